@@ -13,13 +13,12 @@ use std::time::Instant;
 /// An evaluator that gets only the messages of the first communicator.
 pub struct Alone {
     evaluator: Box<dyn Evaluator>,
-    /// Whether each rank is in the first communicator.
     is_first: Vec<bool>,
     statistics: StepStatistics,
 }
 
 impl Alone {
-    /// Restricts an evaluator. `first` are the ranks of the first communicator.
+    /// `first` are the ranks of the first communicator.
     pub fn new(evaluator: Box<dyn Evaluator>, network: &Arc<Network>, first: &[u32]) -> Self {
         let statistics = StepStatistics::new(Arc::clone(network), evaluator.interests());
         let mut is_first = vec![false; network.nodes() as usize];
@@ -39,8 +38,7 @@ impl Alone {
         self.is_first[rank as usize]
     }
 
-    /// Reports the messages of the first communicator. All communicators that the evaluator is
-    /// notified of pack the same data.
+    /// All communicators that the evaluator is notified of pack the same data.
     fn step(&mut self, step: &Step<'_>) {
         let own = |t: &Transfer| self.is_first(t.from.into());
         let mut transfers: Vec<Transfer> = step.transfers.iter().copied().filter(own).collect();
@@ -89,8 +87,7 @@ impl Listener for Alone {
     }
 }
 
-/// An evaluator of all communicators, and one of the first communicator. Both are evaluators of the
-/// same case.
+/// An evaluator of all communicators, and one of the first, for the same case.
 pub struct WithAlone {
     all: Box<dyn Evaluator>,
     alone: Alone,

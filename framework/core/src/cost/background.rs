@@ -1,12 +1,12 @@
-//! Background traffic: other programs' messages on the same links, and the parameter of machines
-//! that names a file with such messages.
+//! Background traffic: other programs' messages on the same links, from a file that a machine
+//! names.
 
 use crate::cost::parameter::{DefaultValue, TypedParameter};
 use std::fmt::{self, Display};
 use std::sync::Arc;
 
-/// Messages of other programs between pairs of ranks, sent while the schedule runs. Each message is
-/// a flow: it starts at time 0 and ends when all of its bytes have arrived.
+/// Messages of other programs, sent while the schedule runs. Each is a flow: it starts at time 0
+/// and ends when all of its bytes have arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Background {
     ranks: u64,
@@ -15,8 +15,8 @@ pub struct Background {
 }
 
 impl Background {
-    /// Creates flows among `ranks` ranks. `bytes(from, to)` returns the number of bytes that rank
-    /// `from` sends to rank `to`. Bytes from a rank to itself cross no link and are ignored.
+    /// Creates flows among `ranks` ranks. `bytes(from, to)` returns the bytes from one to another.
+    /// Bytes from a rank to itself cross no link and are ignored.
     pub fn new(ranks: u64, bytes: impl Fn(u64, u64) -> u64) -> Self {
         let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to)));
         let flow = |(from, to)| (from as u32, to as u32, bytes(from, to));
@@ -47,7 +47,7 @@ pub(super) static BACKGROUND: TypedParameter<BackgroundFile> = TypedParameter {
 
 const NONE: &str = "none";
 
-/// The name of the file with background traffic; `None` if there is no background traffic.
+/// The name of the file, if there is background traffic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BackgroundFile(Option<Arc<str>>);
 
@@ -55,7 +55,7 @@ impl BackgroundFile {
     fn read(text: &str) -> Result<Self, String> {
         match text {
             NONE => Ok(Self(None)),
-            // These characters have a meaning in the grammar of specs.
+            // These characters have a meaning in specs.
             name if name.is_empty() || name.contains([',', '=', '(', ')']) => {
                 Err(format!("`{NONE}` or a file, without a comma, `=` or parenthesis in its name"))
             }

@@ -1,45 +1,43 @@
 //! Lower bounds on the completion time of any schedule.
 //!
 //! The models `wormhole` and `circuit` charge these costs of synchronous steps separately:
-//! start-ups, barriers, transmission, reduction and propagation. This file computes a lower bound
-//! for each cost. The sum of these bounds is a lower bound on the completion time. Machines of the
-//! model `flat` have no steps and no network; `model/flat.rs` has their bounds.
+//! start-ups, barriers, transmission, reduction and propagation. The sum of a lower bound for each
+//! cost is a lower bound on the completion time. Machines of the model `flat` have no steps and no
+//! network; `model/flat.rs` has their bounds.
 //!
-//! * **Start-ups and barriers.** If a node has k ports, its data has reached at most `(k+1)^s`
-//!   nodes after s steps. So a schedule for n nodes has at least `ceil(log_(k+1) n)` start-ups. It
-//!   has at least `ceil(log_(k+1) n) - 1` barriers, because there is a barrier between two
-//!   consecutive steps (Suh & Shin, 3.1.4, for one port). In the model `circuit` a port carries as
-//!   many circuits as a link has virtual channels, so k is the number of ports times this number
-//!   (Spencer, 3.1). If some pairs of nodes exchange no data, n is the largest number of peers of a
-//!   node, plus one.
-//! * **Transmission.** Three bounds are known, and the largest is used. (1) The bytes of a node
-//!   must pass through its k ports and its links. (2) The bytes that must cross a cut are divided
-//!   among the links of the cut (see `cuts`). For the complete exchange of m-byte blocks, the
-//!   busiest link carries at least `m n N1 / 8` bytes on a torus whose longest side N1 is even, and
-//!   `m n N1 / 4` bytes on a mesh (Suh & Shin, 3.1.4). (3) A block of b bytes that crosses h links
-//!   uses link capacity for `b h` bytes. The sum of these products for all blocks is divided among
-//!   all links (Spencer, 4.6). In `wormhole`, a link that carries `free_contention` messages at
-//!   full speed counts as that many links.
+//! * **Start-ups and barriers.** With k ports, data of a node has reached at most `(k+1)^s` nodes
+//!   after s steps. So a schedule for n nodes has at least `ceil(log_(k+1) n)` start-ups, and one
+//!   barrier less, because barriers are between steps (Suh & Shin, 3.1.4, for one port). In the
+//!   model `circuit` a port carries as many circuits as a link has virtual channels, so k is the
+//!   number of ports times this number (Spencer, 3.1). If some pairs of nodes exchange no data, n
+//!   is the largest number of peers of a node, plus one.
+//! * **Transmission.** The largest of three bounds is used. (1) The bytes of a node must pass
+//!   through its k ports and its links. (2) The bytes that must cross a cut are divided among its
+//!   links (see `cuts`). For the complete exchange of m-byte blocks, the busiest link carries at
+//!   least `m n N1 / 8` bytes on a torus whose longest side N1 is even, and `m n N1 / 4` bytes on a
+//!   mesh (Suh & Shin, 3.1.4). (3) A block of b bytes that crosses h links uses link capacity for
+//!   `b h` bytes. The sum of these products is divided among all links (Spencer, 4.6). In
+//!   `wormhole`, a link that carries `free_contention` messages at full speed counts as that many
+//!   links.
 //! * **Reduction.** Each byte of a sum of n terms needs n - 1 additions. In a reduce or allreduce
-//!   of m bytes, at best the n nodes do equal numbers of additions. Each node then reduces
-//!   `(n - 1)/n m` bytes. In a reduce-scatter a node reduces n - 1 times the size of its result.
-//!   For an allreduce, at least `2 (n - 1)/n m` bytes must also pass through a node's ports. The
-//!   two bounds together are the bound of Chan et al. (2007).
+//!   of m bytes, at best the n nodes share them equally, and each reduces `(n - 1)/n m` bytes. In a
+//!   reduce-scatter a node reduces n - 1 times the size of its result. For an allreduce, at least
+//!   `2 (n - 1)/n m` bytes must also pass through a node's ports. Together, these are the bound of
+//!   Chan et al. (2007).
 //!
 //! Switches that can add and copy data (`reduce=switch`) change three of these bounds. Data can
 //! reach all nodes in one step, nodes need not add, and in an allreduce a node only has to send and
 //! receive m bytes: each byte of its own vector or of the result, and each byte of the result.
 //!
-//! * **Propagation.** The bound is the largest latency between a node and another node for which it
-//!   has data. If a step is charged the mean of its hops, the bound is one hop for each step.
+//! * **Propagation.** The largest latency between a node and another node for which it has data. If
+//!   a step is charged the mean of its hops, the bound is one hop for each step.
 //!
 //! In the model `store-and-forward`, each hop of a message has a start-up and transmits the whole
-//! message again. A long message over few hops can therefore take more time than a short message
-//! over many hops. The bound of this model is the larger of two times:
+//! message again. A long message over few hops can take more time than a short message over many.
+//! So the bound is the larger of two times:
 //!
-//! * The time of start-ups and transmission, bounded as in the first two items above. In this
-//!   model, each hop of a message counts as a transmission: n nodes with k ports each transmit at
-//!   most `n k` messages at a time, each on one link.
+//! * The time of start-ups and transmission, bounded as above. Each hop counts as a transmission: n
+//!   nodes with k ports each transmit at most `n k` messages at a time, each on one link.
 //! * One start-up for each hop of the longest route.
 
 use crate::cost::kind::Times;
@@ -66,8 +64,7 @@ pub enum BoundKind {
     Bisection,
     /// The bytes that must cross a cut other than the bisection.
     Cut,
-    /// The bytes times hops of each block, summed over all blocks and divided by the total
-    /// bandwidth of all links.
+    /// The bytes times hops of all blocks, divided by the total bandwidth of all links.
     Distances,
     /// The largest link load that no choice of routes can avoid, computed from network flows.
     Flow,
@@ -122,12 +119,12 @@ impl Bound {
     }
 }
 
-/// Returns the largest number of messages that a node with enough ports sends at the same time. It
-/// is the larger of the number of other nodes and the number of the node's links, because parallel
-/// links can carry several messages to the same node.
+/// Returns the largest number of messages that a node with enough ports sends at the same time: the
+/// number of other nodes, or of its links, because parallel links can carry several messages to the
+/// same node.
 fn most_messages(topology: &Network) -> u64 {
-    /// The largest number of nodes whose links are counted. In a larger network, no node has more
-    /// links than there are other nodes, so the remaining nodes do not affect the result.
+    /// The largest number of nodes whose links are counted. Beyond it, no node has more links than
+    /// there are other nodes.
     const MANY: u64 = 1 << 16;
     let links = topology.degree().or_else(|| {
         let nodes = 0..topology.nodes().min(MANY);
@@ -136,18 +133,17 @@ fn most_messages(topology: &Network) -> u64 {
     links.unwrap_or(0).max(topology.nodes() - 1)
 }
 
-/// Returns a lower bound on the time for which a port of the busiest node is in use. The unit is
-/// the time of a byte on a link with the machine's bandwidth, so callers multiply the result by
-/// `byte_us`. The result is the number of bytes for each port, divided by the bandwidth of the
-/// fastest link. This bandwidth is a multiple of the machine's bandwidth.
+/// Returns a lower bound on the time for which a port of the busiest node is in use, in units of
+/// the time of a byte at the machine's bandwidth: the bytes for each port, divided by the bandwidth
+/// of the fastest link (a multiple of the machine's).
 fn port_bytes(topology: &Network, traffic: &Traffic, ports: PortLimit) -> f64 {
     let fastest = topology.bandwidths().map_or(1.0, |(_, most)| most);
     traffic.sent.max(traffic.received) / ports.at_most(most_messages(topology)) as f64 / fastest
 }
 
-/// Returns the larger of two bounds and its kind: the bytes that must pass through one port of a
-/// node, and the bytes that must pass through one link. `free` is the number of messages that a
-/// link carries at full speed before contention begins.
+/// Returns the larger of two bounds and its kind: the bytes through one port of a node, and the
+/// bytes through one link. `free` is the number of messages that a link carries at full speed
+/// before contention begins.
 pub(super) fn network_bytes(
     topology: &Network,
     traffic: &Traffic,
@@ -167,18 +163,17 @@ pub(super) fn least_latency(topology: &Network, traffic: &Traffic) -> f64 {
     traffic.farthest as f64 * topology.latencies().map_or(1.0, |(least, _)| least)
 }
 
-/// Returns a lower bound on the sum of the mean hops of all steps, if the mean is weighted by bytes.
-/// Messages with many bytes over one link can make the mean of a step almost 1, whatever distance
-/// other data must cross. If several ranks share a node, messages within the node have no hops, and
-/// there is no bound.
+/// Returns a lower bound on the sum of the mean hops (weighted by bytes) of all steps. Many bytes
+/// over one link can make the mean of a step almost 1, whatever distance other data must cross.
+/// Messages within a shared node have no hops, so that there is no bound.
 pub(super) fn least_mean_hops(topology: &Network, traffic: &Traffic, ports: PortLimit) -> f64 {
     let steps = fewest_steps(traffic.peers + 1, ports.count());
     if topology.shares_nodes() { 0.0 } else { steps as f64 }
 }
 
-/// Returns the larger of two lower bounds on the transmission time, and its kind. The first bound
-/// is `transmission_us`, which is of the given `kind`. The second bound is the time that the
-/// busiest node's bytes take on the link between the node and the network.
+/// Returns the larger of two lower bounds on the transmission time, and its kind:
+/// `transmission_us`, which is of the given `kind`, and the time of the busiest node's bytes on the
+/// link between the node and the network.
 pub(super) fn or_injected(
     topology: &Network,
     traffic: &Traffic,
@@ -186,8 +181,7 @@ pub(super) fn or_injected(
     transmission_us: f64,
     kind: BoundKind,
 ) -> (f64, BoundKind) {
-    // If several ranks share a node, messages between ranks of the same node do not enter the
-    // network. The bytes of a rank are then not a bound.
+    // Messages between ranks that share a node do not enter the network.
     let injected = if topology.shares_nodes() {
         0.0
     } else {
@@ -196,9 +190,9 @@ pub(super) fn or_injected(
     if injected > transmission_us { (injected, BoundKind::Bytes) } else { (transmission_us, kind) }
 }
 
-/// Returns the bound of [`network_bytes`] for a model in which every node of a route stores the
-/// message. There, each hop of a byte uses a port, so the bytes times hops of all blocks, divided
-/// among all ports, are another bound.
+/// Returns the bound of [`network_bytes`] if every node of a route stores the message. Each hop of
+/// a byte then uses a port, so the bytes times hops of all blocks, divided among all ports, are
+/// another bound.
 pub(super) fn stored_bytes(
     topology: &Network,
     traffic: &Traffic,
@@ -211,8 +205,8 @@ pub(super) fn stored_bytes(
     if over_ports > bytes { (over_ports, BoundKind::Distances) } else { (bytes, kind) }
 }
 
-/// Returns the smallest number of steps in which data of one node can reach `nodes` nodes. In each
-/// step, every node that has the data sends it to `messages` further nodes.
+/// Returns the fewest steps in which data of one node can reach `nodes` nodes, if every node that
+/// has the data sends it to `messages` further nodes in each step.
 pub(super) fn fewest_steps(nodes: u64, messages: u64) -> u64 {
     let grows = u128::from(messages.clamp(1, nodes)) + 1;
     let (mut reached, mut steps) = (1_u128, 0);

@@ -4,9 +4,8 @@ use crate::cost::settings::word_enum;
 use std::ops::{AddAssign, Index, IndexMut};
 
 word_enum! {
-    /// A kind of time. All kinds but the last are parts of a completion time. The last kind is
-    /// waiting for a peer. A completion time has no such part, because the critical path continues
-    /// at the peer.
+    /// A kind of time. All kinds but the last are parts of a completion time. The last, waiting for
+    /// a peer, is not, because the critical path continues at the peer.
     #[derive(Hash, PartialOrd, Ord)]
     pub enum Kind {
         /// Start-ups of messages (alpha).
@@ -49,13 +48,12 @@ impl Kind {
     }
 }
 
-/// A value for each kind of time, usually a duration in µs. Tables are ordered by their values, in
-/// the order of the kinds.
+/// A value for each kind of time, usually a duration in µs. Tables are ordered by these values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Times<T = f64>(pub [T; Kind::ALL.len()]);
 
-/// The parts that add up to a completion time, in µs. A part that a model does not have is `None`,
-/// and [`Kind::Peer`] always is.
+/// The parts of a completion time in µs; `None` if a model does not have them, and for
+/// [`Kind::Peer`].
 pub type Parts = Times<Option<f64>>;
 
 impl<T> Index<Kind> for Times<T> {
@@ -121,14 +119,14 @@ impl Times {
         self.0.iter().sum()
     }
 
-    /// Returns the parts of a completion time. `has` returns whether the model has a part.
+    /// `has` returns whether the model has a part.
     pub(super) fn parts(&self, has: impl Fn(Kind) -> bool) -> Parts {
         Times::from_fn(|kind| (kind != Kind::Peer && has(kind)).then_some(self[kind]))
     }
 }
 
 impl Parts {
-    /// Returns the completion time, which is the sum of all parts.
+    /// Returns the completion time: the sum of all parts.
     pub fn total(&self) -> f64 {
         self.0.iter().flatten().sum()
     }

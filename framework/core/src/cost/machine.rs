@@ -2,8 +2,7 @@
 //!
 //! A machine starts as one of the [`presets`], which give a source for every value. Settings then
 //! change single values. Each of the [`models`] declares the [`parameters`](super::parameter) that
-//! it reads. Further parameters are those that plugins can read when they plan a schedule
-//! ([`Planning`]).
+//! it reads. Plugins can read those of [`Planning`] when they plan a schedule.
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};
@@ -35,8 +34,7 @@ static MODEL: TypedParameter<&'static ModelKind> = TypedParameter {
     },
 };
 
-/// Returns all parameters: the choice of the model, the parameters of all models, and those of
-/// [`Planning`].
+/// Returns all parameters: of the choice of the model, of all models, and of [`Planning`].
 pub fn parameters() -> Vec<&'static dyn Parameter> {
     let mut all: Vec<&'static dyn Parameter> = vec![&MODEL];
     let of_models = models().iter().flat_map(|kind| kind.parameters);
@@ -48,8 +46,7 @@ pub fn parameters() -> Vec<&'static dyn Parameter> {
     all
 }
 
-/// Returns the names of the models that read a parameter. The last name is `planning` if plugins
-/// can read the parameter, too ([`Planning`]).
+/// Returns the names of the models that read a parameter, and `planning` if plugins can.
 pub fn readers(parameter: &dyn Parameter) -> String {
     let reads = |list: &[&dyn Parameter]| list.iter().any(|other| other.key() == parameter.key());
     let names = models().iter().filter(|kind| reads(kind.parameters)).map(|kind| kind.name);
@@ -79,8 +76,7 @@ pub struct ParameterValue {
 #[derive(Debug, Clone)]
 pub struct Machine {
     name: String,
-    /// The definition of the machine, as a spec that starts from a preset; `None` if the experiment
-    /// does not define this machine.
+    /// The definition as a spec that starts from a preset, if the experiment defines the machine.
     stands_for: Option<String>,
     settings: Settings,
     /// The model that computes completion times.
@@ -98,7 +94,7 @@ impl PartialEq for Machine {
 }
 
 impl Machine {
-    /// Parses a spec: the name of a preset, and changed parameters. An example is
+    /// Parses a spec: the name of a preset, and changed parameters, such as
     /// `paragon:startup_us=220`.
     ///
     /// ```
@@ -112,8 +108,8 @@ impl Machine {
         Self::parse_with(text, &[])
     }
 
-    /// Parses a spec like [`Machine::parse`]. The spec may also start from one of the machines that
-    /// an experiment defines (`own`), which have precedence over presets of the same name.
+    /// Parses a spec like [`Machine::parse`], which may also start from a machine that an
+    /// experiment defines (`own`). These have precedence over presets of the same name.
     pub fn parse_with(text: &str, own: &[Self]) -> Result<Self, SpecError> {
         let spec = Spec::parse("machine", text)?;
         let known = own.iter().find(|m| m.name == spec.name()).cloned();
@@ -160,8 +156,8 @@ impl Machine {
         Ok(Self { name, stands_for, settings, model, pricing, launch, planning, background: None })
     }
 
-    /// Returns this machine with changed parameters. `given` has a key and a value for each change,
-    /// in any order. The error has the index of the change that is invalid, and the reason.
+    /// Returns this machine with changed parameters, given as keys and values in any order. The
+    /// error has the index of the invalid change, and the reason.
     pub fn with(&self, given: &[(&str, &str)]) -> Result<Self, (usize, ParameterError)> {
         let mut settings = self.settings.clone();
         let mut keys = Vec::new();
@@ -192,8 +188,8 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Returns the settings of the spec in canonical form: sorted in the order of the parameters,
-    /// and without settings whose values the machine has anyway.
+    /// Returns the settings of the spec in canonical form: in the order of the parameters, and
+    /// without values that the machine has anyway.
     fn canonical(&self) -> Vec<Setting> {
         let set = |p: &&'static dyn Parameter| {
             let (text, origin) = self.settings.get(*p);
@@ -203,8 +199,7 @@ impl Machine {
         self.parameters().iter().filter_map(set).collect()
     }
 
-    /// Returns the parameters that the machine's model or [`Planning`] reads, and those of every
-    /// model.
+    /// Returns the parameters that every model, the machine's model or [`Planning`] reads.
     pub fn parameters(&self) -> Vec<&'static dyn Parameter> {
         let mut all: Vec<&'static dyn Parameter> = vec![&MODEL];
         all.extend(self.model.parameters);
@@ -221,8 +216,8 @@ impl Machine {
         self.values_of(self.parameters())
     }
 
-    /// Returns the values that the preset or the experiment sets, but that the machine's model does
-    /// not read.
+    /// Returns the values that the preset or the experiment sets, but the machine's model does not
+    /// read.
     pub fn unused(&self) -> Vec<ParameterValue> {
         let has = self.parameters();
         let others = parameters().into_iter().filter(|p| !has.iter().any(|q| q.key() == p.key()));
@@ -239,8 +234,7 @@ impl Machine {
         parameters.into_iter().map(value).collect()
     }
 
-    /// Returns the value of the parameter `key`. Returns `None` if the machine has no such
-    /// parameter, or if its value is not a number.
+    /// Returns the value of the parameter `key`, if the machine has it and it is a number.
     pub fn number(&self, key: &str) -> Option<f64> {
         let parameter = self.parameters().into_iter().find(|p| p.key() == key)?;
         self.settings.get(parameter).0.parse().ok()
@@ -256,20 +250,18 @@ impl Machine {
         self.planning
     }
 
-    /// Returns the time of a message without data, by which algorithms choose the number of their
-    /// segments.
+    /// Returns the time of a message without data, by which algorithms choose their segments.
     pub fn message_us(&self) -> f64 {
         self.pricing.message_us().or_else(|| self.number("startup_us")).unwrap_or(0.0)
     }
 
-    /// Returns whether a message over several links crosses all of them at once and shares each of
-    /// them with other messages, so that forwarding by the nodes between them gains nothing.
+    /// Returns whether a message crosses all of its links at once and shares each of them with
+    /// other messages, so that forwarding by the nodes between them gains nothing.
     pub fn shares_routes(&self) -> bool {
         self.pricing.shares_routes()
     }
 
-    /// Returns whether the model needs to know in which step each message's data arrived at its
-    /// sender.
+    /// Returns whether the model needs the step in which each message's data arrived at its sender.
     pub fn follows_arrivals(&self) -> bool {
         self.pricing.follows_arrivals()
     }
@@ -279,8 +271,8 @@ impl Machine {
         self.pricing.detail()
     }
 
-    /// Returns an evaluator, which computes the cost of one schedule. If the model does not support
-    /// the network, the evaluator only reports this as an error.
+    /// Returns an evaluator of one schedule. If the model does not support the network, it only
+    /// reports this as an error.
     pub fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
         if !self.bounds_by_links() {
             // The model has no links, so shared nodes and damaged links would have no effect.
@@ -342,8 +334,7 @@ impl Machine {
         self.pricing.background_file()
     }
 
-    /// Returns the machine with background traffic that was read from the file
-    /// [`Machine::background_file`].
+    /// Returns the machine with background traffic from the file [`Machine::background_file`].
     #[must_use]
     pub fn with_background(self, background: Background) -> Self {
         Self { background: Some(Arc::new(background)), ..self }
@@ -372,8 +363,8 @@ impl Machine {
         }
     }
 
-    /// Returns upper limits on the speed of data through links and ports. Returns `None` if the
-    /// model has no links, or if times are random or depend on background traffic.
+    /// Returns upper limits on the speed of data through links and ports, if the model has links,
+    /// and times are not random and do not depend on background traffic.
     pub fn network_rates(&self) -> Option<NetworkRates> {
         self.pricing.network_rates()
     }
@@ -383,8 +374,7 @@ impl Machine {
         self.pricing.bounds_by_links()
     }
 
-    /// Returns this machine under a new name, as a machine that the experiment defines. The new
-    /// name stands for the preset with all current settings.
+    /// Returns this machine with its current settings as a machine that the experiment defines.
     #[must_use]
     pub fn renamed(mut self, name: &str) -> Self {
         self.stands_for = Some(self.in_presets());
@@ -395,21 +385,20 @@ impl Machine {
         self
     }
 
-    /// Returns the definition of the machine if the experiment defines it. The definition is a spec
-    /// that starts from a preset, so that it is valid without the experiment's file. It does not
-    /// include the settings of the machine's own spec, such as `ports=2` in `mine:ports=2`.
+    /// Returns the definition of the machine if the experiment defines it: a spec that starts from
+    /// a preset, and is valid without the experiment's file. It does not include settings of the
+    /// machine's own spec, such as `ports=2` in `mine:ports=2`.
     pub fn stands_for(&self) -> Option<&str> {
         self.stands_for.as_deref()
     }
 
-    /// Returns the definition ([`Machine::stands_for`]), together with the settings of the
-    /// machine's own spec.
+    /// Returns [`Machine::stands_for`] together with the settings of the machine's own spec.
     pub fn definition(&self) -> Option<String> {
         self.stands_for.as_ref().map(|_| self.in_presets())
     }
 
-    /// Returns a spec that gives every parameter of the machine its value, so that it stays the same
-    /// machine if a preset or a default value changes. It starts from the machine's preset.
+    /// Returns a spec that gives every parameter its value, for the same machine even if a preset
+    /// or a default value changes. It starts from the machine's preset.
     pub fn full_spec(&self) -> String {
         let values = self.values();
         let values = values.iter().map(|value| format!("{}={}", value.parameter.key(), value.text));
@@ -425,8 +414,7 @@ impl Machine {
         machine.to_string()
     }
 
-    /// Returns whether repetitions of a case differ on this machine, because the costs of messages
-    /// (`noise`) or the late ranks (`late`) are random.
+    /// Returns whether repetitions of a case differ: `noise`, or random late ranks (`late`).
     pub fn is_noisy(&self) -> bool {
         let is_drawn = |parameter: &&'static dyn Parameter| {
             parameter.key() == "late" && self.settings.get(*parameter).0.starts_with("random")
@@ -459,8 +447,7 @@ impl fmt::Display for Machine {
 }
 
 parameters! {
-    /// The parameters of a machine that plugins can read when they plan a schedule. Machines of all
-    /// models have these parameters.
+    /// The parameters that plugins can read when they plan a schedule. All machines have them.
     #[derive(Copy)]
     pub struct Planning {
         ports: PortLimit = PORTS,
@@ -469,8 +456,7 @@ parameters! {
 }
 
 impl Planning {
-    /// Returns the limit on the number of messages that a node sends at the same time. The same
-    /// limit applies to the messages that the node receives.
+    /// Returns the limit on the messages that a node sends, or receives, at the same time.
     pub fn ports(&self) -> PortLimit {
         self.ports
     }

@@ -1,14 +1,13 @@
-//! Models. A model computes the completion time of a schedule, and a lower bound on the completion
-//! time of any schedule.
+//! Models, which compute the completion time of a schedule, and a lower bound for any schedule.
 //!
 //! Each model has a file with its parameters, its costs and its lower bound, and an entry in
-//! [`models`]. A machine has a [`Model`], which includes the values of the parameters. An
-//! [`Evaluator`] computes the cost of one schedule, for one machine and one block size, while the
-//! schedule is simulated. Many evaluators can listen to the same simulation.
+//! [`models`]. A machine has a [`Model`] with the values of the parameters. An [`Evaluator`]
+//! computes the cost of one schedule, for one machine and one block size, while the schedule is
+//! simulated. Many evaluators can listen to the same simulation.
 //!
-//! Most models with synchronous steps need only a few facts about each step, such as the length of
-//! the longest message. Event-driven models (`flat`, `loggp`, `fluid`) simulate each message, and
-//! have a clock for each node.
+//! Most models with synchronous steps need only a few facts about each step, such as the longest
+//! message. Event-driven models (`flat`, `loggp`, `fluid`) simulate each message, with a clock for
+//! each node.
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};
@@ -67,10 +66,9 @@ pub struct ModelKind {
     pub title: &'static str,
     /// The parameters, in the order in which they are printed in specs such as `free:hop_us=1`.
     pub parameters: &'static [&'static dyn Parameter],
-    /// The time for pricing a schedule, divided by the time for planning and tracing it. Models that
-    /// simulate every message of each case take long. The others calculate a time for each step from
-    /// statistics that all cases of a schedule share. The values were measured with the algorithm
-    /// `pex` and uniform blocks on `torus:32x32`.
+    /// The time for pricing a schedule, divided by the time for planning and tracing it. Models
+    /// that simulate every message take long. The others use statistics of steps that all cases of
+    /// a schedule share. Measured with the algorithm `pex` and uniform blocks on `torus:32x32`.
     pub pricing_time: f64,
     /// Creates the model with the parameter values of a machine.
     pub(super) prepare: fn(&Settings) -> Result<Arc<dyn Model>, ParameterError>,
@@ -89,59 +87,55 @@ pub trait Model: Debug + Send + Sync {
         Detail::AllNodes
     }
 
-    /// Returns whether the evaluators need to know in which step each message's data arrived at its
-    /// sender.
+    /// Returns whether evaluators need the step in which each message's data arrived at its sender.
     fn follows_arrivals(&self) -> bool {
         false
     }
 
-    /// Returns whether the model has links and switches that can add and copy data. If not, it has
-    /// no cost on networks with such switches.
+    /// Returns whether the model has switches that can add and copy data. If not, it has no cost on
+    /// networks with such switches.
     fn has_reducing_switches(&self) -> bool {
         false
     }
 
-    /// Returns whether a message over several links crosses all of them at once and shares each of
-    /// them with other messages. A message then arrives no earlier if nodes on its route store and
-    /// forward it.
+    /// Returns whether a message crosses all of its links at once and shares each of them with
+    /// other messages. It then arrives no earlier if nodes on its route store and forward it.
     fn shares_routes(&self) -> bool {
         true
     }
 
-    /// Returns the time of a message without data, by which algorithms choose the number of their
-    /// segments, in a model without one `startup_us`.
+    /// See [`Machine::message_us`](super::machine::Machine::message_us); `None` for `startup_us`.
     fn message_us(&self) -> Option<f64> {
         None
     }
 
-    /// Returns whether the evaluators price several jobs that run at the same time
-    /// ([`PricingContext::starts`]).
+    /// Returns whether evaluators price several jobs ([`PricingContext::starts`]).
     fn runs_jobs(&self) -> bool {
         false
     }
 
-    /// Returns whether stages of the schedule, which are its phases, end with a barrier of all ranks.
+    /// Returns whether stages (phases of the schedule) end with a barrier of all ranks.
     fn has_stages(&self) -> bool {
         false
     }
 
     /// Returns the name of the file with background traffic ([`PricingContext::background`]), if
-    /// there is one.
+    /// any.
     fn background_file(&self) -> Option<&str> {
         None
     }
 
-    /// Returns the ranks that enter a schedule late, each with its time in µs. Errors if a late rank
-    /// does not exist.
+    /// Returns the ranks that enter late, each with its time in µs. Errors if a late rank does not
+    /// exist.
     fn late_ranks(&self, _nodes: u64, _seed: u64) -> Result<Vec<(usize, f64)>, String> {
         Ok(Vec::new())
     }
 
-    /// Returns an evaluator, which computes the cost of one schedule.
+    /// Returns an evaluator of one schedule.
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator>;
 
-    /// Returns a lower bound on the completion time of any schedule that moves `traffic`. Callers
-    /// pass only traffic in which at least one node has data for another node.
+    /// Returns a lower bound for any schedule that moves `traffic`, in which at least one node has
+    /// data for another.
     fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound;
 
     /// Returns whether the lower bound depends on the loads of links.
@@ -149,15 +143,13 @@ pub trait Model: Debug + Send + Sync {
         true
     }
 
-    /// Returns upper limits on the speed of data through links and ports. Returns `None` if the
-    /// model has no links, or if times are random.
+    /// Returns upper limits on the speed of data, if the model has links and times are not random.
     fn network_rates(&self) -> Option<NetworkRates> {
         None
     }
 }
 
-/// Upper limits on the speed of data through links and ports. No schedule exceeds these limits, so
-/// a lower bound can be computed from network flows.
+/// Upper limits on the speed of data, for lower bounds from network flows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NetworkRates {
     /// The time of a byte on a link of bandwidth 1, in µs.
@@ -175,9 +167,8 @@ pub struct PortRate {
     pub limit: PortLimit,
     /// The time of a byte through a port onto a link of bandwidth 1, in µs.
     pub byte_us: f64,
-    /// Whether a message occupies ports at every hop, so that a message with h hops occupies them
-    /// for h transmission times. If not, it occupies one port of its sender and one port of its
-    /// receiver for one transmission time.
+    /// Whether a message with h hops occupies ports at every hop, for h transmission times. If not,
+    /// it occupies one port of its sender and of its receiver for one transmission time.
     pub each_hop: bool,
 }
 
@@ -188,8 +179,8 @@ pub struct Cost {
     pub parts: Parts,
     /// A remark for the user, for example that steps were split into rounds.
     pub note: Option<String>,
-    /// The total number of rounds of all steps. `None` if the model runs no step in rounds, or if
-    /// the number is not known exactly.
+    /// The number of rounds of all steps, if the model runs steps in rounds and it is known
+    /// exactly.
     pub rounds: Option<u64>,
     /// The times at which ranks ended; `None` in models in which all ranks share one clock.
     pub ranks: Option<RankTimes>,
@@ -197,9 +188,8 @@ pub struct Cost {
     pub alone_us: Option<f64>,
     /// The name of the fastest protocol, if the machine has several.
     pub protocol: Option<String>,
-    /// If several jobs run at the same time ([`PricingContext::starts`]), the cost of each of them
-    /// from its start on; empty otherwise. The other fields are then those of the job with the
-    /// longest time.
+    /// The cost of each of several jobs ([`PricingContext::starts`]) from its start on, or empty.
+    /// The other fields are then those of the job with the longest time.
     pub jobs: Vec<Self>,
 }
 
@@ -213,7 +203,6 @@ pub struct RankTimes {
 }
 
 impl RankTimes {
-    /// Returns the times of ranks that end at these times. Returns `None` if there is no rank.
     fn of(times: impl ExactSizeIterator<Item = f64> + Clone) -> Option<Self> {
         let ranks = times.len() as f64;
         let first = times.clone().reduce(f64::min)?;
@@ -223,15 +212,13 @@ impl RankTimes {
 
 /// Computes the cost of a schedule while it is simulated.
 pub trait Evaluator: Listener + Send {
-    /// Returns the cost of the schedule. The error is the reason why the model has no cost for the
-    /// schedule.
+    /// Returns the cost, or the reason why the model has none for the schedule.
     fn cost(&mut self) -> Result<Cost, String>;
 
-    /// Sets the deadline at which the evaluator pauses; with `None`, the evaluator does not pause.
-    /// If the evaluator is paused now, it continues. Returns whether the evaluator can pause.
-    /// Evaluators that do a limited amount of work for each message never pause. An evaluator that
-    /// pauses before the last step has been reported ignores the steps that follow, so its cost is
-    /// invalid.
+    /// Sets the deadline at which the evaluator pauses, if any; a paused evaluator continues.
+    /// Returns whether the evaluator can pause. Those that do a limited amount of work for each
+    /// message never do. An evaluator that pauses before the last step has been reported ignores
+    /// later steps, so its cost is invalid.
     fn pause_at(&mut self, _deadline: Option<Instant>) -> bool {
         false
     }
@@ -241,33 +228,30 @@ pub trait Evaluator: Listener + Send {
         false
     }
 
-    /// Processes the evaluator's remaining events after the last step was reported. Returns `false`
-    /// if the evaluator paused before its last event.
+    /// Processes the remaining events after the last step. Returns `false` if it paused before the
+    /// last.
     fn advance(&mut self) -> bool {
         true
     }
 
-    /// Returns the costs of the steps so far. Returns `None` in event-driven models, in which costs
-    /// are known only after the last event.
+    /// Returns the costs of the steps so far, if the model is not event-driven.
     fn parts_so_far(&self) -> Option<Parts> {
         None
     }
 
-    /// Starts a time-space record, which shows how each rank spends its time. Must be called before
-    /// the first step. If the ranks of the model have no clocks of their own, the record is
-    /// returned as the error.
+    /// Starts a time-space record, which shows how each rank spends its time, before the first
+    /// step. If ranks have no clocks of their own, the record is returned as the error.
     fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
         Err(record)
     }
 
-    /// Returns the time-space record, which is complete after [`Evaluator::cost`]; `None` if no
-    /// record was started.
+    /// Returns the time-space record, if there is one. It is complete after [`Evaluator::cost`].
     fn time_space(&mut self) -> Option<TimeSpace> {
         None
     }
 }
 
-/// An evaluator that only reports the reason why its model has no cost for a schedule.
+/// An evaluator of a model that has no cost for a schedule, with the reason.
 pub(super) struct Refused(pub String);
 
 impl Listener for Refused {
@@ -283,9 +267,8 @@ impl Evaluator for Refused {
         Err(self.0.clone())
     }
 
-    /// Accepts the record and discards it. If it were returned, the caller would report that the
-    /// ranks of the model have no clocks. The true reason for the missing times is the error of
-    /// [`Evaluator::cost`].
+    /// Accepts and discards the record. If it were returned, the caller would report that ranks
+    /// have no clocks, instead of the true reason, the error of [`Evaluator::cost`].
     fn record_time_space(&mut self, _: TimeSpace) -> Result<(), TimeSpace> {
         Ok(())
     }
@@ -296,25 +279,22 @@ impl Evaluator for Refused {
 pub struct PricingContext<'a> {
     /// The network.
     pub topology: &'a Arc<Network>,
-    /// The block size in bytes if blocks have a uniform size, and 1 if they have explicit sizes.
-    /// Loads are counted in such units. If these units are divided, loads are counted in segments
-    /// of them, and `segment_bytes` returns the bytes of a segment.
+    /// The bytes of a unit of load: the size of uniform blocks, or 1 for explicit sizes. If units
+    /// are divided, loads are counted in segments of them (`segment_bytes`).
     pub unit_bytes: f64,
     /// The random seed of the case's repetition.
     pub seed: u64,
-    /// Whether blocks have a uniform size, so that loads are counted in blocks or, if blocks are
-    /// divided, in segments of blocks. A message then contains data of several blocks if its load
-    /// is larger than the number of segments of one block. If loads are counted in bytes, a load
-    /// does not show this.
+    /// Whether blocks have a uniform size, so that loads are counted in blocks or their segments. A
+    /// message then has data of several blocks if its load is larger than the segments of one
+    /// block. A load in bytes does not show this.
     pub counted: bool,
-    /// Whether the collective distinguishes blocks by their origin and by their destination, as an
-    /// all-to-all does.
+    /// Whether the collective distinguishes blocks by origin and destination, as an all-to-all
+    /// does.
     pub exchanges: bool,
-    /// Background traffic on the links. [`Machine::evaluator`](super::machine::Machine::evaluator)
-    /// sets this field.
+    /// Background traffic, set by [`Machine::evaluator`](super::machine::Machine::evaluator).
     pub background: Option<&'a Background>,
-    /// The start of each job in µs, if several jobs run at the same time; empty otherwise. The
-    /// network is then that of [`Jobs::network`](crate::simulation::merged::Jobs::network).
+    /// The start of each of several jobs in µs, or empty. The network is then that of
+    /// [`Jobs::network`](crate::simulation::merged::Jobs::network).
     pub starts: &'a [f64],
 }
 
@@ -333,8 +313,7 @@ impl<'a> PricingContext<'a> {
     }
 }
 
-/// Returns the bytes of a segment, if a unit of load is split into `segments` segments. The size is
-/// rounded up to whole bytes.
+/// Returns the bytes of a segment of a unit of load, rounded up to whole bytes.
 fn segment_bytes(unit_bytes: f64, segments: u64) -> f64 {
     (unit_bytes / segments as f64).ceil()
 }

@@ -1,7 +1,6 @@
 //! Parameters of machines. A parameter has a key, a meaning, a default value and a parser.
 //!
-//! This file has the parameters that several models read, or that plugins can read. A parameter of
-//! a single model is declared in the file of the model.
+//! This file has those that several models or plugins can read, a model's file has its own.
 
 use crate::spec::parse_decimal;
 use std::fmt::{self, Debug, Display};
@@ -45,7 +44,6 @@ pub struct TypedParameter<T: 'static> {
     pub(super) meaning: &'static str,
     pub(super) symbols: &'static str,
     pub(super) default: DefaultValue,
-    /// Parses a value. The error describes valid values.
     pub(super) read: fn(&str) -> Result<T, String>,
 }
 
@@ -72,7 +70,6 @@ impl<T: Display + Debug> Parameter for TypedParameter<T> {
 }
 
 impl TypedParameter<f64> {
-    /// Creates a parameter whose values are times in µs, by default 0.
     pub(super) const fn micros(
         key: &'static str,
         meaning: &'static str,
@@ -189,8 +186,7 @@ pub(super) static VIRTUAL_CHANNELS: TypedParameter<u64> = TypedParameter {
     read: |text| parse_count(text, "a whole number from 1"),
 };
 
-/// A limit on the number of messages that a node sends at the same time. The same limit applies to
-/// the messages that the node receives.
+/// A limit on the messages that a node sends, or receives, at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PortLimit {
     /// At most this number of messages.
@@ -240,12 +236,12 @@ impl Display for PortLimit {
 pub enum Barrier {
     /// A time in µs that does not depend on the number of nodes.
     Fixed(f64),
-    /// The time `per_round * ceil(log2(nodes)) + offset` in µs, at least 0. A barrier that consists
-    /// of messages needs `ceil(log2(nodes))` rounds.
+    /// The time `per_round * ceil(log2(nodes)) + offset` in µs, at least 0. A barrier of messages
+    /// needs `ceil(log2(nodes))` rounds.
     Rounds {
         /// The time of a round, in µs.
         per_round: f64,
-        /// A time in µs that is added once; it may be negative.
+        /// A time in µs that is added once, perhaps negative.
         offset: f64,
     },
 }
@@ -308,7 +304,7 @@ pub(super) fn parse_micros(text: &str) -> Result<f64, String> {
     /// One day. Longer times are certainly mistakes, and sums of them could overflow.
     const MAX: f64 = 8.64e10;
     let fits = |us: &f64| (0.0..=MAX).contains(us);
-    // Adding 0.0 turns -0.0 into 0.0, which is printed without a sign.
+    // This turns -0.0 into 0.0, which is printed without a sign.
     parse_number(text)
         .filter(fits)
         .map(|us| us + 0.0)

@@ -1,10 +1,10 @@
-//! The settings of a machine. A setting is a value of a parameter. It comes from the machine's
-//! preset, from its definition in the experiment, or from its spec. The spec has precedence over
-//! the experiment, and the experiment over the preset.
+//! The settings of a machine: values of parameters from its preset, from its definition in the
+//! experiment, or from its spec. The spec has precedence over the experiment, and the experiment
+//! over the preset.
 //!
 //! Each model lists its parameters in the macro `parameters!`, which generates a struct with a
-//! field for each of them. A model can therefore read only listed parameters, and the compiler
-//! warns about listed parameters that the model never reads.
+//! field for each of them. So a model can only read listed parameters, and the compiler warns about
+//! those that it never reads.
 
 use super::parameter::{DefaultValue, Parameter, ParameterError, TypedParameter};
 use std::fmt::{self, Debug, Display};
@@ -105,7 +105,7 @@ pub(crate) const fn total(lists: &[&[&dyn Parameter]]) -> usize {
     sum
 }
 
-/// Joins lists, the first of which is not empty. `N` must be their total length.
+/// `N` must be the total length of the lists, the first of which is not empty.
 pub(crate) const fn joined<const N: usize>(
     lists: &[&'static [&'static dyn Parameter]],
 ) -> [&'static dyn Parameter; N] {
@@ -121,9 +121,8 @@ pub(crate) const fn joined<const N: usize>(
     all
 }
 
-/// Declares a struct with a field for each parameter that a model reads. The order of the fields is
-/// the order in which the parameters are printed in specs such as `free:hop_us=1`. A field
-/// `..name: Type` stands for all parameters of another such struct.
+/// Declares a struct with a field for each parameter that a model reads, in the order of specs such
+/// as `free:hop_us=1`. A field `..name: Type` stands for all parameters of another such struct.
 macro_rules! parameters {
     (
         $(#[$doc:meta])* $vis:vis struct $name:ident {

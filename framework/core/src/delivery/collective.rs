@@ -11,8 +11,9 @@ use std::sync::Arc;
 pub use swapmeet_abi::collective::*;
 pub use tokens::{TokenSizes, Tokens};
 
-/// Returns why a send cannot select blocks of a collective by `side`, if so. Such a set is refused,
-/// because without it, the send would move more blocks than intended.
+/// Returns the reason why a send cannot select blocks of a collective by `side`; `None` if it can.
+/// A set for this side is refused, because without it, the send would move more blocks than
+/// intended.
 pub fn set_error(kind: &CollectiveKind, side: Side) -> Option<String> {
     if kind.may_name(side) {
         return None;

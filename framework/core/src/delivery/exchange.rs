@@ -788,7 +788,7 @@ impl<L: Layout> Exchange<L> {
         }
     }
 
-    /// In the order of their senders, as in full planning.
+    /// Receives values in the order of their senders, as in full planning.
     fn receive_values_by_sender(&mut self, in_flight: &InFlight<L::Element>) -> Result<(), Fault> {
         let key = |send: &usize| {
             let reduction = in_flight.sends[*send];

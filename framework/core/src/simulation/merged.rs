@@ -57,7 +57,7 @@ pub struct StepList {
     /// The events after the last step in `steps`.
     after_last: Between,
     left: u64,
-    /// Why the schedule cannot be merged with others.
+    /// The reason why the schedule cannot be merged with others.
     refused: Option<Fault>,
 }
 

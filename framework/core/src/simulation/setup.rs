@@ -245,7 +245,7 @@ fn classes(task: &Task) -> Result<u32, Fault> {
 /// on long axes, where bits take many words but most sets are a few ranges. A case whose sets would
 /// not fit into memory as bits is refused, because runs could take any amount of memory.
 fn has_long_axes(collective: &Collective, division: Division, embedding: &Embedding) -> bool {
-    /// As measured: from this length on, runs are faster than bits.
+    /// From this length on, measurements show that runs are faster than bits.
     const LONG_AXIS: u64 = 1 << 15;
     let is_long = |radix: &u64| *radix >= LONG_AXIS;
     division.distinguishes(collective.kind()).contains(&true)

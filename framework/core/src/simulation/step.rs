@@ -185,7 +185,7 @@ impl<'a> Step<'a> {
         self.facts.max_packed_blocks.unwrap_or(0.0)
     }
 
-    /// Without number and phase, and without the fields that listeners must request.
+    /// Creates a step without number and phase, and without the fields that listeners must request.
     pub(crate) fn of(
         proof: Proof,
         segments: u64,

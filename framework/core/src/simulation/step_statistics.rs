@@ -370,7 +370,8 @@ impl StepStatistics {
         }
     }
 
-    /// `None` if all messages use links, because no two ranks share a node.
+    /// Returns the largest load of a node over links; `None` if no two ranks share a node, because
+    /// all messages then use links.
     fn max_injected_load(&self, transfers: &[Transfer]) -> Option<u64> {
         let mut loads: HashMap<(u32, bool), u64> = HashMap::new();
         for t in transfers.iter().filter(|t| t.hops > 0) {
@@ -434,7 +435,7 @@ pub(super) fn bad_route(step: u64, t: &Transfer, source: RouteError) -> Fault {
     Fault::Send(step, SendFault::BadRoute { from: u64::from(t.from), to: u64::from(t.to), source })
 }
 
-/// Those of the step `step`.
+/// The messages and loads of one node in the step `step`.
 #[derive(Debug, Clone, Copy, Default)]
 struct NodeTraffic {
     step: u64,

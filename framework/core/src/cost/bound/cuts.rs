@@ -1,26 +1,23 @@
-//! Lower bounds on link loads from cuts. A cut divides the network into two sides. The bytes that
-//! must cross the cut, divided by the bandwidth of its links, are a lower bound on the largest link
-//! load.
+//! Lower bounds on link loads from cuts of the network into two sides. The bytes that must cross
+//! the cut, divided by the bandwidth of its links, are a lower bound on the largest link load.
 //!
 //! Every cut gives a valid bound. These cuts are examined:
 //! - The cuts that separate a single node.
 //! - The bisection of the topology, if it is known.
-//! - Further cuts, if the bisection is unknown or is not known to be the best cut, or if nodes have
-//!   different amounts of data for each other. Some of these cuts separate a block of the grid of
-//!   nodes (such as a group of a dragonfly), or the nodes at a switch. For the remaining further
-//!   cuts, the nodes are sorted, and each cut separates the first nodes of this order from the last
-//!   ones. The nodes are sorted along each dimension, by distance from node 0, by distance from the
-//!   node that is farthest from node 0, and by the Fiedler vector of the network (the eigenvector
-//!   of the second smallest eigenvalue of its Laplacian; Fiedler, 1973).
-//! - Improvements of the best of these cuts by local search: a single node, a switch, or a switch
-//!   with its nodes is moved to the opposite side as long as this raises the bound.
+//! - Further cuts, if the bisection is unknown or not known to be the best cut, or if nodes have
+//!   different amounts of data for each other. Some separate a block of the grid of nodes (such as
+//!   a group of a dragonfly), or the nodes at a switch. Others separate the first nodes from the
+//!   last ones in an order of the nodes: along each dimension, by distance from node 0, by distance
+//!   from the node that is farthest from node 0, and by the Fiedler vector of the network (the
+//!   eigenvector of the second smallest eigenvalue of its Laplacian; Fiedler, 1973).
+//! - Improvements of the best of these by local search: a node, a switch, or a switch with its
+//!   nodes is moved to the opposite side as long as this raises the bound.
 //!
-//! Every switch must also be placed on a side of the cut. Two rules are tried. With the first rule,
-//! a switch joins the side to which most of its links lead. The second rule is the same, but only
-//! takes those links of the switch into account that lead towards the nearest nodes.
+//! Two rules place switches. With the first rule, a switch joins the side to which most of its
+//! links lead. The second rule only counts those links that lead towards the nearest nodes.
 //!
-//! One more bound needs no cut: the sum of bytes times hops of all blocks, divided by the bandwidth
-//! of all links.
+//! A bound without a cut is the bytes times hops of all blocks, divided by the bandwidth of all
+//! links.
 
 use super::BoundKind;
 use crate::delivery::collective::BlockSizes;
@@ -30,8 +27,7 @@ use crate::network::topology::{self, strides};
 use crate::simulation::Task;
 use crate::simulation::demand::{Amounts, Blocks, Demand};
 
-/// A lower bound on the largest link load, divided by the link's bandwidth, and the kind of this
-/// bound.
+/// A lower bound on the largest link load, divided by the link's bandwidth, and its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct OnLinks {
     pub bytes: f64,
@@ -39,14 +35,13 @@ pub(super) struct OnLinks {
 }
 
 impl OnLinks {
-    /// Returns the larger of this bound and a second one. Returns this bound if they are equal up
-    /// to rounding.
+    /// Returns the larger of two bounds, or this one if they are equal up to rounding.
     fn or(self, bytes: f64, kind: BoundKind) -> Self {
         if bytes > self.bytes * (1.0 + 1e-12) { Self { bytes, kind } } else { self }
     }
 
-    /// Returns the larger of this bound and the bound from distances. The latter is the sum of
-    /// bytes times hops of all blocks, divided by the bandwidth of all links.
+    /// Returns the larger of this bound and the bytes times hops of all blocks, divided by the
+    /// bandwidth of all links.
     fn or_distances(self, hop_bytes: f64, bandwidth: f64) -> Self {
         if bandwidth > 0.0 { self.or(hop_bytes / bandwidth, BoundKind::Distances) } else { self }
     }
@@ -59,9 +54,8 @@ const MAX_PAIRED: u64 = 1 << 10;
 /// The largest number of nodes of a network on which the local search runs.
 const MAX_MOVED: u64 = 1 << 6;
 
-/// Returns the largest of all lower bounds. `hop_bytes` is the sum of bytes times hops of all
-/// blocks. `busiest` is the largest amount of data that one node must send or receive. `root` is the
-/// root, or node 0 if there is none.
+/// Returns the largest of all bounds. `hop_bytes` is the sum of bytes times hops of all blocks,
+/// `busiest` the largest amount that a node must send or receive, and `root` the root or node 0.
 pub(super) fn on_links(
     task: &Task,
     demand: &Demand<'_>,
@@ -70,7 +64,7 @@ pub(super) fn on_links(
     busiest: f64,
 ) -> OnLinks {
     let (topology, is_one) = (task.network().as_ref(), task.communicators.is_none());
-    // Compute the bound that needs no list of links.
+    // The bound that needs no list of links.
     let none = OnLinks { bytes: 0.0, kind: BoundKind::NodeLinks };
     let found = if is_one { bisected(topology, demand) } else { none };
     let small = topology.nodes() <= if demand.is_cheap() { MAX_NODES } else { MAX_PAIRED };
@@ -80,7 +74,7 @@ pub(super) fn on_links(
         return found.or(at_nodes, BoundKind::NodeLinks).or_distances(hop_bytes, bandwidth);
     };
     let found = found.or_distances(hop_bytes, network.links.bandwidth());
-    // Try the cuts that separate a single node.
+    // The cuts that separate a single node.
     let nodes = topology.nodes() as usize;
     let mut cut = Cut::new(&network, Side::new(task, demand, nodes));
     let mut best = Best::default();
@@ -93,7 +87,7 @@ pub(super) fn on_links(
     if is_one && demand.is_even() && topology.bisection().is_some_and(|bisection| bisection.exact) {
         return found;
     }
-    // Try the cuts that separate a set of nodes.
+    // The cuts that separate a set of nodes.
     let physical = topology.physical();
     let radices = physical.radices();
     let mut orders = blocks(radices, &network);
@@ -111,16 +105,14 @@ pub(super) fn on_links(
     for follow in &follow[..if network.is_direct() { 1 } else { 2 }] {
         orders.iter().for_each(|order| best.along(order, follow, &mut cut));
     }
-    // Improve the best cut by local search.
     if topology.nodes() <= MAX_MOVED {
         best.improve(&mut cut);
     }
     found.or(best.exact_bound(&mut cut), BoundKind::Cut)
 }
 
-/// Returns the bound from the bisection of the topology. The bound is 0 if the bisection is not
-/// known. It is also 0 if the amount of data that must cross a cut does not follow from the number
-/// of nodes on each side.
+/// Returns the bound from the bisection; 0 if it is not known, or if the amount of data that must
+/// cross a cut does not follow from the number of nodes on each side.
 fn bisected(topology: &topology::Network, demand: &Demand<'_>) -> OnLinks {
     let none = OnLinks { bytes: 0.0, kind: BoundKind::NodeLinks };
     let Some(cut) = topology.bisection() else { return none };
@@ -138,11 +130,10 @@ fn bisected(topology: &topology::Network, demand: &Demand<'_>) -> OnLinks {
     none.or(bytes / cut.links as f64, BoundKind::Bisection)
 }
 
-/// Returns a lower bound on the largest link load, for a network whose links are not listed (for
-/// example because it is too large). The result is the larger of two bounds. One is the amount of
-/// data that the root (or node 0, if there is no root) must send or receive, divided among its
-/// links. The other is `busiest`, the largest amount that one node must send or receive, divided
-/// among the links of a node. Both are also divided by the bandwidth of the fastest link.
+/// Returns a lower bound on the largest link load if links are not listed (for example in a large
+/// network): the larger of the amount that the root or node 0 must send or receive, divided among
+/// its links, and `busiest`, the largest amount of a node, divided among the links of a node. Both
+/// are divided by the bandwidth of the fastest link.
 fn at_nodes(task: &Task, demand: &Demand<'_>, root: u64, busiest: f64) -> f64 {
     let topology = task.network().as_ref();
     // Messages between ranks of the same node use no link.
@@ -152,8 +143,8 @@ fn at_nodes(task: &Task, demand: &Demand<'_>, root: u64, busiest: f64) -> f64 {
     let (out, into) = demand.at(root, task.topology.nodes());
     let rank = task.communicators.as_ref().map_or(root, |all| all.rank(0, root));
     let at_root = topology.links_from(rank).map_or(0.0, |n| out.max(into) / n as f64);
-    // It is unknown which node is the busiest. Assume that it is the node with the most links. The
-    // bound may then be too low, but it is valid.
+    // Assume that the node with the most links is the busiest. The bound may be too low, but it is
+    // valid.
     let most = topology.degree().or_else(|| {
         let listed = (0..topology.nodes()).take_while(|_| !demand.is_cheap());
         listed.filter_map(|node| topology.links_from(node)).max()
@@ -166,13 +157,12 @@ fn fastest(topology: &topology::Network) -> f64 {
 }
 
 /// A rule that places the switches on a side of a cut. Nodes are moved to the first side one by
-/// one. A switch follows them as soon as more than half of the bandwidth of its links leads to the
-/// first side. A rule may ignore some of the links: only the other links *count*.
+/// one. A switch follows as soon as more than half of the bandwidth of its links leads to the first
+/// side. A rule may ignore some of the links: only the others *count*.
 struct Follow<'a> {
-    /// For each vertex, its level: the number of hops to the nearest node. Only links that lead to
-    /// a lower level count. `None` if all links count.
+    /// The hops from each vertex to the nearest node, if only links to a lower level count.
     level: Option<&'a [u32]>,
-    /// For each vertex, half of the total bandwidth of the links that count.
+    /// For each vertex, half of the bandwidth of the links that count.
     half: Vec<f64>,
 }
 
@@ -188,21 +178,19 @@ impl<'a> Follow<'a> {
         follow
     }
 
-    /// Returns whether the link from a switch to this vertex counts in the rule.
     fn counts(&self, vertex: u32, switch: u32) -> bool {
         self.level.is_none_or(|level| level[vertex as usize] < level[switch as usize])
     }
 }
 
-/// The nodes and switches of a network, and the links between them, in the form that the search for
-/// cuts needs.
+/// A network in the form that the search for cuts needs.
 struct CutGraph {
     links: Adjacency,
-    /// The reversed links, if some links have no opposite link of the same bandwidth.
+    /// The reversed links, if some links have no equal opposite link.
     reversed: Option<Adjacency>,
     ranks: Vec<Vec<u32>>,
-    /// The sets of vertices that the local search moves together: each single vertex, and each
-    /// switch together with the nodes whose only link leads to this switch.
+    /// The sets of vertices that the local search moves: single vertices, and each switch with the
+    /// nodes whose only link leads to it.
     movable: Vec<Vec<u32>>,
 }
 
@@ -211,7 +199,6 @@ impl CutGraph {
         let links = Adjacency::of(&topology.physical())?;
         // The two directions of a link can differ only if links have failed or are slow.
         let reversed = topology.damage().map(|_| links.reversed());
-        // List the ranks of each node, and the nodes of each switch.
         let mut ranks = vec![Vec::new(); topology.physical_nodes() as usize];
         for rank in 0..topology.nodes() {
             ranks[topology.physical_node(rank) as usize].push(rank as u32);
@@ -240,64 +227,57 @@ impl CutGraph {
     }
 }
 
-/// A set of nodes, and the amounts of data that must pass between the set and the nodes outside. The
-/// amounts are updated when a node joins or leaves the set.
+/// A set of nodes, and the amounts that must pass between it and the nodes outside, updated when a
+/// node joins or leaves the set.
 #[derive(Debug)]
 struct Side<'a> {
     demand: &'a Demand<'a>,
-    /// The nodes of each communicator in the set; `None` if all nodes are one communicator.
+    /// The nodes of each communicator in the set, if there are several.
     communicators: Option<InCommunicators<'a>>,
-    /// The amounts for all pairs of nodes; `None` if the amounts that cross a cut can be computed
-    /// without this table ([`Demand::is_cheap`]).
+    /// The amounts for all pairs of nodes, unless they are not needed ([`Demand::is_cheap`]).
     pairs: Option<Pairs>,
-    /// 1 for each node in the set, and 0 for each node outside.
+    /// 1 for each node in the set, 0 for others.
     inside: Vec<f64>,
     count: f64,
-    /// The sum of the amounts of the nodes in the set, and that of all nodes; only for demands with
-    /// amounts of single nodes ([`Demand::amounts`]).
+    /// The amounts of the nodes in the set, and of all nodes, for demands with amounts of nodes
+    /// ([`Demand::amounts`]).
     own: f64,
     all: f64,
-    /// The amount that must leave the set, and the amount that must enter it. Used only if there is
-    /// a table (`pairs`), or if the data consists of tokens. A combine moves data between the same
-    /// nodes as a dispatch of the same tokens, in the opposite direction. For a combine, this field
-    /// has the amounts of that dispatch, and [`Side::bytes`] swaps them.
+    /// The amounts that must leave and enter the set, only for `pairs` or tokens. A combine moves
+    /// data as a dispatch of the same tokens, in the opposite direction. This field has the amounts
+    /// of the dispatch, and [`Side::bytes`] swaps them.
     crossing: (f64, f64),
-    /// For each class of tokens (the tokens of a node that have the same receivers), the number of
-    /// its receivers in the set. The node that has the tokens is not counted. `None` if the data
-    /// does not consist of tokens, or if there are too many pairs of a class and a receiver.
+    /// For each class of tokens (those of a node with the same receivers), the number of its
+    /// receivers in the set, without the owner. `None` without tokens, or if there are too many
+    /// pairs of a class and a receiver.
     receivers: Option<Vec<u32>>,
 }
 
-/// The nodes of each communicator in a set.
 #[derive(Debug)]
 struct InCommunicators<'a> {
     all: &'a Communicators,
-    /// For each communicator, the number of its members in the set, and the sum of their amounts
-    /// ([`Demand::amounts`]).
+    /// For each communicator, its members in the set, and their amounts ([`Demand::amounts`]).
     inside: Vec<[f64; 2]>,
 }
 
-/// The amounts of data between all pairs of nodes, for a demand in which these amounts differ.
+/// The amounts of data between all pairs of nodes, if they differ.
 #[derive(Debug)]
 struct Pairs {
-    /// For each node, the amount that must leave it, and the amount that must enter it.
+    /// For each node, the amounts that must leave and enter it.
     ends: Vec<(f64, f64)>,
-    /// A square matrix, stored row by row. Its element for two nodes is the amount between them in
-    /// both directions together.
+    /// A square matrix, row by row: the amount between two nodes in both directions together.
     both: Vec<f64>,
 }
 
 impl Pairs {
-    /// Creates the table of a demand. Returns `None` if the amounts across a cut can be computed
-    /// without a table ([`Demand::is_cheap`]).
+    /// Returns `None` if no table is needed ([`Demand::is_cheap`]).
     fn of(task: &Task, demand: &Demand<'_>, nodes: usize) -> Option<Self> {
         let Demand::Pairs(_) = demand else { return None };
         let blocks = Blocks::of(task);
-        /// The number of senders that are visited together: the number of amounts in a cache line.
+        /// The number of amounts in a cache line.
         const TOGETHER: usize = 8;
         let (mut ends, mut both) = (vec![(0.0, 0.0); nodes], vec![0.0; nodes * nodes]);
-        // Visit several senders together, because their amounts are adjacent in a receiver's row of
-        // `both`.
+        // Visit several senders together: their amounts are adjacent in a receiver's row of `both`.
         for first in (0..nodes).step_by(TOGETHER) {
             for to in 0..nodes {
                 for from in (first..nodes.min(first + TOGETHER)).filter(|from| *from != to) {
@@ -315,8 +295,8 @@ impl Pairs {
 
 impl<'a> Side<'a> {
     fn new(task: &'a Task, demand: &'a Demand<'a>, nodes: usize) -> Self {
-        /// The largest number of pairs of a class and a receiver for which receivers are counted.
-        /// The time to examine a cut is proportional to the number of these pairs.
+        /// Receivers are counted up to this number of pairs of a class and a receiver, because the
+        /// time of a cut is proportional to it.
         const MAX_RECEIVERS: u64 = 1 << 25;
         let inside = vec![0.0; nodes];
         let receivers = match demand {
@@ -337,7 +317,7 @@ impl<'a> Side<'a> {
         Self { demand, communicators, pairs, inside, count, own, all, crossing, receivers }
     }
 
-    /// Empties the set. `nodes` lists all nodes that are in the set before the call.
+    /// `nodes` lists all nodes in the set.
     fn clear(&mut self, nodes: impl Iterator<Item = usize>) {
         nodes.for_each(|node| self.inside[node] = 0.0);
         (self.count, self.own, self.crossing) = (0.0, 0.0, (0.0, 0.0));
@@ -345,8 +325,8 @@ impl<'a> Side<'a> {
         self.communicators.iter_mut().for_each(|all| all.inside.fill([0.0; 2]));
     }
 
-    /// Returns the amounts of one communicator that must leave and enter the set. `inside` has the
-    /// number of its members in the set and the sum of their amounts.
+    /// Returns the amounts of one communicator that must leave and enter the set, given its members
+    /// in the set and the sum of their amounts.
     fn of_one(&self, [here, own]: [f64; 2], size: f64) -> (f64, f64) {
         let there = size - here;
         if here == 0.0 || there == 0.0 {
@@ -356,7 +336,7 @@ impl<'a> Side<'a> {
         self.demand.across([here, there], [own, self.all - own]).unwrap_or_default()
     }
 
-    /// Adds a node to the set. Removes the node if it is in the set already.
+    /// Adds a node to the set, or removes it.
     fn flip(&mut self, node: usize) {
         let sign = 1.0 - 2.0 * self.inside[node];
         if let Some(Pairs { ends, both }) = &self.pairs {
@@ -387,8 +367,8 @@ impl<'a> Side<'a> {
         }
         if let (Demand::Tokens(tokens, ..), Some(receivers)) = (self.demand, &mut self.receivers) {
             // Subtract the tokens that must cross the cut before the node changes sides, and add
-            // the tokens that must cross the cut afterwards. The change affects only tokens that
-            // the node has or receives.
+            // those that must cross it afterwards. Only tokens that the node has or receives
+            // matter.
             let node = node as u64;
             let own = (0..tokens.classes(node)).map(|class| (node, class));
             let wanted = tokens.wanted(node).iter().map(|(owner, class)| ((*owner).into(), *class));
@@ -419,7 +399,7 @@ impl<'a> Side<'a> {
         self.count += sign;
     }
 
-    /// Returns two amounts: the data that must leave the set, and the data that must enter it.
+    /// Returns the amounts that must leave and enter the set.
     fn bytes(&self) -> (f64, f64) {
         let (here, there) = (self.count, self.inside.len() as f64 - self.count);
         if here == 0.0 || there == 0.0 {
@@ -430,17 +410,15 @@ impl<'a> Side<'a> {
         }
         let across = self.demand.across([here, there], [self.own, self.all - self.own]);
         across.unwrap_or(match self.demand {
-            // A token crosses the cut once. In a dispatch it moves away from the node that has it,
-            // and in a combine towards this node.
+            // A token crosses the cut once: in a dispatch from its owner, in a combine towards it.
             Demand::Tokens(.., true) => (self.crossing.1, self.crossing.0),
             _ => self.crossing,
         })
     }
 }
 
-/// Returns the dot product of two vectors. The function keeps eight partial sums, so that the
-/// compiler can use vector instructions. All values are whole numbers, so the order of additions
-/// does not change the result.
+/// Returns the dot product. Eight partial sums let the compiler use vector instructions. All values
+/// are whole numbers, so the order of additions does not matter.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
@@ -455,14 +433,12 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 struct Cut<'a> {
     network: &'a CutGraph,
     inside: Vec<bool>,
-    /// The bandwidth of the links from the first side to the second side.
+    /// The bandwidth from the first side to the second side.
     leaving: f64,
-    /// The bandwidth of the links from the second side to the first side. Only computed if the
-    /// network has a list of reversed links ([`CutGraph::reversed`]). Otherwise this bandwidth is
-    /// equal to `leaving`, and the field is not used.
+    /// The bandwidth from the second side to the first side, if there are reversed links
+    /// ([`CutGraph::reversed`]). Otherwise it equals `leaving`, and is not used.
     entering: f64,
-    /// For each switch, the bandwidth of its links to the first side. Only links that the current
-    /// rule ([`Follow`]) takes into account are included.
+    /// For each switch, the bandwidth of its links to the first side that count ([`Follow`]).
     joined: Vec<f64>,
     side: Side<'a>,
 }
@@ -487,10 +463,9 @@ impl<'a> Cut<'a> {
             let apart = self.inside[to as usize] != joins;
             let change = if apart { bandwidth } else { -bandwidth };
             // A link of the vertex crosses the cut either before or after the move. `leaves` states
-            // whether the link then leads from the first side to the second side. The vertex `to`
-            // does not move: it is on the second side if `apart == joins`. An outgoing link leads
-            // to this vertex, and an incoming link leads away from it. Without reversed links, only
-            // the sum `leaving` is used.
+            // whether the link then leads from the first side to the second. The vertex `to` does
+            // not move: it is on the second side if `apart == joins`. Without reversed links, only
+            // `leaving` is used.
             let leaves = reversed.is_none() || (apart == joins) == is_outgoing;
             *(if leaves { &mut self.leaving } else { &mut self.entering }) += change;
         };
@@ -503,8 +478,7 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Moves a node to the first side, together with the switches that follow it, and adds all of
-    /// them to `moved`.
+    /// Moves a node, and the switches that follow it, to the first side, and adds them to `moved`.
     fn join(&mut self, node: u32, follow: &Follow<'_>, moved: &mut Vec<u32>) {
         let mut first = moved.len();
         moved.push(node);
@@ -525,8 +499,7 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Moves all vertices to the second side. `moved` lists the vertices that are on the first side
-    /// before the call.
+    /// Moves the vertices in `moved`, which are all on the first side, to the second side.
     fn clear(&mut self, moved: &[u32]) {
         for vertex in moved {
             self.inside[*vertex as usize] = false;
@@ -541,8 +514,8 @@ impl<'a> Cut<'a> {
         (self.leaving, self.entering) = (0.0, 0.0);
     }
 
-    /// Returns the lower bound of the cut. For each direction, this function divides the bytes that
-    /// must cross the cut by the bandwidth of the cut's links. It returns the larger quotient.
+    /// Returns the lower bound: for each direction, the bytes that must cross the cut are divided
+    /// by its bandwidth.
     fn bound(&self) -> f64 {
         let time = |bytes: f64, links: f64| {
             if bytes > 0.0 && links > 0.0 { bytes / links } else { 0.0 }
@@ -554,7 +527,7 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// The cut with the largest bound among the cuts that have been examined so far.
+/// The cut with the largest bound so far.
 #[derive(Default)]
 struct Best {
     bound: f64,
@@ -569,8 +542,8 @@ impl Best {
         }
     }
 
-    /// Moves the nodes of `order` to the first side one by one, together with the switches that
-    /// follow them. After each move, the cut becomes the best cut if its bound is larger.
+    /// Moves the nodes of `order` to the first side one by one, with the switches that follow them,
+    /// and keeps the best cut.
     fn along(&mut self, order: &[u32], follow: &Follow<'_>, cut: &mut Cut<'_>) {
         let mut moved = Vec::new();
         for node in order {
@@ -580,8 +553,8 @@ impl Best {
         cut.clear(&moved);
     }
 
-    /// Moves sets of vertices ([`CutGraph::movable`]) to the opposite side until no move raises the
-    /// bound. Each move takes the set that raises the bound most.
+    /// Moves sets of vertices ([`CutGraph::movable`]) to the opposite side, always the one that
+    /// raises the bound most, until none does.
     fn improve(&mut self, cut: &mut Cut<'_>) {
         let network = cut.network;
         self.inside().for_each(|vertex| cut.flip(vertex));
@@ -605,8 +578,8 @@ impl Best {
         (0..).zip(&self.inside).filter(|(_, inside)| **inside).map(|(vertex, _)| vertex)
     }
 
-    /// Returns the bound of the best cut. This function sums the bandwidth of the cut's links
-    /// again, because the sums in [`Cut`] have a rounding error for each vertex that was moved.
+    /// Returns the bound of the best cut from new sums of bandwidths, because those in [`Cut`] have
+    /// a rounding error for each move.
     fn exact_bound(&self, cut: &mut Cut<'_>) -> f64 {
         let inside: Vec<u32> = self.inside().collect();
         inside.iter().for_each(|vertex| cut.flip(*vertex));
@@ -624,9 +597,8 @@ impl Best {
     }
 }
 
-/// Returns sets of nodes, each of which is one side of a cut. For each dimension of the grid, the
-/// nodes are divided into sets of consecutive nodes, whose size is the stride of the dimension. For
-/// each switch, there is also the set of the nodes that are connected only to this switch.
+/// Returns one side of each cut: for each dimension of the grid, sets of as many consecutive nodes
+/// as its stride, and for each switch, the nodes that are connected only to it.
 fn blocks(radices: &[u64], network: &CutGraph) -> Vec<Vec<u32>> {
     let nodes = network.nodes() as u32;
     let mut blocks: Vec<Vec<u32>> = Vec::new();
@@ -641,7 +613,7 @@ fn blocks(radices: &[u64], network: &CutGraph) -> Vec<Vec<u32>> {
     blocks
 }
 
-/// For each dimension of the grid, returns the nodes sorted by their coordinate in this dimension.
+/// Returns the nodes sorted by their coordinate in each dimension.
 fn dimensions(radices: &[u64], nodes: usize) -> impl Iterator<Item = Vec<u32>> {
     let strides = strides(radices).into_iter();
     strides
@@ -649,8 +621,8 @@ fn dimensions(radices: &[u64], nodes: usize) -> impl Iterator<Item = Vec<u32>> {
         .map(move |(stride, radix)| sorted(nodes, |node| (node as u64 / stride % radix) as f64))
 }
 
-/// Returns the nodes in three orders: sorted by distance from node 0, by distance from the node
-/// that is farthest from node 0, and by the Fiedler vector.
+/// Returns the nodes sorted by distance from node 0, by distance from the node that is farthest
+/// from it, and by the Fiedler vector.
 fn distances(network: &CutGraph) -> [Vec<u32>; 3] {
     let nodes = network.nodes();
     let hops = network.links.hops_from(0);
@@ -684,8 +656,7 @@ mod tests {
 
     const NODES: u64 = 5;
 
-    /// Block sizes. With `by_origin`, all blocks of an origin have the same size, as some
-    /// collectives require.
+    /// With `by_origin`, all blocks of an origin have the same size, as some collectives require.
     #[derive(Debug)]
     struct Sizes {
         by_origin: bool,
@@ -710,17 +681,16 @@ mod tests {
         (4, &[0, 1, 2, 3, 4], 13),
     ];
 
-    /// Returns each item of data that a set of nodes may have to send or receive: the nodes that
-    /// have the item (or a term of it) at the start, the nodes that need it at the end, and its
-    /// bytes.
+    /// Returns each item of data that may cross a cut: the nodes that have it (or a term of it) at
+    /// the start, the nodes that need it at the end, and its bytes.
     fn items(collective: &Collective, sizes: &Sizes) -> Vec<(Vec<u64>, Vec<u64>, u64)> {
         let all = || (0..NODES).collect::<Vec<u64>>();
         let pairs = || (0..NODES).flat_map(|from| (0..NODES).map(move |to| (from, to)));
         let tokens = TOKENS.map(|(owner, receivers, bytes)| {
             (vec![owner], receivers.iter().map(|node| u64::from(*node)).collect(), bytes)
         });
-        // A sum has the size of the terms of the root, or of node 0 if there is no root. If the sums of
-        // a reduce-scatter have different sizes, the bounds use the smallest, which is that for node 0.
+        // A sum has the size of the terms of the root, or of node 0. If the sums of a
+        // reduce-scatter differ in size, the bounds use the smallest, which is that for node 0.
         let sized_by = collective.root().unwrap_or(0);
         let sum = sizes.bytes(sized_by, sized_by);
         match (collective.kind().word, collective.root()) {
@@ -747,9 +717,8 @@ mod tests {
     }
 
     /// An item of data crosses a cut if a node on one side has it and a node on the opposite side
-    /// needs it. An item can be a sum, to which several nodes contribute one term each. As every
-    /// term must be added, a sum crosses the cut if at least one node with a term is on one side
-    /// and at least one node that needs the sum is on the opposite side.
+    /// needs it. As every term of a sum must be added, a sum crosses the cut if a node with a term
+    /// is on one side and a node that needs the sum is on the opposite side.
     #[test]
     fn data_of_one_side_that_the_opposite_side_needs_crosses_every_cut_once() {
         let topology = parse(&format!("ring:{NODES}")).unwrap();
@@ -774,7 +743,7 @@ mod tests {
             let task = Task { sizes: Some(sizes), ..Task::new(Arc::clone(&topology), collective) };
             let demand = demand_at_least(&task);
             let mut side = Side::new(&task, &demand, NODES as usize);
-            // Sets in the order of a Gray code differ from the previous set by one node.
+            // In the order of a Gray code, a set differs from the previous one by one node.
             for step in 1_u64..1 << NODES {
                 side.flip(step.trailing_zeros() as usize);
                 let set = step ^ (step >> 1);
@@ -790,8 +759,7 @@ mod tests {
                     (total(true) as f64, total(false) as f64),
                     "{name} {set:b}"
                 );
-                // For a set of one node, `Demand::at` must give the same amounts. Tokens are left
-                // out, because `Demand::at` does not support them.
+                // `Demand::at` gives the same amounts for one node. It does not support tokens.
                 if set.is_power_of_two() && !matches!(demand, Demand::Tokens(..)) {
                     let of_node = demand.at(set.trailing_zeros().into(), NODES);
                     assert_eq!(of_node, side.bytes(), "{name} {set:b}");

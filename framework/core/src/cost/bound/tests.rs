@@ -21,8 +21,7 @@ fn bound(topology: &str, machine: &str) -> Bound {
 
 #[test]
 fn the_bisection_bounds_transmission_as_in_suh_and_shin() {
-    // With n nodes and a longest side N1, the bound is `n N1 / 8` blocks on a torus and `n N1 / 4`
-    // blocks on a mesh.
+    // With n nodes and a longest side N1: `n N1 / 8` blocks on a torus, `n N1 / 4` on a mesh.
     assert_eq!(
         bound("torus:16x16", "free:byte_us=1").times[Kind::Transmission],
         256.0 * 16.0 / 8.0
@@ -60,8 +59,7 @@ fn odd_sides_are_cut_as_evenly_as_possible() {
 #[test]
 fn permutations_take_a_step_and_load_the_links() {
     // Every node sends to the node that is half a side away in each dimension. With d dimensions of
-    // side n, the bounds on start-ups, propagation and transmission are 1 start-up, `d n/2` hops
-    // and `n/4` blocks (Spencer, section 4.6).
+    // side n, the bounds are 1 start-up, `d n/2` hops and `n/4` blocks (Spencer, section 4.6).
     let topology = parse("torus:8x8").unwrap();
     let half = |node: u32| (node / 8 + 4) % 8 * 8 + (node + 4) % 8;
     let permuted = |to: Vec<u32>| {
@@ -99,7 +97,7 @@ fn of_blocks(topology: &str, collective: Collective, machine: &str) -> (f64, Bou
 #[test]
 fn cuts_bound_user_defined_networks() {
     // In the first network, 25 blocks cross the only link between two groups of five nodes. In the
-    // second network, 3 blocks cross a link with half of the machine's bandwidth.
+    // second, 3 blocks cross a link with half of the machine's bandwidth.
     let all_to_all = || Collective::of(&ALL_TO_ALL);
     assert_eq!(of_blocks("graph:two-k5", all_to_all(), "ports=1"), (2500.0, BoundKind::Cut));
     assert_eq!(of_blocks("graph:fast", all_to_all(), "ports=all"), (600.0, BoundKind::NodeLinks));
@@ -150,7 +148,7 @@ fn distances_bound_irregular_networks() {
     assert_eq!(stored, (33_600.0, BoundKind::Distances));
 }
 
-/// Block sizes that a function computes from origin and destination, and the largest of them.
+/// Block sizes as a function of origin and destination, and the largest of them.
 #[derive(Debug)]
 struct Sizes(u64, fn(u64, u64) -> u64);
 
@@ -195,7 +193,7 @@ impl BlockSizes for OfOrigins {
     }
 }
 
-/// In an allgatherv, the node with the smallest block receives most data. In a broadcast, only the
+/// In an allgatherv, the node with the smallest block receives most. In a broadcast, only the
 /// root's block counts.
 #[test]
 fn blocks_for_all_nodes_count_as_often_as_they_must_move() {
@@ -242,7 +240,7 @@ fn blocks_for_all_nodes_cross_a_link_into_each_other_node() {
 }
 
 /// A sum of five terms needs four additions for each byte. In a reduce and an allreduce, the five
-/// nodes can share these additions. In a reduce-scatter, there is a sum for each of the nodes.
+/// nodes can share them. In a reduce-scatter, each node has a sum.
 #[test]
 fn additions_bound_reductions() {
     let topology = parse("fully-connected:5").unwrap();
@@ -278,7 +276,7 @@ fn hops_are_startups_when_messages_are_stored() {
 }
 
 /// For the two networks `rdn`, the transmission times in Table II of Li, Peng & Chu are 512 and
-/// 294,912 times the time of a word. The lower bound is larger than both values.
+/// 294,912 word times. The lower bound is larger than both.
 #[test]
 fn blocks_cross_as_many_links_as_their_ends_are_apart_when_messages_are_stored() {
     let words = |topology| {
@@ -295,9 +293,9 @@ fn blocks_cross_as_many_links_as_their_ends_are_apart_when_messages_are_stored()
     assert_eq!(words("mesh:8"), 21.0, "168 hops over 8 nodes");
 }
 
-/// A long message can overlap with a message over many hops. The root, node 0, has a large block
-/// for node 11, a small block for node 1, and empty blocks for all other nodes. It sends the two
-/// blocks while empty blocks travel up to 6 hops.
+/// A long message can overlap with one over many hops. The root, node 0, has a large block for node
+/// 11, a small one for node 1, and empty ones for others. It sends the two blocks while empty
+/// blocks travel up to 6 hops.
 #[test]
 fn hops_of_one_message_overlap_with_bytes_of_another_when_messages_are_stored() {
     let machine = Machine::parse("free:model=store-and-forward,startup_us=1,byte_us=1").unwrap();
@@ -311,8 +309,7 @@ fn hops_of_one_message_overlap_with_bytes_of_another_when_messages_are_stored() 
     let task = Task { sizes: Some(Arc::new(Sizes(5, bytes))), ..scatter };
     let mut evaluator = machine.evaluator(PricingContext::new(&topology, 1.0));
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
-    // Each message is (sender, receiver, first destination, last destination). The last two numbers
-    // are the range of the destinations of its blocks.
+    // Each message is (sender, receiver, first destination, last destination of its blocks).
     let steps: [&[(u64, u64, u32, u32)]; 5] = [
         &[(0, 1, 2, 10)],
         &[(0, 11, 11, 11), (1, 7, 5, 10)],
@@ -360,8 +357,7 @@ fn messages_without_links_have_no_link_bound() {
             Traffic { sent: 10.0, received: 10.0, peers: 1, farthest, ..Traffic::default() };
         fluid.lower_bound(parse("ring:8").unwrap().as_ref(), &traffic).total_us()
     };
-    // The bound is the larger of two times: one latency and ten bytes on the link into the network,
-    // or the latency of the longest route.
+    // One latency and ten bytes on the link into the network, or the latency of the longest route.
     assert_eq!([0, 1, 4, 6].map(between), [0.0, 25.0, 25.0, 30.0]);
 }
 
@@ -406,16 +402,16 @@ fn flat_bounds_have_composing_copying_and_transmission() {
     );
 }
 
-/// Each of n nodes sends and receives at least 2 (n - 1) / n of its vector in an allreduce
-/// (Patarasuk and Yuan, 2009).
+/// Each of n nodes sends and receives at least 2 (n - 1) / n of its vector (Patarasuk and Yuan,
+/// 2009).
 #[test]
 fn an_allreduce_moves_almost_twice_the_vector() {
     let (transmission, _) = of_blocks("fully-connected:4", Collective::of(&ALL_REDUCE), "ports=1");
     assert_eq!(transmission, 2.0 * 3.0 / 4.0 * 100.0);
 }
 
-/// With more than 512 nodes, the distances of all pairs are not examined. If some blocks are empty,
-/// the farthest pair may be one of those that exchange nothing.
+/// Above 512 nodes, the distances of all pairs are not examined. If some blocks are empty, the
+/// farthest pair may exchange nothing.
 #[test]
 fn the_diameter_counts_only_if_all_pairs_exchange_data() {
     let farthest = |sizes: Sizes| {
@@ -437,9 +433,9 @@ fn machines_with_noise_have_no_bound() {
     }
 }
 
-/// A node can receive many bytes in one message, at the cost of one gap per byte. Or it can receive
-/// each byte in a message of its own, at the cost of an overhead. The bound uses the cheaper way
-/// for all bytes but one. In addition, one message takes two overheads and a latency.
+/// A node can receive many bytes in one message, at one gap per byte, or each byte in a message of
+/// its own, at an overhead. The bound uses the cheaper way for all bytes but one, and two overheads
+/// and a latency for one message.
 #[test]
 fn loggp_processes_the_bytes_of_a_node_one_after_another() {
     let topology = parse("ring:5").unwrap();
@@ -455,7 +451,7 @@ fn loggp_processes_the_bytes_of_a_node_one_after_another() {
 }
 
 /// The node that reduces most receives at least one message. Each of five nodes does a fifth of the
-/// four additions for each of 100 bytes.
+/// four additions for 100 bytes.
 #[test]
 fn loggp_reduces_after_one_message() {
     let topology = parse("ring:5").unwrap();
@@ -469,9 +465,9 @@ fn loggp_reduces_after_one_message() {
     );
 }
 
-/// A test oracle for lower bounds on the largest link load. For small networks, a linear program
-/// (maximum concurrent flow) computes the smallest possible value of the largest link load exactly.
-/// No lower bound may exceed this value, and most bounds are close to it.
+/// A test oracle for lower bounds on the largest link load: for small networks, a linear program
+/// (maximum concurrent flow) computes its smallest possible value exactly. No lower bound may
+/// exceed this value, and most bounds are close to it.
 mod max_flow_oracle {
     use super::super::{BoundKind, Traffic};
     use crate::cost::machine::Machine;
@@ -490,12 +486,11 @@ mod max_flow_oracle {
     use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome, Variable};
     use std::sync::Arc;
 
-    /// Returns the smallest possible value of the largest link load (divided by the link's bandwidth),
-    /// if data may be split among any routes.
+    /// Returns the smallest possible value of the largest link load, divided by the link's
+    /// bandwidth.
     fn optimal_load(task: &Task) -> f64 {
         let (topology, blocks) = (task.network().as_ref(), Blocks::of(task));
-        // Ranks that share a node need no link between them, so the data of these ranks is added to the
-        // data of their node.
+        // Ranks that share a node need no link, so their data is added to that of the node.
         let network = Adjacency::of(&topology.physical()).unwrap();
         let nodes = topology.physical_nodes() as usize;
         let mut bytes = vec![vec![0.0; nodes]; nodes];
@@ -510,7 +505,7 @@ mod max_flow_oracle {
         let links: Vec<(u32, u32, f64)> = network.links().collect();
         let mut problem = Problem::new(OptimizationDirection::Minimize);
         let busiest = problem.add_var(1.0, (0.0, f64::INFINITY));
-        // All data from the same origin is one commodity of the linear program.
+        // All data from the same origin is one commodity.
         let sends = |origin: &usize| (0..nodes).any(|to| to != *origin && bytes[*origin][to] > 0.0);
         let origins: Vec<usize> = (0..nodes).filter(sends).collect();
         let flow: Vec<Vec<Variable>> = origins
@@ -569,9 +564,8 @@ mod max_flow_oracle {
         }
     }
 
-    /// Returns the time of a direct exchange, divided by the lower bound. If `stepwise`, the exchange
-    /// has one step for each distance between sender and receiver. Otherwise the exchange is a single
-    /// step.
+    /// Returns the time of a direct exchange, divided by the lower bound: if `stepwise`, with a
+    /// step for each distance between sender and receiver, otherwise in a single step.
     fn slack(task: &Task, stepwise: bool, machine: &str) -> f64 {
         let machine = Machine::parse(machine).unwrap();
         let mut evaluator = machine.evaluator(PricingContext::new(&task.topology, 1.0));
@@ -661,8 +655,8 @@ mod max_flow_oracle {
         }
         all.sort_by(f64::total_cmp);
         assert!(*all.last().unwrap() < 1.0 + 1e-6, "{}", all.last().unwrap());
-        // A bound from cuts can be below the optimum, because the optimal flow need not fill all links
-        // of a cut. The smallest ratio of a bound to the optimum is 0.92. All but two bounds are exact.
+        // A bound from cuts can be below the optimum, because the optimal flow need not fill all
+        // links of a cut. The smallest ratio is 0.92. All but two bounds are exact.
         let exact = all.iter().filter(|ratio| **ratio > 1.0 - 1e-6).count();
         assert!(all[0] > 0.9 && exact >= 238, "{} {exact}", all[0]);
     }
@@ -674,13 +668,13 @@ mod max_flow_oracle {
         for spec in ["torus:4x4", "torus:3x5", "mesh:3x4", "ring:7", "hypercube:3"] {
             assert!((closeness(spec) - 1.0).abs() < 1e-6, "{spec}: {}", closeness(spec));
         }
-        // Here the bound is below the optimum. All short routes between two clusters use the same
-        // cross-edge, and no cut contains only this edge.
+        // All short routes between two clusters use the same cross-edge, and no cut has only this
+        // edge.
         assert!((0.75..1.0).contains(&closeness("rdn:1(ring:3)")));
     }
 
-    /// The best cut separates nodes 3 and 6 from all other nodes: 80 bytes for node 3 cross two links.
-    /// No order of the nodes has these two nodes first.
+    /// The best cut separates nodes 3 and 6: 80 bytes for node 3 cross two links. No order of the
+    /// nodes has these two first.
     #[test]
     fn the_local_search_finds_better_cuts_than_the_orders() {
         let lines = "0 1 2\n1 2 4\n2 3 1\n0 4 4\n4 5 1\n3 6 2\n1 7 1\n0 3 1";
@@ -693,8 +687,8 @@ mod max_flow_oracle {
         assert_eq!((traffic.on_links.bytes, traffic.on_links.kind), (40.0, BoundKind::Cut));
     }
 
-    /// Families of topologies, specs of small networks of each, and the smallest ratio of a
-    /// lower bound to the optimum (listed in docs/figures.md).
+    /// Families, specs of small networks, and the smallest ratio of a lower bound to the optimum
+    /// (listed in docs/figures.md).
     const FAMILIES: &[(&str, &[&str], f64)] = &[
         ("torus", &["torus:3x4", "torus:4ox3", "mesh:3x3", "ring:7"], 0.888),
         ("hypercube", &["hypercube:3"], 0.833),
@@ -720,8 +714,7 @@ mod max_flow_oracle {
         ("tofu", &["tofu:1x1x1", "tofu:2ox1x1", "tofu:1x1x1,place=fold:4x2"], 0.9744),
     ];
 
-    /// Parses a topology. The names `racks` and `tree` are topologies with switches, which are read
-    /// from files.
+    /// The topologies `racks` and `tree` with switches are read from files.
     fn with_files(spec: &str) -> Arc<Network> {
         const RACKS: &str = "ranks 0 2\nranks 1 3\nranks 2 2 0.5\n0 1 2\n1 2\n0 2 0.5\n";
         const TREE: &str = "switch 0 1 2\n0 1 2\n0 2 2\n3 1\n4 1\n5 2\n6 2\n7 2\n";
@@ -730,8 +723,7 @@ mod max_flow_oracle {
 
     type BytesOfPair<'a> = &'a dyn Fn(u64, u64) -> u64;
 
-    /// Returns exchanges of different kinds: uniform, with a root, and with a different amount for each
-    /// pair of nodes.
+    /// Exchanges: uniform, with a root, and with a different amount for each pair.
     fn exchanges(topology: &Arc<Network>, random: &mut Random) -> Vec<(&'static str, Task)> {
         let n = topology.nodes();
         let of = |kind| Collective::of(kind);
@@ -784,8 +776,8 @@ mod max_flow_oracle {
         }
     }
 
-    /// The demand of communicators is a matrix of blocks, one for each communicator, of which the
-    /// linear program knows nothing.
+    /// The linear program gets a matrix of blocks for each communicator, without knowledge of
+    /// these.
     #[test]
     fn no_bound_of_communicators_is_above_the_optimum() {
         let mut ratios = Vec::new();
@@ -848,9 +840,9 @@ mod max_flow_oracle {
         assert!(4 * exact > 3 * all, "{exact} of {all} bounds are exact");
     }
 
-    /// One node has far more data than all other nodes, and all of its bytes must pass through its
-    /// links. The test tries several nodes for this role. In an even exchange, the slow links between
-    /// one group and all other groups determine the bound.
+    /// One node (several are tried) has far more data than all others, and all of its bytes must
+    /// pass through its links. In an even exchange, the slow links between one group and all others
+    /// determine the bound.
     #[test]
     fn links_of_every_node_and_tier_are_bounded() {
         for (spec, links) in [
@@ -883,9 +875,8 @@ mod max_flow_oracle {
     }
 }
 
-/// No schedule takes less time than its lower bound. Random schedules of random collectives run on
-/// random machines, with all models and all of their parameters. The schedules are verified: every
-/// block reaches its destination.
+/// No schedule takes less time than its lower bound: random schedules of random collectives on
+/// random machines, with all models and all of their parameters. Delivery is verified.
 mod random_schedules {
     use crate::cost::bound::Traffic;
     use crate::cost::machine::Machine;
@@ -930,9 +921,9 @@ mod random_schedules {
             of[self.below(of.len() as u64) as usize]
         }
 
-        /// Returns the spec of a machine of this model. The parameter with this place in the model's
-        /// list, and up to three other parameters, have values that may differ from their defaults. With
-        /// more of them, few bounds would be tight.
+        /// Returns the spec of a machine of this model. The parameter with this place in the
+        /// model's list, and up to three others, may differ from their defaults. With more, few
+        /// bounds would be tight.
         fn machine(&mut self, kind: &ModelKind, place: usize) -> String {
             let mut places = vec![place];
             for _ in 0..self.below(4) {
@@ -1018,8 +1009,8 @@ mod random_schedules {
             }
         }
 
-        /// Returns a random tree that reaches every node from `root`: its edges from parent to child,
-        /// each with its step. A parent sends after it has received.
+        /// Returns a random tree from `root`: its edges from parent to child, each with its step. A
+        /// parent sends after it has received.
         fn tree(&mut self, root: u64, nodes: u64) -> Vec<(u64, u64, u64)> {
             let (mut reached, mut edges) = (vec![(root, 0)], Vec::new());
             let mut others: Vec<u64> = (0..nodes).filter(|node| *node != root).collect();
@@ -1079,7 +1070,7 @@ mod random_schedules {
                 );
             }
         } else {
-            // Each block has one destination. It is sent directly or through a third node.
+            // Each block is sent to its destination directly or through a third node.
             let steps = random.one_of(&[1, 1, 1, 2, 5]);
             let detours = random.one_of(&[0, 0, 1, 2]);
             let images = collective.images().map(<[u32]>::to_vec);
@@ -1124,11 +1115,11 @@ mod random_schedules {
         sends
     }
 
-    /// A case: its description, its lower bound and its time. The last value is the bound with the hops
-    /// of the longest route, if the machine charges the mean.
+    /// The description of a case, its lower bound and its time. The last value is the bound with
+    /// the hops of the longest route, if the machine charges the mean.
     type BoundAndTime = (String, f64, f64, Option<f64>);
 
-    /// Returns a random case. `None` if the model does not support the case.
+    /// `None` if the model does not support the case.
     fn bound_and_time(seed: u64) -> Option<BoundAndTime> {
         let mut random = Random(seed);
         for _ in 0..3 {
@@ -1145,7 +1136,7 @@ mod random_schedules {
         let nodes = topology.nodes();
         let collective = random.collective(nodes);
         let block = random.one_of(&[1, 8, 100, 1000]);
-        // Every element of the table has a size of its own, also if the collective uses only a row, a
+        // Every element of the table has its own size, also if the collective uses only a row, a
         // column or one element.
         let is_uneven = random.below(3) == 0;
         let sizes = is_uneven.then(|| {

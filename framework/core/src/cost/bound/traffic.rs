@@ -7,23 +7,22 @@ use crate::network::topology::Network;
 use crate::simulation::Task;
 use crate::simulation::demand::{Amounts, Blocks, Demand};
 
-/// The data that a task must move. Amounts are in units of load, or in bytes after
-/// [`Traffic::in_bytes`].
+/// The data that a task must move, in units of load, or in bytes after [`Traffic::in_bytes`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Traffic {
     /// The largest amount that one node must send.
     pub sent: f64,
     /// The largest amount that one node must receive.
     pub received: f64,
-    /// Whether the node that sends the largest amount also receives the largest amount.
+    /// Whether the node that sends the largest amount also receives it.
     pub by_same_node: bool,
     /// The largest number of peers that one node must send to or receive from.
     pub peers: u64,
-    /// The largest number of hops between a node and another node for which it has data. If there
-    /// are too many pairs of nodes to examine, this is a lower bound.
+    /// The largest number of hops from a node to one for which it has data; a lower bound if there
+    /// are too many pairs.
     pub farthest: u64,
-    /// The sum of bytes times hops of all blocks on shortest routes; 0 if there are too many pairs
-    /// of nodes to examine.
+    /// The bytes times hops of all blocks on shortest routes; 0 if there are too many pairs of
+    /// nodes.
     pub hop_bytes: f64,
     /// The largest amount that one node must reduce.
     pub summed: f64,
@@ -34,8 +33,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Computes the traffic of a task in units of load. A unit is a block if blocks are counted,
-    /// and a byte otherwise.
+    /// Computes the traffic of a task in units of load: blocks, or bytes for explicit sizes.
     pub fn of(task: &Task) -> Self {
         let (topology, demand) = (task.network().as_ref(), demand_at_least(task));
         let (traffic, is_complete) = Self::by_nodes(task, &demand);
@@ -45,8 +43,8 @@ impl Traffic {
         let (hops, root) = (demand.hop_bytes(task), task.collective.root());
         let farthest = match (hops, root) {
             (Some((_, farthest)), _) => farthest,
-            // Some pairs of nodes exchange nothing, and it is unknown which pairs these are. All
-            // pairs that exchange data could be neighbours, or could share a node of the network.
+            // It is unknown which pairs of nodes exchange nothing. All other pairs could be
+            // neighbours, or could share a node of the network.
             (None, _) if !is_complete || task.communicators.is_some() => {
                 u64::from(!topology.shares_nodes())
             }
@@ -59,8 +57,7 @@ impl Traffic {
         Self { farthest, hop_bytes, on_links, ..traffic }
     }
 
-    /// Computes the traffic of a task without link loads and distances, which would take longer
-    /// because they depend on every pair of nodes.
+    /// Computes the traffic without link loads and distances, which depend on every pair of nodes.
     pub fn of_nodes(task: &Task) -> Self {
         Self::by_nodes(task, &demand_at_least(task)).0
     }
@@ -104,8 +101,8 @@ impl Traffic {
             Demand::Even(_) | Demand::Copies(_) => by_amounts(sent, received, 0.0),
             Demand::Sums(Amounts::One(..)) => by_amounts(sent, received, share * most),
             Demand::Sums(_) => by_amounts(sent, received, others as f64 * most),
-            // Each byte of the sum needs `n - 1` transfers to collect all terms, and `n - 1`
-            // transfers to distribute the result. At best each of the n nodes sends an equal share.
+            // Each byte of the sum needs `n - 1` transfers to collect all terms, and as many to
+            // distribute the result. At best each of the n nodes sends an equal share.
             Demand::SumForAll(size) => {
                 let each = share * *size as f64;
                 by_amounts(2.0 * each, 2.0 * each, each)
@@ -116,8 +113,7 @@ impl Traffic {
     }
 
     /// Raises the lower bound on the largest link load (divided by the link's bandwidth) to
-    /// `amount`, a bound from network flows. Does nothing if the present bound is at least
-    /// `amount`.
+    /// `amount`, a bound from network flows, if that is larger.
     #[must_use]
     pub fn with_link_load(self, amount: f64) -> Self {
         if amount <= self.on_links.bytes {
@@ -126,7 +122,7 @@ impl Traffic {
         Self { on_links: OnLinks { bytes: amount, kind: BoundKind::Flow }, ..self }
     }
 
-    /// Converts the amounts from units of load to bytes. `unit` is the number of bytes in a unit.
+    /// Converts the amounts from units of load to bytes, of which a unit has `unit`.
     #[must_use]
     pub fn in_bytes(self, unit: f64) -> Self {
         if unit == 0.0 && self.skips_empty {
@@ -139,8 +135,7 @@ impl Traffic {
     }
 }
 
-/// Returns a demand that is at most that of the task. If sums have different sizes, it has only the
-/// smallest size.
+/// Returns a demand of at most that of the task: of different sizes of sums, only the smallest.
 pub(super) fn demand_at_least(task: &Task) -> Demand<'_> {
     match Demand::of(task) {
         Demand::Sums(Amounts::Each(sizes)) => {
@@ -151,10 +146,9 @@ pub(super) fn demand_at_least(task: &Task) -> Demand<'_> {
 }
 
 impl Demand<'_> {
-    /// Returns two amounts for a set of nodes: the data that must leave the set, and the data that
-    /// must enter it. `counts` has the number of nodes in the set and the number of all other
-    /// nodes. `amounts` has the sums of [`Amounts`] of the nodes in the set, and of all other nodes.
-    /// Returns `None` if the data also depends on pairs of a node in the set and another node.
+    /// Returns the amounts that must leave and enter a set of nodes. `counts` are the numbers of
+    /// nodes in the set and outside, `amounts` the sums of their [`Amounts`]. Returns `None` if the
+    /// data also depends on pairs of a node in the set and another node.
     pub(super) fn across(&self, counts: [f64; 2], amounts: [f64; 2]) -> Option<(f64, f64)> {
         let [here, there] = amounts;
         match self {
@@ -163,21 +157,20 @@ impl Demand<'_> {
                 Some((both, both))
             }
             Self::Copies(_) => Some((here, there)),
-            // The nodes on one side can add their terms for a node on the opposite side before they
-            // send the sum across the cut.
+            // The nodes on one side can add their terms before they send the sum across the cut.
             Self::Sums(_) => Some((there, here)),
             Self::SumForAll(amount) => Some((*amount as f64, *amount as f64)),
             Self::Pairs(_) | Self::Tokens(..) => None,
         }
     }
 
-    /// Returns the amounts of [`Self::across`] for a single node. `own` is its amount in [`Amounts`].
+    /// Returns [`Self::across`] for a single node, whose amount in [`Amounts`] is `own`.
     fn across_one(&self, own: f64, nodes: u64) -> Option<(f64, f64)> {
         let all = self.amounts().map_or(0.0, |amounts| amounts.total(nodes));
         self.across([1.0, (nodes - 1) as f64], [own, all - own])
     }
 
-    /// Returns the amount that must leave a node, and the amount that must enter it.
+    /// Returns the amounts that must leave and enter a node.
     pub(super) fn at(&self, node: u64, nodes: u64) -> (f64, f64) {
         let own = self.amounts().map_or(0.0, |amounts| amounts.at(node) as f64);
         self.across_one(own, nodes).unwrap_or_else(|| match self {
@@ -188,8 +181,8 @@ impl Demand<'_> {
                     (out + sent as f64, into + received as f64)
                 })
             }
-            // The caller uses these amounts for a bound at the root. Tokens have no root. With 0,
-            // only the caller's second bound remains, that of the busiest node.
+            // These amounts bound the root. Tokens have no root, so only the bound of the busiest
+            // node remains.
             _ => (0.0, 0.0),
         })
     }
@@ -201,13 +194,12 @@ impl Demand<'_> {
         }
     }
 
-    /// Returns whether the amounts that must cross a cut can be computed without a table of all
-    /// pairs of nodes. If so, they follow from the nodes on each side, from the data that each node
-    /// has at the start, or from the receivers of each class of tokens.
+    /// Returns whether the amounts across a cut follow from the nodes on each side, from the data
+    /// that each node has at the start, or from the receivers of each class of tokens, without a
+    /// table of all pairs.
     ///
-    /// In the other demands, the amount can be different for each pair of nodes. In a scatter or a
-    /// gather, it also depends on which of the two nodes is the root.
-    /// The search for cuts reads all of these amounts from the table.
+    /// In other demands, the amount can differ for each pair, and in a scatter or a gather it
+    /// depends on which node is the root.
     pub(super) fn is_cheap(&self) -> bool {
         !matches!(self, Self::Pairs(_))
     }
@@ -221,18 +213,17 @@ impl Demand<'_> {
         }
     }
 
-    /// Returns two values. The first is the sum of bytes times hops of all blocks, on shortest
-    /// routes. The second is the largest distance between a node and a node for which it has data.
-    /// Data that may be copied or reduced on its route counts as one hop for each node that
-    /// receives a copy or sends a term. Returns `None` if there are too many pairs of nodes.
+    /// Returns the sum of bytes times hops of all blocks on shortest routes, and the largest
+    /// distance between a node and one for which it has data. Data that may be copied or reduced on
+    /// its route counts as one hop for each node that receives a copy or sends a term. Returns
+    /// `None` if there are too many pairs of nodes.
     pub(super) fn hop_bytes(&self, task: &Task) -> Option<(f64, u64)> {
-        /// The largest number of routes that are examined. Permutations have so few routes that all
-        /// are examined.
+        /// The largest number of routes that are examined. Permutations have fewer.
         const MAX_ROUTES: u64 = 1 << 18;
         let topology = task.network().as_ref();
         let n = topology.nodes();
-        // Each copy of data, and each term of a sum, crosses at least one link to reach another
-        // node of the network. Ranks that share a node use no link between them.
+        // Each copy of data, and each term of a sum, crosses at least one link to another node of
+        // the network.
         let elsewhere = (topology.physical_nodes() - 1) as f64;
         let over_routes = |blocks: &Blocks<'_>| {
             if blocks.pairs() > MAX_ROUTES && !task.collective.kind().permutes() {
@@ -277,8 +268,7 @@ impl Demand<'_> {
             }
             Self::Pairs(blocks) => over_routes(blocks),
             Self::Tokens(tokens, ..) => {
-                // A token crosses at least one link for each other node of the network that has a
-                // receiver.
+                // A token crosses at least one link for each other node with a receiver.
                 let bytes = token_hops(tokens, topology);
                 Some((bytes, u64::from(bytes > 0.0)))
             }
@@ -307,8 +297,7 @@ impl Amounts {
         }
     }
 
-    /// Returns a lower bound on the largest distance from a node with data to any node. It is only
-    /// a lower bound because not all nodes with data are examined.
+    /// Returns a lower bound, from some nodes with data, on the largest distance from such a node.
     fn farthest(&self, topology: &Network) -> u64 {
         const MAX: usize = 64;
         match self {
@@ -323,8 +312,8 @@ impl Amounts {
     }
 }
 
-/// Returns a lower bound on the bytes times hops of all tokens. Each token counts its bytes once
-/// for each node of the network that has a receiver, except for the node that has the token.
+/// Returns a lower bound on the bytes times hops of all tokens: each counts its bytes once for each
+/// node of the network with a receiver, except that of its owner.
 fn token_hops(tokens: &Tokens, topology: &Network) -> f64 {
     let mut sum = 0.0;
     let mut receivers = Vec::new();

@@ -1,6 +1,6 @@
-//! The costs of starting a collective, which any model can have: a time that is added once
-//! (`launch_us`), and a least time (`floor_us`). On clusters of GPUs, a kernel is launched for each
-//! collective, and benchmarks of small collectives measure little else.
+//! The costs of starting a collective, under any model: a time that is added (`launch_us`), and a
+//! least time (`floor_us`). On clusters of GPUs, a kernel is launched for each collective, and
+//! benchmarks of small collectives measure little else.
 
 use crate::cost::bound::Bound;
 use crate::cost::kind::{Kind, Parts};
@@ -21,8 +21,7 @@ static FLOOR_US: TypedParameter<f64> = TypedParameter::micros(
 );
 
 parameters! {
-    /// The costs of starting a collective. They count as start-up time. A schedule without messages
-    /// does not start.
+    /// They count as start-up time. A schedule without messages does not start.
     #[derive(Copy)]
     pub(super) struct Launch {
         launch_us: f64 = LAUNCH_US,
@@ -36,7 +35,7 @@ impl Launch {
         self.launch_us.max(self.floor_us - total_us)
     }
 
-    /// Returns a lower bound that includes these costs, given one for a schedule with messages.
+    /// Adds these costs to a lower bound for schedules with messages.
     pub(super) fn bound(self, bound: Bound) -> Bound {
         let startup_us = bound.times[Kind::Startup] + self.added_us(bound.times.total());
         Bound { times: bound.times.with(Kind::Startup, startup_us), ..bound }
@@ -51,7 +50,6 @@ impl Launch {
     }
 }
 
-/// An evaluator of a schedule, including the costs of starting it.
 struct Launched {
     launch: Launch,
     inner: Box<dyn Evaluator>,
@@ -105,8 +103,7 @@ impl Evaluator for Launched {
         self.inner.advance()
     }
 
-    /// Returns the costs of the steps so far, with `launch_us` in the first step. Whether the least
-    /// time applies is known only at the end.
+    /// Adds `launch_us` in the first step. Whether the least time applies is known only at the end.
     fn parts_so_far(&self) -> Option<Parts> {
         Some(self.with(self.inner.parts_so_far()?, self.launch.launch_us))
     }
@@ -127,8 +124,8 @@ mod tests {
     use crate::cost::model::models;
     use crate::cost::model::test_steps::{cost_of_forwarding, sends};
 
-    /// Under every model, a collective of t takes max(t + launch_us, floor_us), and all that is
-    /// added is start-up time.
+    /// A collective of t takes max(t + launch_us, floor_us), and all that is added is start-up
+    /// time.
     #[test]
     fn every_model_adds_the_launch_and_keeps_the_floor() {
         let steps = sends(&[[(0, 1, 100)], [(1, 2, 100)]]);

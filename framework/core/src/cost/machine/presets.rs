@@ -1,5 +1,4 @@
-//! Predefined machines: machines of the papers that published the algorithms or models, and current
-//! machines. Every value has its source.
+//! Predefined machines: those of the papers that published algorithms or models, and current ones.
 
 use crate::cost::settings::Preset;
 
@@ -8,8 +7,7 @@ pub fn presets() -> &'static [Preset] {
     PRESETS
 }
 
-/// Returns the families of the networks to whose measurements the parameters of a preset were
-/// fitted; empty if they were not fitted.
+/// Returns the families of the networks on whose measurements a preset was fitted, if it was.
 pub fn fitted_on(preset: &str) -> &'static [&'static str] {
     match preset {
         "fugaku" => &["torus", "tofu"],
@@ -17,9 +15,9 @@ pub fn fitted_on(preset: &str) -> &'static [&'static str] {
     }
 }
 
-/// Creates a machine of Liu et al. from Table 1. The table has the start-up time, and the sum of
-/// two times for each byte: its copy (`tc`) and its transmission (`td`). Both are set to half of
-/// this sum.
+/// Creates a machine of Liu et al. from Table 1, which has the start-up time, and the sum of two
+/// times for each byte: its copy (`tc`) and its transmission (`td`). Both are set to half of this
+/// sum.
 macro_rules! of_table_1 {
     ($name:literal, $title:literal, $startup_us:literal, $half_byte_us:literal $(, $more:expr)*) => {
         Preset {
@@ -42,14 +40,14 @@ macro_rules! of_table_1 {
     };
 }
 
-/// The source of `byte_us` and `copy_byte_us`, for all machines of Table 1.
+/// For all machines of Table 1, the source of `byte_us` and `copy_byte_us`.
 const SPLIT: &str = "half of tc + td, Liu et al., Table 1, which does not give the two separately";
-/// The source of `rearrange_byte_us`, for all machines of Table 1.
+/// For all machines of Table 1, the source of `rearrange_byte_us`.
 const COMPOSING: &str =
     "tm: not in the paper; 0.02 us a byte is a memory copy at 50 MB/s (plausible: 0 to 0.1)";
 
-/// Creates a machine of TPUs. `$gb` is the number of bytes a second that a link transmits in one
-/// direction, as a text for the source of `byte_us`.
+/// Creates a machine of TPUs. `$gb` is the bandwidth of a link in one direction in GB/s, as a text
+/// for the source of `byte_us`.
 macro_rules! tpu {
     ($name:literal, $title:literal, $byte_us:literal, $gb:literal, $links:literal) => {
         Preset {
@@ -77,8 +75,8 @@ macro_rules! tpu {
     };
 }
 
-/// Creates a machine of NVIDIA's GPUs in servers of eight. `$network` is the source of the
-/// network's bandwidth, and `$hop` is the source of its latency.
+/// Creates a machine of servers of eight NVIDIA GPUs. `$network` and `$hop` are the sources of the
+/// network's bandwidth and latency.
 macro_rules! gpu_servers {
     ($name:literal, $title:literal, $network:literal, $hop_us:literal, $hop:ident) => {
         Preset {

@@ -151,8 +151,7 @@ fn errors_of_unused_parameters_list_the_used_ones() {
         error("free:free_contention=2,model=circuit")
             .contains("`free_contention` is not read by the model `circuit`")
     );
-    // The order of parameters does not matter. If two parameters are invalid, the first one is
-    // reported.
+    // The order of parameters does not matter. The first of two invalid ones is reported.
     assert_eq!(print("paragon:mode=nonblocking,model=flat"), "paragon:model=flat,mode=nonblocking");
     assert!(
         error("sp2:hop_us=1,free_contention=2")
@@ -295,9 +294,9 @@ fn presets_are_valid_and_name_their_sources() {
 }
 
 /// For each preset, the bandwidth of a node, summed over its links and both directions, is 75 % to
-/// 100 % of the vendor's value for the hardware in GB/s. It can be lower than this value, because
-/// the sources of the presets state what software can use. A preset that confuses bits with bytes,
-/// or one direction with both directions, would be outside of this range.
+/// 100 % of the vendor's value in GB/s. The sources of the presets state what software can use,
+/// which may be less. A preset that confuses bits with bytes, or one direction with both, would be
+/// outside of this range.
 #[test]
 fn nodes_of_current_machines_have_the_bandwidth_that_vendors_state() {
     let nvlink_5_and_adapter = 1800.0 + 100.0;

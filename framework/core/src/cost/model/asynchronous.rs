@@ -1,24 +1,22 @@
-//! The engine that the models `loggp` and `fluid` share. In these models each rank has its own
-//! clock, and does not wait until other ranks end a step.
+//! The engine of the models `loggp` and `fluid`, in which each rank has its own clock, and does not
+//! wait until other ranks end a step.
 //!
-//! The simulation reports the steps of a schedule one by one. A step that has been reported is
-//! *known*, and is stored ([`Steps`]) until all ranks have ended it. The engine knows where each
-//! rank is in the schedule ([`Progress`]). A model decides when messages are sent and received
-//! ([`RankModel`]).
+//! A step that the simulation has reported is *known*, and is stored ([`Steps`]) until all ranks
+//! have ended it. The engine knows where each rank is in the schedule ([`Progress`]). A model
+//! decides when messages are sent and received ([`RankModel`]).
 //!
-//! 1. A rank *enters* a step. The model starts the rank's sends and matches its receives.
+//! 1. A rank *enters* a step. The model starts its sends and matches its receives.
 //! 2. The model reports each send and each receive that is *complete*.
-//! 3. When all sends and receives of the step are complete, the rank reduces the received data.
-//!    Then it enters the next step.
+//! 3. When all of them are complete, the rank reduces the received data and enters the next step.
 //!
-//! With `order=data`, ranks do not enter steps. The model starts each send as soon as its data is
-//! available ([`DataOrder`]).
+//! With `order=data`, ranks do not enter steps. Each send starts as soon as its data is available
+//! ([`DataOrder`]).
 //!
-//! Events are processed only while no rank waits for a step that is not known yet. Otherwise this
-//! step could add an event whose time is earlier than that of an event that has been processed.
+//! Events are processed only while no rank waits for a step that is not known yet, because this
+//! step could add an event that is earlier than a processed one.
 //!
-//! In a *folded* simulation, one rank represents all nodes of an orbit. An orbit is a set of nodes
-//! that symmetries map to each other, so these nodes do the same work at the same time.
+//! In a *folded* simulation, one rank represents all nodes of an orbit: nodes that symmetries map
+//! to each other, and which therefore do the same work at the same time.
 
 use super::time_space::TimeSpace;
 use super::{Cost, Evaluator, RankTimes, segment_bytes};
@@ -54,8 +52,8 @@ word_enum! {
 }
 
 impl Order {
-    /// Errors if the machine has barriers (`barrier_us`) and the order is `data`. With this order,
-    /// ranks do not work step by step, so no barrier could separate steps.
+    /// Errors if the machine has barriers (`barrier_us`) and the order is `data`, in which ranks do
+    /// not work step by step.
     pub(super) fn with(self, barrier_us: Barrier) -> Result<(), ParameterError> {
         if self != Self::Data || barrier_us.us(2) == 0.0 {
             return Ok(());
@@ -73,7 +71,7 @@ pub(super) static ORDER: TypedParameter<Order> = TypedParameter {
     read: |text| parse_word(text, Order::WORDS),
 };
 
-/// Adds loads that nodes reduce to the bytes that each of them reduces at the end of a step.
+/// Adds the loads that nodes reduce at the end of a step to the bytes that each reduces.
 pub(super) fn add_sums(bytes: &mut Vec<f64>, summed: Summed<'_>, nodes: usize, unit_bytes: f64) {
     let unit_bytes = segment_bytes(unit_bytes, summed.segments);
     bytes.resize(nodes, 0.0);
@@ -84,12 +82,11 @@ pub(super) fn add_sums(bytes: &mut Vec<f64>, summed: Summed<'_>, nodes: usize, u
 pub(super) struct StepMessage {
     pub from: u32,
     pub to: u32,
-    /// Number of the message's route, as in [`crate::simulation::step::Transfer::route`].
+    /// The number of the route, as in [`crate::simulation::step::Transfer::route`].
     pub route: u32,
-    /// The number of known steps from the arrival of the message's data at its sender to the step
-    /// of the message. The arrival is the latest step in which the sender received any of this
-    /// data. The value is 0 if the order is not `data`, if the sender has the data from the start,
-    /// or if all ranks had ended the step of the arrival when the step of the message became known.
+    /// The number of known steps from the step in which the last of the message's data arrived at
+    /// its sender to the step of the message. It is 0 if the order is not `data`, if the sender has
+    /// the data from the start, or if all ranks had ended that step when the message became known.
     pub back: u32,
     pub load: u64,
 }
@@ -97,8 +94,8 @@ pub(super) struct StepMessage {
 /// The messages of a step, indexed by sender and by receiver.
 #[derive(Debug, Clone)]
 pub(super) struct StepIndex {
-    /// All messages of the step, sorted by sender. Messages of the same sender are in the order of
-    /// the schedule. Copies of a simulation share this list.
+    /// All messages of the step, sorted by sender, and in the order of the schedule. Copies of a
+    /// simulation share this list.
     messages: Arc<Vec<StepMessage>>,
     /// For each sender, the index of its first message in `messages`.
     first_send: Vec<u32>,
@@ -106,26 +103,22 @@ pub(super) struct StepIndex {
     received: Arc<Vec<u32>>,
     /// For each receiver, the position of its first message in `received`.
     first_receive: Vec<u32>,
-    /// The destination node of each message in a folded simulation, in which one rank represents an
-    /// orbit of nodes. It is the destination if the first node of the sender's orbit sends the
-    /// message. Empty if the simulation is not folded.
+    /// The destination node of each message in a folded simulation, if the first node of the
+    /// sender's orbit sends the message. Empty if the simulation is not folded.
     targets: Vec<u32>,
     pub routes: Vec<Route>,
     unit_bytes: f64,
     /// The number that the schedule gives the step.
     schedule_step: u64,
-    /// For each rank, the number of messages of this step that it has not received yet. Empty
-    /// unless the order is `data`.
+    /// For each rank, its missing messages of this step; empty unless the order is `data`.
     missing: Vec<u32>,
-    /// For each rank, the bytes that it reduces at the end of the step. Empty if no rank reduces
-    /// anything.
+    /// The bytes that each rank reduces at the end of the step; empty if none does.
     summed: Vec<f64>,
     inside: usize,
 }
 
 impl StepIndex {
-    /// Creates the index of a step. `back` converts a value of [`Step::latest_arrivals`] to
-    /// [`StepMessage::back`].
+    /// `back` converts a value of [`Step::latest_arrivals`] to [`StepMessage::back`].
     fn new(nodes: usize, step: &Step<'_>, unit_bytes: f64, back: impl Fn(u32) -> u32) -> Self {
         let message = |(i, t): (usize, &Transfer)| {
             let back = step.latest_arrivals.get(i).map_or(0, |after| back(*after));
@@ -153,7 +146,7 @@ impl StepIndex {
         arranged
     }
 
-    /// Sorts `messages`, which are in the order of the schedule, by sender and by receiver.
+    /// Sorts `messages`, in the order of the schedule, by sender and by receiver.
     fn arrange(&mut self, nodes: usize, messages: &[StepMessage]) {
         let mut sends = Places::of(nodes, messages.iter().map(|message| message.from as usize));
         let mut receives = Places::of(nodes, messages.iter().map(|message| message.to as usize));
@@ -168,25 +161,23 @@ impl StepIndex {
         (self.messages, self.received) = (Arc::new(sent), Arc::new(received));
     }
 
-    /// Returns the messages that a rank sends, in the order in which it sends them.
+    /// Returns the messages of a sender, in the order in which it sends them.
     pub(super) fn sends(&self, rank: usize) -> &[StepMessage] {
         &self.messages[self.first_send[rank] as usize..self.first_send[rank + 1] as usize]
     }
 
-    /// Returns the destination node of a message. `place` is the index of the message among the
-    /// sends of the rank.
+    /// Returns the destination node of the rank's send with the index `place`.
     pub(super) fn target(&self, rank: usize, place: u32) -> u32 {
         let at = (self.first_send[rank] + place) as usize;
         self.targets.get(at).copied().unwrap_or(self.messages[at].to)
     }
 
-    /// Returns the route of a message of the step; `None` if it has the route of the network.
+    /// Returns the requested route of a message; `None` for the route of the network.
     pub(super) fn route(&self, message: &StepMessage) -> Option<&Route> {
         message.route.checked_sub(1).map(|number| &self.routes[number as usize])
     }
 
-    /// Returns the messages that a rank receives. Each message comes with its index among the sends
-    /// of its sender.
+    /// Returns the messages of a receiver, each with its index among the sends of its sender.
     pub(super) fn receives(
         &self,
         rank: usize,
@@ -195,8 +186,8 @@ impl StepIndex {
         (0..receives as usize).map(move |place| self.receive(rank, place))
     }
 
-    /// Returns a message that a rank receives, and the index of this message among the sends of its
-    /// sender. `place` is the index of the message among the receives of the rank.
+    /// Returns the message with the index `place` among the receives of the rank, and its index
+    /// among the sends of its sender.
     pub(super) fn receive(&self, rank: usize, place: usize) -> (u32, &StepMessage) {
         let number = self.received[self.first_receive[rank] as usize + place];
         let message = &self.messages[number as usize];
@@ -212,7 +203,7 @@ impl StepIndex {
     }
 }
 
-/// The known steps that at least one rank has not ended.
+/// The known steps that some rank has not ended.
 #[derive(Debug, Clone)]
 pub(crate) struct Steps {
     nodes: usize,
@@ -225,8 +216,8 @@ pub(crate) struct Steps {
     /// The number of ranks that wait until a further step becomes known.
     waiting: usize,
     has_sums: bool,
-    /// For each rank, the bytes of the reductions that were reported after the last step was added.
-    /// The rank reduces them at the end of the next step.
+    /// For each rank, the bytes of reductions that were reported after the last step. The rank
+    /// reduces them at the end of the next step.
     summed: Vec<f64>,
 }
 
@@ -262,8 +253,8 @@ impl Steps {
             return;
         }
         self.messages += step.transfers.len();
-        // Convert the number of a step to a distance from the new step. Steps that are no longer
-        // stored count as 0: all ranks have ended them, so they cannot delay a send.
+        // Convert the number of a step to a distance from the new step; 0 for a step that is no
+        // longer stored, because all ranks have ended it.
         let back = |after: u32| {
             let come = self.steps.partition_point(|earlier| earlier.schedule_step <= after.into());
             if come == 0 { 0 } else { (self.steps.len() + 1 - come) as u32 }
@@ -272,8 +263,8 @@ impl Steps {
         self.steps.push_back(StepIndex { summed: std::mem::take(&mut self.summed), ..step });
     }
 
-    /// Adds loads that ranks reduce at the end of the step that will be added next. A step of the
-    /// schedule without messages is never added, so its reductions take place in a later step.
+    /// Adds loads that ranks reduce at the end of the next step to be added. Steps without messages
+    /// are never added.
     pub(super) fn sum(&mut self, summed: Summed<'_>) {
         self.has_sums = true;
         add_sums(&mut self.summed, summed, self.nodes, self.unit_bytes);
@@ -315,8 +306,7 @@ impl Steps {
         self.waiting = if are_waiting { self.nodes } else { 0 };
     }
 
-    /// Returns the step with this number, which a rank enters. If the step is not known yet, counts
-    /// the rank as waiting and returns `None`.
+    /// Returns the step, which a rank enters. If it is not known yet, counts the rank as waiting.
     pub(super) fn enter(&mut self, number: u64) -> Option<&StepIndex> {
         if number >= self.known() {
             self.wait();
@@ -324,10 +314,9 @@ impl Steps {
         self.get(number)
     }
 
-    /// Returns the ranks that can continue after a step has been added. With `order=data`, these
-    /// are all ranks. With the other orders, these are the ranks that wait for this step. The
-    /// returned ranks no longer count as waiting. `positions` has the number of the current step of
-    /// each rank.
+    /// Returns the ranks that can continue after a step was added, and no longer counts them as
+    /// waiting: all ranks with `order=data`, otherwise those that wait for this step. `positions`
+    /// are the current steps of the ranks.
     fn wake_ranks(&mut self, by_data: bool, positions: impl Iterator<Item = u64>) -> Vec<usize> {
         let last = self.known().saturating_sub(1);
         let awake: Vec<usize> = (0..)
@@ -343,7 +332,7 @@ impl Steps {
         self.steps.get((number - self.first) as usize)
     }
 
-    /// Returns a step that some rank has entered and not ended, or of which a message is in flight.
+    /// Returns a step that some rank is in, or of which a message is in flight.
     pub(super) fn current(&self, number: u64) -> &StepIndex {
         let step = number.checked_sub(self.first).and_then(|at| self.steps.get(at as usize));
         let Some(step) = step else {
@@ -356,7 +345,7 @@ impl Steps {
         step
     }
 
-    /// Records that one rank has ended a step. Removes the steps that all ranks have ended.
+    /// Records that a rank has ended a step. Removes the steps that all have ended.
     pub(super) fn leave(&mut self, number: u64) {
         let Some(step) = self.steps.get_mut((number - self.first) as usize) else {
             unreachable!("a rank ends step {number}, which is not stored");
@@ -389,14 +378,12 @@ impl Steps {
     }
 }
 
-/// A split of orbits into smaller orbits. Orbits are split before a step that has fewer symmetries
-/// than the steps before it. The old ranks represent the orbits before the split, and the new ranks
-/// represent the orbits after it.
+/// A split of orbits into smaller orbits, before a step that has fewer symmetries than the steps
+/// before it. The old ranks represent the old orbits, and the new ranks the new ones.
 pub(super) struct Refinement<'a> {
-    /// For each new rank, the old rank whose orbit contained the orbit of the new rank.
+    /// For each new rank, the old rank whose orbit contained its orbit.
     pub of: &'a [usize],
-    /// Returns the destination of a message of a new rank. The arguments are the new rank, and the
-    /// destination of the same message of its old rank.
+    /// Returns the destination of a new rank's message, given that of its old rank.
     pub moved: &'a dyn Fn(usize, u32) -> u32,
     /// Returns the new rank that represents a node.
     pub rank: &'a dyn Fn(u32) -> u32,
@@ -405,8 +392,8 @@ pub(super) struct Refinement<'a> {
 }
 
 impl Steps {
-    /// Adds a step that has only the messages of one node of each orbit, sorted by sender.
-    /// `targets` has the destination node of each message.
+    /// Adds a step with the messages of one node of each orbit, sorted by sender, and their
+    /// `targets`.
     pub(super) fn add_folded(&mut self, step: &Step<'_>, targets: Vec<u32>) {
         self.add(step);
         if let Some(last) = self.steps.back_mut() {
@@ -414,7 +401,7 @@ impl Steps {
         }
     }
 
-    /// Replaces the old ranks by the new ranks in all stored steps, after a split of orbits.
+    /// Replaces the old ranks in all stored steps.
     pub(super) fn refine(&mut self, to: &Refinement<'_>) {
         self.waiting *= to.of.len() / self.nodes;
         self.nodes = to.of.len();
@@ -458,18 +445,18 @@ pub(crate) static MOST_EVENTS: TypedParameter<u64> = TypedParameter {
     read: |text| parse_count(text, "a whole number from 1"),
 };
 
-/// The number of events between two readings of the clock. Processing this number of events takes a
-/// few milliseconds. Tests of this crate read the clock more often, so that small cases pause.
+/// The number of events between two readings of the clock, which take a few milliseconds. Tests
+/// read it more often, so that small cases pause.
 const BETWEEN_READINGS: u64 = if cfg!(test) { 1 << 6 } else { 1 << 12 };
 
-/// A limit on the number of events of a case, which ensures that every simulation ends, and the
-/// deadline at which a simulation pauses.
+/// A limit on the events of a case, so that every simulation ends, and the deadline at which it
+/// pauses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventLimit {
     most: u64,
     left: u64,
     deadline: Option<Instant>,
-    /// The clock is read next when this number of events remains until the limit.
+    /// The clock is read next when this number of events is left.
     next_reading: u64,
     is_paused: bool,
 }
@@ -479,8 +466,7 @@ impl EventLimit {
         Self { most, left: most, deadline: None, next_reading: 0, is_paused: false }
     }
 
-    /// Sets the time at which processing pauses; with `None`, processing does not pause. If
-    /// processing is paused now, it can continue.
+    /// Sets or clears the time at which processing pauses. Paused processing can continue.
     pub(crate) fn pause_at(&mut self, deadline: Option<Instant>) {
         self.deadline = deadline;
         self.next_reading = self.left.saturating_sub(BETWEEN_READINGS);
@@ -491,8 +477,7 @@ impl EventLimit {
         self.is_paused
     }
 
-    /// Reads the clock if enough events have been processed since the previous reading. Returns
-    /// whether processing is paused.
+    /// Reads the clock if it is time for that. Returns whether processing is paused.
     fn check_clock(&mut self) -> bool {
         let Some(deadline) = self.deadline.filter(|_| self.left <= self.next_reading) else {
             return self.is_paused;
@@ -506,8 +491,7 @@ impl EventLimit {
         self.left == 0
     }
 
-    /// Returns a reference to the number of events that remain until the limit. The caller
-    /// subtracts the events that it processes.
+    /// Returns the number of events that are left, from which the caller subtracts.
     pub(crate) fn remaining(&mut self) -> &mut u64 {
         &mut self.left
     }
@@ -516,8 +500,8 @@ impl EventLimit {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Errors if the limit was reached. The error names the simulated time `us`, and the step
-    /// (`step`, counted from 0) of the slowest rank at this time.
+    /// Errors if the limit was reached, with the simulated time `us`, and the step (from 0) of the
+    /// slowest rank.
     fn check_limit(&self, model: &str, us: f64, step: u64) -> Result<(), String> {
         if !self.reached() {
             return Ok(());
@@ -542,9 +526,9 @@ pub(crate) static NOISE: TypedParameter<f64> = TypedParameter {
     },
 };
 
-/// The jitter of a case. The cost of each message is multiplied by a random factor, which has a
-/// log-normal distribution with a mean of 1. The factor depends only on seed, step, sender and
-/// receiver. So it does not depend on the order in which events are processed.
+/// The jitter of a case: a random factor for the costs of each message, with a log-normal
+/// distribution of mean 1. It depends only on seed, step, sender and receiver, not on the order of
+/// events.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Noise {
     seed: u64,
@@ -576,8 +560,7 @@ impl Noise {
     }
 }
 
-/// The position of a rank in the schedule. With `order=data`, [`DataOrder`] stores the positions
-/// instead.
+/// The position of a rank in the schedule, except with `order=data` ([`DataOrder`]).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Position {
     /// The current step, which may not be known yet.
@@ -623,8 +606,7 @@ impl Progress {
     }
 
     /// Adds the positions of all ranks to `state`, relative to the last known step. Returns `false`
-    /// if no step may be skipped, because the further simulation depends on more than positions and
-    /// times.
+    /// if no step may be skipped, because the rest depends on more than positions and times.
     pub(crate) fn add_state(&self, state: &mut State) -> bool {
         for Position { step, sent, pending } in &self.ranks {
             state.add_number(self.steps.known() - step);
@@ -640,9 +622,8 @@ impl Progress {
         self.ranks[rank].step += 1;
     }
 
-    /// Returns the step and the index of the rank's next send, if the data of this send is
-    /// available. If the known steps have no further send of the rank, the rank waits for a further
-    /// step. Only for `order=data`.
+    /// With `order=data`, returns the step and the index of the rank's next send, if its data is
+    /// available. If the known steps have no further send, the rank waits for a step.
     pub(crate) fn next_send(&mut self, rank: usize) -> Option<(u64, u32)> {
         let order = self.data_order.as_mut()?;
         if order.waits(rank) {
@@ -663,14 +644,14 @@ impl Progress {
         None
     }
 
-    /// Returns whether the known steps have no further send of the rank. Only for `order=data`.
+    /// With `order=data`, returns whether the known steps have no further send of the rank.
     pub(crate) fn has_no_known_send(&self, rank: usize) -> bool {
         let order = self.data_order.as_ref();
         order.is_some_and(|order| self.steps.get(order.step(rank)).is_none())
     }
 }
 
-/// A model in which ranks have their own clocks. The model determines when each message is sent and
+/// A model in which ranks have their own clocks, and which decides when messages are sent and
 /// received.
 pub(crate) trait RankModel: Send {
     const NAME: &'static str;
@@ -685,19 +666,19 @@ pub(crate) trait RankModel: Send {
         self.progress_mut().steps.sum(summed);
     }
 
-    /// Returns the state of the simulation, so that equal steps can be skipped. The state has all
-    /// values on which the further simulation depends; times and numbers of steps are relative to
-    /// the present. Returns `None` if the further simulation depends on something else.
+    /// Returns all values on which the further simulation depends, with times and steps relative to
+    /// the present, so that equal steps can be skipped. Returns `None` if it depends on something
+    /// else.
     fn state(&self) -> Option<State> {
         None
     }
 
-    /// Starts the sends of the step that the rank has entered. Matches the rank's receives with
-    /// messages that are posted or have arrived already.
+    /// Starts the sends of the step that the rank has entered. Matches its receives with messages
+    /// that are posted or have arrived.
     fn start_step(&mut self, rank: usize);
 
-    /// Returns whether the rank is late and has not entered the schedule yet. If so, this function
-    /// also schedules an event at which the rank enters.
+    /// Returns whether the rank is late and has not entered the schedule. If so, schedules its
+    /// entry.
     fn delays_entry(&mut self, _rank: usize) -> bool {
         false
     }
@@ -705,17 +686,16 @@ pub(crate) trait RankModel: Send {
     /// Starts the rank's next send if its data is available. Only for `order=data`.
     fn resume(&mut self, rank: usize);
 
-    /// Reduces the data that the rank received in its step, when all sends and receives of the step
-    /// are complete. `is_empty` is true if the rank has no sends and no receives in this step.
-    /// Returns whether the rank can enter the next step immediately. If not, the model calls
-    /// [`RankModel::next_step`] later.
+    /// Reduces the data of a step when all sends and receives of the rank are complete; if
+    /// `is_empty`, there are none. Returns whether the rank can enter the next step immediately. If
+    /// not, the model calls [`RankModel::next_step`] later.
     fn finish_step(&mut self, rank: usize, is_empty: bool) -> bool;
 
     /// Processes the next event. Returns `false` if no event is left.
     fn process_event(&mut self) -> bool;
 
-    /// Returns whether all events of the known steps can be processed before the next step is
-    /// known. This is possible if no event depends on a later step.
+    /// Returns whether all events of the known steps can be processed, because none depends on a
+    /// later step.
     fn drains_each_step(&self) -> bool {
         false
     }
@@ -724,15 +704,15 @@ pub(crate) trait RankModel: Send {
         None
     }
 
-    /// Returns the time of the last event in µs. The time of skipped steps is included.
+    /// Returns the time of the last event in µs, with that of skipped steps.
     fn now_us(&self) -> f64;
 
-    /// Executes the reductions after the last step. Returns the critical path of the schedule, and
-    /// the times at which its ranks end; if there are several jobs, those of each job, from its
-    /// start on. Errors if the model cannot represent these times.
+    /// Executes the reductions after the last step. Returns the critical path of each job from its
+    /// start on, and the times at which its ranks end. Errors if the model cannot represent these
+    /// times.
     fn finish(&mut self) -> Result<Vec<(Times, Option<RankTimes>)>, String>;
 
-    /// Returns whether the simulation is folded: only one rank of each symmetry orbit is simulated.
+    /// Returns whether only one rank of each symmetry orbit is simulated.
     fn is_folded(&self) -> bool {
         false
     }
@@ -745,8 +725,7 @@ pub(crate) trait RankModel: Send {
         self.progress_mut().record.take().map(|record| record.finish())
     }
 
-    /// Enters the next step in which the rank sends or receives. If no known step has a message of
-    /// the rank, the rank waits for a further step.
+    /// Enters the next known step in which the rank sends or receives, or waits for a further step.
     fn enter_step(&mut self, rank: usize) {
         loop {
             let progress = self.progress_mut();
@@ -773,8 +752,8 @@ pub(crate) trait RankModel: Send {
         self.enter_step(rank);
     }
 
-    /// Records that a send or receive of the rank's step is complete. Ends the step if all of the
-    /// rank's sends and receives are complete.
+    /// Records that a send or receive of the rank is complete, and ends the step after the last
+    /// one.
     fn complete(&mut self, rank: usize) {
         let position = &mut self.progress_mut().ranks[rank];
         position.pending -= 1;
@@ -789,9 +768,8 @@ pub(crate) trait RankModel: Send {
     }
 
     /// Processes events until a rank waits for the next step. Then adds this step, unless it is
-    /// skipped. The events of the new step are processed by the next call of [`RankModel::run`].
-    /// The events of the last step are therefore processed after the simulation has freed the
-    /// memory of the schedule.
+    /// skipped. Its events are processed by the next call of [`RankModel::run`], those of the last
+    /// step after the simulation has freed the memory of the schedule.
     fn step(&mut self, step: &Step<'_>) {
         self.run(false);
         if !self.is_stopped() && !self.progress().events.is_paused() && !self.skips(step) {
@@ -800,13 +778,12 @@ pub(crate) trait RankModel: Send {
         }
     }
 
-    /// Returns whether the next step is skipped, because it is equal to the previous step and the
-    /// simulation is in a steady state.
+    /// Returns whether the next step is skipped: it equals the previous one in a steady state.
     fn skips(&mut self, step: &Step<'_>) -> bool {
         let Progress { repetition, steps, .. } = self.progress_mut();
         if repetition.count(step, steps.next_sums()) {
-            // Ranks that are behind may still be in steps of an earlier sequence. The state can
-            // repeat until they reach the present sequence, so it is compared only after that.
+            // Ranks that are behind may still be in an earlier sequence of steps. The state can
+            // repeat until they reach this one, so it is compared only after that.
             let Progress { repetition, steps, .. } = self.progress();
             let is_uniform = repetition.includes(steps.known() - steps.first());
             let state = if is_uniform { self.state() } else { None };
@@ -834,8 +811,8 @@ pub(crate) trait RankModel: Send {
         }
     }
 
-    /// Processes events until a rank waits for a step that is not known yet. With `to_the_end`,
-    /// processes all remaining events. Pauses at the deadline of [`Evaluator::pause_at`].
+    /// Processes events until a rank waits for a step that is not known yet or, with `to_the_end`,
+    /// all events. Pauses at the deadline of [`Evaluator::pause_at`].
     fn run(&mut self, to_the_end: bool) {
         if !self.is_stopped() && std::mem::take(&mut self.progress_mut().has_new_step) {
             self.wake_ranks();
@@ -930,8 +907,7 @@ mod tests {
     use crate::network::topology::parse;
     use std::time::Instant;
 
-    /// A step of 380 messages is simulated twice: without pauses, and with a pause at every reading
-    /// of the clock.
+    /// A step of 380 messages, without pauses, and with a pause at every reading of the clock.
     #[test]
     fn a_case_that_pauses_has_the_same_cost() {
         let topology = parse("mesh:4x5").unwrap();
@@ -956,8 +932,8 @@ mod tests {
         }
     }
 
-    /// A schedule of three steps around a ring, with different limits. Some limits are too small
-    /// for the first, second or third step, and others are large enough for all steps.
+    /// Three steps around a ring. Some limits are too small for the first, second or third step,
+    /// others are large enough.
     #[test]
     fn a_case_with_too_many_events_is_given_up() {
         let steps = vec![(0..4).map(|r| (r, (r + 1) % 4, 100, 0)).collect::<Vec<_>>(); 3];

@@ -1,24 +1,22 @@
-//! The model `circuit`: synchronous rounds of circuits. A directed link can carry several circuits
-//! at the same time.
+//! The model `circuit`: synchronous rounds of circuits, several of which can share a directed link.
 //!
 //! A round costs `alpha + h delta + k L tau` (Spencer, chapter 2), where `startup_us` is alpha,
-//! `hop_us` is delta and `byte_us` is tau. The first term is a start-up. The second term is the
-//! switching of the longest circuit, which has h links. The third term is the largest transmission
-//! time of a circuit. A circuit that transmits L bytes, and shares its most crowded link with k - 1
-//! other circuits, takes `k L tau`. The time `L tau` of the longest message is charged as
-//! transmission. The remaining time, caused by sharing, is charged as contention.
+//! `hop_us` is delta and `byte_us` is tau: a start-up, the switching of the longest circuit, which
+//! has h links, and the largest transmission time of a circuit. A circuit of L bytes that shares
+//! its most crowded link with k - 1 others takes `k L tau`. The time `L tau` of the longest message
+//! is transmission, the rest is contention.
 //!
 //! A link carries at most `virtual_channels` circuits (q), and so does a port. So a node with one
-//! port can send to q other nodes in a round, and these circuits share the port like a link
-//! (section 3.1). A step that needs more circuits is run in several rounds ([`super::rounds`]).
-//! Each round has a start-up, the switching and transmission of its circuits, and a barrier.
+//! port can send to q others in a round, whose circuits share the port like a link (section 3.1). A
+//! step that needs more circuits is run in several rounds ([`super::rounds`]), each with a
+//! start-up, the switching and transmission of its circuits, and a barrier.
 //!
-//! Circuits are assigned to rounds one by one only if links have too few channels, and if there are
-//! not too many circuits. Otherwise only the number of rounds is known. Each round is then charged
-//! the switching of the longest circuit of the step. All rounds together are charged the larger of
-//! two transmission times: the largest `k L tau` of a circuit of the step, and the time of the
-//! busiest node's bytes through its ports. If a step needs only one round, the transmission time is
-//! exact: the time of the slowest circuit, which may share a link or a port.
+//! If links have enough channels, or if there are very many circuits, circuits are not assigned to
+//! rounds one by one, and only the number of rounds is known. Each round is then charged the
+//! switching of the longest circuit of the step. All rounds together are charged the larger of two
+//! transmission times: the largest `k L tau` of a circuit, and the time of the busiest node's bytes
+//! through its ports. If a step needs only one round, the transmission time is exact: that of the
+//! slowest circuit, which may share a link or a port.
 
 use super::rounds::{Arranged, Rounds};
 use super::synchronous::{CommonCosts, StepModel, Synchronous};
@@ -53,7 +51,7 @@ parameters! {
 }
 
 impl Model for Circuit {
-    /// Circuits can be assigned to rounds only if the individual messages are known.
+    /// Assigning circuits to rounds takes the individual messages.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
@@ -129,10 +127,9 @@ impl StepModel for Circuit {
     }
 }
 
-/// Returns the largest transmission time of a circuit, assuming that only ports are shared. The
-/// result is not in µs: it is the load that the machine's bandwidth transmits in this time. With p
-/// ports and k circuits at a node, each circuit takes `k / p` times as long as alone. Returns 0 if
-/// no port is shared.
+/// Returns the largest transmission time of a circuit if only ports are shared, as the load that
+/// the machine's bandwidth transmits in this time. With p ports and k circuits at a node, each
+/// takes `k / p` times as long as alone. Returns 0 if no port is shared.
 fn multiplexed_at_ports(step: &Step<'_>, topology: &Network, ports: PortLimit) -> f64 {
     let most = step.facts.max_sends.max(step.facts.max_receives);
     if ports.at_most(most) == most {
@@ -158,7 +155,7 @@ fn multiplexed_at_ports(step: &Step<'_>, topology: &Network, ports: PortLimit) -
 
 /// Returns the time for a load of 1 on the slowest link of a message.
 fn slowest_link(t: &Transfer, step: &Step<'_>, topology: &Network) -> f64 {
-    // Ranks of the same node have no link between them, so use the machine's bandwidth.
+    // A message within a node uses no link.
     if topology.bandwidths().is_none() || t.hops == 0 {
         return 1.0;
     }
@@ -177,9 +174,8 @@ mod tests {
     use crate::cost::kind::Kind;
     use crate::cost::model::test_steps::cost;
 
-    /// The formula of Spencer, chapter 2, holds for ports, too. With p ports and k circuits at a
-    /// node, each circuit takes `k / p` times as long, whether or not other circuits of the step
-    /// need several rounds.
+    /// The formula of Spencer, chapter 2, holds for ports, too: with p ports and k circuits at a
+    /// node, each takes `k / p` times as long, whether or not others need several rounds.
     #[test]
     fn circuits_share_ports_as_they_share_links() {
         let us = |topology: &str, machine: &str, sends: &[(u32, u32, u64)]| {
@@ -193,26 +189,24 @@ mod tests {
             assert!((us - expected).abs() < 1e-9, "{ports}: {us}");
         }
         assert_eq!(us("fully-connected:5", "virtual_channels=4,ports=all", &sends), 100.0);
-        // Circuits of the same sizes: in `through`, all of them use the same link, and in
-        // `gathered`, all of them have the same receiver.
+        // In `through`, all circuits use the same link; in `gathered`, they have the same receiver.
         let through = sends.map(|(_, to, bytes)| (0, to + 1, bytes));
         assert_eq!(us("mesh:6", "virtual_channels=4,ports=all", &through), 400.0);
         let gathered = sends.map(|(from, to, bytes)| (to, from, bytes));
         assert_eq!(us("fully-connected:5", "virtual_channels=4", &gathered), 400.0);
-        // A circuit with more bytes, from node 3 to node 4, shares its receiver's port with one
-        // other circuit.
+        // A circuit with more bytes shares its receiver's port with one other circuit.
         let longer = [&sends[..], &[(3, 4, 350)]].concat();
         assert_eq!(us("fully-connected:5", "virtual_channels=4", &longer), 700.0);
-        // Five further circuits share a link that carries four of them at a time, so the step has
-        // two rounds. All circuits of node 0 are in the first round.
+        // Five further circuits share a link that carries four, so the step has two rounds. All
+        // circuits of node 0 are in the first one.
         let crossing = (0..5).map(|i| (10 + i, 15 + i, 1));
         let turns: Vec<_> = sends.into_iter().chain(crossing).collect();
         assert_eq!(us("mesh:20", "virtual_channels=4", &turns), 401.0);
     }
 
-    /// A port shares its time equally among its circuits, so a circuit over a slow link keeps the
-    /// port busy for longer. Node 1 sends 100 bytes to each side at the same time, and the link to
-    /// node 0 has half of the bandwidth.
+    /// A port shares its time equally among its circuits, so one over a slow link keeps it busy for
+    /// longer. Node 1 sends 100 bytes to each side, and the link to node 0 has half of the
+    /// bandwidth.
     #[test]
     fn circuits_share_ports_at_the_speed_of_their_slowest_link() {
         let sends: &[(u32, u32, u64)] = &[(1, 0, 100), (1, 2, 100)];
@@ -221,9 +215,9 @@ mod tests {
         assert_eq!(cost("mesh:3,slow=0-1:0.5", machine, &[sends]).parts.total(), 400.0);
     }
 
-    /// Each of 2,100 nodes sends to all other nodes, and a port carries one circuit at a time.
-    /// There are too many circuits to assign them to rounds one by one. The cost therefore depends
-    /// only on the number of rounds and on the bytes of a port.
+    /// Each of 2,100 nodes sends to all others, and a port carries one circuit at a time. These are
+    /// too many circuits to assign to rounds, so the cost depends only on the number of rounds and
+    /// on the bytes of a port.
     #[test]
     fn rounds_of_very_many_circuits_are_bounded_by_the_bytes_of_a_port() {
         let n = 2_100;

@@ -1,11 +1,11 @@
-//! The clocks of event-driven models. A clock has a time, and the critical path that leads to it.
+//! The clocks of event-driven models: a time, and the critical path that leads to it.
 //!
-//! Times are whole numbers ([`Time`]), so that sums do not depend on the order of additions. Two
-//! sequences of work with the same duration therefore end at exactly the same time. The rules of
-//! the model determine the order of simultaneous events, and rounding errors never do.
+//! Times are whole numbers ([`Time`]), so sums do not depend on the order of additions, and two
+//! sequences of the same duration end at exactly the same time. The rules of a model order
+//! simultaneous events, rounding errors never do.
 //!
-//! A [`Clock`] is a moment: the arrival of a message, for example. The clock of a rank is a
-//! `RankClock` (`super::time_space`).
+//! A [`Clock`] is a moment, such as the arrival of a message. Ranks have a `RankClock`
+//! (`super::time_space`).
 
 use crate::cost::kind::{Kind, Times};
 use std::fmt::Debug;
@@ -26,7 +26,7 @@ pub trait Time: Copy + Ord + Default + Debug + Sub<Output = Self> {
     fn plus(self, ticks: Self) -> Self;
 }
 
-/// Critical paths are in µs. Durations are rounded when they are added to a path.
+/// Critical paths are in µs, to which durations are rounded.
 impl Time for Ticks {
     type Part = f64;
 
@@ -66,20 +66,19 @@ pub(super) type Ticks = u128;
 const PER_US: f64 = 1e12;
 
 pub(super) fn ticks(us: f64) -> Ticks {
-    // Parameters are at most one day. This is about 10^23 ticks, so the number fits in 128 bits.
+    // Parameters are at most one day, about 10^23 ticks.
     (us * PER_US).round() as Ticks
 }
 
-/// Multiplies a time per byte by a number of bytes. Only the product with the fractional part of
-/// `bytes` is rounded.
+/// Only the product with the fractional part of `bytes` is rounded.
 pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
-    // Skip the multiplication if bytes cost no time. In most machines, some kinds of bytes do not.
+    // In most machines, some kinds of bytes cost no time.
     if ticks == 0 {
         return 0;
     }
     let whole = bytes as u64;
     let (exact, part) = (ticks.saturating_mul(whole.into()), bytes - whole as f64);
-    // Skip the rounding, which is slow, for a whole number of bytes. Most messages have one.
+    // Rounding is slow, and most messages have a whole number of bytes.
     if part == 0.0 {
         return exact;
     }
@@ -87,21 +86,21 @@ pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
 }
 
 pub(super) fn us(ticks: Ticks) -> f64 {
-    // Nearly all durations fit in 63 bits. The conversion of a 64-bit number then gives the same
-    // number as the conversion of a 128-bit number, in a tenth of the time.
+    // Nearly all durations fit in 63 bits. The conversion then gives the same number as one with
+    // 128 bits, in a tenth of the time.
     i64::try_from(ticks).map_or_else(|_| large_to_f64(ticks), |ticks| ticks as f64) / PER_US
 }
 
-/// Converts a duration that does not fit in 63 bits. This is a separate function because the
-/// compiler would otherwise convert every duration with 128 bits before it checks the size.
+/// A function of its own, because otherwise every duration would be converted with 128 bits before
+/// its size is checked.
 #[cold]
 #[inline(never)]
 fn large_to_f64(ticks: Ticks) -> f64 {
     ticks as f64
 }
 
-/// A time, and the critical path to it. Clocks are ordered by time. If their critical paths are
-/// exact, simultaneous clocks are ordered by the parts of their paths.
+/// A time, and the critical path to it. Clocks are ordered by time, and simultaneous ones with
+/// exact critical paths by the parts of their paths.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Clock<T: Time = Ticks> {
     at: T,
@@ -124,8 +123,8 @@ impl<T: Time> Clock<T> {
         &self.path
     }
 
-    /// Returns the clock after a further time of this kind. A wait for a peer is contention on the
-    /// critical path.
+    /// Returns the clock after a further time. A wait for a peer is contention on the critical
+    /// path.
     #[must_use]
     pub(super) fn after(mut self, kind: Kind, ticks: T) -> Self {
         let part = if kind == Kind::Peer { Kind::Contention } else { kind };
@@ -134,8 +133,7 @@ impl<T: Time> Clock<T> {
         self
     }
 
-    /// Returns the clock after a wait until the time `at`; unchanged if `at` is earlier. The wait
-    /// is contention.
+    /// Returns the clock after a wait (contention) until `at`; unchanged if `at` is earlier.
     #[must_use]
     pub(super) fn after_wait(self, at: T) -> Self {
         if at > self.at { self.after(Kind::Contention, at - self.at) } else { self }

@@ -1,65 +1,61 @@
 //! The model `flat`: flat machines (Liu, Wang & Prasanna, section 2). A message costs time only at
-//! its sender and its receiver. The network is never the bottleneck.
+//! its sender and its receiver, and the network is never the bottleneck.
 //!
 //! # Stages
 //!
-//! Each phase of a schedule is a *stage*. At the start of a stage, every node *composes*
-//! (rearranges) the data that it sends in the stage, including data for itself. Composing takes
-//! `rearrange_byte_us` per byte. When all nodes have composed their data, each node works through
-//! its own messages in the order of the schedule, and does not wait until other nodes end a step.
-//! There is a barrier between two stages. A late rank (`late=`) composes its data for the first
-//! stage when it enters, and then begins its messages. Other nodes do not wait for a late rank
-//! before they begin their messages. Rearrangements that the schedule declares
+//! Each phase of a schedule is a *stage*. At its start, every node *composes* (rearranges) the data
+//! that it sends in the stage, including data for itself, which takes `rearrange_byte_us` per byte.
+//! When all have done so, each node works through its own messages in the order of the schedule,
+//! and does not wait until others end a step. There is a barrier between two stages. A late rank
+//! (`late=`) composes its data for the first stage when it enters, and then begins its messages.
+//! Others do not wait for it. Rearrangements that the schedule declares
 //! ([`crate::simulation::Simulation::rearrange`]) cost nothing, because composing includes them.
 //!
 //! # Messages
 //!
-//! A message of m bytes has a start-up time Ts and a copying time `m tc`. One half of each is spent
-//! at the sender, and the second half at the receiver. Between the two, the message *crosses* the
-//! network in the time `m td`. A node receives at most as many messages at the same time as it has
-//! ports. When all data that a node receives in a step has arrived, the node reduces it
-//! (`reduce_byte_us` per byte).
+//! A message of m bytes has a start-up time Ts and a copying time `m tc`, half of each at the
+//! sender, and half at the receiver. Between the two, it *crosses* the network in the time `m td`.
+//! A node receives at most as many messages at the same time as it has ports. When all data that it
+//! receives in a step has arrived, it reduces the data (`reduce_byte_us` per byte).
 //!
-//! **Blocking mode** (section 2.3 (1), Figs. 2 and 3; `Blocking`). A node does one thing at a
-//! time. In each step of the schedule a node first sends, then receives:
+//! **Blocking mode** (section 2.3 (1), Figs. 2 and 3; `Blocking`). A node does one thing at a time.
+//! In each step it first sends, then receives:
 //! - A send takes `Ts/2 + m tc/2`, waits for a free port at the receiver, and takes `m td` more.
 //! - A receive waits until the message has arrived, and takes `Ts/2 + m tc/2`.
 //!
-//! **Nonblocking mode** (section 2.3 (2); `Nonblocking`). Three components of a node work at the
-//! same time:
+//! **Nonblocking mode** (section 2.3 (2); `Nonblocking`). A node has three components, which work
+//! at the same time:
 //! - The processor starts all sends one after another, Ts/2 each. Then it completes receives in the
-//!   order of arrival, Ts/2 each. If data is received and forwarded in the same stage, the send
-//!   that forwards it waits until the receive is complete. All later sends of the node wait, too.
+//!   order of arrival, Ts/2 each. A send that forwards data of the same stage waits until its
+//!   receive is complete, and so do all later sends of the node.
 //! - A copying engine (DMA) takes `m tc/2` for each message that the node sends or receives, in the
-//!   order in which the messages are ready.
+//!   order in which they are ready.
 //! - Ports: a message waits until an output port of its sender and an input port of its receiver
-//!   are free (section 2.3: messages compete for both), and takes `m td` to cross the network. A
-//!   port does not stay idle for one message while it could serve another. Among the messages whose
-//!   sender and receiver both have a free port, the message that was ready first crosses first. If
-//!   several were ready at the same time, the message of the sender with the lowest number is
-//!   first. These rules agree with the paper. If a message instead occupied its output port while
-//!   its receiver is busy, a direct exchange of irregular messages on 16 nodes would take a tenth
-//!   longer than in the paper.
+//!   are free (section 2.3: messages compete for both), and takes `m td` to cross. A port does not
+//!   stay idle for one message while it could serve another: of the messages whose sender and
+//!   receiver both have a free port, the first that was ready crosses first, and of simultaneous
+//!   ones, that of the sender with the lowest number. These rules agree with the paper. If a
+//!   message instead occupied its output port while its receiver is busy, a direct exchange of
+//!   irregular messages on 16 nodes would take a tenth longer than in the paper.
 //!
-//! With a second send buffer, the processor composes the data of each received message for the next
-//! stage as soon as it has completed the receive.
+//! With a second send buffer, the processor composes the data of each message for the next stage as
+//! soon as it has received it.
 //!
 //! **Simultaneous events** are ordered by kind, then by node, then by message. Times are exact
-//! ([`crate::cost::model::clock`]), so that rounding has no influence.
+//! ([`crate::cost::model::clock`]).
 //!
 //! # Kinds of time
 //!
-//! Each part of the critical path is charged to a kind of time. The times per byte (`byte_us` and
-//! `copy_byte_us`) are transmission, and composing is rearrangement. Waiting for the port of a
-//! receiver or for the copying engine of a node is contention. There is no propagation.
+//! The times per byte (`byte_us` and `copy_byte_us`) are transmission, and composing is
+//! rearrangement. Waiting for a port or a copying engine is contention. There is no propagation.
 //!
 //! # Why this model has its own simulation
 //!
-//! In the engine of `loggp` and `fluid` (`asynchronous`), a rank begins a step as soon as this step
-//! is known, and each step is freed when all ranks have ended it. Here, no node can begin before
-//! the last message of the stage is known, because all of its data is composed first. In
-//! nonblocking mode, a node is also in many steps at once: it starts the sends of all steps, and
-//! reduces the data of a step when it is complete, even if data of earlier steps is missing.
+//! In the engine of `loggp` and `fluid` (`asynchronous`), a rank begins a step as soon as it is
+//! known, and each step is freed when all ranks have ended it. Here, no node can begin before the
+//! last message of the stage is known, because all of its data is composed first. In nonblocking
+//! mode, a node is also in many steps at once: it starts the sends of all steps, and reduces the
+//! data of a step when it is complete, even if data of earlier steps is missing.
 
 use super::asynchronous::add_sums;
 use super::{Cost, Evaluator, Model, ModelKind, PricingContext, Refused, segment_bytes};
@@ -120,8 +116,7 @@ static BUFFERS: TypedParameter<u64> = TypedParameter {
 };
 
 parameters! {
-    /// A machine in which only ports and buffers of nodes limit messages, and distances do not
-    /// matter.
+    /// A machine on which only ports and buffers of nodes limit messages.
     pub struct Flat {
         startup_us: f64 = STARTUP_US,
         byte_us: f64 = BYTE_US,
@@ -158,21 +153,18 @@ word_enum! {
 }
 
 impl Flat {
-    /// Returns whether nodes compose (rearrange) received data for the next stage as soon as the
-    /// data arrives.
+    /// Returns whether nodes compose received data for the next stage as soon as it arrives.
     fn composes_early(&self) -> bool {
         self.buffers > 1 && self.mode == Mode::Nonblocking
     }
 }
 
 impl Model for Flat {
-    /// The evaluator needs the order of messages, and the data that nodes send to themselves.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
 
-    /// Only nonblocking mode needs to know when forwarded data arrived at its sender. In blocking
-    /// mode, a node has received all messages of a step before it continues.
+    /// In blocking mode, a node has received all messages of a step before it continues.
     fn follows_arrivals(&self) -> bool {
         self.mode == Mode::Nonblocking
     }
@@ -207,33 +199,31 @@ impl Model for Flat {
         false
     }
 
-    /// Returns the largest of three bounds. They must not be added: the node that forwards most, the
-    /// node that sends most and the node that reduces most can be different nodes.
+    /// Returns the largest of three bounds. They must not be added, because the nodes that forward,
+    /// send and reduce most can be different.
     ///
-    /// S is the largest number of bytes that a node must send, and R the largest number of bytes
-    /// that a node must receive. tc is `copy_byte_us`, td is `byte_us`, and p is the number of ports
-    /// of a node.
+    /// S and R are the most bytes that a node must send and receive. tc is `copy_byte_us`, td is
+    /// `byte_us`, and p is the number of ports of a node.
     ///
     /// **Bound 1, from bytes**, is the sum of three times:
     /// * Rearrangement: `S rearrange_byte_us`, because a stage starts when all nodes have composed
-    ///   their data. With a second send buffer this time is 0, because nodes then compose data
-    ///   during transmission.
-    /// * A start-up: one half at the sender of a message, and one half at its receiver.
-    /// * Transmission, which is the largest of three times:
-    ///   1. The time of the sender. In blocking mode the sender is busy with its half of the
-    ///      copying and with the transmission, `S (tc/2 + td)`. In nonblocking mode its copying
-    ///      engine is busy for `S tc/2`. If the same node also receives R bytes, `R tc/2` is added.
+    ///   their data; 0 with a second send buffer, because nodes then compose during transmission.
+    /// * A start-up: one half at the sender, and one half at the receiver.
+    /// * Transmission, which is the largest of three times: 1. The time of the sender. In blocking
+    ///   mode the sender is busy with its half of the copying and with the transmission,
+    ///   `S (tc/2 + td)`. In nonblocking mode its copying engine is busy for `S tc/2`. If the same
+    ///   node also receives R bytes, `R tc/2` is added.
     ///   2. The time of the p ports of a node: `S td/p` for sending, and `R td/p` for receiving.
     ///   3. The receiver's half of the copying: `R tc/2`.
     ///
-    /// **Bound 2, from start-ups**, is the minimum time in which data reaches all of its
-    /// destinations. In blocking mode, a node that starts a send is free again half a start-up
-    /// later, and the receiver can forward the data a whole start-up after the send began. So after
-    /// t halves of a start-up, data has reached at most F(t+1) nodes including its origin, where F
-    /// are the Fibonacci numbers (1, 1, 2, 3, 5, etc.). If data has d destinations, the bound is the
+    /// **Bound 2, from start-ups**, is the least time in which data reaches all of its
+    /// destinations. In blocking mode, a sender is free again half a start-up after the send began,
+    /// and the receiver can forward the data a whole start-up after it. So after t halves of a
+    /// start-up, data has reached at most F(t+1) nodes including its origin, where F are the
+    /// Fibonacci numbers (1, 1, 2, 3, 5, etc.). If data has d destinations, the bound is the
     /// smallest t with F(t+1) > d. This is the postal model with a latency of two sends (Bar-Noy &
-    /// Kipnis, 1992). In nonblocking mode, the sends of a stage do not wait for receives, so this
-    /// bound is only one start-up.
+    /// Kipnis, 1992). In nonblocking mode, the sends of a stage do not wait for receives, and this
+    /// bound is one start-up.
     ///
     /// **Bound 3, from reductions**, is a start-up and the time of the bytes that one node must
     /// reduce.
@@ -267,7 +257,7 @@ impl Model for Flat {
     }
 }
 
-/// Returns the minimum time, in halves of a start-up, until data can have reached `nodes` nodes.
+/// Returns the least time, in halves of a start-up, until data has reached `nodes` nodes.
 fn halves_to_reach(nodes: u64) -> u64 {
     let (mut before, mut reached, mut halves) = (1_u128, 1_u128, 1);
     while reached < u128::from(nodes) {
@@ -277,24 +267,23 @@ fn halves_to_reach(nodes: u64) -> u64 {
     halves
 }
 
-/// The evaluator, which simulates the stages of a schedule one after another.
+/// The evaluator, which simulates one stage after another.
 struct Stages {
     machine: Flat,
-    /// The ranks that enter late, each with its time in µs; empty after the first stage.
+    /// The ranks that enter late, with their times in µs; empty after the first stage.
     late: Vec<(usize, f64)>,
     unit_bytes: f64,
     phase: Option<u32>,
-    /// The messages of the current phase so far.
     stage: Stage,
-    /// For each node, the bytes that it composed for the current stage during the previous stage.
+    /// The bytes that each node composed for this stage during the previous one.
     precomposed: Vec<f64>,
     has_sums: bool,
-    /// For each node, the bytes of the reductions that were reported after the last step was added.
-    /// The node reduces them at the end of the next step.
+    /// For each node, the bytes of reductions that were reported after the last step. The node
+    /// reduces them at the end of the next step.
     summed: Vec<f64>,
     barriers: u64,
     nodes: Nodes,
-    /// The clock at the end of the previous stage. Like the clocks of nodes, it does not include
+    /// The clock at the end of the previous stage. Like those of nodes, it does not include
     /// barriers.
     clock: Clock,
     too_many: bool,
@@ -332,8 +321,7 @@ impl Stages {
         }
     }
 
-    /// Simulates the current stage and returns the clock at its end. `early` has the same meaning
-    /// as `compose` in [`Stage::run`].
+    /// Simulates the current stage and returns its end. `early` is `compose` of [`Stage::run`].
     fn end_of_stage(&mut self, early: bool) -> Clock {
         let barriers_us = self.barriers_us();
         let Self { machine, stage, precomposed, nodes, clock, .. } = self;
@@ -353,8 +341,7 @@ impl Stages {
             if let Some(first) = stage.messages.first() {
                 nodes.enter(node, first.step);
             }
-            // A late rank composes its data for the first stage after it has entered. Other ranks
-            // do not wait for this.
+            // A late rank composes its data after it has entered. Others do not wait for it.
             nodes.wait_until(node, late, Kind::Peer);
             nodes.spend(node, Kind::Rearrangement, compose(bytes));
             nodes.follow(node, start.later(nodes.clock(node)), [], Kind::Peer);
@@ -379,8 +366,8 @@ impl Stages {
         let (node, bytes) = (copy.node, self.bytes(copy.load, copy.segments));
         match self.machine.self_messages {
             SelfMessages::Count => {
-                // A node has the data for itself from the start, so `after` is 0. This is correct
-                // even if the simulation has joined the data with data that arrived later.
+                // A node has the data for itself from the start, so `after` is 0, even if the
+                // simulation has joined it with data that arrived later.
                 let (from, to, step) = (node, node, copy.schedule_step);
                 self.add(StageMessage { from, to, step, after: 0, bytes });
             }
@@ -440,9 +427,9 @@ impl Evaluator for Stages {
 struct Nodes {
     clocks: Vec<RankClock>,
     record: Option<Box<TimeSpace>>,
-    /// The schedule's numbers of all steps so far in which at least one message was sent.
+    /// The schedule's numbers of all steps so far with messages.
     steps: Vec<u64>,
-    /// The total duration of all barriers before the stage, which the clocks do not include.
+    /// The duration of all barriers before the stage, which the clocks do not include.
     barriers_us: f64,
 }
 
@@ -504,8 +491,8 @@ pub struct StageMessage {
     pub to: u32,
     /// The step of the schedule.
     pub step: u64,
-    /// The latest step in which the sender received any of the message's data. The message does not
-    /// wait for a step of an earlier stage, because earlier stages are complete.
+    /// The latest step in which the sender received any of the message's data. Steps of earlier
+    /// stages do not matter, because these are complete.
     pub after: u64,
     /// Size in bytes.
     pub bytes: f64,
@@ -515,7 +502,6 @@ pub struct StageMessage {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Reduction {
     node: u32,
-    /// The number of messages of the step that the node has not received.
     missing: u32,
     bytes: f64,
 }
@@ -528,8 +514,7 @@ pub struct Stage {
     /// For each node, the bytes that it composes at the start of the stage.
     pub composed: Vec<f64>,
     reductions: Vec<Reduction>,
-    /// For each message, the index of its receiver's reduction plus one; 0 if the message is not
-    /// reduced.
+    /// For each message, its receiver's reduction, counted from 1; 0 if it is not reduced.
     reduction_of: Vec<u32>,
 }
 
@@ -551,8 +536,8 @@ impl Stage {
         self.reduction_of.push(0);
     }
 
-    /// Adds the reductions at the end of a step, whose messages must have been added before.
-    /// `bytes` has the bytes that each node reduces, and is empty if no node reduces anything.
+    /// Adds the reductions at the end of a step whose messages have been added. `bytes` has those
+    /// that each node reduces, or is empty.
     fn add_reductions(&mut self, step: u64, bytes: &[f64]) {
         if bytes.is_empty() {
             return;
@@ -586,17 +571,17 @@ impl Stage {
         received
     }
 
-    /// Simulates the stage. The stage begins at `start`, when all nodes have composed their data.
-    /// Returns the time at which the last node ends. With `compose`, which has an effect only in
-    /// nonblocking mode, nodes compose received data for the next stage during this stage.
+    /// Simulates the stage from `start` on, when all nodes have composed their data. Returns the
+    /// time at which the last node ends. With `compose`, nodes compose received data for the next
+    /// stage in nonblocking mode.
     pub fn run(&self, machine: &Flat, start: Clock, compose: bool) -> Clock {
         let clocks = vec![RankClock::beginning(start); self.composed.len()];
         self.simulate(machine, &mut Nodes::new(clocks), compose)
     }
 
-    /// Does the same as [`Stage::run`]. Each node begins its messages at the time of its clock.
+    /// Like [`Stage::run`], but each node begins at the time of its clock.
     fn simulate(&self, machine: &Flat, nodes: &mut Nodes, compose: bool) -> Clock {
-        // A node with as many ports as there are nodes never waits for a port.
+        // With as many ports as nodes, no message waits for a port.
         let ports = usize::try_from(machine.ports.count()).ok();
         let ports = ports.filter(|ports| *ports < self.composed.len());
         let simulation = Simulation::new(self, machine, nodes);
@@ -604,8 +589,7 @@ impl Stage {
             Mode::Blocking => Blocking::new(simulation, ports).run(),
             Mode::Nonblocking => Nonblocking::new(simulation, ports, compose).run(),
         }
-        // Execute the reductions that need no message, because nodes only reduce data that they
-        // sent to themselves.
+        // Reductions without messages are of data that nodes sent to themselves.
         for reduction in self.reductions.iter().filter(|reduction| reduction.missing == 0) {
             let reducing = of_bytes(ticks(machine.reduce_byte_us), reduction.bytes);
             nodes.spend(reduction.node, Kind::Reduction, reducing);
@@ -615,17 +599,16 @@ impl Stage {
     }
 }
 
-/// For each node, a list of tasks, and the first one that the node has not done.
+/// For each node, a list of tasks, and the first that is not done.
 struct Tasks {
     tasks: Vec<u32>,
-    /// The tasks of node k begin at `first[k]` and end before `first[k + 1]`.
+    /// The tasks of node k are `first[k]..first[k + 1]`.
     first: Vec<u32>,
     next: Vec<u32>,
 }
 
 impl Tasks {
-    /// Creates the lists of `nodes` nodes from all tasks, each with its node, in the order in which
-    /// the node does them.
+    /// Creates the lists from tasks and their nodes, in the order in which a node does them.
     fn of(nodes: usize, tasks: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let mut places = Places::<u32>::of(nodes, tasks.clone().map(|(node, _)| node as usize));
         let mut sorted = vec![0; places.first[nodes] as usize];
@@ -660,7 +643,7 @@ enum EventKind {
     Arrived,
 }
 
-/// An event of a message. Events are compared field by field, in the order of the fields.
+/// Events are compared field by field, in the order of the fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
     at: Ticks,
@@ -670,10 +653,10 @@ struct Event {
     message: u32,
 }
 
-/// The state of a message that its sender has started.
+/// The state of a started message.
 #[derive(Debug, Clone, Copy, Default)]
 struct InFlight {
-    /// The time of the message's most recent event, with the critical path to it.
+    /// The message's last event, with the critical path to it.
     clock: Clock,
     started: Ticks,
     /// The time at which the message was ready to cross the network.
@@ -724,11 +707,10 @@ impl<'a> Simulation<'a> {
         self.events.push(Reverse(Event { at, kind, node, message }));
     }
 
-    /// Lets the receiver of a message that has arrived wait until `until`, when the message has been
-    /// copied. The copying began at `copied_from`. The wait has three parts. Until the sender has
-    /// started the message, it is waiting for a peer. While the message then waits for engines and
-    /// ports, it is contention. While the message is copied and crosses the network, it is
-    /// transmission.
+    /// Lets the receiver of an arrived message wait until `until`, when it has been copied, since
+    /// `copied_from`. The wait is for a peer until the sender has started the message, then
+    /// contention while it waits for engines and ports, and transmission while it is copied and
+    /// crosses the network.
     fn wait_for(&mut self, message: u32, until: Clock, copied_from: Ticks) {
         let &StageMessage { to, bytes, .. } = self.message(message);
         let InFlight { clock, started, ready, .. } = self.in_flight[message as usize];
@@ -747,8 +729,8 @@ impl<'a> Simulation<'a> {
         self.nodes.follow(to, to_clock, phases.into_iter().flatten(), Kind::Transmission);
     }
 
-    /// Records that a message was received. If it was the last message that a reduction waited for,
-    /// its receiver reduces the data now.
+    /// Records that a message was received. After the last message of a reduction, its receiver
+    /// reduces.
     fn reduce(&mut self, message: u32) {
         let reduction = self.reduction_of[message as usize].checked_sub(1);
         let Some(reduction) = reduction.map(|index| &mut self.reductions[index as usize]) else {
@@ -764,11 +746,10 @@ impl<'a> Simulation<'a> {
 
 struct Blocking<'a> {
     stage: Simulation<'a>,
-    /// The sends and receives of all nodes. A task is twice the number of a message, plus 1 if the
-    /// node receives the message.
+    /// A task is twice the number of a message, plus 1 if the node receives it.
     tasks: Tasks,
-    /// For each input port, the time at which it becomes free: `ports` ports of node 0, then those
-    /// of node 1, etc. Empty if the number of ports is not limited.
+    /// The times at which input ports become free: `ports` of node 0, then those of node 1, etc.
+    /// Empty if ports are not limited.
     free_at: Vec<Ticks>,
     ports: usize,
 }
@@ -789,7 +770,7 @@ impl<'a> Blocking<'a> {
 
     fn run(mut self) {
         (0..self.stage.nodes.clocks.len() as u32).for_each(|node| self.proceed(node));
-        // Serve requests for ports in the order of time. No request creates an earlier request.
+        // Serve requests for ports in the order of time. None creates an earlier one.
         while let Some(Reverse(Event { message, at: ready, .. })) = self.stage.events.pop() {
             let s = &mut self.stage;
             let &StageMessage { from, to, bytes, .. } = s.message(message);
@@ -812,7 +793,7 @@ impl<'a> Blocking<'a> {
         assert!(self.tasks.are_done(), "nodes that wait for ever");
     }
 
-    /// Works through the tasks of a node until the node has to wait.
+    /// Works through the tasks of a node until it has to wait.
     fn proceed(&mut self, node: u32) {
         while let Some(task) = self.tasks.next(node) {
             let (message, s) = (task / 2, &mut self.stage);
@@ -843,29 +824,26 @@ impl<'a> Blocking<'a> {
 /// The simulation of a stage in nonblocking mode.
 ///
 /// Each node has a processor (its clock in [`Nodes`]), a copying engine, and two *ends*: its output
-/// ports and its input ports. The output ports of node k have the number k, and its input ports the
-/// number k plus the number of nodes.
+/// ports, which have the number of the node, and its input ports, whose number is greater by the
+/// number of nodes.
 struct Nonblocking<'a> {
     stage: Simulation<'a>,
-    /// Whether nodes compose (rearrange) received data for the next stage as soon as it arrives.
+    /// Whether nodes compose received data for the next stage as soon as it arrives.
     composes: bool,
-    /// The messages that each node sends, and those that it receives from other nodes.
     sends: Tasks,
     receives: Tasks,
-    /// For each node, the time at which its copying engine becomes free.
+    /// The times at which copying engines become free.
     engines: Vec<Ticks>,
     free: Vec<usize>,
     /// For each end, the messages that wait for its ports, in the order in which they became ready,
-    /// each with its opposite end. Some of these messages may have crossed already.
+    /// with their opposite ends. Some may have crossed already.
     waiting: Vec<VecDeque<(u32, u32)>>,
     has_crossed: Vec<bool>,
-    /// The first message that could cross at each end whose ports have changed. Entries can be out
-    /// of date.
+    /// The first message that could cross at each end whose ports have changed; may be out of date.
     candidates: BinaryHeap<Reverse<Candidate>>,
 }
 
-/// A message that may be the next one to cross at an end. Candidates are compared field by field, in
-/// the order of the fields. The smallest one crosses first.
+/// A message that may be the next one to cross at an end: the smallest, compared field by field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     ready: Ticks,
@@ -896,7 +874,7 @@ impl<'a> Nonblocking<'a> {
         (0..self.engines.len() as u32).for_each(|node| self.start_sends(node));
         while let Some(Reverse(event)) = self.stage.events.pop() {
             self.process(event);
-            // Select messages to cross after all events of this time have been processed.
+            // Select messages to cross after all events of this time.
             let now = event.at;
             if self.stage.events.peek().is_some_and(|Reverse(next)| next.at == now) {
                 continue;
@@ -972,8 +950,8 @@ impl<'a> Nonblocking<'a> {
         }
     }
 
-    /// Copies a message on the copying engine of a node. The message is ready at `ready`. Returns
-    /// the clock at the end of the copying.
+    /// Copies a message, ready at `ready`, on the copying engine of a node. Returns the end of the
+    /// copying.
     fn copied(&mut self, node: u32, ready: Clock, bytes: f64) -> Clock {
         let engine = &mut self.engines[node as usize];
         let copying = of_bytes(self.stage.half_copy, bytes);
@@ -982,14 +960,13 @@ impl<'a> Nonblocking<'a> {
         done
     }
 
-    /// Returns the output ports of the sender of a message, and the input ports of its receiver.
+    /// Returns the output ports of the sender, and the input ports of the receiver.
     fn ends(&self, message: u32) -> [u32; 2] {
         let m = self.stage.message(message);
         [m.from, m.to + self.engines.len() as u32]
     }
 
-    /// Returns the first waiting message of an end that can cross now, because its opposite end has
-    /// a free port, too.
+    /// Returns the first waiting message of an end whose opposite end has a free port, too.
     fn first_to_cross(&mut self, end: u32) -> Option<Candidate> {
         let Self { free, waiting, has_crossed, stage, .. } = self;
         if free[end as usize] == 0 {
@@ -1014,15 +991,13 @@ impl<'a> Nonblocking<'a> {
         }
     }
 
-    /// Returns the next message that can cross now, and occupies its ports. Call this function when
-    /// all messages and ports of the current time are known, and repeat the call until it returns
-    /// `None`.
+    /// Returns the next message that can cross now, and occupies its ports. Must be called when all
+    /// messages and ports of the current time are known, until it returns `None`.
     fn next_to_cross(&mut self) -> Option<u32> {
         while let Some(Reverse(candidate)) = self.candidates.pop() {
             let Some(first) = self.first_to_cross(candidate.end) else { continue };
             if first != candidate {
-                // The entry is out of date: the message has crossed already, or the node at its
-                // opposite end has no free port.
+                // The message has crossed already, or its opposite end has no free port.
                 self.candidates.push(Reverse(first));
                 continue;
             }

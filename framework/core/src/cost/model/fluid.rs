@@ -1,35 +1,33 @@
 //! The model `fluid`: an event-driven model with links. Messages that use a link at the same time
-//! share it by weighted max-min fairness, as in SimGrid's models of TCP networks
-//! (Velho et al., 2013). The model gives the same times as SimGrid.
+//! share it by weighted max-min fairness, as in SimGrid's models of TCP networks (Velho et al.,
+//! 2013). The model gives the same times as SimGrid.
 //!
 //! A rank works through its steps ([`simulation`]). It posts the receives of a step, then its
-//! sends, each after a start-up. It continues when all of these are complete, and does not wait
-//! until other ranks end the step. With `order=data` a rank posts all receives at the start. It
-//! sends one message after another, each as soon as its data is available, with at most `ports`
-//! messages in flight.
+//! sends, each after a start-up. It continues when all of these are complete, whether or not others
+//! have ended the step. With `order=data` a rank posts all receives at the start. It sends one
+//! message after another, each as soon as its data is available, with at most `ports` messages in
+//! flight.
 //!
-//! The start-up of a message takes `startup_us` and the time of its protocol: `rendezvous_us` if it
-//! has more than `rendezvous_bytes`, otherwise `eager_byte_us` for each byte.
+//! A start-up takes `startup_us` and the time of the protocol: `rendezvous_us` for a message of
+//! more than `rendezvous_bytes`, otherwise `eager_byte_us` for each byte.
 //!
-//! A message starts when its sender and its receiver have posted it. It first waits for the
-//! latencies of its links. Then it is transmitted, and shares these links with other messages
-//! ([`shares`]).
+//! A message starts when its sender and its receiver have posted it. It waits for the latencies of
+//! its links, then it is transmitted, and shares these links with other messages ([`shares`]).
 //!
-//! At the end of a step, a rank reduces the data that it received (`reduce_byte_us` per byte), and
-//! then continues.
+//! At the end of a step, a rank reduces the data that it received (`reduce_byte_us` per byte).
 //!
 //! A late rank (`late=`) posts its sends and receives after it has entered.
 //!
-//! Several jobs can run at the same time ([`PricingContext::starts`]). Each job has its own ranks,
-//! and the ranks of all jobs share the nodes and links of the network. A job starts when its ranks
-//! enter, as late ranks do.
+//! Several jobs can run at the same time ([`PricingContext::starts`]). Each has its own ranks, and
+//! those of all jobs share the nodes and links of the network. A job starts when its ranks enter,
+//! as late ranks do.
 //!
 //! Background traffic consists of flows that start at time 0. No rank waits until a flow ends.
 //!
 //! The completion time is divided along the critical path. A message continues the critical path of
-//! its sender or of its receiver, whichever posted the message later. The path has four kinds of
-//! time for messages: start-ups; latencies (propagation); the time of the bytes on the narrowest
-//! link if no link were shared (transmission); and the time that sharing adds (contention).
+//! its sender or of its receiver, whichever posted it later. Its kinds of time are start-ups;
+//! latencies (propagation); the time of the bytes on the narrowest link if no link were shared
+//! (transmission); and the time that sharing adds (contention).
 
 use super::asynchronous::{MOST_EVENTS, NOISE, ORDER, Order};
 use super::late::{LATE, Late};
@@ -121,8 +119,7 @@ static FLOW_WINDOW: TypedParameter<f64> = TypedParameter {
 };
 
 fn factor(text: &str) -> Result<f64, String> {
-    /// Factors outside of this range are probably mistakes, and fair shares would not be exact
-    /// enough.
+    /// Other factors are probably mistakes, and fair shares would not be exact enough.
     const FACTORS: RangeInclusive<f64> = 1e-6..=1e6;
     let factor = parse_number(text).filter(|factor| FACTORS.contains(factor));
     factor.ok_or_else(|| "a number from 0.000001 to 1000000".to_owned())
@@ -201,8 +198,8 @@ impl Fluid {
         hops * self.hop_us * self.latency_factor
     }
 
-    /// Returns the time that determines the weight of a message (`fairness=rtt`). `hops` is the
-    /// latency of its route, and `inverse` is the sum of the inverse bandwidths of its links.
+    /// Returns the time that determines the weight of a message (`fairness=rtt`), given the latency
+    /// of its route (`hops`) and the sum of the inverse bandwidths of its links.
     fn round_trip_us(&self, hops: f64, inverse: f64) -> f64 {
         hops * self.hop_us + inverse * self.weight_bytes * self.byte_us
     }
@@ -236,8 +233,7 @@ impl Model for Fluid {
 
     /// Returns a start-up plus the largest of three times:
     /// 1. The latency of the longest route.
-    /// 2. The latency of one link, plus the time of the bytes that must cross a cut, or leave or
-    ///    enter a node.
+    /// 2. The latency of one link, plus the bytes that must cross a cut, or leave or enter a node.
     /// 3. The latency of one link, plus the time of a reduction.
     fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound {
         if self.noise > 0.0 {
@@ -249,8 +245,7 @@ impl Model for Fluid {
         if traffic.farthest == 0 {
             return farthest;
         }
-        // If several ranks share a node, a message between two of these ranks uses no link. The
-        // bound then cannot include the latency of a link.
+        // A message between ranks that share a node uses no link, so the bound has no latency.
         let least = topology.latencies().map_or(1.0, |(least, _)| least);
         let one_link = if topology.shares_nodes() { 0.0 } else { self.latency_us(least) };
         let (bytes, kind) = bound::network_bytes(topology, traffic, PortLimit::All, 1.0);
@@ -268,9 +263,8 @@ impl Model for Fluid {
     }
 
     fn network_rates(&self) -> Option<NetworkRates> {
-        // With jitter or background traffic, the speed of links is not constant, so no rates are
-        // known. Ports limit the number of messages but not the speed of their bytes, so there is
-        // no rate of ports.
+        // With jitter or background traffic, the speed of links is not constant. Ports limit the
+        // number of messages but not the speed of their bytes.
         (self.noise == 0.0 && self.background.name().is_none()).then_some(NetworkRates {
             link_byte_us: self.link_byte_us(),
             ports: None,
@@ -281,10 +275,9 @@ impl Model for Fluid {
 
 /// A simulation, which gives the result, and its copy, which shows how exact the result is.
 ///
-/// If there are very many messages (`flow_window`), their shares of links are approximate, and are
-/// computed once for each window of time. The simulation is copied when the first window begins,
-/// and the copy continues with windows of twice the length. A note in the result reports the
-/// difference between the times.
+/// If there are very many messages (`flow_window`), their shares of links are computed once for
+/// each window of time. The simulation is copied when the first window begins, and the copy has
+/// windows of twice the length. A note reports the difference between the times.
 struct WithCopy {
     first: Simulation,
     copy: Option<Box<Simulation>>,
@@ -297,9 +290,9 @@ impl WithCopy {
         Self { first, copy: None, max_simultaneous: 0 }
     }
 
-    /// Takes the copy that the first simulation makes of itself when its first window begins. This
-    /// function does not run the copy. After the last step, the copy runs only when the first
-    /// simulation has ended and freed its memory.
+    /// Takes the copy that the first simulation makes of itself when its first window begins,
+    /// without running it. After the last step, the copy runs only when the first simulation has
+    /// ended and freed its memory.
     fn take_copy(&mut self) {
         if let Some(copy) = self.first.copy.take() {
             self.copy = Some(copy);
@@ -318,8 +311,8 @@ impl Listener for WithCopy {
             self.max_simultaneous = self.max_simultaneous.max(at_once);
         }
         self.first.notify(event);
-        // If the first simulation has just made a copy of itself, the copy must be notified of
-        // `event`, too: the copy was made before the first simulation added the step of `event`.
+        // A new copy must be notified of `event`, too, because the first simulation made it before
+        // it added the step.
         self.take_copy();
         if let Some(copy) = &mut self.copy {
             copy.notify(event);
@@ -344,7 +337,7 @@ impl Evaluator for WithCopy {
         if self.first.machine.second_eps_us > 0.0 {
             notes.push("second_eps_us has no effect, because times are exact".to_owned());
         }
-        // The ranks of a step start all of its messages at once, unless each waits for its own data.
+        // A step starts all of its messages at once, unless each waits for its own data.
         let Fluid { ports, order, .. } = self.first.machine;
         let most = self.max_simultaneous;
         if order != Order::Data && ports.rounds(most) > 1 {

@@ -1,15 +1,13 @@
 //! Late ranks: ranks that enter the collective after the first rank (`late=`).
 //!
-//! A late rank neither sends nor receives before it enters the collective. On the critical path,
-//! the time before it enters is charged as contention. Lower bounds ignore late ranks. They stay
-//! valid, because no schedule ends earlier if a rank is late.
+//! A late rank neither sends nor receives before it enters. On the critical path, this time is
+//! contention. Lower bounds ignore late ranks, because no schedule ends earlier if a rank is late.
 
 use crate::cost::parameter::{DefaultValue, TypedParameter, parse_micros};
 use crate::network::topology::random::SplitMix64;
 use std::fmt;
 
-/// A constant that is combined with the seed, so that late ranks do not depend on the same random
-/// numbers as other draws with this seed.
+/// Combined with the seed, so that late ranks do not use the random numbers of other draws.
 const STREAM: u64 = 0x1A7E_0000_0000_0001;
 
 pub(super) static LATE: TypedParameter<Late> = TypedParameter {
@@ -23,13 +21,12 @@ pub(super) static LATE: TypedParameter<Late> = TypedParameter {
 /// The ranks that enter late.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Late {
-    /// These ranks, in ascending order, each with the time in µs by which it is late. The list is
-    /// empty if no rank is late.
+    /// These ranks, in ascending order, each with the time in µs by which it is late.
     Listed(Vec<(u32, f64)>),
     /// Ranks drawn from the seed of the repetition.
     Random {
         count: u32,
-        /// The mean of the times by which these ranks are late, in µs.
+        /// The mean of their times in µs.
         mean_us: f64,
     },
 }
@@ -61,8 +58,8 @@ impl Late {
         matches!(self, Self::Listed(ranks) if ranks.is_empty())
     }
 
-    /// Returns the late ranks of a schedule, each with the time in µs by which it is late. Errors
-    /// if a listed rank does not exist, or if the number of ranks to draw is larger than `nodes`.
+    /// Returns the late ranks of a schedule, with their times in µs. Errors if a listed rank does
+    /// not exist, or if more than `nodes` are to be drawn.
     pub(super) fn ranks(&self, nodes: u64, seed: u64) -> Result<Vec<(usize, f64)>, String> {
         match self {
             Self::Listed(ranks) => match ranks.last().filter(|(rank, _)| u64::from(*rank) >= nodes)
@@ -112,8 +109,8 @@ mod tests {
     use crate::cost::machine::Machine;
     use crate::cost::model::test_steps::{Sends, cost_of_forwarding, try_cost};
 
-    /// Returns the completion time of a schedule on three ranks: rank 0 sends 100 bytes to rank 1,
-    /// which forwards them to rank 2.
+    /// Returns the time of a chain: rank 0 sends 100 bytes to rank 1, which forwards them to
+    /// rank 2.
     fn forwarded(machine: &str, late: &str) -> f64 {
         // The first byte of a message costs nothing under `loggp`.
         let bytes = if machine.contains("loggp") { 101 } else { 100 };
@@ -122,10 +119,10 @@ mod tests {
         cost_of_forwarding("fully-connected:3", &machine, &steps).parts.total()
     }
 
-    /// The expected times follow from the definitions of the models. A message of 100 bytes takes
-    /// 100 µs. Under `fluid`, a message starts when sender and receiver have entered. Under
-    /// `loggp`, the bytes occupy the receiver, which must have entered. Under `flat`, a message
-    /// crosses the network even if its receiver has not entered yet.
+    /// The expected times follow from the definitions of the models. A message takes 100 µs. Under
+    /// `fluid`, it starts when sender and receiver have entered. Under `loggp`, its bytes occupy
+    /// the receiver, which must have entered. Under `flat`, it crosses the network even if its
+    /// receiver has not entered yet.
     #[test]
     fn a_late_rank_delays_the_messages_that_need_it() {
         for (machine, expected) in [
@@ -169,9 +166,9 @@ mod tests {
         }
     }
 
-    /// All steps of this schedule are symmetric, so `fluid` simulates only one node of the ring.
-    /// With a late rank, it must simulate all nodes. The schedule then ends after the late rank has
-    /// entered. From that time on, it takes at most as long as without a late rank.
+    /// All steps are symmetric, so `fluid` simulates only one node of the ring. With a late rank,
+    /// it must simulate all. The schedule then ends after the rank has entered, and takes at most
+    /// as long from then on as without a late rank.
     #[test]
     fn a_late_rank_ends_the_symmetry_of_a_schedule() {
         let steps: Sends =

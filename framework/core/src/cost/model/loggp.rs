@@ -3,34 +3,31 @@
 //! Schneider & Lumsdaine, 2010) and gives the same times.
 //!
 //! A rank works through its steps. It posts the receives of a step, then its sends, and continues
-//! when all of these are complete. It does not wait until other ranks end the step. The model has
-//! six parameters: the processor times o of a message and O of a byte, the gaps g of a message and
-//! G of a byte at the interface, the latency L, and the rendezvous threshold S. A message of s
-//! bytes has these costs:
-//! - At the sender, it occupies the processor for `o + (s - 1) O`, and it occupies the interface
-//!   for `g + (s - 1) G`.
+//! when all of these are complete, whether or not others have ended the step. The parameters are
+//! the processor times o of a message and O of a byte, the gaps g of a message and G of a byte at
+//! the interface, the latency L, and the rendezvous threshold S. A message of s bytes has these
+//! costs:
+//! - At the sender, it occupies the processor for `o + (s - 1) O`, and the interface for
+//!   `g + (s - 1) G`.
 //! - It arrives `o + L` after its start.
-//! - At the receiver, when the receiver is free, it occupies the processor for
-//!   `o + (s - 1) max(O, G)`, and the interface for `g + (s - 1) G`. So the time of the bytes is
-//!   charged at the receiver, after the arrival of the message.
-//! - A message of at most S bytes is complete at the sender as soon as it is sent. A longer message
-//!   is complete at the sender when the receiver has posted the receive and starts to receive the
-//!   message (rendezvous).
+//! - At the receiver, when it is free, it occupies the processor for `o + (s - 1) max(O, G)`, and
+//!   the interface for `g + (s - 1) G`. So the time of the bytes is charged at the receiver, after
+//!   the arrival of the message.
+//! - A message of at most S bytes is complete at the sender as soon as it is sent; a longer one
+//!   when the receiver has posted the receive and starts to receive it (rendezvous).
 //!
 //! With `order=data` ([`data_order`](super::asynchronous::data_order)) all receives are posted at
-//! the start. A message of more than S bytes then delays only its sender, until the receiver starts
-//! to receive the message.
+//! the start. A message of more than S bytes then delays only its sender, until its receive starts.
 //!
-//! At the end of a step, the reduction of received data occupies the processor (`reduce_byte_us`
-//! per byte).
+//! At the end of a step, the reduction occupies the processor (`reduce_byte_us` per byte).
 //!
 //! The processor of a late rank (`late=`) is busy until the rank enters.
 //!
 //! An interface sends and receives at the same time, but a processor does one thing at a time.
-//! Events are processed in the order of time. Simultaneous events are processed in the order in
-//! which they became known ([`BothOrders`] measures the effect of this rule). The completion time
-//! is divided along the critical path: o and g are start-up, O and G are transmission, and L is
-//! propagation. Waits for a receiver or for a rendezvous match are contention.
+//! Simultaneous events are processed in the order in which they became known ([`BothOrders`]
+//! measures the effect of this rule). On the critical path, o and g are start-up, O and G are
+//! transmission, and L is propagation. Waits for a receiver or for a rendezvous match are
+//! contention.
 
 use super::asynchronous::data_order::Next;
 use super::asynchronous::{MOST_EVENTS, NOISE, Noise, ORDER, Order, Progress, RankModel};
@@ -115,10 +112,9 @@ impl Model for LogGp {
         false
     }
 
-    /// Returns the larger of two bounds. The first is the time of the bytes that one node sends or
-    /// receives, and of one message. Each byte takes at least the smaller of two times: the time of
-    /// a further byte in a long message, or the time of a message of its own. The second bound is
-    /// the time of one message and of the largest reduction.
+    /// Returns the larger of two bounds: one message and the largest reduction, or one message and
+    /// the bytes that one node sends or receives. Each byte takes at least the time of a further
+    /// byte in a long message, or of a message of its own, whichever is shorter.
     fn lower_bound(&self, _: &Network, traffic: &Traffic) -> Bound {
         if self.noise > 0.0 {
             return Bound::default();
@@ -135,8 +131,8 @@ impl Model for LogGp {
             kind: if transmission_us > 0.0 { BoundKind::Bytes } else { BoundKind::StartUps },
             times: one_message.with(Kind::Transmission, transmission_us),
         };
-        // The two bounds are not added, because the node that reduces most may do so while other
-        // nodes send and receive their bytes.
+        // The two bounds are not added, because the node that reduces most may do so while others
+        // send and receive their bytes.
         let by_sums =
             Bound::from(one_message.with(Kind::Reduction, traffic.summed * self.reduce_byte_us));
         if by_sums.total_us() > by_bytes.total_us() { by_sums } else { by_bytes }
@@ -156,7 +152,7 @@ enum EventKind {
     EndStep,
 }
 
-/// An event of one rank. Events are compared field by field, in the order of the fields.
+/// Events are compared field by field, in the order of the fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
     at: Ticks,
@@ -167,13 +163,13 @@ struct Event {
 
 /// A priority queue, in which the earliest event is first.
 ///
-/// Ranks that do the same work have events at the same times. These events are usually added in the
-/// order in which they are removed later. The queue therefore has a list for each kind of event. An
-/// event that is not earlier than the last event of its list is appended to this list, which is
-/// faster than a heap. All other events are in a heap.
+/// Ranks that do the same work have events at the same times, which are usually added in the order
+/// in which they are removed later. So there is a list for each kind of event. An event that is not
+/// earlier than the last of its list is appended to it, which is faster than a heap. All others are
+/// in a heap.
 #[derive(Debug, Clone, Default)]
 struct EventQueue {
-    /// For each kind of event, a list of events, sorted in the order of their processing.
+    /// Sorted lists, one for each kind of event.
     lists: [VecDeque<Event>; 4],
     heap: BinaryHeap<Reverse<Event>>,
 }
@@ -186,10 +182,9 @@ impl EventQueue {
             EventKind::Retry(_) => 2,
             EventKind::EndStep => 3,
         }];
-        // Events are compared field by field. The times are compared by `<` and `<=`, because a
-        // test for equality would be slow: the compiler would load a time with one vector
-        // instruction, and the processor cannot forward the two 64-bit stores of a new time to this
-        // load.
+        // Times are compared by `<` and `<=`. A test for equality would be slow: it would load a
+        // time with one vector instruction, and the processor cannot forward the two 64-bit stores
+        // of a new time to this load.
         let rest = |event: &Event| (event.sequence, event.rank, event.kind);
         let precedes =
             |last: &Event| last.at < event.at || last.at <= event.at && rest(last) <= rest(&event);
@@ -218,19 +213,18 @@ impl EventQueue {
     }
 }
 
-/// A message that has been sent but not received.
 #[derive(Debug, Clone, Copy)]
 struct InFlight {
-    /// Time of arrival, and the critical path to this time.
+    /// The time of arrival, with the critical path to it.
     arrival: Clock,
     from: u32,
     step: u64,
     bytes: f64,
-    /// The jitter: a factor for all costs of the message.
+    /// The jitter, a factor for all costs.
     noise: f64,
 }
 
-/// A message that arrived before its receiver entered the step of the message (case C).
+/// A message that arrived before its receiver entered its step (case C).
 #[derive(Debug, Clone, Copy)]
 struct Unexpected {
     step: u64,
@@ -248,34 +242,32 @@ struct Rank {
     outgoing: Clock,
     /// The time at which the interface becomes free to receive.
     incoming: Ticks,
-    /// Whether the queue has a `Send` event of this rank. Used only with `order=data`.
+    /// Whether the queue has a `Send` event of this rank (only `order=data`).
     is_sending: bool,
-    /// The sequence number of the first send of the rank's current step.
+    /// The sequence number of the first send of the current step.
     sequence: u64,
-    /// The messages that have arrived and wait until the processor and the interface are free. Each
-    /// entry is a sequence number and an index into [`Simulation::messages`].
+    /// The messages that wait for the processor and the interface: a sequence number and an index
+    /// into [`Simulation::messages`].
     waiting: BinaryHeap<Reverse<(u64, u32)>>,
     unexpected: Vec<Unexpected>,
 }
 
-/// An event-driven simulation of the model. The header of this file defines the cost of a message.
-/// The simulation determines when the cost is charged. A queue has all events, ordered by time and
-/// then by sequence number. An event gets its sequence number when it becomes known.
+/// An event-driven simulation. The header of this file defines the cost of a message; the
+/// simulation determines when it is charged. A queue has all events, ordered by time and then by
+/// sequence number, which an event gets when it becomes known.
 ///
-/// 1. `Send`: starts the rank's next message when the rank's processor and interface are free.
-///    Schedules the message's `Arrival` and the rank's next `Send`.
-/// 2. `Arrival`: receives a message if the receiver is free. Otherwise adds the message to the
-///    receiver's `waiting` queue.
+/// 1. `Send`: starts the rank's next message when its processor and interface are free. Schedules
+///    the message's `Arrival` and the rank's next `Send`.
+/// 2. `Arrival`: receives a message if the receiver is free. Otherwise adds it to `waiting`.
 /// 3. `Retry`: tries to receive the first waiting message when the receiver may be free.
 /// 4. `EndStep`: all sends and receives of a step are complete. The rank enters the next step.
 ///
 /// A received message is matched with its receive. A message above `rendezvous_bytes` is complete
-/// at its sender only after this match. There are three cases:
-/// - Case A, `order=data`: all receives are posted at the start, so the message is matched
-///   immediately.
+/// at its sender only then. There are three cases:
+/// - Case A, `order=data`: all receives are posted, so the message is matched immediately.
 /// - Case B, the receiver is in the message's step: the message is matched immediately.
 /// - Case C, the receiver is in an earlier step: the message is *unexpected* (as in MPI), and is
-///   matched when the receiver enters that step.
+///   matched when the receiver enters its step.
 #[derive(Debug, Clone)]
 struct Simulation {
     latency: Ticks,
@@ -285,16 +277,15 @@ struct Simulation {
     overhead_byte: Ticks,
     reduce_byte: Ticks,
     rendezvous_bytes: f64,
-    /// The time of the barrier between two steps; `None` if there are no barriers.
+    /// The time of the barrier between two steps, if there is one.
     barrier: Option<Ticks>,
     progress: Progress,
     ranks: Vec<Rank>,
     queue: EventQueue,
     next_sequence: u64,
-    /// Whether simultaneous events of the same rank are processed in the reverse order.
+    /// Whether simultaneous events of a rank are processed in the reverse order.
     is_reversed: bool,
-    /// The simultaneous events that are processed next, the last one first. Used only if
-    /// `is_reversed`.
+    /// If `is_reversed`, the simultaneous events that are next, the last one first.
     simultaneous: Vec<Event>,
     /// Whether a simultaneous event of the same rank has delayed an event.
     has_competing_events: bool,
@@ -304,7 +295,7 @@ struct Simulation {
 }
 
 impl Simulation {
-    /// Creates the simulation. `late` has the ranks that enter late, each with its time in µs.
+    /// `late` has the ranks that enter late, each with its time in µs.
     fn new(machine: &LogGp, context: PricingContext<'_>, late: &[(usize, f64)]) -> Self {
         let nodes = context.topology.nodes();
         let barrier = match (machine.order, ticks(machine.barrier_us.us(nodes))) {
@@ -373,8 +364,8 @@ impl Simulation {
         if self.simultaneous.last().filter(is_late).is_some() {
             self.simultaneous.drain(..).for_each(|event| self.queue.push(event));
         }
-        // Collect all events of the same time. Their order is that of the first event of their rank
-        // and, for the same rank, the reverse order.
+        // Collect all events of the same time, in the order of the first event of their rank and,
+        // for each rank, in the reverse order.
         if self.simultaneous.is_empty() {
             let first = self.queue.pop()?;
             self.simultaneous.push(first);
@@ -407,7 +398,6 @@ impl Simulation {
             self.queue.push(Event { at: start.at(), ..event });
             return;
         }
-        // Select the message.
         let progress = &mut self.progress;
         let (number, index) = match &mut progress.data_order {
             None => (progress.ranks[rank].step, progress.ranks[rank].sent),
@@ -422,8 +412,7 @@ impl Simulation {
         let sends = step.sends(rank);
         let is_last = index + 1 == sends.len();
         let (to, bytes) = (sends[index].to as usize, step.bytes(&sends[index]));
-        // Charge the costs. The overhead o and the gap g include the first byte; every further byte
-        // costs O and G.
+        // Charge the costs. The overhead o and the gap g include the first byte.
         let noise = self.progress.noise.factor(number, rank as u32, to as u32);
         let (rest, overhead) = ((bytes - 1.0).max(0.0) * noise, scaled(self.overhead, noise));
         let (gap, latency) = (scaled(self.gap, noise), scaled(self.latency, noise));
@@ -437,12 +426,10 @@ impl Simulation {
         let gap = start.after(Kind::Startup, gap);
         r.outgoing = gap.after(Kind::Transmission, of_bytes(self.byte, rest));
         let next_at = r.processor.at().max(r.outgoing.at());
-        // Schedule the arrival.
         let next_sequence = r.sequence + index as u64 + 1;
         let slot = self.store(InFlight { arrival, from: rank as u32, step: number, bytes, noise });
         let sequence = self.reserve(1);
         self.push(arrival.at(), sequence, to, EventKind::Arrival(slot));
-        // Schedule the rank's next send.
         if let Some(order) = &mut self.progress.data_order {
             order.sent(rank);
             self.ranks[rank].is_sending = false;
@@ -472,12 +459,12 @@ impl Simulation {
         let entry = Reverse((event.sequence, slot));
         let r = &mut self.ranks[rank];
         let is_retry = event.kind == EventKind::Retry(slot);
-        // Ignore an outdated retry. The message has been received already, or a different message
-        // is now first in the queue and has its own retry.
+        // Ignore an outdated retry: the message has been received already, or a different one is
+        // now first in the queue.
         if is_retry && r.waiting.peek() != Some(&entry) {
             return;
         }
-        // If the receiver is busy, the message waits. Only the first waiting message has a retry.
+        // The message waits. Only the first waiting message has a retry.
         let free_at = r.processor.at().max(r.incoming);
         if free_at > event.at {
             if !is_retry {
@@ -489,8 +476,7 @@ impl Simulation {
             self.delay(event, rank);
             return;
         }
-        // Charge the costs. The processor is busy with copying or with transmission, whichever
-        // takes longer.
+        // Charge the costs. The processor copies or transmits, whichever takes longer.
         let message = self.messages[slot as usize];
         let InFlight { arrival, from, step, bytes, noise } = message;
         self.free.push(slot);
@@ -506,7 +492,7 @@ impl Simulation {
         let copying = transmission.max(of_bytes(self.overhead_byte, rest));
         r.processor.spend(Kind::Transmission, copying, line);
         r.incoming = (start.at() + scaled(self.gap, noise)).saturating_add(transmission);
-        // Schedule a retry for the message that is now first in the queue.
+        // Schedule a retry for the message that is now first.
         if is_retry {
             r.waiting.pop();
         }
@@ -525,8 +511,8 @@ impl Simulation {
         }
     }
 
-    /// Matches a message with `order=data`: reduces its data, and resumes the rank if its next send
-    /// waited for this data.
+    /// With `order=data`, reduces the data of a message, and resumes the rank if its next send
+    /// waited for it.
     fn match_by_data(&mut self, rank: usize, step: u64, sender: Option<u32>, at: Ticks) {
         let Progress { data_order: Some(order), steps, .. } = &mut self.progress else {
             unreachable!("ranks are matched by data without `order=data`");
@@ -556,7 +542,7 @@ impl Simulation {
         self.ranks[rank].unexpected = unexpected;
     }
 
-    /// Completes a receive. For a rendezvous, also completes the send at the sender.
+    /// For a rendezvous, also completes the send.
     fn complete_receive(&mut self, rank: usize, sender: Option<u32>, at: Ticks) {
         if let Some(sender) = sender {
             self.release_sender(sender as usize, at);
@@ -594,13 +580,11 @@ impl Simulation {
     }
 }
 
-/// The time-space record: divides the waits of a rank into kinds of time. The functions return the
-/// end of each phase of a wait, as in [`RankClock::follow`]. They are called only if a record is
-/// requested.
+/// The time-space record, if one is requested. The functions divide a wait of a rank into phases,
+/// and return their ends, as in [`RankClock::follow`].
 impl Simulation {
-    /// Divides the time in which a rank waits for its own interface, until the time `until`. The
-    /// interface is first busy with the bytes of the previous message, then with the gap between
-    /// the two messages.
+    /// Divides a wait for the rank's own interface, until `until`. The interface is first busy with
+    /// the bytes of the previous message, then with the gap.
     #[cold]
     fn wait_for_interface(&self, rank: usize, until: Ticks) -> [(Kind, f64); 2] {
         let outgoing = self.ranks[rank].outgoing.at();
@@ -608,7 +592,7 @@ impl Simulation {
         [(Kind::Transmission, us(bytes_end)), (Kind::Startup, us(until.min(outgoing)))]
     }
 
-    /// Divides the time in which a rank waits for a message, which it receives at the time `at`.
+    /// Divides a wait for a message, which the rank receives at `at`.
     #[cold]
     fn wait_for_message(
         &mut self,
@@ -624,8 +608,8 @@ impl Simulation {
                 .is_some_and(|step| position.pending > 0 && position.sent < step.sends(rank).len()),
         };
         let interface = is_sending.then(|| self.wait_for_interface(rank, at));
-        // With `order=data`: if the rank has no known send, use the step of the received message as
-        // its current step.
+        // With `order=data`: if the rank has no known send, its step is that of the received
+        // message.
         if self.progress.has_no_known_send(rank)
             && let Some(record) = &mut self.progress.record
         {
@@ -712,13 +696,12 @@ impl RankModel for Simulation {
         true
     }
 
-    /// With barriers, no event of a known step depends on a later step, so all events of the known
-    /// steps can be processed.
+    /// With barriers, no event of a known step depends on a later step.
     fn drains_each_step(&self) -> bool {
         self.barrier.is_some()
     }
 
-    /// Starts a time-space record. A late rank waits for a peer until it enters.
+    /// A late rank waits for a peer until it enters.
     fn start_record(&mut self, record: TimeSpace) {
         self.progress.record = Some(Box::new(record));
         for (rank, r) in self.ranks.iter_mut().enumerate().filter(|(_, r)| r.processor.at() > 0) {
@@ -736,8 +719,8 @@ impl RankModel for Simulation {
         let is_matched = |r: &Rank| r.waiting.is_empty() && r.unexpected.is_empty();
         assert!(self.ranks.iter().all(is_matched), "messages that no rank has matched");
         for rank in 0..self.ranks.len() {
-            // With `order=data`, the arrival of a message begins a reduction. If a rank has data to
-            // reduce but receives no further message, it reduces this data now.
+            // With `order=data`, the arrival of a message begins a reduction. The last reduction
+            // has no further message.
             let Progress { data_order, steps, .. } = &mut self.progress;
             let pending =
                 data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));
@@ -751,18 +734,16 @@ impl RankModel for Simulation {
 
 /// The simulation of a case, and its repetition with simultaneous events in the reverse order.
 ///
-/// Two simultaneous events *compete* if they are of the same rank, so that one of them has to wait
-/// until the rank's processor or interface is free. If events compete, the case is simulated a
-/// second time, with the simultaneous events of each rank in the reverse order. If the two times
-/// differ, a note in the result gives the second time.
+/// Two simultaneous events *compete* if they are of the same rank, so that one of them waits for
+/// the rank's processor or interface. The case is then simulated a second time, with the
+/// simultaneous events of each rank in the reverse order. If its time differs, a note gives it.
 ///
-/// The second simulation begins when events compete for the first time. It continues a copy of the
-/// state before these events. A copy is therefore made before the events of each step are
-/// processed, which takes less time than processing them.
+/// The second simulation begins when events first compete, from a copy of the state before these
+/// events. A copy is therefore made before the events of each step are processed, which takes less
+/// time than processing them.
 struct BothOrders {
     first: Simulation,
-    /// The state of `first` before the events of a step were processed, while no events have
-    /// competed.
+    /// `first` before the events of a step, while no events have competed.
     before: Option<Box<Simulation>>,
     /// The simulation in the reverse order, after events have competed.
     reversed: Option<Box<Simulation>>,
@@ -776,9 +757,9 @@ impl BothOrders {
     }
 
     fn copy_state(&mut self) {
-        /// The largest number of stored steps for which a copy is made. If ranks are many steps
-        /// apart, a copy would take longer than the events of a step. The second simulation then
-        /// begins after the first events that compete.
+        /// The most stored steps for which a copy is made. If ranks are many steps apart, a copy
+        /// would take longer than the events of a step. The second simulation then begins after the
+        /// first competing events.
         const MOST_STEPS: u64 = 8;
         let steps = &self.first.progress().steps;
         let is_small = steps.known() - steps.first() <= MOST_STEPS;
@@ -806,7 +787,7 @@ impl Listener for BothOrders {
         self.first.notify(event);
         let was_reversed = self.reversed.is_some();
         self.start_reversed();
-        // A copy that was made before the step does not know the step yet.
+        // A copy from before the step does not know it yet.
         if let Some(reversed) = self.reversed.as_mut().filter(|_| was_reversed || had_copy) {
             reversed.notify(event);
         }
@@ -815,11 +796,11 @@ impl Listener for BothOrders {
 
 impl Evaluator for BothOrders {
     fn cost(&mut self) -> Result<Cost, String> {
-        /// The smallest relative difference of the two times that is reported.
+        /// The smallest reported relative difference of the two times.
         const LEAST: f64 = 1e-4;
         self.advance();
         let mut cost = self.first.cost()?;
-        // The second simulation may need more events than the limit allows.
+        // The second simulation may exceed the limit of events.
         if let Some(Ok(other)) = self.reversed.as_mut().map(|reversed| reversed.cost()) {
             let (us, other_us) = (cost.parts.total(), other.parts.total());
             let difference = other_us / us - 1.0;
@@ -871,8 +852,7 @@ mod tests {
     use crate::cost::model::test_steps::{Messages, cost, cost_of_forwarding, schedule, sends};
     use proptest::prelude::*;
 
-    /// The machines for which [`LOGGOPSIM`] has times. Parameters are in µs here, and in ns in
-    /// LogGOPSim.
+    /// The machines of [`LOGGOPSIM`]. Parameters are in µs here, in ns in LogGOPSim.
     const MACHINES: [&str; 4] = [
         "latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006",
         "latency_us=1,byte_us=0.001",
@@ -881,9 +861,9 @@ mod tests {
     ];
 
     /// For each schedule (name, ranks, block size in bytes), the times in ns that LogGOPSim 76451de
-    /// gives on each of the [`MACHINES`]. The schedules were GOAL files in which a `calc 0` operation
-    /// separates two steps of a rank: it depends on all sends and receives of the first step, and all
-    /// sends and receives of the second step depend on it.
+    /// gives on each of the [`MACHINES`]. The schedules were GOAL files in which a `calc 0`
+    /// operation separates two steps of a rank: it depends on all sends and receives of the first
+    /// step, and those of the second depend on it.
     const LOGGOPSIM: [(&str, u32, u64, [u64; 4]); 10] = [
         ("gen", 3, 100, [12188, 2198, 4092, 12188]),
         ("pairwise", 16, 1000, [172410, 29985, 158850, 172410]),
@@ -897,7 +877,7 @@ mod tests {
         ("uneven", 17, 400, [160306, 23673, 87813, 184030]),
     ];
 
-    /// Returns steps in which some ranks send no message, and in which the sizes of messages differ.
+    /// Some ranks send no message, and the sizes of messages differ.
     fn uneven(n: u32, m: u64) -> Vec<Messages> {
         let bytes = |r: u32, k: u32| 1 + (u64::from(r) * 7919 + u64::from(k) * 104_729) % (2 * m);
         let step =
@@ -961,9 +941,8 @@ mod tests {
         );
     }
 
-    /// A rank sends a message of 100 bytes in each of two steps. If these messages are longer than
-    /// `rendezvous_bytes`, the second message starts when the first has been matched. Otherwise it
-    /// starts when the first has been sent.
+    /// A rank sends 100 bytes in each of two steps. Above `rendezvous_bytes`, the second message
+    /// starts when the first has been matched, otherwise when it has been sent.
     #[test]
     fn messages_of_exactly_the_rendezvous_size_do_not_wait_for_a_match() {
         let steps = [vec![(0, 1, 100)], vec![(0, 1, 100)]];
@@ -991,9 +970,10 @@ mod tests {
         assert!((factor - 1.0).abs() > 0.01);
     }
 
-    /// Rank 0 can start its second send at 2 µs, when the message of rank 1 arrives. If it sends first,
-    /// its message arrives at 4 µs, and rank 3 has received it at 5 µs. If it receives first, until
-    /// 3 µs, all of this is 1 µs later. With a longer latency, no events are simultaneous.
+    /// Rank 0 can start its second send at 2 µs, when the message of rank 1 arrives. If it sends
+    /// first, its message arrives at 4 µs, and rank 3 has received it at 5 µs. If it receives
+    /// first, until 3 µs, all of this is 1 µs later. With a longer latency, no events are
+    /// simultaneous.
     #[test]
     fn simultaneous_events_that_decide_the_time_are_reported() {
         let of = |latency: &str, step: &[(u32, u32, u64)]| {
@@ -1013,8 +993,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-        /// Events leave the queue in the same order as a binary heap, also if other events are
-        /// added between removals.
+        /// Events leave the queue in the order of a binary heap, also if others are added between
+        /// removals.
         #[test]
         fn events_leave_in_the_order_of_a_heap(
             actions in prop::collection::vec((0_u128..6, 0_u32..4, prop::bool::ANY), 1..60),

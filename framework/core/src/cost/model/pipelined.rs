@@ -1,30 +1,29 @@
 //! The model `pipelined`: a library that cuts messages into chunks, and forwards a chunk while it
-//! receives the next one, as NCCL and RCCL do on clusters of GPUs.
+//! receives the next one, as NCCL and RCCL do.
 //!
-//! In a synchronous model, a step of a ring takes as long as its slowest message, so every step pays
-//! the start-up of a message between two nodes. In a pipeline, only the data that crosses between
-//! nodes pays it. The completion time has three parts:
+//! In a synchronous model, every step of a ring pays the start-up of a message between two nodes.
+//! In a pipeline, only the data that crosses between nodes pays it. The completion time has three
+//! parts:
 //!
-//! - `L` is the longest chain of start-ups. A message waits for the data that it forwards: its chain
-//!   is its own start-up after the longest chain among the messages that its sender received up to
-//!   the step in which the last of this data arrived. This is the rule of `order=data`. A rank that
-//!   sends several messages starts all of them at once.
-//! - `B` is the time of the bytes on the busiest link, summed over all steps, as if a link never
-//!   waited for data.
+//! - `L` is the longest chain of start-ups. A message waits for the data that it forwards: its
+//!   chain is its own start-up after the longest chain of the messages that its sender received up
+//!   to the step in which the last of this data arrived, as with `order=data`. A rank that sends
+//!   several messages starts all of them at once.
+//! - `B` is the time of the bytes on the busiest link, as if a link never waited for data.
 //! - The pipeline has to be filled. If each step waited for the step before, the bytes would take
 //!   `D`, the sum over all steps of the time of the busiest link in the step. If all messages are
-//!   cut into k chunks, the steps of successive chunks overlap. The bytes then take `B + (D - B)/k`,
-//!   and k - 1 further chunks are started. The interval between two chunks is `a`: `chunk_startups`
-//!   times the mean start-up of the longest chain. The model uses the k from 1 for which
-//!   `(D - B)/k + (k - 1) a` is least: 1 if `D - B <= a`, otherwise `sqrt((D - B)/a)`.
+//!   cut into k chunks, the steps of successive chunks overlap. The bytes then take
+//!   `B + (D - B)/k`, and k - 1 further chunks are started. The interval between two chunks is `a`:
+//!   `chunk_startups` times the mean start-up of the longest chain. The model uses the k from 1 for
+//!   which `(D - B)/k + (k - 1) a` is least: 1 if `D - B <= a`, otherwise `sqrt((D - B)/a)`.
 //!
-//! A message is *inside* if all links of its route are inside of a node, as [`Network::is_inside`]
-//! defines, and *outside* otherwise. The tiers have start-ups of their own. A library has several
-//! protocols, which trade start-ups for bandwidth (`protocols`). The schedule is priced with each
-//! of them, and the shortest time counts.
+//! A message is *inside* if all links of its route are inside of a node ([`Network::is_inside`]),
+//! and *outside* otherwise. These tiers have start-ups of their own. A library has several
+//! protocols, which trade start-ups for bandwidth (`protocols`). The protocol with the shortest
+//! time counts.
 //!
 //! Messages of several blocks are packed and unpacked: `rearrange_byte_us` per byte and
-//! `rearrange_block_us` per block, for the busiest node of each step.
+//! `rearrange_block_us` per block, at the busiest node of each step.
 
 use super::synchronous::REARRANGE_BLOCK_US;
 use super::{Cost, Evaluator, Model, ModelKind, NetworkRates, PricingContext, segment_bytes};
@@ -123,17 +122,16 @@ parameters! {
 /// A value for each tier: inside of a node, and outside.
 type Tiers<T> = [T; 2];
 
-/// A protocol by which a library sends all messages of a collective.
 #[derive(Debug, Clone, PartialEq)]
 struct Protocol {
     name: String,
     startup_us: Tiers<f64>,
-    /// The fraction of the bandwidth of links that the protocol reaches.
+    /// The fraction of the links' bandwidth that the protocol reaches.
     fraction: Tiers<f64>,
 }
 
-/// The protocols of the parameter `protocols`. Empty if the library has a single protocol, whose
-/// start-ups are parameters of their own.
+/// The parameter `protocols`. Empty if the library has a single protocol, whose start-ups are
+/// parameters of their own.
 #[derive(Debug, Clone, PartialEq)]
 struct ProtocolList(Vec<Protocol>);
 
@@ -165,8 +163,7 @@ impl Protocol {
         let values: Vec<&str> = numbers.split('/').collect();
         let [inside_us, outside_us, inside, outside] = values[..] else { return None };
         let micros = |text| parse_micros(text).ok();
-        // A library can exceed the bandwidth of a data sheet by a little, but not by orders of
-        // magnitude.
+        // A library can exceed a data sheet by a little, but not by orders of magnitude.
         let fraction = |text| parse_number(text).filter(|x| (1e-6..=1e6).contains(x));
         (!name.is_empty() && name.chars().all(is_word)).then_some(())?;
         Some(Self {
@@ -192,8 +189,7 @@ impl Display for ProtocolList {
 }
 
 impl Pipelined {
-    /// Returns the protocols, of which there is at least one. Their start-ups include the factor of
-    /// the fabric.
+    /// Returns at least one protocol, with start-ups that include the factor of the fabric.
     fn all_protocols(&self) -> Vec<Protocol> {
         let mut all = self.protocols.0.clone();
         if all.is_empty() {
@@ -210,7 +206,7 @@ impl Pipelined {
         startups.fold(self.switch_startup_us, f64::min)
     }
 
-    /// Returns the shortest time of a byte on a link of bandwidth 1, over all protocols and tiers.
+    /// Returns the shortest time of a byte on a link of bandwidth 1.
     fn least_byte_us(&self) -> f64 {
         let fractions = self.all_protocols().into_iter().flat_map(|protocol| protocol.fraction);
         let largest = fractions.fold(f64::MIN_POSITIVE, f64::max);
@@ -223,7 +219,7 @@ impl Model for Pipelined {
         true
     }
 
-    /// That of the last protocol, which is the one for large messages, between domains.
+    /// The start-up of the last protocol, for large messages, between domains.
     fn message_us(&self) -> Option<f64> {
         self.all_protocols().last().map(|protocol| protocol.startup_us[1])
     }
@@ -240,8 +236,7 @@ impl Model for Pipelined {
         Box::new(Pipeline::new(self, context))
     }
 
-    /// Returns the start-up of one message, plus the time of the bytes that must cross a cut of the
-    /// network.
+    /// Returns a start-up, plus the time of the bytes that must cross a cut of the network.
     fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound {
         let startup = Times::of([(Kind::Startup, self.least_startup_us())]);
         let (bytes, kind) = bound::network_bytes(topology, traffic, PortLimit::All, 1.0);
@@ -260,8 +255,8 @@ impl Model for Pipelined {
     }
 }
 
-/// A chain of messages, each of which forwards data of the message before: the sum of their
-/// start-ups, and their number.
+/// The sum of the start-ups, and the number, of messages each of which forwards data of the one
+/// before.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Chain {
     us: f64,
@@ -274,8 +269,7 @@ impl Chain {
     }
 }
 
-/// The kind of a message's start-up: inside of a node, between nodes, or over a switch that adds or
-/// copies the data.
+/// The tier of a message's start-up, or that of a switch that adds or copies the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StartUp {
     Inside,
@@ -283,29 +277,25 @@ enum StartUp {
     Switch,
 }
 
-/// The longest chains that end at a rank, after each step in which one of them became longer.
+/// The longest chains that end at a rank, after each step in which one became longer.
 #[derive(Debug, Default)]
 struct Arrivals {
-    /// The steps, in ascending order.
     steps: Vec<u64>,
     /// For each of these steps, a chain for each protocol.
     chains: Vec<Chain>,
 }
 
-/// The evaluator of one schedule.
 struct Pipeline {
     model: Pipelined,
     protocols: Vec<Protocol>,
     topology: Arc<Network>,
     unit_bytes: f64,
-    /// The arrivals of each rank.
     arrivals: Vec<Arrivals>,
-    /// The chains of the messages of the current step: the receiver of each message, and its chain
-    /// for each protocol.
+    /// The receivers of the current step's messages, and a chain of each for each protocol.
     received: (Vec<u32>, Vec<Chain>),
     /// For each protocol, the longest chain so far.
     longest: Vec<Chain>,
-    /// For each link, the time of all bytes so far at its bandwidth and a `byte_us` of 1.
+    /// For each link, the time of all bytes so far for a `byte_us` of 1.
     on_links: Vec<f64>,
     /// The messages of the last step, and the segments of their blocks.
     transfers: Vec<Transfer>,
@@ -314,9 +304,9 @@ struct Pipeline {
     startups: Vec<StartUp>,
     /// The links of these messages, each with the time of its bytes in the step.
     loaded: Vec<(u64, f64)>,
-    /// For each link, a time that is added up. All values are 0 between steps.
+    /// For each link, a sum of times; 0 between steps.
     times: Vec<f64>,
-    /// For each protocol, the sum over all steps of the time of the busiest link in the step.
+    /// For each protocol, the sum of the busiest links' times in all steps.
     step_by_step_us: Vec<f64>,
     rearrangement_us: f64,
     counted: bool,
@@ -368,7 +358,6 @@ impl Pipeline {
             + blocks * self.model.rearrange_block_us;
     }
 
-    /// Computes the routes of the messages of a step: their tiers, and the times of their links.
     fn load_links(&mut self, step: &Step<'_>, unit_bytes: f64) {
         let (topology, times) = (&self.topology, &mut self.times);
         self.startups.clear();
@@ -403,8 +392,8 @@ impl Pipeline {
         (self.segments, self.transfers) = (step.segments, step.transfers.to_vec());
     }
 
-    /// Stores the chains that end with a message, for each protocol. The data of the message
-    /// arrived at the sender in step `latest` or before.
+    /// Stores the chains that end with a message, whose data arrived at the sender by step
+    /// `latest`.
     fn follow(&mut self, from: u32, to: u32, startup: StartUp, latest: u64) {
         let Arrivals { steps, chains } = &self.arrivals[from as usize];
         // The data usually arrived in the last step.
@@ -448,13 +437,12 @@ impl Pipeline {
                 self.longest[i] = self.longest[i].longer(*ending);
             }
         }
-        // Keep the memory of both lists for the next step.
+        // Reuse the memory of both lists.
         (self.received.0, self.received.1) = (receivers, chains);
         self.received.0.clear();
         self.received.1.clear();
     }
 
-    /// Adds the times of the step's links to those of all steps.
     fn add_step(&mut self) {
         let mut most = [0.0_f64; 2];
         for (link, time) in &self.loaded {
@@ -468,7 +456,7 @@ impl Pipeline {
     }
 }
 
-/// Returns the longer of two times, one for each tier, at the bandwidths of a protocol.
+/// Returns the longer of the two tiers' times at the bandwidths of a protocol.
 fn slower(times: Tiers<f64>, protocol: &Protocol) -> f64 {
     let [inside, outside] = protocol.fraction;
     (times[0] / inside).max(times[1] / outside)
@@ -501,7 +489,7 @@ impl Evaluator for Pipeline {
         let priced = self.protocols.iter().enumerate().map(|(i, protocol)| {
             let Chain { us: chain_us, messages } = self.longest[i];
             let bytes_us = self.model.byte_us * slower(busiest, protocol);
-            // The sum over all steps is at least the largest sum of a link, up to rounding errors.
+            // The sum over all steps is not less than that of one link, up to rounding.
             let filling_us = (self.step_by_step_us[i] - bytes_us).max(0.0);
             let interval_us = self.model.chunk_startups * chain_us / f64::from(messages.max(1));
             let chunks =
@@ -530,8 +518,8 @@ mod tests {
     use crate::cost::model::Cost;
     use crate::cost::model::test_steps::{Sends, cost, cost_of_forwarding};
 
-    /// A ring allgather or, with twice as many steps, a ring allreduce. In each step, every rank
-    /// forwards the data that it received in the last step.
+    /// A ring allgather or, with twice as many steps, a ring allreduce. In each step, a rank
+    /// forwards the data of the last step.
     fn ring(ranks: u32, rounds: u32, bytes: u64) -> Sends {
         (1..=rounds * (ranks - 1))
             .map(|step| {
@@ -570,7 +558,7 @@ mod tests {
     fn links_within_groups_have_their_own_bandwidth() {
         let steps = ring(8, 1, 100);
         let machine = "byte_us=1,protocols=";
-        // Each rank sends 700 bytes on one link. The links between groups are 4 times slower.
+        // Each rank sends 700 bytes on one link. Links between groups are 4 times slower.
         for (protocol, expected) in
             [("A:0/0/1/1", 700.0), ("A:0/0/0.1/1", 700.0 / 4.0 / 0.1), ("A:0/0/1/0.5", 1400.0)]
         {
@@ -579,8 +567,8 @@ mod tests {
         }
     }
 
-    /// A chain of h hops with one message of S bytes. It has `B = S b` and `D = h S b`. With the
-    /// best number of chunks, it takes `h a + S b + 2 sqrt((h - 1) S b a) - a`, as in textbooks on
+    /// A chain of h hops with one message of S bytes, `B = S b` and `D = h S b`. With the best
+    /// number of chunks, it takes `h a + S b + 2 sqrt((h - 1) S b a) - a`, as in textbooks on
     /// pipelined broadcasts (for example Chan et al., Collective communication, 2007).
     #[test]
     fn the_chunks_of_a_pipeline_are_optimal() {

@@ -1,5 +1,5 @@
 //! The protocols of message-passing libraries. A short message is sent *eagerly*: it is copied
-//! through buffers, which costs time for each byte. For a longer message, sender and receiver first
+//! through buffers, which costs time for each byte. For a longer one, sender and receiver first
 //! agree on a direct transfer (*rendezvous*), which costs a fixed time.
 
 use crate::cost::parameter::{DefaultValue, TypedParameter};
@@ -26,15 +26,14 @@ pub(super) static EAGER_BYTE_US: TypedParameter<f64> = TypedParameter::micros(
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Protocols {
-    /// The number of bytes above which a message is sent by rendezvous.
+    /// Larger messages are sent by rendezvous.
     pub rendezvous_bytes: u64,
     pub rendezvous_us: f64,
     pub eager_byte_us: f64,
 }
 
 impl Protocols {
-    /// Returns the start-up time that a message of `bytes` bytes has in addition to the start-up
-    /// time of an empty message.
+    /// Returns the start-up time that a message has beyond that of an empty message.
     pub(super) fn startup_us(&self, bytes: f64) -> f64 {
         if bytes > self.rendezvous_bytes as f64 {
             self.rendezvous_us
@@ -52,8 +51,7 @@ mod tests {
     use crate::cost::model::test_steps::{cost, run, sends};
     use crate::network::topology::parse;
 
-    /// The start-up of a step takes 2 µs and the protocol of its longest message: 1 µs for each
-    /// byte up to 8 bytes, and 5 µs for a message of more bytes.
+    /// 2 µs and the protocol of the longest message: 1 µs for each byte up to 8 bytes, 5 µs above.
     #[test]
     fn the_longest_message_decides_the_protocol_of_a_step() {
         let machine = "free:startup_us=2,eager_byte_us=1,rendezvous_bytes=8,rendezvous_us=5";
@@ -73,8 +71,8 @@ mod tests {
         );
     }
 
-    /// Loads are counted in blocks of 4 bytes, but the protocol depends on bytes: a message of 2
-    /// blocks is sent eagerly, and a message of 3 blocks is sent by rendezvous.
+    /// Loads are in blocks of 4 bytes, but the protocol depends on bytes: a message of 2 blocks is
+    /// sent eagerly, one of 3 blocks by rendezvous.
     #[test]
     fn the_protocol_depends_on_bytes_and_not_on_blocks() {
         let machine = "free:startup_us=2,eager_byte_us=1,rendezvous_bytes=8,rendezvous_us=5";
@@ -88,8 +86,8 @@ mod tests {
         }
     }
 
-    /// Under `fluid`, the size of each message determines its own protocol. In the second step,
-    /// rank 1 sends after it has received.
+    /// Under `fluid`, each message has its own protocol. In the second step, rank 1 sends after it
+    /// has received.
     #[test]
     fn each_message_of_fluid_has_a_protocol() {
         let machine = "free:model=fluid,eager_byte_us=1,rendezvous_bytes=8,rendezvous_us=5";
@@ -100,8 +98,8 @@ mod tests {
         assert_eq!(total(&[&[(0, 1, 3), (0, 3, 4)]]), 7.0);
     }
 
-    /// The mean number of hops is weighted by bytes. Three bytes cross one link, and one byte
-    /// crosses three links, so the mean is (3 * 1 + 1 * 3) / 4 = 1.5 hops.
+    /// The mean is weighted by bytes: three bytes cross one link, and one byte crosses three links,
+    /// so it is (3 * 1 + 1 * 3) / 4 = 1.5 hops.
     #[test]
     fn hops_of_a_step_are_those_of_the_longest_route_or_the_mean() {
         let steps: &[&[(u32, u32, u64)]] = &[&[(0, 1, 3), (2, 5, 1)]];

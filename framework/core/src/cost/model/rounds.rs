@@ -1,12 +1,11 @@
-//! Assigns the circuits of a step to rounds, if links have too few virtual channels for all
-//! circuits at the same time.
+//! Assigns the circuits of a step to rounds, if links have too few virtual channels for all.
 //!
 //! A lower bound on the number of rounds is the number of circuits on the busiest link, divided by
-//! the number of channels q. This bound cannot always be reached. For example, five circuits of two
-//! links each around a ring of five nodes put two circuits on every link, but need three rounds for
-//! q = 1. Finding the minimum is a path colouring problem. This module uses *first fit*:
-//! circuits are sorted by length, the longest first. Each circuit is placed in the first round in
-//! which all of its links, and the ports of its sender and its receiver, have capacity left.
+//! the number of channels q. It cannot always be reached: five circuits of two links each around a
+//! ring of five nodes put two circuits on every link, but need three rounds for q = 1. Finding the
+//! minimum is a path colouring problem. This module uses *first fit*: circuits are sorted by
+//! length, the longest first. Each is placed in the first round in which all of its links, and the
+//! ports of its ends, have capacity left.
 
 use crate::network::topology::{Network, Run};
 use crate::simulation::step::{Step, Transfer};
@@ -14,17 +13,15 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The limit on the work for a step. If the circuits of a step have more links in total than this
-/// number, they are not assigned to rounds.
+/// The most links that the circuits of a step have in total, if they are assigned to rounds.
 pub(super) const MAX_CROSSINGS: u64 = 1 << 22;
 
-/// The number of circuits that links and ports can carry in one round.
+/// The circuits that links and ports can carry in one round.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Capacity {
-    /// The number of circuits that a directed link carries.
     pub link: u64,
-    /// The number of sending ports of a node, which is also its number of receiving ports. Each
-    /// port carries as many circuits as a link. `None` if ports are not limited.
+    /// The sending ports of a node, and also its receiving ports; `None` if they are not limited.
+    /// Each port carries as many circuits as a link.
     pub ports: Option<u64>,
 }
 
@@ -32,40 +29,38 @@ pub(super) struct Capacity {
 pub(super) struct Rounds {
     /// The number of rounds; at least 1.
     pub count: u64,
-    /// The loads of the rounds; `None` if circuits were not assigned to rounds.
+    /// The loads of the rounds, if circuits were assigned to them.
     pub arranged: Option<Arranged>,
 }
 
-/// The loads of all rounds of a step, added up. Loads are in segments, divided by bandwidths.
+/// The loads of all rounds of a step, added up, in segments divided by bandwidths.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Arranged {
-    /// The latency of the longest circuit of each round, summed over all rounds, in units of
-    /// `hop_us`.
+    /// The sum of the latencies of each round's longest circuit, in units of `hop_us`.
     pub hops: f64,
-    /// The load of the longest message of each round, summed over all rounds.
+    /// The sum of the loads of each round's longest message.
     pub alone: f64,
-    /// The largest multiplexed load of each round, summed over all rounds. The multiplexed load of
-    /// a circuit is its load times the number of circuits that share its most crowded link or port.
+    /// The sum of the largest multiplexed loads of each round. The multiplexed load of a circuit is
+    /// its load times the number of circuits that share its most crowded link or port.
     pub multiplexed: f64,
 }
 
 /// The speed at which a resource transmits.
 #[derive(Debug, Clone, Copy)]
 enum Speed {
-    /// A link. The value is the time for a load of 1 if the link is not shared.
+    /// The time for a load of 1 on a link that is not shared.
     Link(f64),
-    /// The ports of a node. The value is their number.
+    /// The number of the ports of a node.
     Ports(f64),
 }
 
-/// A resource that carries a limited number of circuits in a round. It is a link, or all sending or
-/// all receiving ports of a node.
+/// A resource with a limited number of circuits in a round: a link, or all sending or all receiving
+/// ports of a node.
 #[derive(Debug)]
 struct Resource {
-    /// The number of circuits that the resource carries in a round.
     capacity: u64,
     speed: Speed,
-    /// For each round, the number of circuits that use the resource.
+    /// For each round, the number of its circuits.
     taken: Vec<u64>,
     /// For each round, one bit: 1 if the resource has no capacity left.
     full: Vec<u64>,
@@ -90,21 +85,19 @@ impl Resource {
     }
 }
 
-/// The working memory of [`Arranger::first_fit`], which assigns the circuits of a step to rounds.
-/// The memory is reused from step to step.
+/// The working memory of [`Arranger::first_fit`], reused from step to step.
 #[derive(Debug)]
 pub(super) struct Arranger {
     topology: Arc<Network>,
-    /// For each link, sender and receiver, the number of its resource, counted from 1. The number
-    /// is 0 if the current step has not used the link or node yet.
+    /// For each link, sender and receiver, its resource, counted from 1; 0 if the step has not used
+    /// it yet.
     numbers: Numbers,
     resources: Vec<Resource>,
-    /// The keys in `numbers` of the links, senders and receivers that the current step uses.
+    /// The keys in `numbers` that the current step uses.
     used: Vec<u64>,
-    /// For each circuit of the step, its round, its load, and the position in `needs` of its first
-    /// resource.
+    /// For each circuit, its round, its load, and the position in `needs` of its first resource.
     placed: Vec<(usize, u64, usize)>,
-    /// The indices of the resources that the circuits need, one circuit after another.
+    /// The resources that the circuits need, one circuit after another.
     needs: Vec<usize>,
 }
 
@@ -126,7 +119,7 @@ impl Numbers {
 
 impl Arranger {
     pub(super) fn new(topology: &Arc<Network>) -> Self {
-        /// The largest number of entries of [`Numbers::Array`]. This many entries take 64 MiB.
+        /// An array of this many entries takes 64 MiB.
         const MAX_IN_ARRAY: u64 = 1 << 24;
         let keys = topology.link_slots().saturating_add(2 * topology.nodes());
         let numbers = match keys {
@@ -143,8 +136,7 @@ impl Arranger {
         }
     }
 
-    /// Assigns the circuits of a step to rounds by first fit. Returns `None` if the circuits have
-    /// more than [`MAX_CROSSINGS`] links in total.
+    /// Returns `None` if the circuits have more than [`MAX_CROSSINGS`] links in total.
     pub(super) fn first_fit(&mut self, step: &Step<'_>, capacity: Capacity) -> Option<Rounds> {
         let crossings =
             step.transfers.iter().fold(0, |sum: u64, t| sum.saturating_add(t.hops.into()));
@@ -156,8 +148,7 @@ impl Arranger {
         }
         let mut circuits: Vec<&Transfer> = step.transfers.iter().collect();
         circuits.sort_unstable_by_key(|t| (Reverse(t.hops), t.from, t.to));
-        // Place the circuits, the longest first. For each round, `hops` has the latency of its
-        // longest circuit.
+        // Place the longest circuits first. `hops` has the latency of each round's longest circuit.
         let mut full = Vec::new();
         let mut hops: Vec<f64> = Vec::new();
         self.placed.clear();
@@ -189,7 +180,6 @@ impl Arranger {
         Some(Rounds { count: hops.len() as u64, arranged: Some(arranged) })
     }
 
-    /// Returns the latency of a circuit, in units of `hop_us`.
     fn latency(&self, t: &Transfer, step: &Step<'_>) -> f64 {
         if self.topology.latencies().is_none() {
             return t.hops.into();
@@ -204,8 +194,7 @@ impl Arranger {
         sum
     }
 
-    /// Returns the loads of all rounds of the step. `rounds` is the number of rounds. The field
-    /// `hops` of the result is 0.
+    /// Returns the loads of `rounds` rounds, without `hops`.
     fn loads(&self, rounds: usize) -> Arranged {
         let mut longest = vec![(0.0_f64, 0.0_f64); rounds];
         let ends = self.placed.iter().skip(1).map(|(.., first)| *first).chain([self.needs.len()]);
@@ -221,7 +210,7 @@ impl Arranger {
                     Speed::Ports(ports) => at_ports = at_ports.max(taken / ports),
                 }
             }
-            // Ranks of the same node have no link between them, so use the machine's bandwidth.
+            // A message within a node uses no link.
             if alone == 0.0 {
                 (alone, shared) = (1.0, 1.0);
             }
@@ -239,8 +228,7 @@ impl Arranger {
         longest.iter().fold(Arranged::default(), add)
     }
 
-    /// Adds to `needs` the resources of a circuit. These are its links and, if ports are limited,
-    /// the ports of its sender and its receiver.
+    /// Adds the resources of a circuit to `needs`: its links and, if they are limited, its ports.
     fn add_needs(&mut self, t: &Transfer, step: &Step<'_>, capacity: Capacity) {
         let mut needed = std::mem::take(&mut self.needs);
         let topology = Arc::clone(&self.topology);
@@ -264,7 +252,7 @@ impl Arranger {
         self.needs = needed;
     }
 
-    /// Returns the index of a resource. Creates the resource if the step has not used it yet.
+    /// Returns the index of a resource, which is created when the step first uses it.
     fn resource(&mut self, key: u64, capacity: u64, speed: Speed) -> usize {
         let number = self.numbers.of(key);
         if *number == 0 {
@@ -328,15 +316,13 @@ mod tests {
             [parts[Kind::Propagation], parts[Kind::Transmission], parts[Kind::Contention]]
                 .map(Option::unwrap)
         };
-        // There are 11 circuits of 5 links each, and a round has capacity for two of them. So there
-        // are six rounds.
+        // A round has capacity for two of 11 circuits of 5 links each, so there are six rounds.
         let thousand: Vec<_> = (0..11).map(|i| (i, (i + 5) % 11, 1000)).collect();
         assert_eq!(parts("ring:11", "virtual_channels=1", &thousand), [30.0, 6000.0, 0.0]);
         // All circuits use the same link, one after another.
         let gather = [(1, 0, 1000), (2, 0, 1), (3, 0, 1), (4, 0, 1), (5, 0, 1)];
         assert_eq!(parts("mesh:6", "virtual_channels=1,ports=all", &gather), [15.0, 1004.0, 0.0]);
-        // Two circuits share the link in each round. The long message shares its round with one of
-        // the short messages.
+        // Two circuits share the link in each round, the long message with a short one.
         assert_eq!(parts("mesh:6", "virtual_channels=2,ports=all", &gather), [9.0, 1002.0, 2.0]);
         assert_eq!(parts("mesh:6", "virtual_channels=5,ports=all", &gather), [5.0, 1000.0, 4000.0]);
     }

@@ -1,17 +1,17 @@
-//! The model `store-and-forward`: synchronous steps, in which every node of a route stores the
-//! message before it forwards it.
+//! The model `store-and-forward`: synchronous steps, in which every node of a route stores
+//! messages.
 //!
 //! A message of L bytes over h links takes `h (ts + L tw)` (Li, Peng & Chu, section III), where
 //! `ts` is `startup_us` and `tw` is `byte_us`. A step takes as long as its slowest message. In the
-//! schedules of the paper, no link carries two messages in the same step. If messages do share a
-//! link, they cross it one after another. The busiest link may then take longer than the slowest
-//! message; the difference is contention.
+//! paper's schedules, no link carries two messages in the same step. Messages that do share a link
+//! cross it one after another. If the busiest link takes longer than the slowest message, the
+//! difference is contention.
 //!
 //! A step in which a node has more messages than ports is run in rounds. In each round every node
-//! handles its slowest remaining messages, one per port. The round takes as long as the slowest
-//! message of all nodes. No order of messages takes less time: with p ports, at most `i p` messages
-//! of a node are complete after i rounds. If all messages of the node are sorted, the slowest
-//! first, then the slowest remaining message is at least as slow as message number `i p + 1`.
+//! handles its slowest remaining messages, one per port, and the round takes as long as the slowest
+//! of all. No order takes less time: with p ports, at most `i p` messages of a node are complete
+//! after i rounds, so the slowest remaining message is at least as slow as number `i p + 1` of the
+//! node's messages, sorted from the slowest.
 
 use super::rounds::Rounds;
 use super::synchronous::{CommonCosts, StepModel, Synchronous};
@@ -43,7 +43,7 @@ parameters! {
 }
 
 impl Model for StoreAndForward {
-    /// The facts of a step do not show which message is the slowest one.
+    /// Facts do not show which message is the slowest.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
@@ -57,10 +57,9 @@ impl Model for StoreAndForward {
         Box::new(Synchronous::new(*self, context))
     }
 
-    /// Returns the larger of two bounds. Bound 1 consists of the start-up of each step and the
-    /// transmission of the bytes. Bound 2: a message over h links takes h start-ups. The two bounds
-    /// must not be added, because a long message to a neighbour can be transmitted while a short
-    /// message crosses many links.
+    /// Returns the larger of two bounds: the start-ups of all steps and the transmission of the
+    /// bytes, or the h start-ups of a message over h links. They must not be added, because a long
+    /// message to a neighbour can be transmitted while a short one crosses many links.
     fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound {
         let (bytes, kind) = bound::stored_bytes(topology, traffic, self.common.ports);
         let network = [0.0, bytes * self.byte_us];
@@ -117,7 +116,7 @@ impl StepModel for StoreAndForward {
     }
 }
 
-/// The duration of a message, or of several messages, in µs.
+/// The duration of messages in µs.
 #[derive(Debug, Clone, Copy, Default)]
 struct Time {
     startup: f64,
@@ -137,7 +136,7 @@ impl Time {
 impl StoreAndForward {
     fn time(&self, step: &Step<'_>, unit_bytes: f64, i: usize) -> Time {
         let t = &step.transfers[i];
-        // A message between two ranks of the same node has one start-up.
+        // A message within a node has one start-up.
         let hops = step.mean_hops.get(i).copied().unwrap_or(t.hops.into()).max(1.0);
         let over_links = step.inverse_bandwidth.get(i).copied().unwrap_or(hops);
         Time {
@@ -146,8 +145,8 @@ impl StoreAndForward {
         }
     }
 
-    /// Returns the duration of all rounds. In each round a node sends its slowest remaining
-    /// messages, and receives its slowest remaining messages.
+    /// Returns the duration of all rounds. In each, a node sends and receives its slowest remaining
+    /// messages.
     fn in_rounds(&self, step: &Step<'_>, topology: &Network, time: impl Fn(usize) -> Time) -> Time {
         let ports = usize::try_from(self.common.ports.count()).unwrap_or(usize::MAX);
         let mut rounds: Vec<Time> = Vec::new();
@@ -181,13 +180,13 @@ mod tests {
     use crate::cost::model::test_steps::{cost, cost_by_routes, run, sends};
     use crate::network::topology::{Route, parse};
 
-    /// Node 0 sends three messages: 100 bytes over 3 links, 2 bytes over 1 link, and 1 byte over 2
-    /// links. Node 5 sends 10 bytes over 1 link.
+    /// Node 0 sends 100 bytes over 3 links, 2 bytes over 1 link, and 1 byte over 2 links. Node 5
+    /// sends 10 bytes over 1 link.
     #[test]
     fn each_round_takes_as_long_as_its_own_longest_message() {
         let sends = [(0, 3, 100), (0, 1, 2), (0, 2, 1), (5, 6, 10)];
-        // With one port, the start-ups and the transmission of the three rounds take `3 + 300`,
-        // `2 + 2` and `1 + 2` µs. The message of node 5 is in the first round.
+        // With one port, the start-ups and bytes of the three rounds take `3 + 300`, `2 + 2` and
+        // `1 + 2` µs. The message of node 5 is in the first.
         for (ports, startup, transmission) in [
             ("1", 3.0 + 2.0 + 1.0, 300.0 + 2.0 + 2.0),
             ("2", 3.0 + 1.0, 300.0 + 2.0),
@@ -201,8 +200,7 @@ mod tests {
         }
     }
 
-    /// One node has many short messages, and another node has a long message. Only one round is
-    /// long.
+    /// One node has many short messages, another has a long one. Only one round is long.
     #[test]
     fn a_long_message_and_many_short_ones_at_different_nodes_add_up() {
         let sends = [(0, 1, 1), (0, 2, 1), (2, 1, 1), (3, 4, 100)];
@@ -215,8 +213,8 @@ mod tests {
         assert_eq!((parts[Kind::Startup], parts[Kind::Transmission]), (Some(20.0), Some(101.0)));
     }
 
-    /// One link has the most messages, and a different link has the most bytes. The cost must not
-    /// combine these two maxima.
+    /// One link has the most messages, and a different one the most bytes, which must not be
+    /// combined.
     #[test]
     fn messages_and_bytes_of_the_busiest_link_belong_to_one_link() {
         let sends = [
@@ -234,8 +232,8 @@ mod tests {
         assert_eq!(total, 1300.0, "three start-ups and 1000 bytes between nodes 0 and 1");
     }
 
-    /// The message from node 0 takes the link from node 1 to node 3 with probability 1/2, so this
-    /// link carries 1.5 messages and 1005 bytes on average.
+    /// The message from node 0 takes the link 1-3 with probability 1/2, so this link has 1.5
+    /// messages and 1005 bytes on average.
     #[test]
     fn random_routes_have_their_expected_loads() {
         let machine = "free:model=store-and-forward,startup_us=10,byte_us=1,ports=all";
@@ -245,9 +243,8 @@ mod tests {
         assert_eq!(parts[Kind::Contention], Some(15.0 + 1005.0 - 1010.0));
     }
 
-    /// The message from node 0 requests the link from node 1 to node 3, so it always takes this link.
-    /// Earlier, requested routes were not counted under random routing, and times were below the lower
-    /// bound.
+    /// The message from node 0 requests the link 1-3. Requested routes were not counted under
+    /// random routing, and times were below the lower bound.
     #[test]
     fn requested_routes_are_certain_under_random_routing() {
         let route = Route { path: vec![1, 3], ..Route::default() };

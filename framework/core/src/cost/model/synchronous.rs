@@ -1,9 +1,9 @@
 //! Code that all models of synchronous steps share.
 //!
 //! Steps follow each other, with a barrier between two steps. A step is run in several *rounds* if
-//! a node has more messages than ports, or if a link has more circuits than virtual channels. This
-//! module adds up the costs of all steps, and charges barriers, rearrangements and reductions. Each
-//! model defines the cost of a step ([`StepModel`]).
+//! a node has more messages than ports, or a link more circuits than virtual channels. This module
+//! adds up the costs of steps, which each model defines ([`StepModel`]), and charges barriers,
+//! rearrangements and reductions.
 
 use super::rounds::{Arranger, Capacity, MAX_CROSSINGS, Rounds};
 use super::{Cost, Evaluator, Model, PricingContext, segment_bytes};
@@ -20,11 +20,10 @@ use crate::simulation::step::{Step, StepFacts};
 use std::sync::Arc;
 
 /// Raises the cost of a step to the time in which the busiest node's bytes enter or leave the
-/// network, if that time is longer. `unit_us` is the time of a unit of load on the link between a
-/// node and the network. The bytes of the longest message count as transmission, and the time that
-/// all other bytes add counts as contention.
+/// network, if that is longer. `unit_us` is the time of a unit of load on the link into the
+/// network. The bytes of the longest message count as transmission, all others as contention.
 fn or_injected(cost: Times, facts: &StepFacts, unit_us: f64) -> Times {
-    // Without a limit on injection, return the cost unchanged, so that nothing is rounded.
+    // Without a limit on injection, nothing is rounded.
     if unit_us == 0.0 {
         return cost;
     }
@@ -43,8 +42,7 @@ pub(super) trait StepModel: Model + Copy {
     /// Whether the model reads [`Step::busiest_links`].
     const WANTS_BUSIEST_LINKS: bool = false;
 
-    /// Returns the cost of a step that is run in `rounds`, in µs. `unit_bytes` is the number of
-    /// bytes in a unit of load.
+    /// Returns the cost of a step in `rounds`, in µs. `unit_bytes` are the bytes of a unit of load.
     fn step_cost(
         &self,
         step: &Step<'_>,
@@ -55,15 +53,14 @@ pub(super) trait StepModel: Model + Copy {
 
     fn common_costs(&self) -> &CommonCosts;
 
-    /// Returns the number of circuits that a link carries at the same time. Returns `None` if the
-    /// model has no such limit.
+    /// Returns the circuits that a link carries at the same time, if they are limited.
     fn channels(&self) -> Option<u64> {
         None
     }
 
-    /// Returns a lower bound from all kinds of time. `startup_us` is the start-up time of a step.
-    /// `propagation_us` and `network_us` are the bounds on propagation and on transmission through
-    /// the network, and `kind` is the kind of the latter.
+    /// Returns a lower bound. `startup_us` is the start-up time of a step, `propagation_us` and
+    /// `network_us` are the bounds on propagation and on transmission, and `kind` is the kind of
+    /// the latter.
     fn bound_of_steps(
         &self,
         topology: &Network,
@@ -91,14 +88,12 @@ pub(super) trait StepModel: Model + Copy {
 word_enum! {
     /// The choice of the bytes that count as rearranged.
     pub(super) enum Rearrangement {
-        /// The bytes of the rearrangements that the schedule declares. Each algorithm declares what
-        /// its paper charges.
+        /// The rearrangements that the schedule declares: what the paper of its algorithm charges.
         Declared = "declared",
-        /// The bytes of every message with more than one block. The sender gathers these blocks,
-        /// and the receiver scatters them.
+        /// The messages with more than one block, gathered at the sender and scattered at the
+        /// receiver.
         Packed = "packed",
-        /// As `packed`, but only in collectives that distinguish blocks by their origin and by
-        /// their destination, such as an all-to-all.
+        /// As `packed`, but only in collectives that distinguish blocks by origin and destination.
         Exchanges = "exchanges",
     }
 }
@@ -118,7 +113,7 @@ pub(super) static REARRANGE_BLOCK_US: TypedParameter<f64> = TypedParameter::micr
 );
 
 parameters! {
-    /// The parameters that all models of synchronous steps have.
+    /// The parameters of all models of synchronous steps.
     #[derive(Copy)]
     pub(super) struct CommonCosts {
         pub(super) injection_byte_us: f64 = INJECTION_BYTE_US,
@@ -136,7 +131,7 @@ pub(super) struct Synchronous<M> {
     common_costs: CommonCosts,
     topology: Arc<Network>,
     unit_bytes: f64,
-    /// The total number of rounds of all steps. There is a barrier between two rounds.
+    /// The rounds of all steps, between which there are barriers.
     rounds: u64,
     /// The total time of each kind, without barriers.
     total: Times,
@@ -151,13 +146,12 @@ pub(super) struct Synchronous<M> {
     /// Whether bytes were rearranged whose blocks cannot be counted.
     rearranges_uncounted_blocks: bool,
     has_sums: bool,
-    /// The largest number of messages that a node sends or receives at the same time.
+    /// The most messages that a node sends or receives at the same time.
     max_simultaneous: u64,
     max_circuits: u64,
-    /// The memory for assigning circuits to rounds; created when a step first needs it.
+    /// Created when a step first needs it.
     arranger: Option<Arranger>,
-    /// Whether a step had too many circuits to assign them to rounds. If so, `rounds` is only a
-    /// lower bound.
+    /// Whether some circuits were not assigned to rounds. Then `rounds` is only a lower bound.
     at_least: bool,
     /// Whether routes are chosen at random.
     has_random_routes: bool,
@@ -187,15 +181,14 @@ impl<M: StepModel> Synchronous<M> {
         }
     }
 
-    /// Returns the number of rounds that a node needs for its messages of a step. A port carries
-    /// one message or, in a model of circuits, as many circuits as a link.
+    /// Returns the rounds that a node needs for its messages. A port carries one message or, in a
+    /// model of circuits, as many circuits as a link.
     fn rounds_at_ports(&self, messages: u64) -> u64 {
         self.common_costs.ports.rounds(messages.div_ceil(self.model.channels().unwrap_or(1)))
     }
 
     /// Returns the rounds of a step in a model of circuits. `at_ports` is the number of rounds that
-    /// the ports of nodes require. It is also the number of rounds of the step if no link has more
-    /// circuits than virtual channels (`channels`).
+    /// ports require, which is enough if no link has more than `channels` circuits.
     fn rounds_on_links(&mut self, step: &Step<'_>, channels: u64, at_ports: u64) -> Rounds {
         let circuits = step.facts.max_link_messages;
         if circuits <= channels {
@@ -213,8 +206,7 @@ impl<M: StepModel> Synchronous<M> {
     }
 }
 
-/// The remark on a schedule whose nodes pack and unpack blocks, although it declares no
-/// rearrangement.
+/// The remark on a schedule that packs blocks, but declares no rearrangement.
 pub const UNDECLARED: &str = "declares no rearrangement, though messages are of several blocks";
 
 /// The remark on results that consist of expected values over random routes.
@@ -232,8 +224,7 @@ impl<M: StepModel> Synchronous<M> {
         })
     }
 
-    /// Returns remarks on effects of the model that users may not expect when they compare
-    /// schedules.
+    /// Returns remarks on effects that may be unexpected in comparisons.
     fn remarks(&self) -> impl Iterator<Item = &'static str> {
         let is_one_step =
             self.steps == 1 && self.max_simultaneous > 1 && self.total[Kind::Contention] > 0.0;
@@ -310,8 +301,7 @@ impl<M: StepModel> Listener for Synchronous<M> {
         let has_cost = rearrange_byte_us > 0.0 || rearrange_block_us > 0.0;
         let packing = has_cost && (is_charged || !self.counted);
         let busiest_links = M::WANTS_BUSIEST_LINKS;
-        // Packed loads and the busiest links can only be measured if the messages of all nodes are
-        // known.
+        // These values require the messages of all nodes.
         let all_nodes = packing || busiest_links;
         Interests {
             detail: if all_nodes { Detail::AllNodes } else { self.model.detail() },
@@ -380,8 +370,7 @@ mod tests {
     use crate::cost::model::test_steps::cost;
     use crate::cost::model::{ModelKind, models};
 
-    /// Returns the names of all models of synchronous steps. Only these models read the parameters of
-    /// `CommonCosts`.
+    /// Only these models read the parameters of `CommonCosts`.
     fn synchronous_models() -> impl Iterator<Item = &'static str> {
         let is_synchronous = |kind: &&&ModelKind| {
             kind.parameters.iter().any(|parameter| parameter.key() == REARRANGEMENT.key)
@@ -399,7 +388,7 @@ mod tests {
     }
 
     /// In a 2-D torus, a node has four links of 25 GB/s but injects only 50 GB/s. Messages to four
-    /// neighbours therefore take twice as long as their links need.
+    /// neighbours take twice as long as their links need.
     #[test]
     fn a_step_takes_the_larger_of_link_and_injection_times() {
         let neighbours = [(0, 1, 1000), (0, 3, 1000), (0, 4, 1000), (0, 12, 1000)];
@@ -418,7 +407,7 @@ mod tests {
                 [40.0, 0.0],
                 "{model}: links take as long"
             );
-            // Injection is slower than a link. Test this with one message, then with two.
+            // Injection is slower than a link: one message, then two.
             assert_eq!(of(",injection_byte_us=0.05", &neighbours[..1]), [50.0, 0.0], "{model}");
             assert_eq!(of(",injection_byte_us=0.05", &neighbours[..2]), [50.0, 50.0], "{model}");
             // Receiving has the same limit as sending.
@@ -427,8 +416,8 @@ mod tests {
         }
     }
 
-    /// A network with two tiers. A route within a group has two links, each with a latency of 0.25
-    /// times `hop_us`. A route between groups has two links, each with a latency of `hop_us`.
+    /// Two tiers: a route within a group has two links with 0.25 times `hop_us` each, a route
+    /// between groups has two with `hop_us`.
     #[test]
     fn links_cost_their_own_latencies() {
         let step = [(0, 1, 8), (4, 5, 8)];
@@ -446,8 +435,8 @@ mod tests {
             );
             assert_eq!(propagation("groups:2x4,inside=9", &step), Some(8.0), "{model}");
         }
-        // Two of the circuits share a link, so the step has two rounds. The first round includes a
-        // circuit between groups.
+        // Two circuits share a link, so there are two rounds, the first with a circuit between
+        // groups.
         let sends = [(0, 1, 8), (0, 2, 8), (4, 3, 8)];
         let rounds = cost("groups:2x4,inside_hop=0.25", "free:model=circuit,hop_us=4", &[&sends]);
         assert_eq!(rounds.parts[Kind::Propagation], Some(10.0));
@@ -472,8 +461,8 @@ mod tests {
             let channels = if model == "circuit" { 1.0 } else { 2.0 };
             assert_eq!(startup("", &across), 10.0 * channels, "{model}: one port for both");
             assert_eq!(startup(",ports=2", &across), 10.0, "{model}");
-            // A message within a node has a start-up and a transmission time, but it uses no link
-            // of the network and no injection link.
+            // A message within a node has a start-up and a transmission time, but no link and no
+            // injection.
             let within = [(0, 1, 1000)];
             assert_eq!(startup(",injection_byte_us=1", &within), 10.0, "{model}");
             let bytes = |sends| {
@@ -489,8 +478,8 @@ mod tests {
         }
     }
 
-    /// In both steps, two messages share the link between nodes 1 and 2. Messages of the same node
-    /// can be divided among several steps, so only the first step has the remark.
+    /// In both steps, two messages share the link 1-2. Messages of a node can be divided among
+    /// steps, so only the first step has the remark.
     #[test]
     fn one_step_is_remarked_on_if_a_node_has_several_messages_in_it() {
         let of = |sends| {
@@ -502,8 +491,8 @@ mod tests {
         assert_eq!(of(&[(0, 2, 100), (1, 3, 100)]), (Some(100.0), None));
     }
 
-    /// On a ring of four nodes, two of the three messages to node 0 have one hop and one has two, so
-    /// the mean is 4/3. A lower bound with the longest route, 2 hops, was larger than this time.
+    /// Two of three messages to node 0 have one hop and one has two, so the mean is 4/3. A lower
+    /// bound with the longest route, 2 hops, was larger than this time.
     #[test]
     fn the_mean_of_hops_is_at_least_one_hop() {
         use crate::cost::bound::Traffic;

@@ -1,4 +1,4 @@
-//! Steps for the tests of models. The tests list the messages of each step.
+//! Steps for the tests of models, which list the messages of each step.
 
 use super::time_space::TimeSpace;
 use super::{Cost, Evaluator, PricingContext};
@@ -13,21 +13,20 @@ use crate::simulation::step::{Step, Transfer};
 use crate::simulation::step_statistics::StepStatistics;
 use std::sync::Arc;
 
-/// The messages of each step, as (sender, receiver, bytes, latest arrival). The latest arrival is
-/// the latest step in which the sender received data of the message.
+/// The messages of each step, as (sender, receiver, bytes, latest step in which the sender received
+/// data of the message).
 pub(in crate::cost) type Sends = Vec<Vec<(u32, u32, u64, u32)>>;
 
 /// The messages of a step, as (sender, receiver, bytes).
 pub(super) type Messages = Vec<(u32, u32, u64)>;
 
-/// Converts steps of messages (sender, receiver, bytes) to [`Sends`] in which no message forwards
-/// received data.
+/// Converts (sender, receiver, bytes) to [`Sends`] in which no message forwards received data.
 pub(in crate::cost) fn sends(steps: &[impl AsRef<[(u32, u32, u64)]>]) -> Sends {
     let send = |&(from, to, bytes): &(u32, u32, u64)| (from, to, bytes, 0);
     steps.iter().map(|step| step.as_ref().iter().map(send).collect()).collect()
 }
 
-/// Returns the steps of the well-known schedule `name` on n ranks, with blocks of `block` bytes.
+/// The well-known schedule `name` on n ranks, with blocks of `block` bytes.
 pub(super) fn schedule(name: &str, n: u32, block: u64) -> Vec<Messages> {
     let rotated = |k: u32, bytes: u64| (0..n).map(|r| (r, (r + k) % n, bytes)).collect();
     let doubling = || (0..32).map(|i| 1_u32 << i).take_while(|k| *k < n);
@@ -72,9 +71,8 @@ pub(super) fn try_cost(topology: &str, machine: &str, steps: &Sends) -> Result<C
     try_cost_by_routes(topology, machine, steps, &[], |_, _| 0)
 }
 
-/// Returns the cost with requested routes. For the sender and the receiver of a message, `route_of`
-/// returns the number of the message's route in `routes` (counted from 1), or 0 for the topology's
-/// own route.
+/// `route_of` returns the route of a sender and a receiver, as a number in `routes` from 1, or 0
+/// for the topology's own route.
 pub(super) fn cost_by_routes(
     topology: &str,
     machine: &str,
@@ -106,8 +104,7 @@ pub(super) fn time_space_of(topology: &str, machine: &str, steps: &Sends) -> (Co
     (evaluator.cost().unwrap(), evaluator.time_space().unwrap())
 }
 
-/// Returns the cost of steps. In the first step, each node also reduces the load that `of` has for
-/// this node.
+/// In the first step, each node also reduces the load that `of` has for it.
 pub(super) fn cost_with_sums(topology: &str, machine: &str, of: &[u64], steps: &Sends) -> Cost {
     let topology = parse(topology).unwrap();
     let mut evaluator = evaluator(&topology, machine);
@@ -115,8 +112,8 @@ pub(super) fn cost_with_sums(topology: &str, machine: &str, of: &[u64], steps: &
     evaluator.cost().unwrap()
 }
 
-/// Returns the cost of steps, each with the load that every node reduces in it. With `is_recorded`,
-/// a time-space record is made, so that no step is skipped.
+/// Each step has the load that every node reduces in it. With `is_recorded`, a time-space record is
+/// made, so that no step is skipped.
 pub(super) fn cost_of_reducing(
     topology: &str,
     machine: &str,
@@ -186,8 +183,7 @@ pub(super) fn run(
     run_with_orbits(topology, listener, steps, &[], None, routes, route_of);
 }
 
-/// Reports steps to a listener. `sums` has the loads that each node reduces at the end of each
-/// step; a step without loads reduces nothing.
+/// `sums` has the loads that each node reduces at the end of each step.
 pub(super) fn run_with_sums(
     topology: &Arc<Network>,
     listener: &mut dyn Listener,
@@ -197,8 +193,7 @@ pub(super) fn run_with_sums(
     run_with_orbits(topology, listener, steps, sums, None, &[], |_, _| 0);
 }
 
-/// Reports steps to a listener. With a symmetry group, only the messages of one node of each
-/// orbit are reported.
+/// With a symmetry group, only the messages of one node of each orbit are reported.
 pub(super) fn run_with_orbits(
     topology: &Arc<Network>,
     listener: &mut dyn Listener,

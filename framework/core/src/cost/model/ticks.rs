@@ -1,5 +1,4 @@
-//! Times in whole numbers of ticks, and timers. Sums and differences of ticks are exact, so they do
-//! not depend on the order in which they are computed.
+//! Times in whole numbers of ticks, whose sums do not depend on their order, and timers.
 
 /// A time or a duration in ticks. A tick is a picosecond.
 pub(crate) type Ticks = i64;
@@ -7,19 +6,17 @@ pub(crate) type Ticks = i64;
 /// The time of a timer that is not set.
 pub(crate) const NEVER: Ticks = Ticks::MAX;
 
-/// The latest time of an event: 26 days. The sum of a few times that are not later is never out of
-/// range.
+/// The latest time of an event, 26 days: sums of a few times are never out of range.
 pub(crate) const LAST: Ticks = 1 << 61;
 
 pub(crate) const PER_US: f64 = 1e6;
 
-/// Converts a duration from µs to the nearest tick. Durations that are longer than [`LAST`] are
-/// shortened to the first tick after it.
+/// Returns the nearest tick, at most the first after [`LAST`].
 pub(crate) fn ticks(us: f64) -> Ticks {
     nearest(us * PER_US)
 }
 
-/// Rounds a number of ticks in the same way as [`ticks`].
+/// Rounds a number of ticks as [`ticks`] does.
 pub(crate) fn nearest(ticks: f64) -> Ticks {
     (ticks.round() as Ticks).min(LAST + 1)
 }
@@ -28,8 +25,8 @@ pub(crate) fn us(ticks: Ticks) -> f64 {
     ticks as f64 / PER_US
 }
 
-/// Returns the mean of times, in µs. It depends only on the mean: the mean of a list and the mean
-/// of several copies of the list are the same number.
+/// Returns the mean of times, in µs. It is exactly the same number for a list and for several
+/// copies of it.
 pub(crate) fn mean_us(times: impl ExactSizeIterator<Item = Ticks>) -> f64 {
     let count = times.len() as i128;
     let sum: i128 = times.map(i128::from).sum();
@@ -40,18 +37,18 @@ pub(crate) fn too_long(model: &str) -> String {
     format!("the model `{model}` simulates up to 26 days, this case takes longer")
 }
 
-/// The number of entries in a group. The minimum of a group is an entry of the next level. A group
-/// fills a cache line.
+/// The entries of a group, which fills a cache line. Its minimum is an entry of the next level.
 const FAN: usize = 8;
 
 const UNSET: [Ticks; FAN] = [NEVER; FAN];
 
-/// Timers with fast access to the earliest one, in a tournament tree. The first level has the times, and every entry of a further level
-/// is the minimum of [`FAN`] entries of the level before. An update stops at the first level whose
-/// minimum does not change. Timers that are not set have the time [`NEVER`].
+/// Timers in a tournament tree with fast access to the earliest one. The first level has the times,
+/// and every entry of a further level is the minimum of [`FAN`] entries of the level before. An
+/// update stops at the first level whose minimum does not change. Timers that are not set have the
+/// time [`NEVER`].
 #[derive(Debug, Clone)]
 pub(super) struct Timers {
-    /// The levels, each in groups of entries. The last level has one group.
+    /// Groups of entries for each level, the last of which has one group.
     levels: Vec<Vec<[Ticks; FAN]>>,
     earliest: Ticks,
 }
@@ -80,8 +77,7 @@ impl Timers {
         self.levels[0][timer / FAN][timer % FAN]
     }
 
-    /// Returns as many new timers as `of` has entries. Each new timer has the time of the old timer
-    /// whose number is in `of`.
+    /// Returns new timers, each with the time of the old timer whose number is in `of`.
     pub(super) fn remap(&self, of: &[usize]) -> Self {
         let mut new = Self::new(of.len());
         of.iter().enumerate().for_each(|(timer, old)| new.set(timer, self.get(*old)));
@@ -105,15 +101,15 @@ impl Timers {
         self.earliest = time;
     }
 
-    /// Finds the timers whose time is at most `limit`. Unsets the one with the smallest number and
-    /// returns this number. Returns `None` if there is no such timer.
+    /// Unsets the timer with the smallest number whose time is at most `limit`, and returns this
+    /// number.
     pub(super) fn pop(&mut self, limit: Ticks) -> Option<usize> {
         if self.earliest > limit || self.earliest == NEVER {
             return None;
         }
         let mut timer = 0;
         for level in self.levels.iter().rev() {
-            // Compute one bit per entry. Branches are avoided, because they would be mispredicted.
+            // One bit per entry, without branches, which would be mispredicted.
             let is_due = |due: u32, time: &Ticks| due << 1 | u32::from(*time <= limit);
             let due = level[timer].iter().rev().fold(0, is_due);
             timer = timer * FAN + due.trailing_zeros() as usize;
@@ -123,8 +119,7 @@ impl Timers {
     }
 }
 
-/// Returns the minimum of a group. Independent pairs are compared first, so that the processor can
-/// compare them in parallel.
+/// Returns the minimum. Independent pairs are compared first, in parallel.
 fn least(entries: &[Ticks; FAN]) -> Ticks {
     let lesser = |a: Ticks, b: Ticks| if b < a { b } else { a };
     let [a, b, c, d] = [0, 1, 2, 3].map(|at| lesser(entries[at], entries[at + FAN / 2]));
@@ -153,8 +148,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-        /// Timers are removed in the same order as from a naive list, even if the tree grows
-        /// between removals.
+        /// Timers are removed as from a naive list, even if the tree grows between removals.
         #[test]
         fn timers_agree_with_a_list(
             actions in prop::collection::vec((0_usize..700, 0_u32..50, 0_u32..3), 1..200),

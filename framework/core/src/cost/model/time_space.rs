@@ -1,37 +1,34 @@
-//! Time-space records. A record shows how each rank spends its time, step by step.
+//! Time-space records, which show how each rank spends its time, step by step.
 //!
 //! An entry has four times of a rank: when it entered a step, when it had made all sends of the
-//! step, when it had waited for its peers, and when it ended the step. An entry also has the amount
-//! of time that the rank spent on each [`Kind`] between the first and the last of these four
-//! times. A record is made only if it is requested ([`super::Evaluator::record_time_space`]).
+//! step, when it had waited for its peers, and when it ended the step; and the time that it spent
+//! on each [`Kind`] between the first and the last. A record is made only on request
+//! ([`super::Evaluator::record_time_space`]).
 //!
-//! The number of entries is limited. If there are more steps, 2, 4, 8, etc. neighbouring steps of a
-//! rank are joined into one entry ([`TimeSpace::steps_per_entry`]). The total time of each kind
-//! stays the same.
+//! The number of entries is limited. With more steps, 2, 4, 8, etc. neighbouring steps of a rank
+//! are joined ([`TimeSpace::steps_per_entry`]). The total time of each kind stays the same.
 //!
-//! Models charge time in order: each charge begins when the previous charge of the rank ends. So
-//! the kinds of time of a rank always add up to the time at which the rank ends. Only the clock of a
-//! rank (`RankClock`) charges time, and it advances only if it does. The record and the clocks
-//! therefore cannot disagree.
+//! Each charge begins when the previous charge of the rank ends, so the kinds of time of a rank add
+//! up to the time at which it ends. Only the clock of a rank (`RankClock`) charges time, and it
+//! advances only if it does. The record and the clocks therefore cannot disagree.
 
 use super::clock::{Clock, Ticks, Time};
 use crate::cost::kind::{Kind, Times};
 use std::ops::Deref;
 
-/// The time of a rank in one step, or in several consecutive steps. All times are in µs.
+/// The time of a rank in one or more consecutive steps. All times are in µs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry {
-    /// Number of the first step, from 1. Steps in which nothing is sent are not counted.
+    /// The number of the first step, from 1. Steps without messages do not count.
     pub first_step: u64,
-    /// Number of the last step.
+    /// The number of the last step.
     pub last_step: u64,
-    /// The time at which the rank entered the step and posted its receives. With `order=data`, the
-    /// time at which it had made all sends of the previous steps.
+    /// The time at which the rank entered the step and posted its receives or, with `order=data`,
+    /// had made all sends of the previous steps.
     pub posted: f64,
     /// The time at which the rank had made all sends of the step.
     pub started: f64,
-    /// The time at which the rank's last wait for a peer ended. Equal to `started` if the rank did
-    /// not wait for a peer after that time.
+    /// The end of the rank's last wait for a peer, or `started` if it did not wait after that.
     pub waited: f64,
     /// The time at which the rank ended the step and the barrier after it.
     pub ended: f64,
@@ -47,13 +44,13 @@ pub struct TimeSpace {
     max_entries: usize,
     ranks: Vec<Vec<Entry>>,
     entries: usize,
-    /// Binary logarithm of the number of steps per entry.
+    /// The binary logarithm of the steps per entry.
     doublings: u32,
 }
 
 impl TimeSpace {
-    /// Creates a record of `ranks` ranks, or of a single rank (`only`). The record has at most
-    /// `max_entries` entries, but at least one for each rank.
+    /// Creates a record of `ranks` ranks, or of one (`only`), with at most `max_entries` entries,
+    /// but at least one for each rank.
     pub fn new(ranks: u64, only: Option<u64>, max_entries: usize) -> Self {
         let ranks = vec![Vec::new(); ranks as usize];
         let max_entries = max_entries.max(ranks.len());
@@ -70,8 +67,7 @@ impl TimeSpace {
         self.ranks.len()
     }
 
-    /// Returns the number of steps that are joined into an entry. Steps in which the rank has no
-    /// messages add nothing to the entry.
+    /// Returns the number of steps of an entry, with those in which the rank has no messages.
     pub fn steps_per_entry(&self) -> u64 {
         1_u64.checked_shl(self.doublings).unwrap_or(u64::MAX)
     }
@@ -80,9 +76,8 @@ impl TimeSpace {
         self.only.is_none_or(|only| only == rank)
     }
 
-    /// Begins an entry for a step (counted from 0). If steps are joined and the step belongs to the
-    /// rank's last entry, extends this entry. Does nothing if the rank already has an entry for
-    /// this step or for a later one.
+    /// Begins an entry for a step (from 0), or extends the last entry if the step belongs to it.
+    /// Does nothing if the rank already has an entry for this step or for a later one.
     #[cold]
     pub(super) fn enter(&mut self, rank: usize, step: u64) {
         let (step, doublings) = (step + 1, self.doublings);
@@ -120,8 +115,7 @@ impl TimeSpace {
         }
     }
 
-    /// Charges a time of the rank to `kind`. The time begins at the end of the rank's previous
-    /// charge, and ends at `until` (in µs).
+    /// Charges the time from the end of the rank's previous charge until `until` (in µs) to `kind`.
     #[cold]
     fn charge(&mut self, rank: usize, kind: Kind, until: f64) {
         if !self.follows(rank) {
@@ -151,7 +145,7 @@ impl TimeSpace {
         self.entries(rank).last().map_or(0.0, |entry| entry.ended)
     }
 
-    /// Finishes the record: removes the last entry of each rank if the rank spent no time in it.
+    /// Removes the last entry of each rank if the rank spent no time in it.
     pub(super) fn finish(mut self) -> Self {
         for entries in &mut self.ranks {
             entries.pop_if(|last| last.posted == last.ended);
@@ -163,9 +157,8 @@ impl TimeSpace {
         self.only
     }
 
-    /// Replaces the ranks of the record, for a simulation in which one rank can represent several
-    /// nodes. Each new rank copies the entries of an old rank, whose number is in `of`. `only` is
-    /// the new rank to record; `None` if all ranks are recorded.
+    /// Replaces the ranks of the record, for a folded simulation: each new rank copies the entries
+    /// of an old rank, whose number is in `of`. `only` is the new rank to record; `None` for all.
     pub(super) fn remap(&mut self, of: &[usize], only: Option<usize>) {
         let entries = |(rank, old): (usize, &usize)| match only {
             Some(only) if only != rank => Vec::new(),
@@ -203,8 +196,8 @@ impl TimeSpace {
     }
 }
 
-/// The clock of a rank. If a rank does several things at the same time, each has a clock, and all
-/// of them charge the rank's time line.
+/// The clock of a rank, or of one of several things that it does at the same time. All of them
+/// charge the rank's time line.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RankClock<T: Time = Ticks>(Clock<T>);
 
@@ -217,8 +210,7 @@ impl<T: Time> Deref for RankClock<T> {
 }
 
 impl<T: Time> RankClock<T> {
-    /// Creates the clock of work that begins at `start`. The rank's time line must have been
-    /// charged until then.
+    /// The rank's time line must have been charged until `start`.
     pub(super) fn beginning(start: Clock<T>) -> Self {
         Self(start)
     }
@@ -234,9 +226,9 @@ impl<T: Time> RankClock<T> {
         }
     }
 
-    /// Advances the clock to `to`, and continues the critical path of `to`, for example that of a
-    /// message for which the rank has waited. The wait is divided into `phases`, each with its kind
-    /// and its end in µs, and a last phase of the kind `last`, which ends at `to`.
+    /// Advances the clock to `to`, and continues its critical path, for example that of a message
+    /// for which the rank has waited. The wait is divided into `phases`, each with its kind and its
+    /// end in µs, and a last phase of the kind `last`.
     pub(super) fn follow(
         &mut self,
         to: Clock<T>,
@@ -253,7 +245,7 @@ impl<T: Time> RankClock<T> {
     }
 }
 
-/// The time line of a rank in a time-space record, if there is a record.
+/// The time line of a rank in a time-space record, if there is one.
 #[derive(Debug)]
 pub(super) struct TimeLine<'a> {
     record: Option<&'a mut TimeSpace>,
@@ -288,8 +280,7 @@ mod tests {
     use super::*;
     use crate::cost::model::test_steps::{Sends, time_space_of};
 
-    /// Returns the entries of a rank with rounded values: the four times, and the time of each
-    /// [`Kind`].
+    /// The four times of each entry, and the time of each [`Kind`], rounded.
     fn rounded(record: &TimeSpace, rank: usize) -> Vec<([f64; 4], [f64; Kind::ALL.len()])> {
         let round = |us: f64| (us * 1e6).round() / 1e6;
         let moments = |e: &Entry| [e.posted, e.started, e.waited, e.ended].map(round);
@@ -324,12 +315,12 @@ mod tests {
             ([55.0, 58.0, 58.0, 110.0], message(3.0, 0.0)),
         ];
         assert_eq!(rounded(&record, 1), [first, second]);
-        // Rank 2 has no messages in the first step, so it waits for the second step from time 0.
+        // Rank 2 has no messages in the first step, so it waits for the second one from time 0.
         assert_eq!(rounded(&record, 2), [([0.0, 0.0, 58.0, 110.0], message(0.0, 58.0))]);
     }
 
-    /// Two ranks each send 100 bytes to a third rank at the same time. The link between the third
-    /// rank and the network transmits both messages in 100 µs. Half of this time is contention.
+    /// Two ranks send 100 bytes to a third rank at the same time. Its link transmits both in 100
+    /// µs, half of which is contention.
     #[test]
     fn fluid_separates_contention_from_transmission() {
         let incast = vec![vec![(0, 1, 100, 0), (2, 1, 100, 0)]];
@@ -344,8 +335,8 @@ mod tests {
         }
     }
 
-    /// Rank 0 sends 100 bytes to rank 1, which forwards them to rank 2. The overhead is o = 2 µs,
-    /// the latency is L = 8 µs, and each byte after the first takes G = 0.5 µs.
+    /// Rank 0 sends 100 bytes to rank 1, which forwards them to rank 2, with o = 2 µs, L = 8 µs,
+    /// and G = 0.5 µs for each byte after the first.
     #[test]
     fn loggp_has_the_closed_form_of_a_chain() {
         let chain = vec![vec![(0, 1, 100, 0)], vec![(1, 2, 100, 1)]];
@@ -390,11 +381,10 @@ mod tests {
         }
     }
 
-    /// Two ranks send 100 bytes to each other on a flat machine. First, each rank rearranges its
-    /// data in 10 µs. The start-up of a message takes 3 µs at its sender and 3 µs at its receiver,
-    /// copying takes 25 µs at each of the two, and transmission takes 50 µs. In blocking mode, each
-    /// rank sends, then receives the message that has arrived during its send. In nonblocking mode,
-    /// an engine copies while the processor waits.
+    /// Two ranks send 100 bytes to each other. Each first rearranges its data in 10 µs. A start-up
+    /// takes 3 µs and copying 25 µs, each at both ends, and transmission takes 50 µs. In blocking
+    /// mode, a rank sends, then receives the message that has arrived during its send. In
+    /// nonblocking mode, an engine copies while the processor waits.
     #[test]
     fn flat_has_the_closed_form_of_an_exchange() {
         let exchange = vec![vec![(0, 1, 100, 0), (1, 0, 100, 0)]];
@@ -410,8 +400,8 @@ mod tests {
         assert_eq!((rounded(&record, 1), cost.parts.total()), (rounded(&record, 0), 116.0));
     }
 
-    /// The entries of a rank follow each other without a gap. The kinds of time add up to the
-    /// rank's end. The last rank ends at the completion time.
+    /// The entries of a rank have no gaps, the kinds of time add up to its end, and the last rank
+    /// ends at the completion time.
     #[test]
     fn kinds_of_time_add_up_to_the_end_of_each_rank() {
         // Ranks send different amounts, and each rank skips some steps.
@@ -468,8 +458,7 @@ mod tests {
                     assert!((sum - at).abs() < 1e-6, "{machine}: rank {rank}: {sum} {at}");
                     last = last.max(at);
                 }
-                // For all ranks: the record has the same end times and the same completion time as
-                // the cost.
+                // For all ranks: the end times and the completion time are those of the cost.
                 let ends = (0..record.ranks()).map(|rank| record.charged_until(rank));
                 let mean = ends.sum::<f64>() / record.ranks() as f64;
                 assert!(
@@ -523,9 +512,8 @@ mod tests {
         assert_eq!([0, 1, 2].map(|rank| record.entries(rank).len()), [0, 1, 0]);
     }
 
-    /// Node 1 waits for a long message, which it forwards in step 2. In the meantime it receives a
-    /// message of step 3. With `order=data`, the whole wait belongs to step 2, which has the next
-    /// send of the node.
+    /// Node 1 waits for a long message, which it forwards in step 2, and receives a message of step
+    /// 3 meanwhile. With `order=data`, the whole wait belongs to step 2, which has its next send.
     #[test]
     fn a_wait_belongs_to_the_step_of_the_next_send() {
         let steps = vec![vec![(0, 1, 1000, 0)], vec![(1, 3, 10, 1)], vec![(2, 1, 10, 0)]];

@@ -2,21 +2,21 @@
 //!
 //! A step costs `ts + L tc + h tl` (Suh & Shin, section 2), where `startup_us` is ts, `byte_us` is
 //! tc and `hop_us` is tl. L is the size of the longest message and h the number of links of the
-//! longest route. A barrier between two steps costs `tb` (`barrier_us`). A rearrangement costs
-//! `rho` (`rearrange_byte_us`; 3.1.4) for each byte of the node that rearranges most.
+//! longest route. A barrier costs `tb` (`barrier_us`), a rearrangement `rho` (`rearrange_byte_us`;
+//! 3.1.4) for each byte of the node that rearranges most.
 //!
 //! If f messages share a link, the step costs `alpha + L max(beta, f beta_sat)` (Thakur, Choudhary
-//! & Fox, section 2). Here alpha is the start-up time, beta the time of a byte, and `beta_sat` is
+//! & Fox, section 2), with the start-up time alpha, the time beta of a byte, and beta_sat, which is
 //! beta divided by `free_contention`. In that paper all messages of a step have L bytes. If sizes
-//! differ, the number of bytes on the busiest link replaces `L f`. If a node sends to one node and
-//! receives from another in the same step, beta is `unpaired_byte_us` (`beta_sr` in the paper).
+//! differ, the bytes on the busiest link replace `L f`. If a node sends to one node and receives
+//! from another in the same step, beta is `unpaired_byte_us` (`beta_sr` in the paper).
 //!
-//! The protocol of a library adds to the start-up: `rendezvous_us` if the longest message has more
-//! than `rendezvous_bytes`, otherwise `eager_byte_us` for each of its bytes.
+//! The protocol adds to the start-up: `rendezvous_us` if the longest message has more than
+//! `rendezvous_bytes`, otherwise `eager_byte_us` for each of its bytes.
 //!
-//! A step in which a node has more messages than ports is run in rounds. Each round is charged a
-//! start-up, the hops and a barrier. All rounds together are charged the time in which the busiest
-//! node's bytes pass through its ports.
+//! A step in which a node has more messages than ports is run in rounds, each with a start-up, the
+//! hops and a barrier. All rounds together are charged the time of the busiest node's bytes through
+//! its ports.
 
 use super::protocol::{EAGER_BYTE_US, Protocols, RENDEZVOUS_BYTES, RENDEZVOUS_US};
 use super::rounds::Rounds;

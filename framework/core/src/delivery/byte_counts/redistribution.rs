@@ -201,7 +201,7 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(())
     }
 
-    /// Destination by destination.
+    /// Settles redistributions together, destination by destination.
     fn settle_together(&mut self, settlement: &Settlement, before: u64) -> Result<(), Fault> {
         let known = |receiver: &&u32| **receiver != UNSENT;
         for receiver in settlement.receivers.iter().filter(known) {
@@ -488,7 +488,7 @@ impl Pattern {
         }
     }
 
-    /// Without a tally of all buckets.
+    /// Returns the number of elements in one bucket, without a tally of all buckets.
     pub(super) fn bucket_elements(
         &self,
         first: u32,

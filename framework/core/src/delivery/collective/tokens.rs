@@ -187,7 +187,7 @@ impl BlockSizes for TokenSizes {
         }
     }
 
-    /// Only the nodes that share tokens with `origin`, which are usually few.
+    /// Visits only the nodes that share tokens with `origin`, which are usually few.
     fn each_receiver(&self, origin: u64, _: u64, visit: &mut dyn FnMut(u64, u64)) {
         if self.is_combine {
             return self.tokens.owners_of(origin).for_each(|(owner, bytes)| visit(owner, bytes));

@@ -33,7 +33,7 @@ impl Division {
         [by(Side::Origins), by(Side::Destinations) || self.in_parts]
     }
 
-    /// Returns why a send cannot select blocks by `side`, if so.
+    /// Returns the reason why a send cannot select blocks by `side`; `None` if it can.
     pub(crate) fn set_error(self, kind: &CollectiveKind, side: Side) -> Option<String> {
         let is_part = side == Side::Destinations && self.in_parts;
         if is_part { None } else { set_error(kind, side) }

@@ -516,7 +516,7 @@ fn copies_in_flight_are_not_joined() {
     assert!(message(x.end_step()).contains("node 1"));
 }
 
-/// However many boxes of other steps the node holds.
+/// Boxes of the same arrival step are joined, however many boxes of other steps the node holds.
 #[test]
 fn boxes_are_joined_with_boxes_of_the_same_step() {
     const N: u64 = 40;
@@ -526,7 +526,7 @@ fn boxes_are_joined_with_boxes_of_the_same_step() {
         step(&mut x, &sends(distance).collect::<Vec<_>>()).unwrap();
     }
     step(&mut x, &(21..N).flat_map(sends).collect::<Vec<_>>()).unwrap();
-    // Its own block, 20 single blocks, and one box of all blocks of the last step.
+    // Each node holds its own block, 20 single blocks, and one box of all blocks of the last step.
     assert!((0..N).all(|node| x.holdings.of(node as usize).count() == 1 + 20 + 1));
     assert_eq!(x.verify(), Ok(()));
 }

@@ -44,10 +44,10 @@ struct TokenSend {
 
 #[derive(Debug)]
 pub(crate) struct TokenExchange {
-    /// Its boxes are those that listeners read.
+    /// Listeners read boxes of its layout.
     inventory: Inventory,
     tokens: Arc<Tokens>,
-    /// In ascending order of their keys.
+    /// The pieces of each node of the schedule's grid, in ascending order of their keys.
     holdings: Vec<Vec<Piece>>,
     in_flight: Vec<Piece>,
     sends: Vec<TokenSend>,

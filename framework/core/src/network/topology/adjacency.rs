@@ -22,7 +22,7 @@ pub(crate) struct Link {
     pub number: u64,
     pub from: u64,
     pub to: u64,
-    /// As a multiple of the machine's bandwidth.
+    /// The bandwidth, as a multiple of the machine's.
     pub bandwidth: f64,
 }
 

@@ -36,14 +36,14 @@ struct DamagedLinks {
     down: BTreeSet<Ends>,
     /// The slow links, each with the fraction of its bandwidth that is left.
     slow: BTreeMap<Ends, f64>,
-    /// As [`Damage::drawn`] returns them.
+    /// The text of [`Damage::drawn`].
     drawn: String,
 }
 
 /// The routes of a network with failed links.
 #[derive(Debug)]
 pub(super) struct Detours {
-    /// In ascending order.
+    /// The numbers of the failed links, in ascending order.
     failed: Vec<u64>,
     table: RoutingTable,
     /// For each node, the largest distance to another node.

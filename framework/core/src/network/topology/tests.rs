@@ -693,7 +693,7 @@ fn tofu_has_the_published_numbers_of_nodes_and_links() {
     assert_eq!(fugaku.diameter(), 12 + 11 + 12 + 3);
 }
 
-/// In these networks, the paths are closed.
+/// Here, the paths of a logical torus are closed, so its neighbours are neighbours in the network.
 #[test]
 fn neighbours_of_a_folded_torus_are_neighbours_in_the_network() {
     for (network, shape) in [
@@ -1076,7 +1076,7 @@ fn links_without(net: &Network, down: &BTreeSet<(u64, u64)>) -> Vec<(u64, u64, u
     all.filter(|(_, from, to)| !down.contains(&(*from, *to))).collect()
 }
 
-/// By a naive breadth-first search.
+/// Returns the hops to a destination, found by a naive breadth-first search.
 fn hops_to(links: &[(u64, u64, u64)], vertices: u64, to: u64) -> Vec<u64> {
     let mut hops = vec![u64::MAX; vertices as usize];
     hops[to as usize] = 0;
