@@ -1,11 +1,11 @@
-//! The order `order=data`. A rank sends its messages in the order of the schedule, each message as
-//! soon as its data is available. The rank posts all of its receives at the start.
+//! The order `order=data`: a rank posts all receives at the start, and sends its messages in the
+//! order of the schedule, each as soon as its data is available.
 //!
 //! For each send, [`StepMessage::back`] identifies the latest step in which its sender received any
-//! of the sent data. The send waits until the sender has received and reduced all data of that step
-//! and of all earlier steps. Messages may arrive in any order. The simulation stores blocks in
-//! boxes (sets of blocks), and may join several boxes to one box. All data of a joined box counts
-//! as received in the latest step in which any part of it was received.
+//! of the data. The send waits until the sender has received and reduced all data of that step and
+//! of all earlier steps. Messages may arrive in any order. The simulation may join boxes of blocks.
+//! All data of a joined box counts as received in the latest step in which any part of it was
+//! received.
 
 use super::{StepMessage, Steps};
 
@@ -19,7 +19,7 @@ struct Position {
     received: u64,
     /// The first step of which the rank has not reduced all data.
     reduced: u64,
-    /// The bytes that the rank has received but not begun to reduce.
+    /// The received bytes that the rank has not begun to reduce.
     unreduced_bytes: f64,
     /// The first step with such bytes, if there are any.
     unreduced: u64,
@@ -32,14 +32,12 @@ struct Position {
 #[derive(Debug, Clone)]
 pub(crate) struct DataOrder(Vec<Position>);
 
-/// The state of a rank's next send.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Next {
-    /// The data of the next send is available. The numbers are the step of the send, and its index
-    /// among the rank's sends in this step.
+    /// Its data is available. The numbers are its step, and its index among the rank's sends there.
     Send(u64, u32),
     Blocked,
-    /// The rank has no further send in the known steps.
+    /// The known steps have no further send.
     Unknown,
 }
 
@@ -48,11 +46,10 @@ impl DataOrder {
         Self(vec![Position::default(); ranks])
     }
 
-    /// Returns the state of the rank's next send. Ends the steps in which the rank has no more
-    /// messages to send or receive, and no more data to reduce.
+    /// Returns the state of the rank's next send. Ends the steps of which the rank has sent,
+    /// received and reduced everything.
     pub(crate) fn next(&mut self, rank: usize, steps: &mut Steps) -> Next {
         let position = &mut self.0[rank];
-        // Find the next send in the known steps.
         let next = loop {
             let Some(step) = steps.get(position.step) else { break None };
             match step.sends(rank).get(position.sent as usize) {
@@ -60,8 +57,7 @@ impl DataOrder {
                 None => (position.step, position.sent) = (position.step + 1, 0),
             }
         };
-        // Advance `received` past the steps of which the rank has all messages. Then advance
-        // `reduced`.
+        // Advance `received` past the steps of which the rank has all messages, then `reduced`.
         while let Some(step) = steps.get(position.received) {
             if step.missing.get(rank).is_some_and(|missing| *missing > 0) {
                 break;
@@ -77,7 +73,7 @@ impl DataOrder {
             position.reduced = if is_reduced { position.received } else { position.unreduced };
         }
         // A step is stored until all ranks have reduced its data. Sends of later steps do not wait
-        // for a step that is not stored ([`StepMessage::back`]).
+        // for others ([`StepMessage::back`]).
         while position.current < position.step.min(position.reduced) {
             steps.leave(position.current);
             position.current += 1;
@@ -93,8 +89,7 @@ impl DataOrder {
         }
     }
 
-    /// Returns the step of a rank's next send. If no known step has one, returns a number greater
-    /// than that of the last known step.
+    /// Returns the step of a rank's next send, or a number above the last known step.
     pub(crate) fn step(&self, rank: usize) -> u64 {
         self.0[rank].step
     }
@@ -115,8 +110,8 @@ impl DataOrder {
         self.0[rank].sent += 1;
     }
 
-    /// Begins to reduce all data that the rank has received and not reduced. Returns the number of
-    /// these bytes. Returns 0 if there is nothing to reduce, or if a reduction is in progress.
+    /// Begins to reduce all received data, and returns its bytes; 0 if there is none, or if a
+    /// reduction is in progress.
     pub(crate) fn begin_reduction(&mut self, rank: usize, steps: &mut Steps) -> f64 {
         self.next(rank, steps);
         let position = &mut self.0[rank];
@@ -141,8 +136,8 @@ mod tests {
         cost_of_forwarding(&network, &machine, steps).parts.total()
     }
 
-    /// A pipeline: 64 bytes are forwarded from node to node, in segments. In each step, a node
-    /// forwards at most one segment, by one hop.
+    /// A pipeline: 64 bytes are forwarded from node to node, in segments. In a step, a node
+    /// forwards at most one segment.
     fn chain(nodes: u32, segments: u32) -> Sends {
         let in_step = |step: u32, from: u32| (from..from + segments).contains(&(step - 1));
         let send = |step: u32, from: u32| {
@@ -173,8 +168,8 @@ mod tests {
             .collect()
     }
 
-    /// A hop takes `2 o + L + 63 G` for 64 bytes. Forwarded data starts its next hop when it has
-    /// completed the previous hop.
+    /// A hop takes `2 o + L + 63 G` for 64 bytes. Forwarded data starts its next hop after the
+    /// previous one.
     #[test]
     fn loggp_has_the_closed_forms_of_chains_trees_and_rings() {
         let machine = "model=loggp,order=data,latency_us=8,overhead_us=2,byte_us=0.5";
@@ -182,13 +177,13 @@ mod tests {
         assert!((us(9, machine, &chain(9, 1)) - 8.0 * hop).abs() < 1e-9);
         assert!((us(7, machine, &ring_allgather(7)) - 6.0 * hop).abs() < 1e-9);
         // The root is busy for `63 G` with each child. So its last child receives the data at the
-        // same time as the last nodes in the subtrees of its other children.
+        // same time as the last nodes below its other children.
         let no_overhead = "model=loggp,order=data,latency_us=8,byte_us=0.5";
         assert!((us(32, no_overhead, &binomial(5)) - 5.0 * (8.0 + 63.0 * 0.5)).abs() < 1e-9);
     }
 
-    /// If a block of k segments is forwarded through a chain of P nodes, this takes
-    /// `(P - 1) (L + b) + (k - 1) i`. Here L is the latency of a hop, b the transmission time of a
+    /// Forwarding a block of k segments through a chain of P nodes takes
+    /// `(P - 1) (L + b) + (k - 1) i`, where L is the latency of a hop, b the transmission time of a
     /// segment, and i the interval between two segments at an interface or a port.
     #[test]
     fn segments_follow_each_other_through_a_chain() {
@@ -196,9 +191,8 @@ mod tests {
             let (k, bytes, steps) =
                 (f64::from(segments), f64::from(64 / segments), chain(6, segments));
             let closed = |b: f64, between: f64| 5.0 * (8.0 + b) + (k - 1.0) * between;
-            // The processor of a receiver is free during the gap between two messages. It forwards
-            // a segment in this time, so that forwarding does not lengthen the interval between two
-            // segments.
+            // The processor of a receiver is free during the gap between two messages, in which it
+            // forwards a segment, so forwarding does not lengthen the interval.
             let loggp = us(6, "model=loggp,order=data,latency_us=8,gap_us=4,byte_us=0.5", &steps);
             let b = (bytes - 1.0) * 0.5;
             assert!((loggp - closed(b, 4.0 + b)).abs() < 1e-9, "{segments}: {loggp}");
@@ -212,15 +206,14 @@ mod tests {
                 "{segments}: {}",
                 fluid("1")
             );
-            // With enough ports, all segments use the first link at the same time and arrive
-            // together.
+            // With enough ports, all segments use the first link and arrive together.
             let together = 5.0 * (8.0 + 64.0 * 0.5);
             assert!((fluid("all") - together).abs() < 1e-6, "{segments}: {}", fluid("all"));
         }
     }
 
-    /// Node 1 sends data of its own in the step after it receives a long message. With `order=data`
-    /// this send does not wait for the receive; with `order=step` it does.
+    /// Node 1 sends data of its own in the step after it receives a long message. This send waits
+    /// for the receive with `order=step` only.
     #[test]
     fn sends_that_forward_nothing_do_not_wait_for_receives() {
         // With `order=data`, node 1 can send to node 2 while it receives the long message.
@@ -237,8 +230,8 @@ mod tests {
         assert!((fluid - (4.0 + 1001.0 + 4.0 + 11.0)).abs() < 1e-6, "{fluid}");
     }
 
-    /// Node 2 forwards data that it receives in step 2. It waits until it has also received the
-    /// long message of step 1, although the message of step 2 arrives first.
+    /// Node 2 forwards data of step 2 after it has also received the long message of step 1, which
+    /// arrives later.
     #[test]
     fn joined_boxes_wait_for_their_last_part() {
         let steps = vec![vec![(0, 2, 1001, 0)], vec![(1, 2, 11, 0)], vec![(2, 3, 1, 2)]];

@@ -3,11 +3,11 @@
 //! Ring algorithms have thousands of equal steps, one after another. After some of them, the
 //! simulation is usually in a *steady state*: with each step, the times of all ranks and messages
 //! advance by the same duration, the costs on all critical paths grow by the same amounts, and
-//! nothing else changes. Every further equal step then has the same effect. It is not simulated;
-//! its duration and costs are added to the result instead.
+//! nothing else changes. Every further equal step then has the same effect. Its duration and costs
+//! are added instead of simulating it.
 //!
-//! To detect a steady state, the states before two consecutive equal steps are compared. This is
-//! done after 2, 4, 8, ... equal steps, so that it takes little time if there is no steady state.
+//! To detect a steady state, the states before two consecutive equal steps are compared, after 2,
+//! 4, 8, ... equal steps, which takes little time if there is no steady state.
 
 use crate::cost::kind::Times;
 use crate::cost::model::ticks::{NEVER, Ticks};
@@ -15,15 +15,15 @@ use crate::network::topology::Route;
 use crate::network::transfer::Transfer;
 use crate::simulation::step::Step;
 
-/// Steps with more messages than this are not compared with the next step, because a copy of their
-/// messages would take more than 24 MiB.
+/// Steps with more messages are not compared, because a copy of the messages would take more than
+/// 24 MiB.
 const MOST_MESSAGES: usize = 1 << 20;
 
-/// The state of a simulation at the moment when its next step becomes known.
+/// The state of a simulation when its next step becomes known.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
     now: Ticks,
-    /// Times of ranks and messages, relative to `now`.
+    /// The times of ranks and messages, relative to `now`.
     times: Vec<Ticks>,
     /// The critical paths to the states of ranks and messages.
     paths: Vec<Times<Ticks>>,
@@ -48,7 +48,7 @@ impl State {
         self.numbers.push(number.into());
     }
 
-    /// Returns the change from this state to `next` if `next` is the same state at a later time.
+    /// Returns the change to `next`, if it is the same state at a later time.
     fn change(&self, next: &Self) -> Option<Change> {
         let is_equal = self.numbers == next.numbers
             && self.times == next.times
@@ -61,8 +61,8 @@ impl State {
     }
 }
 
-/// The effect of a number of steps (`steps`): a duration, and costs on the critical path. If they
-/// are out of range, they have the largest value.
+/// The effect of `steps` steps: a duration, and costs on the critical path, at most the largest
+/// value.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Change {
     pub steps: u64,
@@ -89,32 +89,31 @@ impl Change {
     }
 }
 
-/// The present sequence of equal steps, and the effect of all steps that have been skipped.
+/// The present sequence of equal steps, and the effect of all skipped steps.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Repetition {
-    /// The messages and routes of the previous step.
     transfers: Vec<Transfer>,
     routes: Vec<Route>,
     is_symmetric: bool,
     segments: u64,
-    /// For each rank, the bytes that it reduced before the previous step.
+    /// The bytes that each rank reduced before the previous step.
     summed: Vec<f64>,
     /// The number of consecutive equal steps up to the previous one.
     equal: u64,
-    /// The state before the previous step, if it is to be compared with the next state.
+    /// The state before the previous step, to be compared with the next one.
     before: Option<State>,
-    /// The effect of each step of the present sequence of equal steps, if the state is steady.
+    /// The effect of each step of the present sequence, if the state is steady.
     of_step: Option<Change>,
-    /// The number of steps of the present sequence that have been skipped.
+    /// The skipped steps of the present sequence.
     skipped: u64,
-    /// The effect of all steps of earlier sequences that have been skipped.
+    /// The effect of the skipped steps of earlier sequences.
     earlier: Change,
 }
 
 impl Repetition {
-    /// Counts a step as equal to the previous ones, or as the first step of a new sequence.
-    /// `summed` has the bytes that each rank reduces before the step. Returns whether the state
-    /// before this step is needed.
+    /// Counts a step as equal to the previous ones, or as the first of a new sequence. `summed` has
+    /// the bytes that each rank reduces before it. Returns whether the state before this step is
+    /// needed.
     pub(crate) fn count(&mut self, step: &Step<'_>, summed: &[f64]) -> bool {
         let is_equal = self.equal > 0
             && self.transfers == step.transfers
@@ -124,8 +123,8 @@ impl Repetition {
             && self.summed == summed;
         if is_equal {
             self.equal += 1;
-            // Record the state before the 2nd, 4th, 8th, ... step, and compare it with the state
-            // before the step that follows.
+            // The states before the 2nd, 4th, 8th, ... step are compared with those before the next
+            // step.
             return self.of_step.is_none()
                 && (self.before.is_some() || self.equal.is_power_of_two());
         }
@@ -144,9 +143,8 @@ impl Repetition {
         false
     }
 
-    /// Compares `state`, the state before the present step, with the state before the previous
-    /// step. If the latter was not stored, stores `state` for the next comparison. A `state` of
-    /// `None` cannot be compared.
+    /// Compares `state`, before the present step, with the state before the previous step, or
+    /// stores it for the next comparison. `None` cannot be compared.
     pub(crate) fn compare(&mut self, state: Option<State>) {
         match (self.before.take(), state) {
             (Some(before), Some(state)) => self.of_step = before.change(&state),
@@ -159,8 +157,7 @@ impl Repetition {
         steps < self.equal
     }
 
-    /// Returns whether the present step is skipped, because the state is steady. If so, counts this
-    /// step as skipped.
+    /// Returns whether the present step is skipped, because the state is steady, and counts it.
     pub(crate) fn skips(&mut self) -> bool {
         self.skipped += u64::from(self.of_step.is_some());
         self.of_step.is_some()
@@ -186,16 +183,14 @@ mod tests {
         "free:model=fluid,startup_us=1,byte_us=0.01,hop_us=0.3,order=barrier",
     ];
 
-    /// Returns steps in which each rank sends to the next rank of a ring. `bytes` has the size of
-    /// each rank's message.
+    /// In each step, every rank sends its `bytes` to the next rank of a ring.
     fn ring(bytes: &[u64], steps: usize) -> Sends {
         let n = bytes.len() as u32;
         let step: Vec<_> = (0..n).zip(bytes).map(|(r, b)| (r, (r + 1) % n, *b, 0)).collect();
         vec![step; steps]
     }
 
-    /// The limit on events is too small to simulate 2,000 steps, so the test passes only if steps
-    /// are skipped.
+    /// The limit on events is too small for 2,000 simulated steps.
     #[test]
     fn equal_steps_are_skipped_in_a_steady_state() {
         for machine in MACHINES {
@@ -207,8 +202,8 @@ mod tests {
         }
     }
 
-    /// After 2,000 equal steps, of which most are skipped, the sizes of messages alternate, so that
-    /// no further step is skipped. The limit is too small for 2,000 steps of which none is skipped.
+    /// After 2,000 mostly skipped steps, the sizes of messages alternate, so that no further step
+    /// is skipped. The limit is too small for 2,000 simulated steps.
     #[test]
     fn skipped_steps_count_in_the_error_of_the_event_limit() {
         let alternating = (0..2000).flat_map(|step| ring(&[100 + 100 * (step % 2); 8], 1));
@@ -220,22 +215,22 @@ mod tests {
         assert!((2001..4000).contains(&step), "{error}");
     }
 
-    /// Returns three sequences of equal steps on a ring. The third has the sizes of the first.
+    /// Three sequences of equal steps on a ring. The third has the sizes of the first.
     fn three_sequences(first: &[u64], second: &[u64], counts: &[usize]) -> Sends {
         let parts = [first, second, first].into_iter().zip(counts);
         parts.flat_map(|(bytes, count)| ring(bytes, *count)).collect()
     }
 
-    /// Asserts that the cost is the same as with a time-space record, for which no step is skipped.
+    /// With a time-space record, no step is skipped.
     fn assert_skipping_changes_nothing(network: &str, machine: &str, steps: &Sends) {
         let skipping = cost_of_forwarding(network, machine, steps);
         let (complete, _) = time_space_of(network, machine, steps);
         assert_eq!(skipping, complete, "{network} {machine}");
     }
 
-    /// Ranks that are still in steps of the first sequence made the state before two steps of the
-    /// second sequence equal. The remaining steps were skipped, each with the duration of a step of
-    /// the first sequence.
+    /// Ranks that were still in the first sequence made the states before two steps of the second
+    /// equal. The remaining steps were skipped, each with the duration of a step of the first
+    /// sequence.
     #[test]
     fn steps_are_not_skipped_while_ranks_are_in_an_earlier_sequence() {
         let steps = three_sequences(&[1; 6], &[1, 320, 1, 1, 59, 237], &[41, 38, 53]);
@@ -251,9 +246,9 @@ mod tests {
         }
     }
 
-    /// Returns the messages of `bucket-allreduce` and, with one group, `hierarchical-allreduce` on a
-    /// ring of n ranks: n - 1 equal steps around the ring, in which each rank reduces a share of the
-    /// vector, and n - 1 steps back. A share has `bytes` bytes.
+    /// The messages of `bucket-allreduce` and, with one group, `hierarchical-allreduce` on a ring
+    /// of n ranks: n - 1 equal steps around the ring, in which each rank reduces a share of the
+    /// vector (`bytes`), and n - 1 steps back.
     fn allreduce(n: u32, bytes: u64) -> Vec<(Messages, u64)> {
         let step = |by| (0..n).map(|r| (r, (r + by) % n, bytes)).collect::<Messages>();
         let phases = [(step(1), bytes), (step(n - 1), 0)];
@@ -261,8 +256,8 @@ mod tests {
     }
 
     /// `hierarchical-allreduce` with `allreduce/uniform:100` took 8442.1 µs, because steps were
-    /// skipped while ranks were in steps in the opposite direction. Shares have 7 bytes. The expected
-    /// time is that of the naive simulation.
+    /// skipped while ranks were in steps in the opposite direction. Shares have 7 bytes. The
+    /// expected time is that of the naive simulation.
     #[test]
     fn hierarchical_allreduce_on_a_broken_ring_takes_the_time_of_the_naive_simulation() {
         let (network, steps) = ("ring:16,down=11~12", allreduce(16, 7));
@@ -277,9 +272,9 @@ mod tests {
         assert!((us - 4802.1).abs() < 1e-9, "{us}");
     }
 
-    /// `bucket-allreduce` with `allreduce/uniform:100000` and a late rank took 60530 µs. Each of the
-    /// 39 steps around the ring takes 39 hops and 25 µs of bytes from rank 15 to rank 16. Most of
-    /// the steps back overlap with them.
+    /// `bucket-allreduce` with `allreduce/uniform:100000` and a late rank took 60530 µs. Each of
+    /// the 39 steps around the ring takes 39 hops and 25 µs of bytes from rank 15 to rank 16. Most
+    /// of the steps back overlap with them.
     #[test]
     fn bucket_allreduce_on_a_broken_ring_takes_the_time_of_its_trace() {
         for late in ["none", "0:10000"] {

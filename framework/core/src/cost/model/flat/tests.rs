@@ -18,7 +18,7 @@ fn flat(machine: &Machine) -> Flat {
     Flat::of(machine.settings()).unwrap()
 }
 
-/// Returns a stage with these messages (from, to, bytes), step by step.
+/// A stage with these messages (from, to, bytes), step by step.
 fn stage(nodes: usize, steps: &[impl AsRef<[(u32, u32, f64)]>]) -> Stage {
     let mut stage = Stage::new(nodes);
     for (step, messages) in (1..).zip(steps) {
@@ -49,8 +49,7 @@ fn equal_messages_in_blocking_mode_cost_equation_1() {
 }
 
 /// Equation (2) of Liu, Wang & Prasanna: in nonblocking mode, start-ups, copying and transfer
-/// overlap. The time is that of the largest of the three, plus the time to fill and to drain the
-/// pipeline.
+/// overlap. The time is that of the largest, plus that to fill and to drain the pipeline.
 #[test]
 fn equal_messages_in_nonblocking_mode_cost_the_largest_term_of_equation_2() {
     let near = |text: &str, expected: f64| {
@@ -70,8 +69,8 @@ fn equal_messages_in_nonblocking_mode_cost_the_largest_term_of_equation_2() {
 fn a_node_receives_one_message_at_a_time() {
     let two = stage(3, &[&[(0, 2, 100.0), (1, 2, 100.0)]]);
     let blocking = run(&two, &machine("startup_us=10,byte_us=1"));
-    // Each send starts in 5 µs, each message crosses the network in 100 µs, and each receive is
-    // completed in 5 µs. The first receive is completed while the second message crosses.
+    // Each send starts in 5 µs, a message crosses in 100 µs, and a receive is completed in 5 µs,
+    // the first while the second message crosses.
     let [startup, transmission, contention] =
         [Kind::Startup, Kind::Transmission, Kind::Contention].map(|kind| blocking.path()[kind]);
     assert_eq!((blocking.us(), startup, transmission, contention), (210.0, 10.0, 100.0, 100.0));
@@ -86,8 +85,7 @@ fn a_node_receives_one_message_at_a_time() {
     );
 }
 
-/// Figs. 2 and 3 of Liu, Wang & Prasanna: a message that is delayed also delays the next message of
-/// its sender.
+/// Figs. 2 and 3 of Liu, Wang & Prasanna: a delayed message delays the next one of its sender.
 #[test]
 fn contention_at_one_node_delays_others() {
     let steps: [&[(u32, u32, f64)]; 3] = [
@@ -140,8 +138,7 @@ fn segment_of(from: u64, to: u64, part: u32) -> Rule<'static> {
     }
 }
 
-/// Returns the costs of an all-to-all with two phases. Each phase is a direct exchange of half of
-/// the data.
+/// The costs of an all-to-all with two phases, each a direct exchange of half of the data.
 fn two_phases(machine: &str) -> Parts {
     let topology = parse("ring:4").unwrap();
     let mut evaluator = self::machine(machine).evaluator(PricingContext::new(&topology, 100.0));
@@ -173,8 +170,8 @@ fn phases_are_stages_with_composing_and_barriers_between_them() {
     assert_eq!((parts[Kind::Startup], parts[Kind::Propagation]), (Some(6.0), None));
 }
 
-/// Returns the time of a direct exchange in one phase. Each step is a list of sends (sender,
-/// receiver, half), each of which sends the first (0) or the second half (1) of a block.
+/// The time of a direct exchange in one phase. Each step is a list of sends (sender, receiver,
+/// first (0) or second half (1) of a block).
 fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
     let topology = parse("fully-connected:8").unwrap();
     let mut evaluator = self::machine(machine).evaluator(PricingContext::new(&topology, 100.0));
@@ -227,8 +224,7 @@ fn nodes_send_in_the_order_of_the_schedule() {
     );
 }
 
-/// Returns a pipeline: segments move along a chain of nodes, and each segment is forwarded in the
-/// step after its arrival.
+/// Segments move along a chain of nodes. Each is forwarded in the step after its arrival.
 fn pipelined_chain(nodes: u32, segments: u64, bytes: f64) -> Stage {
     let mut stage = Stage::new(nodes as usize);
     for step in 1..segments + u64::from(nodes) - 1 {
@@ -248,8 +244,7 @@ fn pipelined_chain(nodes: u32, segments: u64, bytes: f64) -> Stage {
     stage
 }
 
-/// Data is forwarded only after its arrival. A chain of P nodes takes `(P - 1) (Ts + m (tc + td))`
-/// in both modes.
+/// A chain of P nodes takes `(P - 1) (Ts + m (tc + td))` in both modes.
 #[test]
 fn chains_take_the_same_time_in_both_modes() {
     for mode in ["blocking", "nonblocking", "nonblocking,buffers=2"] {
@@ -260,23 +255,22 @@ fn chains_take_the_same_time_in_both_modes() {
     }
 }
 
-/// In nonblocking mode, a node sends and receives at the same time. So k segments that cross P - 1
-/// links one after another take `k + P - 2` times as long as one segment crosses a link.
+/// In nonblocking mode, a node sends and receives at the same time. So k segments cross P - 1 links
+/// in `k + P - 2` times the time of a segment on a link.
 #[test]
 fn segments_follow_each_other_through_a_chain() {
     let us = run(&pipelined_chain(6, 9, 100.0), &machine("byte_us=2,mode=nonblocking")).us();
     assert!((us - (9.0 + 6.0 - 2.0) * 200.0).abs() < 1e-9, "{us}");
 }
 
-/// Sends start in the schedule's order, even if the data of a later send is available from the
-/// start.
+/// Sends start in the schedule's order, even if the data of a later one is there from the start.
 #[test]
 fn a_waiting_send_delays_the_sends_after_it() {
     let mut s = Stage::new(4);
     for (from, to, step, after) in [(0, 1, 1, 0), (1, 2, 2, 1), (1, 3, 2, 0)] {
         s.add(StageMessage { from, to, step, after, bytes: 10.0 });
     }
-    // With one port, node 1 receives 10 bytes and then sends twice 10 bytes, one after the other.
+    // With one port, node 1 receives 10 bytes and then sends twice 10 bytes.
     assert_eq!(run(&s, &machine("byte_us=1,mode=nonblocking")).us(), 30.0);
     assert_eq!(run(&s, &machine("byte_us=1,mode=nonblocking,ports=all")).us(), 20.0);
 }
@@ -294,7 +288,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
     /// A stage takes at least a start-up and the time of the bytes that the busiest node receives.
-    /// A second simulation gives the same result.
+    /// A second simulation gives the same.
     #[test]
     fn a_stage_lasts_as_long_as_its_busiest_port(
         bytes in prop::collection::vec(0.0_f64..1000.0, 30), nonblocking in any::<bool>(),
@@ -317,7 +311,7 @@ proptest! {
 }
 
 /// Two sequences of messages both take 0.3 µs. With floating-point sums, their times would differ,
-/// so later messages would be served in the wrong order.
+/// and later messages would be served in the wrong order.
 #[test]
 fn equal_times_do_not_depend_on_the_order_of_additions() {
     let ends = |bytes: &[f64]| {
@@ -326,8 +320,8 @@ fn equal_times_do_not_depend_on_the_order_of_additions() {
     };
     assert_eq!(ends(&[1.0, 2.0]).us(), ends(&[3.0]).us());
     assert_ne!(0.1 + 0.2, 0.3, "what floating-point numbers say");
-    // The messages of nodes 0 and 1 to node 2 are both ready after 0.3 µs. Node 0 has sent one
-    // message before, and node 1 has sent two. The message of node 0 is served first.
+    // The messages of nodes 0 and 1 to node 2 are both ready after 0.3 µs, one and two messages
+    // after the start. That of node 0 is served first.
     let steps: [&[(u32, u32, f64)]; 3] =
         [&[(0, 3, 3.0), (1, 4, 1.0)], &[(1, 5, 2.0)], &[(0, 2, 10.0), (1, 2, 20.0)]];
     assert_eq!(run(&stage(6, &steps), &machine("byte_us=0.1")).path()[Kind::Contention], 1.0);
@@ -362,7 +356,7 @@ fn reductions_without_messages_take_time() {
     }
 }
 
-/// In each of two steps, node 1 receives 10 bytes and then reduces them. The second message arrives
+/// In each of two steps, node 1 receives 10 bytes and reduces them. The second message arrives
 /// during the first reduction.
 #[test]
 fn a_node_reduces_in_each_step_what_it_received_in_this_step() {

@@ -1,18 +1,18 @@
-//! A folded network. It has one node for each orbit of nodes of the original network, and one link
-//! for each orbit of links. A simulation of the folded network is faster and gives the same times.
+//! A folded network, with one node for each orbit of nodes of the original network, and one link
+//! for each orbit of links. Its simulation is faster and gives the same times.
 //!
 //! Folding is possible if translations of the network (shifts of the coordinates of its nodes) map
 //! a schedule onto itself. An orbit is the set of all images of a node, or of a link, under these
-//! translations. All nodes of an orbit do the same work at the same time, and all links of an orbit
-//! have the same load. If the route of a message has m links of an orbit, and the orbit has as many
-//! links as there are translations, then m images of the message cross each of these links. If the
-//! orbit has only 1/k as many links as there are translations, k m images cross each of its links.
+//! translations. All nodes of an orbit do the same work at the same time, and all its links have
+//! the same load. If m links of a message's route are in an orbit with as many links as there are
+//! translations, then m images of the message cross each of these links. If the orbit has only 1/k
+//! as many links, k m images do.
 //!
-//! [`Fold`] is the folded network. [`Symmetry`] finds the translations of the network that map a
-//! schedule onto itself. Before the first step, these are all translations of the network. Each step
-//! removes the translations that do not map the messages of the step onto themselves. With orbit
-//! planning, the plugin plans only one node of each orbit of a symmetry group. The result is the
-//! same as with full planning, because the messages of the schedule are the same.
+//! [`Fold`] is the folded network. [`Symmetry`] finds the translations that map a schedule onto
+//! itself: before the first step all translations of the network, from which each step removes
+//! those that do not map its messages onto themselves. With orbit planning, the plugin plans only
+//! one node of each orbit of a symmetry group. The result is that of full planning, because the
+//! messages are the same.
 
 use crate::network::symmetry::Group;
 use crate::network::topology::automorphisms::{CoordinatePermutation, Orbits};
@@ -24,13 +24,13 @@ use crate::simulation::step::Step;
 
 /// The grid of the node numbers of a network, and the orbits of its nodes and links. In each
 /// dimension, neighbouring nodes of an orbit are one *period* apart. A network that is not folded
-/// is stored as one dimension, whose period is the number of nodes.
+/// is one dimension, whose period is the number of nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fold {
     nodes: u32,
     sides: Vec<u32>,
     periods: Vec<u32>,
-    /// The number of links between nodes in the original network.
+    /// The number of links between nodes of the original network.
     slots: u64,
     /// `None` if the network is not folded.
     quotient: Option<Quotient>,
@@ -44,17 +44,16 @@ struct Quotient {
 }
 
 impl Fold {
-    /// Folds a network by all of its translations. Returns `None` if the network has none, or if it
-    /// cannot be folded because ranks share nodes or routes are random.
+    /// Folds a network by all of its translations. Returns `None` if it has none, or if ranks share
+    /// nodes or routes are random.
     pub(super) fn smallest(topology: &Network) -> Option<Self> {
         Self::of_axes(topology, |_, side| vec![side])
     }
 
     /// Folds a network by all exclusive-ors of node numbers that are automorphisms, and by all
     /// translations of its other axes. Each axis whose coordinates may be permuted, and whose
-    /// length is a power of two, is stored as several dimensions of length 2. A translation in such
-    /// a dimension is an exclusive-or with a power of two. Returns `None` if the network has no
-    /// such axis.
+    /// length is a power of two, is stored as dimensions of length 2, in which a translation is an
+    /// exclusive-or with a power of two. Returns `None` if the network has no such axis.
     pub(super) fn by_exclusive_or(topology: &Network) -> Option<Self> {
         let fold = Self::of_axes(topology, |axis, side| match axis {
             AxisSymmetry::Permutations if side.is_power_of_two() && side > 1 => {
@@ -65,8 +64,8 @@ impl Fold {
         (fold.sides.len() > topology.radices().len()).then_some(fold)
     }
 
-    /// Folds a network as far as possible. An axis of the network can be stored as several
-    /// dimensions: `sides` returns their lengths, for the symmetry and the length of the axis.
+    /// Folds a network as far as possible. `sides` returns the lengths of the dimensions as which
+    /// an axis is stored, from its symmetry and its length.
     fn of_axes(topology: &Network, sides: impl Fn(AxisSymmetry, u32) -> Vec<u32>) -> Option<Self> {
         if topology.shares_nodes() || topology.random_routing().is_some() {
             return None;
@@ -91,7 +90,7 @@ impl Fold {
         let nodes = sides.iter().product();
         let slots = topology.link_slots();
         let mut fold = Self { nodes, sides, periods, slots, quotient: None };
-        // Each folded dimension has one generator, the rotation by its period.
+        // The generator of a folded dimension is the rotation by its period.
         let moved: Vec<usize> =
             (0..fold.sides.len()).filter(|d| fold.periods[*d] < fold.sides[*d]).collect();
         if moved.is_empty() {
@@ -139,13 +138,13 @@ impl Fold {
         self.quotient.as_ref().map_or(node, |quotient| quotient.nodes.orbit(node.into()))
     }
 
-    /// Returns the first node of an orbit, which represents all nodes of the orbit.
+    /// Returns the first node of an orbit, which represents it.
     pub(super) fn first(&self, orbit: u32) -> u32 {
         self.quotient.as_ref().map_or(orbit, |quotient| quotient.nodes.first(orbit) as u32)
     }
 
-    /// Returns the number of links of the folded network. The last ones are injection links: each
-    /// orbit of nodes has one link into the network and one link out of it.
+    /// Returns the number of links of the folded network. The last ones are injection links, one
+    /// into the network and one out of it for each orbit of nodes.
     pub(super) fn links(&self) -> u64 {
         self.slots() + 2 * self.orbits() as u64
     }
@@ -155,8 +154,8 @@ impl Fold {
         self.quotient.as_ref().map_or(self.slots, |quotient| quotient.links.count() as u64)
     }
 
-    /// Returns the orbit of a link between nodes, and a number of messages. If a message crosses
-    /// one link of the orbit, this number of its images cross each link of the orbit.
+    /// Returns the orbit of a link, and how many images of a message that crosses one link of the
+    /// orbit cross each of its links.
     pub(super) fn link(&self, link: u64) -> (u32, u32) {
         let Some(Quotient { nodes, links }) = &self.quotient else { return (link as u32, 1) };
         let orbit = links.orbit(link);
@@ -191,28 +190,27 @@ impl Fold {
     }
 }
 
-/// The state of the search for translations that map all steps so far onto themselves.
+/// The search for translations that map all steps so far onto themselves.
 #[derive(Debug, Clone)]
 pub(super) struct Symmetry {
     /// Whether the result depends on the order of a rank's sends.
     ordered: bool,
-    /// For each node, its representative, which is the planned node of its orbit, and the group
-    /// element that maps the representative to the node. Empty without orbit planning.
+    /// For each node, the planned node of its orbit, and the group element that maps this to the
+    /// node. Empty without orbit planning.
     homes: Vec<(u32, u32)>,
-    /// For each dimension, the smallest translation in the group of the orbit planning. If the
-    /// group has no translation in this dimension, the length of the side.
+    /// For each dimension, the smallest translation in the group of the orbit planning; without
+    /// one, the side.
     group_periods: Vec<u32>,
-    /// For each dimension, the translation that was tried most recently, and the image of each node
-    /// under it.
+    /// For each dimension, the last tried translation, and the image of each node.
     images: Vec<(u32, Vec<u32>)>,
 }
 
-/// The sends of one node of each orbit, sorted by sender. The sends of a node keep their order.
+/// The sends of one node of each orbit, sorted by sender, and for a sender in their order.
 pub(super) struct FoldedSends {
-    /// The messages. Their senders and receivers are numbers of orbits.
+    /// Senders and receivers are numbers of orbits.
     pub transfers: Vec<Transfer>,
     pub targets: Vec<u32>,
-    /// The routes of the messages. `None` if the messages use the routes of the original step.
+    /// The routes of the messages; `None` for those of the original step.
     pub routes: Option<Vec<Route>>,
 }
 
@@ -224,7 +222,6 @@ impl Symmetry {
         Self { ordered, homes: Vec::new(), group_periods: Vec::new(), images: Vec::new() }
     }
 
-    /// Stores the group of the orbit planning when the first step is added.
     fn set_group(&mut self, fold: &Fold, group: Option<&Group>) {
         if !self.group_periods.is_empty() {
             return;
@@ -251,7 +248,7 @@ impl Symmetry {
         }
     }
 
-    /// Returns the period of each dimension ([`Fold`]) that remains when this step has been added.
+    /// Returns the period of each dimension ([`Fold`]) that remains after this step.
     pub(super) fn periods(&mut self, fold: &Fold, step: &Step<'_>) -> Vec<u32> {
         self.set_group(fold, step.symmetry);
         if step.routes.iter().any(|route| !route.path.is_empty()) {
@@ -282,7 +279,7 @@ impl Symmetry {
         })
     }
 
-    /// Returns the period of each dimension that remains when these reductions have been added.
+    /// Returns the period of each dimension that remains after these reductions.
     pub(super) fn summation_periods(&mut self, fold: &Fold, summed: Summed<'_>) -> Vec<u32> {
         self.set_group(fold, summed.symmetry);
         if self.are_in_group(fold) {
@@ -294,16 +291,14 @@ impl Symmetry {
         })
     }
 
-    /// Returns whether all translations of the folded network are in the group of the orbit
-    /// planning.
+    /// Returns whether all translations of the folded network are in the group of orbit planning.
     fn are_in_group(&self, fold: &Fold) -> bool {
         let mut of = fold.periods().iter().zip(fold.sides()).zip(&self.group_periods);
         of.all(|((period, side), group_period)| period == side || period % group_period == 0)
     }
 
-    /// Returns a new period for each dimension. It is the smallest multiple of the old period for
-    /// which the translation is in the group or satisfies `fits`. If no multiple has this property,
-    /// the new period is the length of the side.
+    /// Returns a new period for each dimension: the smallest multiple of the old one for which the
+    /// translation is in the group or satisfies `fits`, or else the length of the side.
     fn kept_periods(&mut self, fold: &Fold, fits: impl Fn(&[u32]) -> bool) -> Vec<u32> {
         let mut periods = fold.periods().to_vec();
         self.images.resize(periods.len(), (0, Vec::new()));
@@ -374,7 +369,7 @@ impl Symmetry {
                 }
             }
         }
-        // With orbit planning, map the route of each send by the same group element as its sender.
+        // With orbit planning, map the route of each send as its sender.
         let routes = step
             .symmetry
             .filter(|_| step.routes.iter().any(|route| !route.path.is_empty()))
@@ -414,8 +409,8 @@ pub(super) fn sum(summed: Summed<'_>, node: u32) -> u64 {
     summed.of[summed.symmetry.map_or(node as usize, home)]
 }
 
-/// Returns whether each node sends the same amount to every other node. Such a step is symmetric
-/// under every permutation of the nodes.
+/// Returns whether each node sends the same amount to every other node, so that the step is
+/// symmetric under every permutation.
 fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
     let load = step.transfers.first().map(|t| t.load);
     let messages = step.transfers.len() as u64 * step.symmetry.map_or(1, Group::order);
@@ -423,8 +418,8 @@ fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
         && step.transfers.iter().all(|t| Some(t.load) == load && t.route == 0)
 }
 
-/// Sorts transfers by sender with a stable sort. Also returns the index of each sender's first
-/// transfer. This list ends after the last sender that has transfers.
+/// Sorts transfers by sender, stably. Also returns the index of each sender's first transfer, up to
+/// the last sender.
 fn by_sender(transfers: &[Transfer]) -> (Firsts, Vec<Transfer>) {
     let senders = transfers.iter().map(|t| t.from as usize + 1).max().unwrap_or(0);
     let mut places = Places::of(senders, transfers.iter().map(|t| t.from as usize));

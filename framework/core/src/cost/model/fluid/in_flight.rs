@@ -1,5 +1,5 @@
-//! Messages in flight. Each message first waits for its latency. Then it shares the links of its
-//! route with other messages until its bytes have arrived.
+//! Messages in flight, which first wait for their latency, and then share the links of their routes
+//! until their bytes have arrived.
 
 use super::Fluid;
 use super::fold::Fold;
@@ -16,9 +16,9 @@ use crate::cost::model::ticks::{LAST, NEVER, Ticks, nearest, ticks};
 use crate::network::topology::{Network, Route, Run};
 use std::sync::Arc;
 
-/// The maximum total number of hops of the messages in flight. These hops take up to about 3 GiB.
+/// The maximum number of hops of all messages in flight, which take about 3 GiB.
 const MAX_HOPS: usize = 1 << 27;
-/// The maximum number of links of a network. The links take up to about 2 GiB.
+/// The maximum number of links of a network, which take about 2 GiB.
 const MAX_LINKS: u64 = 1 << 24;
 
 /// A message that its sender and its receiver have posted, so that it can start.
@@ -26,13 +26,13 @@ const MAX_LINKS: u64 = 1 << 24;
 pub(super) struct NewMessage {
     pub from: u32,
     pub to: u32,
-    /// The destination node of the message if the first node of the sender's orbit sends it.
+    /// The destination node if the first node of the sender's orbit sends the message.
     pub target: u32,
-    /// The step of the message, and the index of the message among its sender's sends of this step.
-    /// `None` for background traffic.
+    /// The step of the message, and its index among its sender's sends there; `None` for background
+    /// traffic.
     pub source: Option<(u64, u32)>,
     pub bytes: f64,
-    /// The jitter: a factor for the latency.
+    /// The jitter, a factor for the latency.
     pub noise: f64,
 }
 
@@ -45,25 +45,23 @@ pub(super) struct InFlight {
     pub from: u32,
     pub to: u32,
     step: u64,
-    /// The index of the message among its sender's sends of this step, or [`BACKGROUND`].
+    /// The index among its sender's sends of this step, or [`BACKGROUND`].
     index: u32,
     start: u32,
     pub started: Ticks,
     pub latency: Ticks,
-    /// The time that the transmission would take if no link were shared.
+    /// The transmission time if no link were shared.
     pub alone: Ticks,
-    /// The work that is left when the message begins to share links: a whole number, or 0 if the
-    /// message uses no link.
+    /// The work that is left when the message begins to share links, a whole number; 0 if it uses
+    /// none.
     work: f64,
 }
 
 impl InFlight {
-    /// Returns the step and the index of the message, as in [`NewMessage::source`].
     pub(super) fn source(&self) -> Option<(u64, u32)> {
         (self.index != BACKGROUND).then_some((self.step, self.index))
     }
 
-    /// Returns the arrival of the message at the time `now`.
     fn arrival(&self, start: Clock<Ticks>, now: Ticks) -> Clock<Ticks> {
         let lasted = now - self.started - self.latency;
         let contention = (lasted - self.alone).max(0);
@@ -82,21 +80,18 @@ pub(super) struct MessagesInFlight {
     pub fold: Arc<Fold>,
     pub shares: Shares,
     units: Units,
-    /// The messages. Copies of a simulation share this list until one of these copies changes it.
+    /// Copies of a simulation share this list until one of them changes it.
     messages: Arc<Vec<InFlight>>,
     starts: Starts,
     free: Vec<u32>,
     count: usize,
     background: usize,
-    /// For each orbit of nodes, the route that was found most recently. It is stored because a rank
-    /// often sends to the same node again.
+    /// For each orbit of nodes, the last route, because a rank often sends to the same node again.
     routes: Vec<FoundRoute>,
-    /// The length of the longest route of a message so far.
     longest: usize,
-    /// For each link, its position in the route that was found most recently, if the link is part
-    /// of that route.
+    /// For each link, its position in the last route, if it is part of it.
     position: Vec<u32>,
-    /// For each message, the time at which its latency or its transmission ends.
+    /// The end of each message's latency or transmission.
     pub ends: Timers,
     /// The reason why the model cannot compute the cost, if there is one.
     pub refused: Option<String>,
@@ -105,27 +100,26 @@ pub(super) struct MessagesInFlight {
 /// A route from the first node of an orbit.
 #[derive(Debug, Clone, Default)]
 struct FoundRoute {
-    /// The last node of the route; `None` if the schedule requested the route.
+    /// The last node of the route; `None` for a requested route.
     target: Option<u32>,
     summary: RouteSummary,
-    /// The links of the route. Each link is stored once, with the number of times that the route
-    /// crosses it.
+    /// Each link of the route once, with the number of times that the route crosses it.
     links: Vec<Hop>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct RouteSummary {
     hops: u64,
-    /// The total latency of the links. The latency of each link is rounded.
+    /// The sum of the rounded latencies of the links.
     latency: Ticks,
     weight: u64,
-    /// The bandwidth of the narrowest link, in units of work per tick.
+    /// The bandwidth of the narrowest link, in work per tick.
     narrowest: u64,
 }
 
 impl MessagesInFlight {
-    /// Creates a network without messages. The network is folded ([`super::fold`]) if the topology
-    /// has translations and no setting of the machine breaks the symmetry, as jitter does.
+    /// Creates a network without messages. It is folded ([`super::fold`]) if it has translations,
+    /// and no setting of the machine, such as jitter, breaks the symmetry.
     pub(super) fn new(machine: &Fluid, context: PricingContext<'_>) -> Self {
         let topology = Arc::clone(context.topology);
         let fits = topology.link_slots().saturating_add(2 * topology.nodes()) <= MAX_LINKS;
@@ -164,8 +158,7 @@ impl MessagesInFlight {
         self.fold.with(self.topology.as_ref(), periods)
     }
 
-    /// Returns this network, folded by exclusive-ors of node numbers. Returns `None` if the network
-    /// is not folded now, or cannot be folded by exclusive-ors.
+    /// Returns this network, folded by exclusive-ors, if it is folded now and this is possible.
     pub(super) fn by_exclusive_or(&self) -> Option<Fold> {
         (!self.fold.is_plain()).then(|| Fold::by_exclusive_or(self.topology.as_ref())).flatten()
     }
@@ -174,8 +167,8 @@ impl MessagesInFlight {
         self.count == self.background
     }
 
-    /// Starts all background traffic between the ranks of the first of several jobs. If it is for a
-    /// different number of ranks, sets `refused`.
+    /// Starts all background traffic between the ranks of the first job, or sets `refused` if it is
+    /// for a different number of ranks.
     pub(super) fn start_background(&mut self, background: &Background, jobs: u64) {
         if background.ranks() != self.topology.nodes() / jobs {
             let (has, ranks) = (background.ranks(), self.topology.nodes() / jobs);
@@ -202,8 +195,8 @@ impl MessagesInFlight {
         let latency = if noise == 1.0 { latency } else { nearest(latency as f64 * noise) };
         let uses_links = links > 0 && bytes > 0.0;
         let work = if uses_links { self.units.work(bytes) } else { 0.0 };
-        // A route without hops connects ranks of the same node. Their message uses no link, and its
-        // bytes take as long as on a link that is not shared.
+        // A message within a node uses no link. Its bytes take as long as on a link that is not
+        // shared.
         let within = if hops == 0 { ticks(bytes * self.machine.link_byte_us()) } else { 0 };
         let alone = if uses_links { duration(work as i128, narrowest) } else { within };
         let (step, index) = source.unwrap_or((0, BACKGROUND));
@@ -244,7 +237,7 @@ impl MessagesInFlight {
                 }
             }
         };
-        // The step was measured before, which checked the route.
+        // The measurement of the step has checked the route.
         let Ok(hops) = topology.route(from.into(), target.into(), route, add) else {
             unreachable!("a route that was checked from {from} to {target} is refused");
         };
@@ -259,8 +252,8 @@ impl MessagesInFlight {
             links.extend(ends.map(|(link, _)| Hop { link, times: 1 }));
         }
         let weight = units.weight(machine.round_trip_us(hop_latency, inverse));
-        // If a route in a folded network crosses a link several times, it crosses different links
-        // of the original network. So the message does not share a link with itself.
+        // A route in a folded network that crosses a link several times crosses different links of
+        // the original network, so the message does not share a link with itself.
         let times = |hop: &Hop| if fold.is_plain() { u64::from(hop.times) } else { 1 };
         let narrowest = links.iter().map(|hop| self.shares.capacity(hop.link) / times(hop)).min();
         let narrowest = narrowest.unwrap_or(u64::MAX);
@@ -269,8 +262,8 @@ impl MessagesInFlight {
     }
 
     /// Attaches a message, which has this work left at the time `now`, to the links of its route.
-    /// The route was found when the message started, but it was not stored, because it would double
-    /// the memory of a message. It is found again here, unless it is the sender's most recent route.
+    /// The route is found again, unless it is the sender's last one, because storing it would
+    /// double the memory of a message.
     fn attach(&mut self, number: u32, (left, now): (i128, Ticks), steps: &Steps) {
         let message = self.messages[number as usize];
         let sender = message.from as usize;
@@ -310,17 +303,16 @@ impl MessagesInFlight {
         number
     }
 
-    /// Splits orbits: `fold` has smaller orbits than the current fold. Each message is copied for
-    /// every new orbit that was part of its sender's old orbit. `steps` are the steps before the
-    /// split.
+    /// Splits orbits into those of `fold`. Each message is copied for every new orbit of its
+    /// sender's old orbit. `steps` are the steps before the split.
     pub(super) fn unfold(&mut self, fold: Arc<Fold>, steps: &Steps, now: Ticks) {
         let before = std::mem::replace(&mut self.fold, fold);
-        // For each old orbit, list the new orbits into which it was split.
+        // For each old orbit, list its new orbits.
         let mut ranks = vec![Vec::new(); before.orbits()];
         for rank in 0..self.fold.orbits() as u32 {
             ranks[before.orbit(self.fold.first(rank)) as usize].push(rank);
         }
-        // Replace the links, timers and messages by empty tables.
+        // Begin with empty tables of links, timers and messages.
         let capacities = self.units.capacities(self.topology.as_ref(), &self.fold);
         let fresh = Shares::new(&self.units, capacities);
         let (shares, ends) = (
@@ -332,7 +324,6 @@ impl MessagesInFlight {
         self.count = 0;
         self.position = vec![0; self.fold.links() as usize];
         self.routes = vec![FoundRoute::default(); self.fold.orbits()];
-        // Copy each message in flight to the new orbits.
         let mut is_free = vec![false; messages.len()];
         free.iter().for_each(|number| is_free[*number as usize] = true);
         let mut starts = std::mem::take(&mut self.starts);
@@ -363,7 +354,7 @@ impl MessagesInFlight {
         }
     }
 
-    /// Removes all messages before they arrive, and frees their memory.
+    /// Removes all messages, and frees their memory.
     pub(super) fn clear(&mut self) {
         if !self.messages.is_empty() {
             self.shares = Shares::new(&self.units, Vec::new());
@@ -373,9 +364,8 @@ impl MessagesInFlight {
         }
     }
 
-    /// Ends the current phase of a message: its latency or its transmission. If the message arrives
-    /// now and is not background traffic, returns the message and its arrival.
-    /// `steps` has the steps of all messages in flight.
+    /// Ends the latency or the transmission of a message. If it arrives and is not background
+    /// traffic, returns it and its arrival. `steps` has the steps of all messages in flight.
     pub(super) fn next_phase(
         &mut self,
         number: usize,
@@ -397,16 +387,16 @@ impl MessagesInFlight {
         message.source().map(|_| (message, arrival))
     }
 
-    /// Adds all messages to the state of the simulation. `known` is the number of known steps.
-    /// Returns `false` if there is background traffic, or if windows of time are in use.
+    /// Adds all messages to the state of the simulation, with `known` known steps. Returns `false`
+    /// if there is background traffic, or if windows of time are in use.
     pub(super) fn add_state(&self, state: &mut State, known: u64, now: Ticks) -> bool {
         if self.background > 0 || self.shares.has_windows() {
             return false;
         }
         let mut is_free = vec![false; self.messages.len()];
         self.free.iter().for_each(|number| is_free[*number as usize] = true);
-        // Sort the messages, because their indices have no meaning. Each one is identified by its
-        // sender and its place in the schedule.
+        // Sort the messages by sender and place in the schedule, because their indices have no
+        // meaning.
         let mut messages: Vec<usize> =
             (0..is_free.len()).filter(|number| !is_free[*number]).collect();
         let key = |number: &usize| {
@@ -431,8 +421,8 @@ impl MessagesInFlight {
         true
     }
 
-    /// Begins to compute approximate rates in windows of time. This detaches all messages from the
-    /// links of their routes. The next call of [`Self::share`] attaches them to the same links.
+    /// Begins to compute approximate rates in windows of time. Detaches all messages from their
+    /// links, to which the next call of [`Self::share`] attaches them again.
     pub(super) fn begin_windows(&mut self, now: Ticks) {
         let messages = Arc::make_mut(&mut self.messages);
         for (number, left) in self.shares.begin_windows(now) {
@@ -441,11 +431,10 @@ impl MessagesInFlight {
         }
     }
 
-    /// Computes the fair rates of all messages. While windows of time are in use, `fraction` is the
-    /// fraction of the messages that should arrive in each window. If too few messages would
-    /// arrive, for example because `fraction` is 0, the windows end and the rates are exact again.
-    /// Every examined link reduces `most` by 1, and a computation of exact rates stops when `most`
-    /// is 0.
+    /// Computes the fair rates of all messages. While windows of time are in use, `fraction` of the
+    /// messages should arrive in each. If too few would, for example because it is 0, the windows
+    /// end and the rates are exact again. Every examined link reduces `most` by 1, and a
+    /// computation of exact rates stops at 0.
     pub(super) fn share(&mut self, fraction: f64, now: Ticks, steps: &Steps, most: &mut u64) {
         self.attach_added(now, steps);
         for (number, left) in self.shares.next_window(fraction, now, most, &mut self.ends) {
@@ -458,13 +447,13 @@ impl MessagesInFlight {
 }
 
 /// The starts of messages in flight. Messages often start at the same time and with the same
-/// critical path. Such a start is stored once.
+/// critical path, which is stored once.
 #[derive(Debug, Clone, Default)]
 struct Starts {
-    /// Each start, and the number of messages in flight that have this start.
+    /// Each start, and its number of messages in flight.
     starts: Vec<(Clock<Ticks>, u32)>,
     free: Vec<u32>,
-    /// The index of the start that was added last.
+    /// The index of the last start.
     last: u32,
 }
 
@@ -487,8 +476,7 @@ impl Starts {
         self.starts[number as usize].0
     }
 
-    /// Returns the start of a message that ends. If no other message has this start, its entry
-    /// becomes unused.
+    /// Returns the start of a message that ends. Its entry becomes unused after the last message.
     fn remove(&mut self, number: u32) -> Clock<Ticks> {
         let (start, messages) = &mut self.starts[number as usize];
         *messages -= 1;

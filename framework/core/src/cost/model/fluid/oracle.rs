@@ -1,6 +1,6 @@
 //! A test oracle: the model `fluid` in its simplest form. After each event, all rates are computed
-//! from the beginning by progressive filling, which repeatedly fills the most constrained link.
-//! Times are numbers of µs, not whole picoseconds.
+//! by progressive filling, which repeatedly fills the most constrained link. Times are in µs, not
+//! in whole picoseconds.
 
 use crate::cost::model::test_steps::Sends;
 use crate::network::topology::{Network, Run, parse};
@@ -8,18 +8,18 @@ use crate::network::topology::{Network, Run, parse};
 /// A message, or a background flow (`ends` is `None`).
 struct Flow {
     ends: Option<[usize; 2]>,
-    /// The step of the message. Used only with `order=data`.
+    /// The step of the message (`order=data` only).
     step: usize,
-    /// The time at which the flow's latency ends, so that the flow begins to share links.
+    /// The end of the flow's latency, when it begins to share links.
     shares: f64,
     left: f64,
     weight: f64,
     links: Vec<usize>,
 }
 
-/// Returns the time at which each rank ends `steps`, which consist of messages (sender, receiver,
-/// bytes). The flows of `background` start at time 0. If `weighted`, the weight of a flow is the
-/// inverse of its latency.
+/// Returns the time at which each rank ends `steps` of messages (sender, receiver, bytes). The
+/// flows of `background` start at time 0. If `weighted`, the weight of a flow is its inverse
+/// latency.
 pub(in crate::cost::model) fn ends(
     topology: &str,
     costs: [f64; 2],
@@ -30,7 +30,7 @@ pub(in crate::cost::model) fn ends(
     ends_of_late(topology, costs, weighted, steps, background, &|_| 0.0)
 }
 
-/// Returns the times of [`ends`] if each rank enters the schedule at the time that `enters` returns.
+/// As [`ends`], if each rank enters at the time that `enters` returns.
 pub(super) fn ends_of_late(
     topology: &str,
     [byte_us, hop_us]: [f64; 2],
@@ -41,7 +41,6 @@ pub(super) fn ends_of_late(
 ) -> Vec<f64> {
     let topology = parse(topology).unwrap();
     let nodes = topology.nodes() as usize;
-    // After its latency, a flow shares the links of its route.
     let flow = |ends, now: f64, (from, to, bytes): (u32, u32, u64)| {
         let links = links_of(topology.as_ref(), from, to);
         let latency = links.len() as f64 * hop_us;
@@ -54,8 +53,7 @@ pub(super) fn ends_of_late(
         (vec![0; nodes], vec![0; nodes], vec![0.0; nodes], 0.0);
     let mut begun: Vec<Vec<bool>> = steps.iter().map(|step| vec![false; step.len()]).collect();
     loop {
-        // A rank skips the steps in which it has no messages, and posts all messages of the
-        // following step.
+        // A rank skips steps without messages, and posts all messages of the next one.
         for rank in (0..nodes).filter(|rank| enters(*rank) <= now) {
             while left[rank] == 0 && at[rank] <= steps.len() {
                 at[rank] += 1;
@@ -79,8 +77,7 @@ pub(super) fn ends_of_late(
         if flows.iter().all(|flow| flow.ends.is_none()) && next_entry.is_infinite() {
             return ended;
         }
-        // Advance to the next event: either a flow begins to share links, or it has sent all of its
-        // bytes.
+        // Advance until a flow begins to share links, or has sent all of its bytes.
         let rates = rates(&flows, now, &capacities);
         let next = flows.iter().zip(&rates).map(|(flow, rate)| {
             if flow.shares > now { flow.shares } else { now + flow.left / rate }
@@ -109,8 +106,8 @@ fn links_of(topology: &Network, from: u32, to: u32) -> Vec<usize> {
     links
 }
 
-/// Returns the max-min fair rates of all flows. Repeatedly selects the link with the smallest share
-/// per weight, and divides its remaining capacity among its flows without a rate.
+/// Returns the max-min fair rates. Repeatedly selects the link with the smallest share per weight,
+/// and divides its remaining capacity among its flows without a rate.
 fn rates(flows: &[Flow], now: f64, capacities: &[f64]) -> Vec<f64> {
     let mut rates = vec![0.0; flows.len()];
     let mut open: Vec<usize> = (0..flows.len()).filter(|flow| flows[*flow].shares <= now).collect();
@@ -151,7 +148,7 @@ pub(super) struct ByData {
     pub ports: usize,
     /// Whether the weight of a message is the inverse of its latency.
     pub weighted: bool,
-    /// The ranks that enter late, and the times at which they enter.
+    /// The late ranks and their times.
     pub late: Vec<(usize, f64)>,
 }
 
@@ -167,8 +164,8 @@ struct RankByData {
     enters: f64,
     startup: Option<f64>,
     reduction: Option<f64>,
-    /// For each step, the number of messages that the rank has not received, and the bytes that it
-    /// has not begun to reduce.
+    /// For each step, the messages that the rank has not received, and the bytes that it has not
+    /// begun to reduce.
     missing: Vec<u32>,
     unreduced: Vec<u64>,
     /// The first step whose data has not been reduced.
@@ -176,14 +173,13 @@ struct RankByData {
     ended: f64,
 }
 
-/// Times that differ by less (in µs) are equal, apart from errors of rounding.
+/// Times that differ by less (in µs) are equal, apart from rounding.
 const EQUAL_US: f64 = 1e-9;
-/// The order of events whose times differ by less (in µs) depends on the rounding to picoseconds.
+/// Below this difference (in µs), the order of events depends on the rounding to picoseconds.
 const NEAR_US: f64 = 1e-4;
 
 /// Returns the time at which each rank ends `steps` with `order=data`, and whether a near tie may
-/// have decided these times. At the end of each step, every rank reduces the bytes that `sums` has
-/// for it.
+/// have decided it. At the end of a step, every rank reduces the bytes in `sums`.
 pub(super) fn ends_by_data(
     topology: &Network,
     machine: &ByData,
@@ -219,7 +215,7 @@ pub(super) fn ends_by_data(
         }
     }
     machine.late.iter().for_each(|(rank, us)| ranks[*rank].enters = *us);
-    // The messages in flight, and the posted messages whose receiver has not entered.
+    // The messages in flight, and those whose receiver has not entered.
     let (mut flows, mut held) = (Vec::new(), Vec::new());
     loop {
         // Process all events of the present time.

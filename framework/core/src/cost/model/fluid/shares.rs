@@ -1,22 +1,22 @@
 //! Weighted max-min fair shares of links, in whole numbers.
 //!
-//! A flow is a message in transmission, or background traffic, on a route of links. The *level* of
-//! a flow is its rate divided by its weight. A link becomes *full* at the level at which its flows
-//! use up its capacity, if the flows with lower levels keep their rates. The level of a flow is the
-//! lowest level of the full links of its route. A *solve* computes the rates of all flows.
+//! A flow is a message in transmission, or background traffic. Its *level* is its rate divided by
+//! its weight. A link becomes *full* at the level at which its flows use up its capacity, if the
+//! flows with lower levels keep their rates. The level of a flow is the lowest level of the full
+//! links of its route. A *solve* computes the rates of all flows.
 //!
-//! The rates are a function of the set of flows. They do not depend on the order in which flows
-//! started or ended, or on the numbers of flows and links:
+//! The rates are a function of the set of flows, not of the order in which flows started or ended,
+//! or of the numbers of flows and links:
 //!
 //! - Weights and rates are whole numbers, so their sums do not depend on an order.
 //! - The only roundings are the level of a link (a quotient of two sums) and the rate of a flow (a
-//!   weight times a level). Both are rounded down. A flow therefore never gets more than its share,
-//!   and the levels of other links never fall when a link is filled.
+//!   weight times a level), both down. So a flow never gets more than its share, and the levels of
+//!   other links never fall when a link is filled.
 //! - All links with the lowest level are filled together.
 //!
-//! There are two solvers with equal results. [`Shares::solve_changes`] visits only links on which
-//! something changes. [`Fill`] computes all rates from the beginning. It is faster if many flows
-//! have started or ended, and computes the approximate rates of very many flows ([`windows`]).
+//! Two solvers give equal results. [`Shares::solve_changes`] visits only links on which something
+//! changes. [`Fill`] computes all rates from the beginning, which is faster if many flows have
+//! started or ended, and for the approximate rates of very many flows ([`windows`]).
 
 use super::fold::Fold;
 use super::{Fairness, Fluid};
@@ -29,21 +29,19 @@ use windows::Windows;
 mod windows;
 
 /// The fastest link transmits from `2^(CAPACITY_BITS - 1)` to `2^CAPACITY_BITS` units of work per
-/// tick. The numbers of bits are chosen so that a level has 64 bits, and the sum of the weights of
-/// 2^27 messages has fewer.
+/// tick. With these numbers of bits, a level has 64 bits, and the sum of the weights of 2^27
+/// messages has fewer.
 const CAPACITY_BITS: i32 = 48;
 /// The largest weight of a message is `2^WEIGHT_BITS`.
 const WEIGHT_BITS: i32 = 32;
-/// The smallest weight is at least `2^(WEIGHT_BITS - MOST_RATIO_BITS)`. Messages with longer routes
-/// have this weight.
+/// The smallest weight is at least `2^(WEIGHT_BITS - MOST_RATIO_BITS)`, also for longer routes.
 const MOST_RATIO_BITS: i32 = 20;
 
-/// The units of work, bandwidth and weight. They are whole numbers, so that sums are exact. A link
-/// of bandwidth 1 transmits a power of two of units of *work* per tick. A level has
+/// The units of work, bandwidth and weight: whole numbers, so that sums are exact. A link of
+/// bandwidth 1 transmits a power of two of units of *work* per tick. A level has
 /// [`Units::level_bits`] binary places.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Units {
-    /// The work of a byte.
     byte: f64,
     /// The work that a link of bandwidth 1 transmits in a tick.
     link: f64,
@@ -57,10 +55,10 @@ pub(super) struct Units {
 }
 
 impl Units {
-    /// Returns the units of a network. If the network is too large (`fits` is false), they are not
-    /// used.
+    /// Returns the units of a network. They are not used for a network that is too large (not
+    /// `fits`).
     pub(super) fn new(machine: &Fluid, topology: &Network, fits: bool) -> Self {
-        // Find the largest bandwidth, and the range of the round-trip times of links.
+        // Find the largest bandwidth, and the range of round-trip times.
         let (mut widest, mut longest) = (0.0_f64, 0.0_f64);
         let (mut shortest, mut has_zero) = (f64::INFINITY, false);
         let links = 0..if fits { topology.link_slots() } else { 0 };
@@ -73,15 +71,14 @@ impl Units {
             has_zero |= rtt == 0.0;
             shortest = if rtt > 0.0 { shortest.min(rtt) } else { shortest };
         }
-        // The time of a byte on a link of bandwidth 1. If links take no time, no route contains
-        // them, and injection links are the only links.
+        // The time of a byte on a link of bandwidth 1. If links take no time, only injection links
+        // matter.
         let injection_us = machine.injection_byte_us;
         let byte_us = if machine.byte_us > 0.0 { machine.link_byte_us() } else { injection_us };
         let injection = if injection_us > 0.0 { byte_us / injection_us } else { 0.0 };
         let exponent = widest.max(injection).log2().ceil().max(-300.0) as i32;
         let link = 2_f64.powi(CAPACITY_BITS - exponent);
-        // Weights are inverse round-trip times. A message whose round-trip time is 0 has the weight
-        // of a round-trip time of 1 µs.
+        // Weights are inverse round-trip times. One of 0 counts as 1 µs.
         let is_equal = machine.fairness == Fairness::Equal || shortest == f64::INFINITY;
         let most = if has_zero { (1.0 / shortest).max(1.0) } else { 1.0 / shortest };
         // Requested routes can be longer than the diameter.
@@ -105,8 +102,8 @@ impl Units {
         self.least_weight_bits as u32
     }
 
-    /// Returns the work of a number of bytes, as a whole number. It is at least 1, and limited so
-    /// that it takes longer than [`LAST`] only by a small factor.
+    /// Returns the work of a number of bytes: a whole number from 1 to a little more than takes
+    /// until [`LAST`].
     pub(super) fn work(&self, bytes: f64) -> f64 {
         let most = LAST as f64 * 2_f64.powi(CAPACITY_BITS + 1);
         (bytes * self.byte).round().clamp(1.0, most)
@@ -121,8 +118,8 @@ impl Units {
         (self.weight / rtt).round().clamp(2_f64.powi(self.least_weight_bits), most) as u64
     }
 
-    /// Returns the capacity of each link of a folded network, in units of work per tick: of the
-    /// links between nodes, and of the injection links.
+    /// Returns the capacity in work per tick of the links of a folded network, injection links
+    /// last.
     pub(super) fn capacities(&self, topology: &Network, fold: &Fold) -> Vec<u64> {
         let capacity = |work: f64| (work.round() as u64).max(1);
         let bandwidth = |link| topology.link_ends(link).map_or(1.0, |_| topology.bandwidth(link));
@@ -132,8 +129,8 @@ impl Units {
     }
 }
 
-/// Returns the time that work takes at a rate, rounded to the nearest tick. It is later than
-/// [`LAST`] if the rate is 0.
+/// Returns the time that work takes at a rate, to the nearest tick; later than [`LAST`] for a rate
+/// of 0.
 pub(super) fn duration(work: i128, rate: u64) -> Ticks {
     let rate = i128::from(rate);
     let nearest = (2 * work.max(0) + rate).checked_div(2 * rate);
@@ -148,30 +145,30 @@ pub(super) struct Hop {
     pub times: u32,
 }
 
-/// The entry in [`Shares::slots`] of a flow that does not use links.
+/// The slot of a flow that does not use links.
 const IDLE: u32 = u32::MAX;
-/// The entry in [`Shares::slots`] of a flow that uses links but has no slot, that is, no place in
-/// [`Shares::flows`]. Either the flow is in the list [`Shares::added`] and will be attached to its
-/// links later, or there are very many flows, and [`Shares::windows`] stores all of them.
+/// The slot of a flow that uses links but has no place in [`Shares::flows`]: either it is in
+/// [`Shares::added`] and will be attached to its links later, or there are very many flows, and
+/// [`Shares::windows`] stores all of them.
 const WITHOUT_SLOT: u32 = u32::MAX - 1;
 /// The level of a flow without a rate, and of a link that is not full.
 const OPEN: u64 = u64::MAX;
-/// If more than `1 / MANY` of the flows have started or ended since the last solve, and there are
-/// more than [`FEW`] flows, the next solve computes all rates from the beginning.
+/// Above [`FEW`] flows, if more than `1 / MANY` of them have started or ended since the last solve,
+/// the next one computes all rates from the beginning.
 const MANY: usize = 4;
 const FEW: usize = 64;
-/// If a solve examines more than `MOST_VISITS` times the hops of all flows, it computes all rates
-/// from the beginning instead.
+/// A solve that examines more than `MOST_VISITS` times the hops of all flows begins again from the
+/// beginning.
 const MOST_VISITS: usize = 4;
 
 #[derive(Debug, Clone)]
 struct Link {
     capacity: u64,
-    /// Sum of the weights of the flows on the link.
+    /// The sum of the weights of the flows.
     weights: u64,
-    /// Sum of the rates of the flows that have a rate.
+    /// The sum of the rates of the flows that have one.
     rated: u64,
-    /// Sum of the weights of the flows that have no rate.
+    /// The sum of the weights of the flows without a rate.
     unrated: u64,
     /// The level at which the link is full; [`OPEN`] if it is not full.
     level: u64,
@@ -180,7 +177,7 @@ struct Link {
     /// Whether a flow on this link has ended since the last solve.
     is_dirty: bool,
     is_pending: bool,
-    /// The indices in [`Shares::hops`] of all hops of flows over this link.
+    /// The indices in [`Shares::hops`] of all hops over this link.
     on: Vec<u32>,
 }
 
@@ -213,18 +210,17 @@ struct Flow {
 /// The properties of a flow that a solve uses seldom.
 #[derive(Debug, Clone, Copy)]
 struct Remaining {
-    /// The work that had not been transmitted at the time `since`.
+    /// The work that was left at the time `since`.
     left: i128,
     since: Ticks,
-    /// The rate that the flow had before the solve with the number `solve`.
+    /// The rate before the solve with the number `solve`.
     before: u64,
     solve: u64,
     number: u32,
 }
 
-/// A link in the queue, and a level below which nothing changes on the link. Both are parts of one
-/// number, the level first: the heap compares numbers without branches, which are mispredicted for
-/// pairs.
+/// A link in the queue, and a level below which nothing changes on it, as parts of one number, the
+/// level first: the heap compares numbers without branches, which are mispredicted for pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Queued(u128);
 
@@ -250,21 +246,21 @@ pub(super) struct Shares {
     links: Vec<Link>,
     /// For each flow, its slot, [`IDLE`] or [`WITHOUT_SLOT`].
     slots: Vec<u32>,
-    /// The flow in each slot. Flows that are attached to their links have slots, unless windows are
-    /// in use. The lists `new` and `changed` identify a flow by its slot.
+    /// The flow in each slot, which a flow has while it is attached to its links. The lists `new`
+    /// and `changed` identify a flow by its slot.
     flows: Vec<Flow>,
     rest: Vec<Remaining>,
     unused_slots: Vec<u32>,
-    /// The binary logarithm of the number of hops for which each slot has space. The first hop of
-    /// slot s is `hops[s << shift]`.
+    /// The binary logarithm of the hops for which a slot has space: slot s begins at
+    /// `hops[s << shift]`.
     shift: u32,
     hops: Vec<Hop>,
-    /// Whether any route crosses a link more than once. If not, hops need not be read.
+    /// Whether any route crosses a link more than once.
     has_times: bool,
-    /// For each hop, its position in the list [`Link::on`] of its link.
+    /// For each hop, its position in [`Link::on`].
     place: Vec<u32>,
-    /// The flows that use links but have not been attached to them. They are attached as late as
-    /// possible, because flows that begin with windows need less memory than attached flows.
+    /// The flows that are not attached to their links yet. This is done as late as possible,
+    /// because flows that begin with windows need less memory.
     added: Vec<u32>,
     /// The slots of flows that have been attached since the last solve.
     new: Vec<u32>,
@@ -272,7 +268,7 @@ pub(super) struct Shares {
     dirty: Vec<u32>,
     removed: usize,
     sharing: usize,
-    /// The total number of hops of all flows that share links.
+    /// The hops of all flows that share links.
     load: usize,
     visits: usize,
     /// The links on which rates may change in the current solve.
@@ -324,7 +320,7 @@ impl Shares {
         self.links[link as usize].capacity
     }
 
-    /// Doubles the number of hops for which each slot has space.
+    /// Doubles the number of hops of a slot.
     fn widen(&mut self) {
         let (old, flows) = (self.shift, self.flows.len());
         self.shift += 1;
@@ -349,8 +345,8 @@ impl Shares {
         self.slots.get(flow).copied().filter(|slot| *slot < WITHOUT_SLOT)
     }
 
-    /// Returns the work that a flow has left at the time `now`, and its rate; `None` if it has not
-    /// been attached to its links. Windows must not be in use.
+    /// Returns the work that a flow has left at the time `now`, and its rate, if it is attached.
+    /// Windows must not be in use.
     pub(super) fn left(&self, flow: usize, now: Ticks) -> Option<(i128, u64)> {
         let slot = self.slot(flow)? as usize;
         let (Remaining { left, since, .. }, rate) = (self.rest[slot], self.flows[slot].rate);
@@ -368,8 +364,7 @@ impl Shares {
         self.sharing += usize::from(std::mem::replace(&mut self.slots[flow], slot) == IDLE);
     }
 
-    /// Records that a flow uses links from now on. The caller attaches the flow to its links before
-    /// the next solve.
+    /// Records that a flow uses links. The caller attaches it before the next solve.
     pub(super) fn add(&mut self, flow: usize) {
         self.begin(flow, WITHOUT_SLOT);
         self.added.push(flow as u32);
@@ -380,8 +375,8 @@ impl Shares {
         std::mem::take(&mut self.added)
     }
 
-    /// Attaches a flow, which has this work left at the time `now`, to the links of its route. The
-    /// next solve gives the flow a rate.
+    /// Attaches a flow, which has this work left at the time `now`, to its links. The next solve
+    /// gives it a rate.
     pub(super) fn attach(
         &mut self,
         number: u32,
@@ -419,7 +414,7 @@ impl Shares {
         self.load += route.len();
     }
 
-    /// Removes a flow from its links, to which it must be attached.
+    /// The flow must be attached to its links.
     pub(super) fn remove(&mut self, flow: usize) {
         self.sharing -= 1;
         let slot = std::mem::replace(&mut self.slots[flow], IDLE);
@@ -454,16 +449,14 @@ impl Shares {
         self.removed += 1;
     }
 
-    /// Returns whether rates must be computed again, because flows have started or ended, or
-    /// because a window of time ends.
+    /// Returns whether rates must be computed again: flows have started or ended, or a window ends.
     pub(super) fn is_disturbed(&self, now: Ticks) -> bool {
         let has_changed = !self.new.is_empty() || !self.dirty.is_empty();
         !self.added.is_empty() || self.window_end() <= now || self.windows.is_none() && has_changed
     }
 
     /// Updates the rates of all flows. Every examined link reduces `most` by 1, and the solve stops
-    /// when `most` is 0. For each flow whose rate changes, calls `ends` with the number of the flow
-    /// and the time at which the flow will end.
+    /// at 0. Calls `ends` with each flow whose rate changes, and the time at which it will end.
     pub(super) fn solve(&mut self, now: Ticks, most: &mut u64, mut ends: impl FnMut(usize, Ticks)) {
         self.solve += 1;
         self.changed.clear();
@@ -523,11 +516,10 @@ impl Shares {
         self.fill = fill;
     }
 
-    /// Updates rates from the lowest level to the highest, and visits only links on which something
-    /// changes. Ends early if it would take more time to continue than to compute all rates from
-    /// the beginning.
+    /// Updates rates from the lowest level to the highest, visiting only links on which something
+    /// changes. Ends early if computing all rates from the beginning would be faster.
     fn solve_changes(&mut self, now: Ticks, most: &mut u64) {
-        // The sweep starts at the links of new flows, and at links on which a flow has ended.
+        // Start at the links of new flows, and at those on which a flow has ended.
         for slot in std::mem::take(&mut self.new) {
             for hop in self.hops_of(slot) {
                 self.note(self.hops[hop].link);
@@ -580,8 +572,8 @@ impl Shares {
             // Case 2: the link becomes full at a higher level, or was full there.
             self.queue(number, next.min(old));
         } else {
-            // Case 3: the link is not full any more at its old level. Its flows of this level lose
-            // their rates. All of their links are examined again.
+            // Case 3: the link is no longer full at its old level. Its flows of this level lose
+            // their rates, and all of their links are examined again.
             self.links[number as usize].level = OPEN;
             if old < level {
                 return self.queue(number, next);
@@ -597,8 +589,8 @@ impl Shares {
         }
     }
 
-    /// Returns the lowest level, at least `level`, at which a link is full if all flows with lower
-    /// levels keep their rates; [`OPEN`] if there is none.
+    /// Returns the lowest level from `level` on at which a link is full if all flows with lower
+    /// levels keep their rates, or [`OPEN`].
     fn next_full(&mut self, number: u32, mut level: u64) -> u64 {
         let link = &self.links[number as usize];
         loop {
@@ -627,8 +619,8 @@ impl Shares {
         }
     }
 
-    /// Returns a capacity that a full link may have left, because rates are rounded down: less than
-    /// one unit for each flow, and less than one unit of the level.
+    /// Returns a capacity that a full link may have left because of rounding: less than one unit
+    /// for each flow, and less than one unit of the level.
     fn slack(&self, link: &Link) -> u64 {
         2 * (link.weights >> self.least_weight_bits) + 2
     }
@@ -654,7 +646,7 @@ impl Shares {
         let weight = flow.weight;
         let rest = &mut self.rest[slot as usize];
         if rest.solve != self.solve {
-            // Subtract the work of the time in which the flow had its old rate.
+            // Subtract the work at the old rate.
             rest.left -= i128::from(before) * i128::from(now - rest.since);
             (rest.since, rest.before, rest.solve) = (now, before, self.solve);
             self.changed.push(slot);
@@ -671,7 +663,7 @@ impl Shares {
     }
 
     /// Queues the links of a flow, whose rate has fallen to `level`, that were full at higher
-    /// levels. They may not be full any more.
+    /// levels.
     fn queue_full(&mut self, slot: u32, level: u64) {
         for hop in self.hops_of(slot) {
             let number = self.hops[hop].link;
@@ -696,8 +688,8 @@ impl Shares {
             let link = &self.links[number as usize];
             let old = link.level;
             if old == OPEN {
-                // Flows with rates keep them or get lower ones. So the link does not become full
-                // below this level.
+                // Flows keep their rates or get lower ones, so the link does not become full below
+                // this level.
                 let left = link.capacity.saturating_sub(link.rated + self.slack(link));
                 if link.unrated > 0 {
                     self.queue(number, quotient(left, link.unrated, self.level_bits).max(level));
@@ -717,7 +709,7 @@ impl Shares {
         }
     }
 
-    /// Panics unless all rates are those of a computation from the beginning.
+    /// Asserts that all rates are those of a computation from the beginning.
     #[cfg(test)]
     fn check(&self, most: u64) {
         /// With more flows, the comparison would take too long.
@@ -794,8 +786,7 @@ trait SharedLinks {
     /// Calls `visit` with each flow on a link.
     fn each_on(&self, link: u32, visit: impl FnMut(u32));
 
-    /// Calls `visit` with each link of a flow's route, and the number of times that the route
-    /// crosses it.
+    /// Calls `visit` with each link of a flow's route, and how often the route crosses it.
     fn each_hop(&self, flow: u32, visit: impl FnMut(u32, u64));
 
     fn weight(&self, flow: u32) -> u64;
@@ -806,24 +797,23 @@ trait SharedLinks {
 /// The state of a link while rates are computed.
 #[derive(Debug, Clone, Copy)]
 struct Filling {
-    /// Capacity that has not been given to a flow.
+    /// The capacity that has not been given to a flow.
     left: u64,
-    /// Sum of the weights of the flows on the link that have no rate yet.
+    /// The sum of the weights of the flows without a rate.
     open: u64,
     /// The level at which the link became full; [`OPEN`] if it is not full.
     level: u64,
 }
 
-/// A computation of the rates of all flows from the beginning, whose memory is used again. Links are
-/// filled in the order of their levels. A flow may have a limit, which is the largest level that it
-/// gets.
+/// A computation of all rates from the beginning, whose memory is reused. Links are filled in the
+/// order of their levels. A flow may have a limit, the largest level that it gets.
 #[derive(Debug, Clone, Default)]
 struct Fill {
     links: Vec<Filling>,
     /// One bit per flow: whether it has a rate.
     has_rate: Vec<u64>,
-    /// The links that are not full yet. Each entry is a level that is not above the level at which
-    /// the link becomes full, and the link.
+    /// The links that are not full yet, each after a level that is at most the one at which it
+    /// becomes full.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     full: Vec<u32>,
 }
@@ -833,10 +823,10 @@ impl Fill {
         self.links[link as usize]
     }
 
-    /// Computes the rates of all flows, so that no flow exceeds its limit. `links` are the links
-    /// that have flows, out of `count` links. `has_rate` has one bit per flow: whether it gets no
-    /// rate. `limits` are levels and flows, in ascending order. Calls `give` with each flow and its
-    /// level. Returns the number of links that were examined.
+    /// Computes the rates of all flows, none above its limit. `links` are those with flows, out of
+    /// `count` links. `has_rate` has one bit per flow: whether it gets no rate. `limits` are levels
+    /// and flows, in ascending order. Calls `give` with each flow and its level. Returns the number
+    /// of examined links.
     fn solve(
         &mut self,
         network: &impl SharedLinks,
@@ -859,14 +849,14 @@ impl Fill {
         self.queue = BinaryHeap::from(keys);
         let (mut limits, mut examined) = (limits.iter().peekable(), 0);
         while let Some(&Reverse((level, _))) = self.queue.peek() {
-            // Case 1: flows reach their limits before any link becomes full.
+            // Case 1: a flow reaches its limit before any link becomes full.
             if let Some(&(limit, flow)) = limits.next_if(|(limit, _)| *limit <= level) {
                 self.give(network, flow, limit, &mut give);
                 continue;
             }
             // Case 2: find all links that become full at this level. Rates that were given since
             // the level of a link was computed can only raise it. Such a link is queued again. A
-            // link all of whose flows have rates needs no further work.
+            // link all of whose flows have rates is done.
             self.full.clear();
             while let Some(&Reverse((key, link))) = self.queue.peek() {
                 if key > level {
@@ -881,8 +871,8 @@ impl Fill {
                     Some(_) => self.full.push(link),
                 }
             }
-            // Give this level to their flows. This is done for all of these links together, so that
-            // the result does not depend on their order.
+            // Give this level to the flows of all of these links together, so that their order does
+            // not matter.
             let full = std::mem::take(&mut self.full);
             for link in &full {
                 self.links[*link as usize].level = level;
@@ -893,7 +883,6 @@ impl Fill {
         examined
     }
 
-    /// Gives a level to a flow, unless it has a rate already.
     fn give(
         &mut self,
         network: &impl SharedLinks,

@@ -1,13 +1,11 @@
-//! Event-driven simulation of the model `fluid`: the ranks, and the times at which they post their
-//! messages.
+//! The simulation of the model `fluid`: the ranks, and the times at which they post their messages.
 //!
 //! # Events
 //!
-//! A message starts when its sender and its receiver have posted it. A sender posts a message after
-//! a start-up. A receiver posts all receives of a step when it enters the step. A message that only
-//! one of the two ranks has posted is not stored, because the positions of the ranks in the
-//! schedule show which messages they have posted. All events are ordered by one clock. Simultaneous
-//! events are processed in this order:
+//! A message starts when its sender has posted it, after a start-up, and its receiver, when it
+//! enters the step. The positions of the ranks in the schedule show which messages they have
+//! posted, so these are not stored before they start. All events are ordered by one clock.
+//! Simultaneous events are processed in this order:
 //!
 //! 1. A start-up ends: the rank posts its send, and the next start-up begins. A late rank enters.
 //! 2. A reduction ends: the rank enters the next step.
@@ -17,23 +15,21 @@
 //! 6. The clock advances to the next event.
 //!
 //! The result does not depend on the order of simultaneous events of the same kind. If several of
-//! them let a rank or a message continue, it continues the largest of their critical paths. Paths
-//! are compared part by part, in the order of [`Kind`].
+//! them let a rank or a message continue, it continues the largest of their critical paths,
+//! compared part by part, in the order of [`Kind`].
 //!
 //! # Data order
 //!
 //! With `order=data`, a rank sends its messages one after another, each as soon as its data and a
-//! port are available. Events only record what they make available, and *touch* their ranks. When
-//! all events of the present time have been processed, the touched ranks continue. A rank therefore
-//! reduces all data that arrives at the same time together, and the order of these arrivals does
-//! not matter.
+//! port are available. Events only record what they make available, and *touch* their ranks, which
+//! continue when all events of the present time have been processed. A rank therefore reduces all
+//! data that arrives at the same time together, and the order of these arrivals does not matter.
 //!
 //! # Folding
 //!
-//! If the schedule is symmetric, one rank of each orbit is simulated ([`super::fold`]). An orbit is
-//! a set of nodes that the symmetries map to each other. The number of a rank is then the number of
-//! its orbit. If a step has fewer symmetries than the steps before it, the orbits are split before
-//! the step is added.
+//! If the schedule is symmetric, one rank of each orbit (nodes that the symmetries map to each
+//! other) is simulated ([`super::fold`]). The number of a rank is then that of its orbit. If a step
+//! has fewer symmetries than the steps before it, the orbits are split before the step is added.
 
 use super::fold::{Fold, Symmetry, sum};
 use super::in_flight::{InFlight, MessagesInFlight, NewMessage};
@@ -54,38 +50,34 @@ use crate::simulation::listener::Summed;
 use crate::simulation::step::Step;
 use std::sync::Arc;
 
-/// The largest number of messages of a step for which shares of links are always exact. In larger
-/// steps, shares can be approximate: they are then computed once for each window of time
-/// ([`super::shares`]).
+/// The most messages of a step for which shares of links are always exact. In larger steps, they
+/// can be approximate: computed once for each window of time ([`super::shares`]).
 const MOST_EXACT: usize = 10_000;
-/// The largest number of messages per rank for which shares are always exact. If ranks have few
-/// messages, an arrival often lets a rank start further messages, and each of these starts would
-/// end a window.
+/// The most messages per rank for which shares are always exact. If ranks have few messages, an
+/// arrival often lets a rank start more, and each start would end a window.
 const MOST_EXACT_PER_RANK: usize = 8;
-/// The largest quotient n / t for which a large step remains folded, with exact shares. Here n is
-/// the number of its folded messages, and t is the number of translations. Exact shares take a time
-/// proportional to n^2, and windows without folding take a time proportional to n * t. In
-/// measurements, the two times were equal when n / t was about this number.
+/// The largest quotient n / t of the folded messages of a large step and the number of translations
+/// for which the step remains folded, with exact shares. These take a time proportional to n^2, and
+/// windows without folding a time proportional to n * t. In measurements, the two were equal at
+/// about this number.
 const MOST_FOLDED: usize = 2_000;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Rank {
-    /// The number of the rank's sends that are in flight. Used only with `order=data`.
+    /// The rank's sends in flight (`order=data` only).
     sending: u32,
-    /// Whether a start-up is in progress. Used only with `order=data`.
+    /// Whether a start-up is in progress (`order=data` only).
     is_starting: bool,
     is_touched: bool,
-    /// The time at which the rank's next send, or the start-up of this send, can begin.
+    /// The time at which the next send, or its start-up, can begin.
     clock: RankClock<Ticks>,
-    /// The time at which the rank entered its step. With `order=data`, this is the time at which a
-    /// late rank entered the schedule.
+    /// The time at which the rank entered its step or, with `order=data`, late, the schedule.
     entered: Clock<Ticks>,
-    /// The time at which the rank last posted a send of its step, and the index of the first send
-    /// that it posted at this time. Not used with `order=data`.
+    /// The time at which the rank last posted a send of its step, and the first send that it posted
+    /// then. Not used with `order=data`.
     posted: Ticks,
     first_posted: usize,
-    /// The time of the rank's most recent event. Of simultaneous events, the one with the largest
-    /// critical path counts.
+    /// The last event, or of simultaneous ones that with the largest critical path.
     ended: Clock<Ticks>,
 }
 
@@ -95,13 +87,13 @@ impl Rank {
     }
 }
 
-/// A message that waits until its receiver, which is late, enters the schedule.
+/// A message whose receiver is late and has not entered the schedule.
 #[derive(Debug, Clone, Copy)]
 struct HeldMessage {
     from: usize,
     to: usize,
     step: u64,
-    /// The index of the message among the sends of its sender.
+    /// The index among the sends of its sender.
     index: u32,
     posted: Clock<Ticks>,
 }
@@ -114,33 +106,32 @@ pub(super) struct Simulation {
     in_flight: MessagesInFlight,
     symmetry: Symmetry,
     now: Ticks,
-    /// For each rank, the time at which its start-up ends. If the rank is late, this is first the
-    /// time at which the rank enters the schedule. One further timer is for the end of the barrier.
+    /// The end of each rank's start-up or, at first, the time at which a late rank enters. One
+    /// further timer is for the end of the barrier.
     startups: Timers,
-    /// The start of each job. If there is only one job, it starts at 0.
+    /// The start of each job, or 0.
     starts: Vec<Ticks>,
-    /// For each rank, the time at which it enters the schedule of its job; 0 if it has entered.
-    /// Empty if no rank is late and all jobs start at 0.
+    /// The time at which each rank enters the schedule of its job; 0 if it has entered. Empty if
+    /// all ranks enter at 0.
     late: Vec<Ticks>,
-    /// The messages to late ranks that were posted before these ranks entered, with `order=data`.
+    /// The messages to late ranks that have not entered (`order=data` only).
     held: Vec<HeldMessage>,
-    /// The ranks with events at the present time, which may continue, with `order=data`.
+    /// The ranks with events at the present time (`order=data` only).
     touched: Vec<usize>,
     reductions: Timers,
     reduction_clocks: Vec<RankClock<Ticks>>,
-    /// The duration of a barrier; `None` if there is no barrier between steps.
+    /// The duration of a barrier, if there are any.
     barrier: Option<Ticks>,
     at_barrier: usize,
-    /// The only node that the time-space record includes; `None` if it includes all nodes.
+    /// The only node of the time-space record; `None` for all nodes.
     recorded_node: Option<usize>,
-    /// The largest number of messages of a step for which shares are always exact, and not computed
-    /// in windows of time ([`super::shares`]).
+    /// [`MOST_EXACT`], or a smaller number in tests.
     most_exact: usize,
-    /// Equal to [`MOST_FOLDED`], or 0 in some tests.
+    /// [`MOST_FOLDED`], or 0 in some tests.
     most_folded: usize,
-    /// Whether the simulation makes a copy of itself when it begins to use windows of time.
+    /// Whether the simulation copies itself when it begins to use windows of time.
     pub makes_copy: bool,
-    /// The copy, which continues with windows of twice the length.
+    /// The copy, which has windows of twice the length.
     pub copy: Option<Box<Self>>,
 }
 
@@ -211,7 +202,7 @@ impl Simulation {
         Self { most_exact: 0, most_folded: 0, ..self }
     }
 
-    /// Frees the memory of messages. The simulation must have ended.
+    /// The simulation must have ended.
     pub(super) fn clear(&mut self) {
         self.in_flight.clear();
     }
@@ -243,7 +234,7 @@ impl Simulation {
         }
     }
 
-    /// Posts the next send of the rank's step, and begins the start-up of the send after this one.
+    /// Posts the next send of the step, and begins the start-up of the one after it.
     fn post(&mut self, rank: usize) {
         let position = &mut self.progress.ranks[rank];
         let (number, index) = (position.step, position.sent);
@@ -265,8 +256,8 @@ impl Simulation {
         }
     }
 
-    /// Starts a message that its sender and its receiver have posted. `start` is the time at which
-    /// the second of them posted it, which is the present.
+    /// Starts a message at `start`, the present, when the second of its sender and receiver has
+    /// posted it.
     fn start_message(&mut self, from: usize, number: u64, index: u32, start: Clock<Ticks>) {
         assert_eq!(start.at(), self.now, "a message starts when it is posted");
         let step = self.progress.steps.current(number);
@@ -288,8 +279,8 @@ impl Simulation {
             return;
         }
         for rank in ends {
-            // If this is the last message that the rank waits for in its step, the rank's critical
-            // path leads through this message, or through one that arrives at the same time.
+            // The critical path of a rank leads through the last message of its step, or through
+            // one that arrives at the same time.
             self.ranks[rank].reach(arrival);
             if self.progress.ranks[rank].pending == 1 {
                 self.end_wait(rank, message, self.ranks[rank].ended);
@@ -298,7 +289,7 @@ impl Simulation {
         }
     }
 
-    /// Ends the rank's wait for a message that has arrived now. The rank continues at `end`.
+    /// Ends the wait for a message that arrives now. The rank continues at `end`.
     fn end_wait(&mut self, rank: usize, message: &InFlight, end: Clock<Ticks>) {
         let phases = self.progress.record.is_some().then(|| self.phases_of_wait(rank, message));
         let line = &mut TimeLine::of(&mut self.progress.record, rank);
@@ -306,8 +297,7 @@ impl Simulation {
         self.ranks[rank].clock.follow(end, phases, Kind::Contention, line);
     }
 
-    /// Begins a reduction at the time `start`, which is the present. Returns `false` if the reduction
-    /// takes no time.
+    /// Begins a reduction at `start`, the present. Returns `false` if it takes no time.
     fn begin_reduction(&mut self, rank: usize, bytes: f64, start: Clock<Ticks>) -> bool {
         assert_eq!(start.at(), self.now, "a reduction begins when its data has arrived");
         let duration = ticks(bytes * self.machine.reduce_byte_us);
@@ -336,15 +326,14 @@ impl Simulation {
     }
 
     fn share(&mut self) {
-        // Windows are not used on a folded network, because they do not support the split of an
-        // orbit while its messages are in flight.
+        // On a folded network, orbits could not be split while their messages are in windows.
         let is_large =
             self.in_flight.fold.is_plain() && self.progress.steps.has_larger_than(self.most_exact);
         let fraction = if is_large { self.machine.flow_window } else { 0.0 };
         if self.in_flight.shares.begins_windows(fraction) {
             self.in_flight.begin_windows(self.now);
-            // Copy the simulation now, because no message is attached to links at this time. Lists
-            // of links would take much memory.
+            // Copy the simulation now, because no message is attached to links, whose lists take
+            // much memory.
             if std::mem::take(&mut self.makes_copy) {
                 let mut copy = self.clone();
                 copy.machine.flow_window *= 2.0;
@@ -356,7 +345,7 @@ impl Simulation {
         self.in_flight.share(fraction, self.now, steps, events.remaining());
     }
 
-    /// Ends the rank's step. Returns `false` if the rank has to wait at a barrier.
+    /// Returns `false` if the rank has to wait at a barrier.
     fn reach_barrier(&mut self, rank: usize) -> bool {
         let r = &mut self.ranks[rank];
         assert_eq!(r.clock.at(), self.now, "a rank reaches the barrier at its own time");
@@ -366,14 +355,13 @@ impl Simulation {
         }
         self.at_barrier += 1;
         if self.at_barrier == self.ranks.len() {
-            // Begin the barrier only when a next step is known, because there is no barrier after
-            // the last step.
+            // There is no barrier after the last step, so wait until a next step is known.
             self.progress.steps.set_all_waiting(true);
         }
         false
     }
 
-    /// Begins the barrier before the step that has just been added, if all ranks have reached it.
+    /// Begins the barrier before the new step, if all ranks have reached it.
     fn begin_barrier(&mut self) {
         if let Some(barrier) = self.barrier.filter(|_| self.at_barrier == self.ranks.len()) {
             self.startups.set(self.ranks.len(), self.now + barrier);
@@ -396,7 +384,7 @@ impl Simulation {
         (0..self.ranks.len()).for_each(|rank| self.enter_step(rank));
     }
 
-    /// Returns the time of the last event of any rank, with the largest critical path to it.
+    /// Returns the last event of any rank, with the largest critical path to it.
     fn last_end(&self) -> Clock<Ticks> {
         self.ranks.iter().map(|rank| rank.ended).max().unwrap_or_default()
     }
@@ -413,8 +401,7 @@ impl Simulation {
         }
     }
 
-    /// Lets all touched ranks continue: they reduce the data that has arrived, and begin their next
-    /// sends.
+    /// Lets all touched ranks reduce the data that has arrived, and begin their next sends.
     fn continue_touched(&mut self) {
         for rank in std::mem::take(&mut self.touched) {
             self.ranks[rank].is_touched = false;
@@ -423,9 +410,8 @@ impl Simulation {
         }
     }
 
-    /// Posts the rank's next send. The message starts immediately, because its receiver has posted
-    /// all receives at the start. If the receiver is late, the message starts when the receiver
-    /// enters.
+    /// Posts the rank's next send. The message starts immediately, because all receives are posted,
+    /// or when its late receiver enters.
     fn post_by_data(&mut self, rank: usize) {
         let Progress { data_order: Some(order), steps, .. } = &mut self.progress else {
             unreachable!("only order=data sends by data");
@@ -445,7 +431,7 @@ impl Simulation {
         }
     }
 
-    /// Begins the rank's next sends whose data is available, as far as it has ports.
+    /// Begins the next sends whose data is available, as far as the rank has ports.
     fn send_by_data(&mut self, rank: usize) {
         while !self.ranks[rank].is_starting
             && let Some((step, index)) = self.progress.next_send(rank)
@@ -499,7 +485,7 @@ impl Simulation {
         self.late.get(rank).is_some_and(|at| *at > 0)
     }
 
-    /// Lets a late rank enter the schedule. It posts its sends and receives now.
+    /// Lets a late rank enter the schedule and post its sends and receives.
     fn enter_late(&mut self, rank: usize) {
         self.late[rank] = 0;
         let r = &mut self.ranks[rank];
@@ -524,8 +510,8 @@ impl Simulation {
 
 /// Folding: adds steps to a folded simulation, and splits orbits.
 impl Simulation {
-    /// Adds a step. Splits the orbits first if the step is not symmetric under all translations of
-    /// the folded network.
+    /// Splits the orbits first, if the step is not symmetric under all translations of the folded
+    /// network.
     fn add_folded_step(&mut self, step: &Step<'_>) {
         if self.in_flight.fold.is_plain() && step.symmetry.is_none() {
             return self.progress.steps.add(step);
@@ -546,9 +532,8 @@ impl Simulation {
     }
 
     /// Folds the network by exclusive-ors instead of translations if the first step is symmetric
-    /// under more exclusive-ors than translations. If the two numbers are equal, exclusive-ors are
-    /// used if ranks exchange messages in pairs, because such schedules are usually defined by
-    /// exclusive-ors.
+    /// under more of them, or under equally many and ranks exchange messages in pairs, because such
+    /// schedules are usually defined by exclusive-ors.
     fn choose_group(&mut self, first: &Step<'_>) {
         let translations = &self.in_flight.fold;
         let Some(other) = self.in_flight.by_exclusive_or() else { return };
@@ -563,8 +548,8 @@ impl Simulation {
         }
     }
 
-    /// Adds data that ranks reduce at the end of the step that will be added next. Splits the
-    /// orbits first if their nodes reduce different amounts.
+    /// Adds data that ranks reduce at the end of the next step to be added. Splits the orbits
+    /// first, if their nodes reduce different amounts.
     fn add_folded_sums(&mut self, summed: Summed<'_>) {
         if self.in_flight.fold.is_plain() && summed.symmetry.is_none() {
             return self.progress.steps.sum(summed);
@@ -578,8 +563,7 @@ impl Simulation {
     }
 
     /// Returns whether a step with this number of folded messages should be simulated with windows
-    /// of time on the unfolded network. This is faster than exact shares on the folded network if
-    /// many messages are left after folding.
+    /// on the unfolded network, which is faster if many messages are left after folding.
     fn needs_windows(&self, messages: usize) -> bool {
         let fold = &self.in_flight.fold;
         let translations = fold.nodes() as usize / fold.orbits();
@@ -588,9 +572,8 @@ impl Simulation {
             && messages > self.most_folded * translations
     }
 
-    /// Splits orbits if the periods of the folded network differ from `periods`. Before the split,
-    /// this function processes the events of the known steps. It takes less time to do this now,
-    /// with larger orbits.
+    /// Splits orbits if the periods of the folded network differ from `periods`. Before, the events
+    /// of the known steps are processed, which is faster with larger orbits.
     fn set_periods(&mut self, periods: Vec<u32>) {
         if periods != self.in_flight.fold.periods() {
             self.run(false);
@@ -598,7 +581,7 @@ impl Simulation {
         }
     }
 
-    /// Splits orbits. Each new rank copies the state of the old rank whose orbit included it.
+    /// Each new rank copies the state of the old rank whose orbit included it.
     fn unfold(&mut self, fold: Fold) {
         let before = Arc::clone(&self.in_flight.fold);
         if fold.orbits() == before.orbits() {
@@ -657,9 +640,9 @@ impl Simulation {
         self.recorded_node.map(|node| self.in_flight.fold.orbit(node as u32) as usize)
     }
 
-    /// Divides the time in which a rank waited for a message that has arrived now among the phases of
-    /// the message. Returns the end of each phase but the last one, which is contention. Time in
-    /// which the rank did other work has already been charged and does not count.
+    /// Divides a wait for a message that has arrived now among the phases of the message. Returns
+    /// the end of each but the last one, which is contention. Time that has been charged for other
+    /// work does not count.
     #[cold]
     fn phases_of_wait(&mut self, rank: usize, message: &InFlight) -> [(Kind, f64); 3] {
         let (now, arrived) = (us(self.now), message.started + message.latency);
@@ -667,15 +650,13 @@ impl Simulation {
         let Some(record) = &mut self.progress.record else {
             unreachable!("a wait is divided only for a record");
         };
-        // If the known steps have no further send of the rank, use the step of the message as the
-        // rank's current step.
+        // Without a further send in the known steps, the rank's step is that of the message.
         if let (true, Some((step, _))) = (has_no_known_send, message.source()) {
             record.enter(rank, step);
         }
         let (started, propagated) = (us(message.started), us(arrived).min(now));
-        // Divide the remaining time between transmission and contention. Transmission is the time
-        // that the bytes would take if no link were shared, and contention is the time that sharing
-        // adds.
+        // Divide the rest: transmission is the time of the bytes if no link were shared, and
+        // contention is the time that sharing adds.
         let charged = record.charged_until(rank).max(started).max(propagated);
         let lasted = self.now - arrived;
         let is_longer = lasted > message.alone;
@@ -740,7 +721,7 @@ impl RankModel for Simulation {
         let (sends, receives) = (step.sends(rank).len(), step.receives(rank).len());
         let r = &mut self.ranks[rank];
         (r.entered, r.posted) = (*r.clock, NEVER);
-        // Start the messages to this rank whose senders have posted them already.
+        // Start the messages that their senders have posted.
         for receive in 0..receives {
             let step = self.progress.steps.current(number);
             let (index, &StepMessage { from, .. }) = step.receive(rank, receive);
@@ -829,8 +810,8 @@ impl RankModel for Simulation {
 
     fn finish(&mut self) -> Result<Vec<(Times, Option<RankTimes>)>, String> {
         for (rank, r) in self.ranks.iter_mut().enumerate() {
-            // With `order=data`, the arrival of a message begins a reduction. If a rank has data to
-            // reduce but receives no further message, it reduces this data now.
+            // With `order=data`, the arrival of a message begins a reduction. The last reduction
+            // has no further message.
             let Progress { data_order, steps, .. } = &mut self.progress;
             let pending =
                 data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));

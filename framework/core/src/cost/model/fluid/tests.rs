@@ -40,9 +40,9 @@ fn times_equal_those_of_simgrid() {
     assert_eq!(rows, 70);
 }
 
-/// Opposite nodes of a ring with an even number of nodes have two shortest routes. SimGrid's torus
-/// zone sometimes uses the one that Swapmeet does not use. The values are times in µs on torus:4x4
-/// with blocks of 1,024 and 65,536 bytes, computed by SimGrid 3.32.
+/// Opposite nodes of a ring of even size have two shortest routes, of which SimGrid's torus zone
+/// sometimes uses the other one. Times in µs on torus:4x4 with blocks of 1,024 and 65,536 bytes,
+/// computed by SimGrid 3.32.
 const BY_SIMGRIDS_ZONE: [(&str, [f64; 2]); 4] = [
     ("pairwise", [25.728, 1444.992]),
     ("gen", [28.455937, 1594.380375]),
@@ -70,7 +70,7 @@ fn times_with_other_routes_equal_those_of_simgrid() {
 #[test]
 fn parts_follow_the_critical_path() {
     let machine = "startup_us=2,hop_us=1,byte_us=0.1";
-    // A single message takes a start-up, the latencies of two links, and the time of ten bytes.
+    // A start-up, the latencies of two links, and the time of ten bytes.
     assert_eq!(priced("ring:8", machine, &[vec![(0, 2, 10)]]).2, [2.0, 1.0, 2.0, 0.0, 0.0]);
     // Two messages share a link.
     let (us, _, parts) =
@@ -87,8 +87,8 @@ fn barriers_separate_steps() {
     let steps: [&[_]; 3] = [&[(0, 1, 100), (2, 3, 50)], &[(1, 2, 100)], &[(0, 1, 20), (2, 3, 10)]];
     // In both models, the longest messages of the three steps take 102, 102 and 22 µs. `mean` is
     // the mean of the times at which the four ranks end. Counted from the start of the last step,
-    // these times are 22, 22, 12 and 12 µs in `fluid`. In `loggp` they are 0, 22, 0 and 12 µs,
-    // because a sender does not wait until its message arrives.
+    // these are 22, 22, 12 and 12 µs in `fluid`. In `loggp` they are 0, 22, 0 and 12 µs, because a
+    // sender does not wait until its message arrives.
     for (model, mean) in
         [("fluid,byte_us=1,hop_us=2", 204.0 + 17.0), ("loggp,byte_us=1,latency_us=3", 204.0 + 8.5)]
     {
@@ -130,10 +130,9 @@ fn injection_links_are_shared() {
 
 #[test]
 fn weights_are_inverse_round_trip_times_or_equal() {
-    // A route of three links and a route of one link share a link. With `fairness=equal`, each of
-    // the two messages gets half of this link. With `fairness=rtt`, which is the default, the
-    // message on the shorter route has three times the weight of the other message. It therefore
-    // gets three quarters of the link.
+    // Routes of three links and of one link share a link. With `fairness=equal`, each message gets
+    // half of it. With `fairness=rtt`, the default, the message on the shorter route has three
+    // times the weight of the other, and gets three quarters.
     let both = [vec![(0, 3, 100), (2, 3, 100)]];
     assert_eq!(priced("mesh:4", "byte_us=1,fairness=equal", &both).0, 200.0);
     let (us, mean, _) = priced("mesh:4", "byte_us=1,hop_us=0.000001", &both);
@@ -142,8 +141,8 @@ fn weights_are_inverse_round_trip_times_or_equal() {
     assert!((mean - (200.0 + 200.0 + 400.0 / 3.0) / 4.0).abs() < 0.01, "{mean}");
 }
 
-/// Node 1 receives 100 bytes, reduces them, and forwards the result. With `order=data`, the send
-/// waits for the reduction.
+/// Node 1 receives 100 bytes, reduces them, and forwards the result, with `order=data` after the
+/// reduction.
 #[test]
 fn a_result_is_sent_after_its_reduction() {
     let steps = vec![vec![(0, 1, 100, 0)], vec![(1, 2, 100, 1)]];
@@ -160,9 +159,9 @@ fn a_result_is_sent_after_its_reduction() {
     }
 }
 
-/// After the last step, the rank with the longest reduction need not be the rank that receives
-/// last. A rank can also reduce data without receiving a message. With `order=data`, each rank ends
-/// after its own reduction, as with `order=step`.
+/// After the last step, the rank with the longest reduction need not be the one that receives last.
+/// A rank can also reduce without a message. With `order=data`, each rank ends after its own
+/// reduction, as with `order=step`.
 #[test]
 fn last_reductions_of_different_ranks_are_not_added() {
     let steps = vec![vec![(0, 1, 11, 0)]];
@@ -193,8 +192,8 @@ mod data_order {
     use crate::network::topology::parse;
     use crate::test_tiers::cases;
 
-    /// Returns the cost, the times at which the ranks end in the naive simulation, and whether a near
-    /// tie may have decided these times.
+    /// The cost, the ends of the ranks in the naive simulation, and whether a near tie may have
+    /// decided them.
     fn simulate(
         network: &str,
         machine: &ByData,
@@ -218,8 +217,7 @@ mod data_order {
         (evaluator.cost().unwrap(), ends, is_near)
     }
 
-    /// Asserts that the cost has the times of the naive simulation. They differ by the rounding to
-    /// picoseconds.
+    /// Times differ from the naive simulation by the rounding to picoseconds.
     fn assert_agree(cost: &Cost, ends: &[f64], case: &str) {
         let last = ends.iter().copied().fold(0.0, f64::max);
         let first = ends.iter().copied().fold(f64::INFINITY, f64::min);
@@ -241,8 +239,8 @@ mod data_order {
         ("hypercube:3", 8),
     ];
 
-    /// Returns random steps. A rank that receives in a step may reduce data in it. Sizes are random, so
-    /// that ties of messages which share links are rare.
+    /// A rank that receives in a random step may reduce data in it. Random sizes make ties of
+    /// messages which share links rare.
     fn random_steps(random: &mut Random, n: u32) -> (Sends, Vec<Vec<u64>>) {
         let (mut steps, mut sums) = (Sends::new(), Vec::new());
         let reduces = random.below(2) == 0;
@@ -319,9 +317,9 @@ mod data_order {
         late: Vec::new(),
     };
 
-    /// Rank 2 receives 10 bytes of step 1 from rank 0 after 10 µs, and reduces them in 10 µs. In this
-    /// time, it receives 15 bytes of step 2 from rank 1, which it reduces in the next 15 µs. Its send
-    /// of the data of step 1 waited until 35 µs, for both reductions.
+    /// Rank 2 receives 10 bytes of step 1 from rank 0 after 10 µs, and reduces them in 10 µs,
+    /// during which it receives 15 bytes of step 2 from rank 1, which it reduces in the next 15 µs.
+    /// Its send of the data of step 1 waited until 35 µs, for both reductions.
     #[test]
     fn reduced_data_is_sent_during_the_next_reduction() {
         let steps = vec![vec![(0, 2, 10, 0)], vec![(1, 2, 15, 0)], vec![(2, 3, 10, 1)]];
@@ -346,9 +344,8 @@ mod data_order {
     }
 
     /// The messages of `flow:segments=4` on `mesh:3x3,down=4-5+0~1` with
-    /// `moe:experts=9,top=2,tokens=3,bytes=1000` and the seed 66, as sender, receiver, bytes and latest
-    /// arrival. Some of the blocks are empty. If the latest arrival is a different one when empty blocks
-    /// count, too, it follows.
+    /// `moe:experts=9,top=2,tokens=3,bytes=1000` and the seed 66: sender, receiver, bytes, latest
+    /// arrival and, if it differs, the latest arrival that also counts empty blocks.
     const WITH_EMPTY_BLOCKS: [&str; 16] = [
         "0>3:1250:0 1>0:1250:0 2>5:1000:0 3>6:1250:0 4>1:1000:0 5>8:1250:0 7>4:1000:0 8>7:1250:0",
         "0>3:1250:0 1>2:1000:0:1 2>5:1000:0 5>8:1250:1 6>7:1250:0:1 7>4:1000:1",
@@ -368,8 +365,8 @@ mod data_order {
         "1>4:500:11",
     ];
 
-    /// Messages do not wait for empty blocks, because these are not sent (`empty=skip`). If they did,
-    /// the time would be 4276.28 µs: one rank would send a message later, and others would be faster.
+    /// Empty blocks are not sent (`empty=skip`), so messages do not wait for them. If they did, the
+    /// time would be 4276.28 µs: one rank would send a message later, and others would be faster.
     #[test]
     fn messages_do_not_wait_for_empty_blocks() {
         let machine = ByData {
@@ -417,8 +414,8 @@ mod symmetry {
     use crate::network::symmetry::Symmetry::{Shift, Xor};
     use crate::network::topology::parse;
 
-    /// Returns the cost, the number of orbits after the last step, and the time-space record. If
-    /// `plain`, the network is not folded, so that each node is an orbit.
+    /// The cost, the number of orbits after the last step, and the time-space record. If `plain`,
+    /// each node is an orbit.
     fn priced(
         topology: &str,
         machine: &str,
@@ -428,8 +425,8 @@ mod symmetry {
         priced_of(None, topology, machine, steps, plain)
     }
 
-    /// Does the same as [`priced`], but with orbit planning: only the messages of one node per orbit of
-    /// a group are reported.
+    /// [`priced`] with orbit planning: only the messages of one node per orbit of a group are
+    /// reported.
     fn priced_of(
         group: Option<&Group>,
         topology: &str,
@@ -463,7 +460,7 @@ mod symmetry {
             "uneven" => (1..n)
                 .map(|k| (0..n).map(|r| (r, r ^ k, 300 + 100 * u64::from(r % 2))).collect())
                 .collect(),
-            // In each step, a rank sends to two ranks. Ranks with odd numbers use the opposite order.
+            // A rank sends to two ranks in each step, in the opposite order if its number is odd.
             "two" => (1..n / 2)
                 .map(|k| {
                     (0..n)
@@ -527,8 +524,7 @@ mod symmetry {
                             let (a, b) = (ends(&did, rank), ends(&did_plain, rank));
                             assert_eq!(a, b, "{network} {name} {machine}: {rank}");
                         }
-                        // Symmetric schedules are folded, and `broken` is not. The result for `two` is
-                        // not tested here.
+                        // Symmetric schedules are folded, `broken` is not. For `two`, see below.
                         let is_folded = orbits < n as usize;
                         assert!(
                             name == "two" || is_folded == (name != "broken"),
@@ -566,9 +562,9 @@ mod symmetry {
         }
     }
 
-    /// Messages of different orbits end at the same time. When the first of them ends, ranks wait for
-    /// the next step. This step splits the orbits, while the other messages have exactly 0 bytes left.
-    /// The messages of later steps must not be confused with these messages.
+    /// Messages of different orbits end at the same time. When the first of them ends, ranks wait
+    /// for the next step. It splits the orbits, while the other messages have exactly 0 bytes left,
+    /// and must not be confused with messages of later steps.
     #[test]
     fn orbits_are_split_while_messages_end() {
         let shift = |k: u32| (0..8).map(|r| (r, (r + k) % 8, 64)).collect::<Messages>();
@@ -626,7 +622,7 @@ mod symmetry {
         let orbits = |network: &str, name: &str, n| {
             priced(network, "byte_us=0.003,hop_us=0.4", &schedule(name, n), false).1
         };
-        // In these schedules, all nodes do the same work, so there is one orbit.
+        // In these schedules, all nodes do the same work.
         assert_eq!(
             (
                 orbits("torus:4x4", "linear", 16),
@@ -635,16 +631,15 @@ mod symmetry {
             ),
             (1, 1, 1)
         );
-        // Nodes below the same switch, and switches, may be exchanged, so exclusive-ors are symmetries.
+        // Nodes below the same switch, and switches, may be exchanged.
         assert_eq!(
             (orbits("fat-tree:4x2", "pairwise", 16), orbits("hyperx:4x2", "uneven", 8)),
             (1, 2)
         );
-        // `gen` is symmetric under shifts by a row. `pairwise` is symmetric under shifts by half a ring
-        // in each dimension, because such a shift only changes the highest bit of a coordinate.
+        // `gen` is symmetric under shifts by a row, `pairwise` under shifts by half a ring in each
+        // dimension, which only change the highest bit of a coordinate.
         assert_eq!((orbits("torus:8x4", "gen", 32), orbits("torus:8x4", "pairwise", 32)), (4, 8));
-        // Ranks use different orders of sends. The order matters only with start-ups, and then reduces
-        // the symmetry.
+        // Ranks use different orders of sends, which matter only with start-ups.
         let two = |startup: &str| {
             priced("ring:8", &format!("byte_us=0.003{startup}"), &schedule("two", 8), false).1
         };
@@ -663,8 +658,8 @@ mod symmetry {
     }
 }
 
-/// The result is a function of the case alone. It does not depend on skipped steps, folding,
-/// time-space records, the order in which a step lists its messages, or the numbers of ranks.
+/// The result is a function of the case alone, not of skipped steps, folding, time-space records,
+/// the order in which a step lists its messages, or the numbers of ranks.
 mod exactness {
     use super::super::Fluid;
     use super::super::simulation::Simulation;
@@ -681,12 +676,12 @@ mod exactness {
         network: &'static str,
         machine: String,
         steps: Sends,
-        /// For each step, the load that each rank reduces; empty if no rank reduces anything.
+        /// For each step, the load that each rank reduces, if any.
         sums: Vec<Vec<u64>>,
     }
 
-    /// Returns the cost, and whether steps were skipped. If `is_plain`, the network is not folded, and
-    /// there is a time-space record, so that no step is skipped.
+    /// The cost, and whether steps were skipped. If `is_plain`, the network is not folded, and a
+    /// time-space record prevents skipping.
     fn simulate(case: &Case, is_plain: bool) -> (Cost, bool) {
         let read = |_: &str| Ok("0 1\n1 2\n2 0\n2 3\n3 4\n4 5\n5 3\n0 6\n6 7\n7 5\n".to_owned());
         let network = parse_with(case.network, &read).unwrap();
@@ -736,8 +731,7 @@ mod exactness {
         "byte_us=0.01,hop_us=0.5,startup_us=1,order=data,ports=all,reduce_byte_us=0.1",
         "eager_byte_us=0.01,rendezvous_bytes=200,rendezvous_us=3,byte_us=0.01,hop_us=0.25,noise=0.3",
     ];
-    /// The number of machines at the beginning of [`MACHINES`] on which the order of a rank's sends has
-    /// no meaning.
+    /// The first machines of [`MACHINES`], on which the order of a rank's sends has no meaning.
     const UNORDERED: u64 = 6;
 
     /// Returns a random step. Equal sizes and short routes make many events simultaneous.
@@ -784,7 +778,6 @@ mod exactness {
         Case { network, machine, steps, sums }
     }
 
-    /// Calls `test` with the random generator of each case.
     fn each_case(first: u32, full: u32, mut test: impl FnMut(&mut Random, u64)) {
         for seed in 0..u64::from(cases(first, full)) {
             let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5DEE_CE66);
@@ -856,10 +849,10 @@ mod exactness {
         });
     }
 
-    /// A step that begins a reduction of two messages that arrive together reduces both of them at
-    /// once, whatever the order in which the step lists them. Rank 2 receives 10 bytes of step 1 from
-    /// rank 0 and 10 bytes of step 2 from rank 1 after 10 µs. It forwards the data of step 1, after the
-    /// reduction of all 20 bytes: 10 + 20 + 10 µs.
+    /// A reduction of two messages that arrive together reduces both at once, whatever their order
+    /// in the step. Rank 2 receives 10 bytes of step 1 from rank 0 and 10 bytes of step 2 from rank
+    /// 1 after 10 µs. It forwards the data of step 1, after the reduction of all 20 bytes:
+    /// 10 + 20 + 10 µs.
     #[test]
     fn data_that_arrives_together_is_reduced_together() {
         for (first, second) in [(0, 1), (1, 0)] {
@@ -872,9 +865,9 @@ mod exactness {
         }
     }
 
-    /// More than 64 flows of different sizes and weights share a link, and solves from the beginning
-    /// alternate with changes of single flows. In tests, each solve is compared with one from the
-    /// beginning.
+    /// More than 64 flows of different sizes and weights share a link, and solves from the
+    /// beginning, with which each solve is compared in tests, alternate with changes of single
+    /// flows.
     #[test]
     fn rates_equal_those_from_the_beginning_with_many_flows_on_a_link() {
         each_case(4, 80, |random, _| {
@@ -935,10 +928,9 @@ mod windows {
     use crate::network::topology::parse;
     use crate::test_tiers::cases;
 
-    /// Returns the cost with windows of time even in small steps. With the default `flow_window`, at
-    /// least 200 messages must share links.
-    /// Returns the spec of a machine whose notes are only about windows. Without `ports=all`, a note
-    /// says that ports do not limit rates, except with `order=data`, where they do.
+    /// The cost with windows of time even in small steps. With the default `flow_window`, at least
+    /// 200 messages must share links. Without `ports=all`, a note says that ports do not limit
+    /// rates, except with `order=data`, where they do.
     fn without_port_note(machine: &str) -> String {
         let ports = if machine.contains("order=data") { "" } else { ",ports=all" };
         format!("free:model=fluid,{machine}{ports}")
@@ -959,8 +951,7 @@ mod windows {
         cost_of_forwarding(topology, &machine, &sends(steps))
     }
 
-    /// Returns the completion time, the time at which the first rank ends, and the mean of the times at
-    /// which all ranks end.
+    /// The completion time, the end of the first rank, and the mean of the ends of all ranks.
     fn times(cost: &Cost) -> [f64; 3] {
         let ranks = cost.ranks.unwrap();
         [cost.parts.total(), ranks.first, ranks.mean]
@@ -972,8 +963,8 @@ mod windows {
         }
     }
 
-    /// Returns a step in which each rank sends to all other ranks. `kind` names the distribution of the
-    /// sizes of messages. Empty messages are omitted.
+    /// Each rank sends to all others. `kind` names the distribution of the sizes. Empty messages
+    /// are omitted.
     fn complete(kind: &str, ranks: u32) -> Messages {
         let mut random = Random(7);
         let mut below = |most| random.below(most);
@@ -997,9 +988,8 @@ mod windows {
     const SIZES: [&str; 7] =
         ["equal", "two sizes", "by sender", "hot receiver", "sparse", "heavy tail", "random"];
 
-    /// In some distributions of sizes, many messages have equal sizes and arrive at the same time. Each
-    /// combination of a network and a distribution is tested on one machine, and the machines take
-    /// turns.
+    /// In some distributions, many messages have equal sizes and arrive at the same time. The
+    /// machines take turns among the networks and distributions.
     #[test]
     fn windows_agree_with_exact_shares() {
         let machines = [
@@ -1023,9 +1013,9 @@ mod windows {
         }
     }
 
-    /// All ranks send a message to the same rank, and the messages share its injection link equally.
-    /// Messages are numbered by size. Between the ends of messages i - 1 and i, the remaining n - i + 1
-    /// messages each send the bytes by which message i is longer than message i - 1.
+    /// All ranks send a message to one rank, over its injection link, in equal shares. Messages are
+    /// numbered by size. Between the ends of messages i - 1 and i, the remaining n - i + 1 messages
+    /// each send the bytes by which message i is longer than message i - 1.
     #[test]
     fn windows_agree_with_the_closed_form_of_an_incast() {
         let n = 400_u64;
@@ -1038,9 +1028,8 @@ mod windows {
         let expected = [now, 100.0 / 7.0 * n as f64 * 0.01, (sum + now) / (n + 1) as f64];
         let machine = "byte_us=0.00001,injection_byte_us=0.01,fairness=equal";
         let found = with_windows("fully-connected:401", machine, &[step]);
-        // The end of the first rank has the largest tolerance, because windows are least exact for the
-        // shortest messages. Their sizes differ by large factors, and about ten of them arrive in the
-        // first window.
+        // Windows are least exact for the shortest messages, whose sizes differ by large factors,
+        // and about ten of which arrive in the first window.
         assert_close(times(&found), expected, [1e-6, 0.05, 1e-4], "incast");
     }
 
@@ -1060,9 +1049,9 @@ mod windows {
         }
     }
 
-    /// Rank r sends to ranks r + 1, r + 2, etc. in this order. Of the rotations of a digit of the rank
-    /// numbers, only rotations of the first digit preserve this order. A folded step would therefore
-    /// still have most of the messages, so the step is simulated with windows and without folding.
+    /// Rank r sends to ranks r + 1, r + 2, etc. in this order, which only rotations of the first
+    /// digit of the rank numbers preserve. A folded step would still have most of the messages, so
+    /// windows without folding are used.
     #[test]
     fn large_folded_steps_have_windows() {
         let (network, machine) = ("fat-tree:3x3", "byte_us=0.01,hop_us=0.5,startup_us=0.01");
@@ -1073,9 +1062,9 @@ mod windows {
         assert_close(times(&found), times(&expected), [2e-3, 1e-2, 2e-3], network);
     }
 
-    /// In each group of three nodes of a line, two messages of equal size share a link to the third
-    /// node, and no other message uses this link. So the sizes of messages of other groups, which
-    /// determine the windows, do not matter: both messages end after twice the time of their bytes.
+    /// In each group of three nodes of a line, two messages of equal size have a link to the third
+    /// node of their own. So the sizes of other messages, which determine the windows, do not
+    /// matter: both end after twice the time of their bytes.
     #[test]
     fn messages_on_links_of_their_own_end_when_their_bytes_are_sent() {
         const GROUPS: u32 = 80;
@@ -1094,13 +1083,13 @@ mod windows {
         assert_close(times(&cost), [last, first, mean], [1e-9; 3], "equal messages");
     }
 
-    /// Shares are exact in steps of up to 10,000 messages, and in steps of up to 8 messages per rank.
+    /// In steps of up to 10,000 messages, or of up to 8 messages per rank.
     #[test]
     fn small_steps_have_exact_shares() {
         for (n, per_rank, is_exact) in [(101, 99, true), (101, 100, false), (1300, 8, true)] {
-            // The messages of rank 0 are longer, so that the schedule is not symmetric. Ten classes of
-            // sizes are enough, because only the number of messages decides whether shares are exact.
-            // With a class for each distance, exact shares would be computed ten times as often.
+            // The longer messages of rank 0 break the symmetry. Ten classes of sizes are enough,
+            // because only the number of messages decides. With a class for each distance, exact
+            // shares would be computed ten times as often.
             let bytes = |from, k| 100 + u64::from(k % 10) + u64::from(from == 0);
             let sends =
                 |from: u32| (1..=per_rank).map(move |k| (from, (from + k) % n, bytes(from, k)));
@@ -1135,7 +1124,7 @@ mod windows {
         }
     }
 
-    /// Returns the relative difference that the note reports between windows of one and two lengths.
+    /// The relative difference that the note reports between windows of one and two lengths.
     fn estimate(cost: &Cost) -> f64 {
         let note = cost.note.as_ref().unwrap();
         let percent = note.split(", ").nth(1).unwrap().split(' ').next().unwrap();
@@ -1144,8 +1133,8 @@ mod windows {
 
     /// Late ranks begin all of their messages at the same time, in the middle of a long window. The
     /// messages waited for its end, which took 2389.4 µs instead of 1700.0, with a note of no
-    /// difference. Each message of rank 3 to another group takes the time of its bytes on a link that
-    /// its group shares.
+    /// difference. Each message of rank 3 to another group takes the time of its bytes on a link
+    /// that its group shares.
     #[test]
     fn messages_of_late_ranks_do_not_wait_for_the_end_of_a_window() {
         let network = "groups:16x8,inside=9,inside_hop=0";
@@ -1156,9 +1145,9 @@ mod windows {
         assert!((us / 1700.0 - 1.0).abs() <= (3.0 * estimate(&found) + 1e-3).min(5e-3), "{us}");
     }
 
-    /// Random cases with late ranks, failed and slow links, background traffic, jitter, `order=data` and
-    /// skewed sizes. The error of windows is at most 0.5 %, and at most three times the difference that
-    /// the note reports plus 0.1 %.
+    /// Random cases with late ranks, failed and slow links, background traffic, jitter,
+    /// `order=data` and skewed sizes. The error is at most 0.5 %, and at most three times the
+    /// reported difference plus 0.1 %.
     #[test]
     fn the_note_bounds_the_error_of_windows() {
         let networks = [
@@ -1255,9 +1244,8 @@ mod background {
         cost_with_background(Background::new(nodes, bytes), network, &machine, steps).unwrap()
     }
 
-    /// A message of m bytes and a flow of b bytes share a link that transmits one byte per µs. Each
-    /// of them gets half of the link's rate until the shorter one ends. So the message takes
-    /// `m + min(m, b)`.
+    /// A message of m bytes and a flow of b bytes share a link of one byte per µs equally, until
+    /// the shorter one ends. So the message takes `m + min(m, b)`.
     #[test]
     fn a_flow_shares_a_link_with_a_message_until_it_ends() {
         for (m, b, expected) in
@@ -1280,15 +1268,15 @@ mod background {
         let twice = [vec![(0, 1, 100)], vec![(0, 1, 100)]];
         let us = cost_with_flows(2, &[(0, 1, 40)], "mesh:2", "byte_us=1", &twice).parts.total();
         assert!((us - 240.0).abs() < 1e-9, "{us}");
-        // A flow in the opposite direction uses a different link, because links are directed. So
-        // neither of these flows delays a message, and the schedule does not wait until they end.
+        // Flows in the opposite direction use different links, so they delay no message, and the
+        // schedule does not wait for their ends.
         let flows = [(1, 0, 1000), (2, 3, 1000)];
         let us = cost_with_flows(4, &flows, "mesh:4", "byte_us=1", &twice).parts.total();
         assert!((us - 200.0).abs() < 1e-9, "{us}");
     }
 
-    /// The flows are on other links than the message. Flows of one byte end before the schedule, and
-    /// their ends are events. Flows of 1,000,000 bytes would end after the schedule.
+    /// The flows are on other links. Flows of one byte end before the schedule, and their ends are
+    /// events. Flows of 1,000,000 bytes would end after it.
     #[test]
     fn flows_are_not_simulated_after_the_end_of_the_schedule() {
         let needed_events = |flow_bytes: u64| {
@@ -1376,8 +1364,8 @@ mod background {
     }
 }
 
-/// Each rank sends 100 bytes to each of three others, over links of their own. A start-up takes
-/// 5 µs, and the bytes of a message 10 µs. Without a group, the start-ups follow each other.
+/// Each rank sends 100 bytes to each of three others over links of their own: a start-up takes 5
+/// µs, the bytes 10 µs. Without a group, the start-ups follow each other.
 #[test]
 fn grouped_sends_of_a_step_share_one_start_up() {
     let step = schedule("linear", 4, 100);
@@ -1414,7 +1402,7 @@ mod jobs {
         cost.parts.total()
     }
 
-    /// Returns the steps of both jobs together. Rank r of the second job is rank n + r.
+    /// Rank r of the second job is rank n + r.
     fn joined(first: &Sends, second: &Sends, n: u32) -> Sends {
         let of = |steps: &Sends, number: usize, by: u32| -> Vec<(u32, u32, u64, u32)> {
             let step = steps.get(number).cloned().unwrap_or_default();
@@ -1424,8 +1412,8 @@ mod jobs {
         steps.map(|number| [of(first, number, 0), of(second, number, n)].concat()).collect()
     }
 
-    /// The closed form of the max-min share of one link with a byte per µs. The first message has 100
-    /// bytes. When the second one starts, it has 100 - s bytes left, and both have half of the rate.
+    /// The closed form of the max-min share of a link of one byte per µs. When the second message
+    /// starts, the first has 100 - s bytes left, and both get half of the rate.
     #[test]
     fn jobs_on_the_same_link_share_it() {
         let message = |bytes| sends(&[[(0, 1, bytes)]]);
@@ -1450,8 +1438,8 @@ mod jobs {
         assert_eq!(costs.iter().map(total).collect::<Vec<_>>(), [30.0; 3]);
     }
 
-    /// Jobs along different dimensions of a torus use different links, so that each takes as long as
-    /// alone, whatever its start and the number of its steps.
+    /// Jobs along different dimensions of a torus use different links, so each takes as long as
+    /// alone, whatever its start and its steps.
     #[test]
     fn jobs_on_different_links_take_as_long_as_alone() {
         let along = |by: u32, side: u32, steps: u64| -> Sends {
@@ -1473,8 +1461,7 @@ mod jobs {
         }
     }
 
-    /// The oracle computes rates from the beginning after each event. Its ranks are those of two jobs
-    /// that share nodes.
+    /// The oracle's ranks are those of two jobs that share nodes.
     #[test]
     fn jobs_share_links_as_in_the_oracle() {
         let mut random = Random(7);
@@ -1515,8 +1502,8 @@ mod jobs {
         }
     }
 
-    /// An all-to-all of pairs and an allreduce around a ring, both among ranks that differ in the two
-    /// middle bits of their number.
+    /// An all-to-all of pairs and a ring allreduce, both among ranks that differ in the two middle
+    /// bits of their number.
     #[test]
     fn collectives_in_the_same_communicators_share_links_as_in_the_oracle() {
         let rank = |communicator: u32, member: u32| {

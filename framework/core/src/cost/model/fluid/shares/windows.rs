@@ -1,72 +1,68 @@
 //! Approximate rates for very many flows that share links.
 //!
-//! Exact rates change whenever a flow starts or ends, so they must then be computed again. This
-//! module computes the rates once for a *window* of time, in which a small fraction of the flows
-//! end. One computation of all rates is called a solution. All windows together cost about as much
-//! as `1 / fraction` solutions with all flows, and this number does not depend on the number of
-//! flows.
+//! Exact rates change whenever a flow starts or ends. This module computes the rates once for a
+//! *window* of time, in which a small fraction of the flows end. A computation of all rates is a
+//! solution. All windows together cost about as much as `1 / fraction` solutions with all flows,
+//! however many flows there are.
 //!
 //! If a flow ends in a window, its rate is limited to its remaining work divided by the length of
-//! the window, which is its mean rate in the window. The solution gives the capacity that remains
-//! to other flows. Therefore no capacity is left idle and no work is lost, and the error is of
-//! second order in the length of the window. The time at which the flow ends is computed from the
-//! rate that it would have without the limit.
+//! the window, which is its mean rate there. The solution gives the remaining capacity to other
+//! flows. So no capacity is left idle, no work is lost, and the error is of second order in the
+//! length. The end of the flow is computed from the rate that it would have without the limit.
 //!
-//! The length of a window is computed from the rates in the previous window. When the rates in the
-//! new window are known, the flows that would end in it are counted. If more than twice the planned
-//! number of flows would end, the previous rates were a poor estimate, for example because many
-//! flows have equal sizes. In that case, rates without limits are computed, and the length is
-//! computed again from these rates.
+//! The length of a window is computed from the rates in the previous one. If more than twice the
+//! planned number of flows would end at the new rates, the previous rates were a poor estimate, for
+//! example because many flows have equal sizes. Then the length is computed again from rates
+//! without limits.
 //!
 //! A flow that starts in a window has no rate in it. It waits for the next window, but only for a
 //! small fraction of the time that it will take. If the window lasts longer, it is *cut*: it ends
-//! early, and the flows that would have ended later in it continue. The delay of any chain of
-//! messages, such as one that begins at a late rank, is therefore at most this fraction. Flows that
-//! have ended before the cut have used more capacity than their mean rates. So that this is little,
-//! the next window is planned with at most twice the length of one that was cut.
+//! early, and the flows that would have ended later continue. The delay of any chain of messages,
+//! such as one from a late rank, is therefore at most this fraction. Flows that ended before the
+//! cut have used more capacity than their mean rates. So that this is little, the next window has
+//! at most twice the length of one that was cut.
 //!
-//! Numbers of work are `f64` here. Each one is computed for a flow by itself, and all sums are sums
-//! of whole numbers, so the result does not depend on the order of flows.
+//! Work is in `f64` here. Each number is computed for a flow by itself, and all sums are of whole
+//! numbers, so the order of flows does not matter.
 
 use super::{Fill, Hop, Link, OPEN, SharedLinks, Shares, WITHOUT_SLOT, quotient, rate_of};
 use crate::cost::model::ticks::Timers;
 use crate::cost::model::ticks::{NEVER, Ticks, nearest};
 
-/// The smallest number of flows that should end in a window. If fewer flows would end, windows save
-/// no work, so rates are computed exactly again.
+/// The fewest flows that should end in a window. With fewer, windows save no work, and rates are
+/// exact again.
 const LEAST_ENDS: f64 = 2.0;
-/// The fraction of its own time for which a new flow waits for a window, divided by the fraction of
-/// the flows that end in a window.
+/// The fraction of its own time for which a new flow waits, divided by the fraction of the flows
+/// that end in a window.
 const WAIT: f64 = 1.0 / 20.0;
-/// If less than this fraction of the listed flows has work left, all flows that have ended are
-/// removed from the lists of flows.
+/// If less than this fraction of the listed flows has work left, ended flows are removed.
 const LEAST_LISTED: f64 = 0.8;
-/// If fewer flows than `LEAST_CHANGES * OBSERVED` start or end in [`OBSERVED`] windows, windows save
-/// no work.
+/// If fewer flows than `LEAST_CHANGES * OBSERVED` start or end in [`OBSERVED`] windows, windows
+/// save no work.
 const LEAST_CHANGES: usize = 4;
 const OBSERVED: usize = 16;
-/// The number of bits of a positive `f64` that [`Windows::length`] distinguishes: the exponent, and
-/// five places of the fraction.
+/// The bits of a positive `f64` that [`Windows::length`] distinguishes: the exponent, and five of
+/// the fraction.
 const BUCKET_BITS: u32 = 16;
-/// The value of unused entries of [`Flows::links`], after routes that are shorter than `width`.
+/// An unused entry of [`Flows::links`].
 const NO_LINK: u32 = u32::MAX;
 
-/// A list of flows. Each property has a list of its own, because the computation of all rates reads
-/// few properties of very many flows in random order.
+/// A list of flows. Each property is a list, because a computation of all rates reads few
+/// properties of very many flows in random order.
 #[derive(Debug, Clone, Default)]
 struct Flows {
     numbers: Vec<u32>,
-    /// Work that is left at the end of the window; 0 if the flow ends in the window.
+    /// The work that is left at the end of the window; 0 if the flow ends in it.
     left: Vec<f64>,
-    /// Rate divided by weight; 0 if the flow has not been in a window yet.
+    /// The rate divided by the weight; 0 for a flow that has not been in a window yet.
     levels: Vec<u64>,
     /// The weight of each flow; empty if all weights are [`Flows::weight`].
     weights: Vec<u64>,
     weight: u64,
-    /// The number of entries in `links` for each flow: the length of the longest route.
+    /// The number of entries in `links` for each flow, that of the longest route.
     width: usize,
-    /// For each flow, the links of its route, followed by [`NO_LINK`] up to `width` entries. If a
-    /// route crosses a link twice, the link is listed twice.
+    /// For each flow, the links of its route (twice if it crosses them twice), then [`NO_LINK`] up
+    /// to `width` entries.
     links: Vec<u32>,
 }
 
@@ -144,12 +140,12 @@ impl Flows {
     }
 }
 
-/// The capacity of a link, and totals over the flows on this link.
+/// The capacity of a link, and totals of its flows.
 #[derive(Debug, Clone, Copy)]
 struct Load {
     capacity: u64,
     weights: u64,
-    /// Sum of the weights of those flows on the link that end in the current window.
+    /// The sum of the weights of the flows that end in the current window.
     limited: u64,
     flows: u32,
 }
@@ -160,9 +156,9 @@ struct Loads {
     level_bits: u32,
     flows: Flows,
     links: Vec<Load>,
-    /// For each link, the position in `on` of the first flow on this link.
+    /// For each link, the position of its first flow in `on`.
     first_on: Vec<u32>,
-    /// The indices of the flows on each link, one link after another.
+    /// The flows on each link, one link after another.
     on: Vec<u32>,
 }
 
@@ -195,7 +191,7 @@ impl Loads {
         rate_of(self.flows.weight(flow), self.flows.levels[flow], self.level_bits) as f64
     }
 
-    /// Removes the flows that have ended, and creates the lists of the flows on each link again.
+    /// Removes the flows that have ended, and lists the flows on each link again.
     fn list(&mut self) {
         let Self { flows, links, first_on, on, .. } = self;
         flows.remove_ended();
@@ -206,8 +202,8 @@ impl Loads {
                 links[link].flows += 1;
             }
         }
-        // Sort the flows by link with a counting sort. During this sort, element `link + 1` of
-        // `first_on` is the next free position of the link in `on`.
+        // A counting sort by link, during which element `link + 1` of `first_on` is the next free
+        // position of the link in `on`.
         first_on.clear();
         first_on.extend([0, 0]);
         let mut sum = 0;
@@ -230,7 +226,6 @@ impl Loads {
 #[derive(Debug, Clone, Copy)]
 struct Ending {
     flow: u32,
-    /// The work that was left at the start of the window.
     before: f64,
     end: Ticks,
 }
@@ -243,8 +238,8 @@ pub(super) struct Windows {
     /// The start and the end of the current window.
     start: Ticks,
     end: Ticks,
-    /// The time at which the window is cut, because a new flow would wait for too long; [`NEVER`]
-    /// if no new flow waits.
+    /// The time at which the window is cut, because a new flow would wait for too long, or
+    /// [`NEVER`].
     cut: Ticks,
     /// The largest length of the next window.
     longest: Ticks,
@@ -254,13 +249,12 @@ pub(super) struct Windows {
     /// One bit per flow: whether it has ended.
     ended: Vec<u64>,
     fill: Fill,
-    /// Number of flows that have been added since the last window began.
+    /// The flows that have been added since the last window began.
     new: usize,
-    /// The flows whose rates are limited, in ascending order of their limits. Each entry is the
-    /// largest level that a flow may have, and the index of this flow.
+    /// The largest levels of flows with limited rates, in ascending order, each with its flow.
     limits: Vec<(u64, u32)>,
-    /// The number of windows, and of the flows that started or ended in them, since the last
-    /// decision about their use.
+    /// The windows, and the flows that started or ended in them, since the last decision to use
+    /// windows.
     observed: usize,
     changes: usize,
 }
@@ -293,15 +287,15 @@ impl Windows {
         }
     }
 
-    /// Adds a flow. It gets a rate in the next window.
+    /// The flow gets a rate in the next window.
     pub(super) fn add(&mut self, number: u32, left: f64, now: Ticks, weight: u64, route: &[Hop]) {
         self.loads.flows.push(number, left, weight, route);
         self.new += 1;
         if now == self.end {
             return;
         }
-        // Estimate the rate that the flow would have now: on a full link, the rate at the level of
-        // the link. On other links, the capacity that is left, or an equal share.
+        // Estimate the rate that the flow would have now: at the level of a full link, otherwise
+        // the capacity that is left, or an equal share.
         let on_link = |hop: &Hop| {
             let Load { capacity, weights, flows, .. } = self.loads.links[hop.link as usize];
             if flows == 0 {
@@ -319,8 +313,7 @@ impl Windows {
         self.cut = self.cut.min(now.saturating_add(nearest(wait)));
     }
 
-    /// Computes the max-min fair rates of all flows, so that no flow exceeds its limit. Returns the
-    /// number of links that were examined.
+    /// Computes the max-min fair rates, none above its limit. Returns the number of examined links.
     fn solve(&mut self) -> u64 {
         let Self { loads, fill, limits, ended, .. } = self;
         let mut levels = std::mem::take(&mut loads.flows.levels);
@@ -334,8 +327,8 @@ impl Windows {
     }
 
     /// Returns the time in ticks after which about the fraction [`Self::fraction`] of the flows has
-    /// ended, if all flows keep their present rates. Also returns the number of flows that have then
-    /// ended. The time is the upper limit of a bucket of times, so it is not exact.
+    /// ended at their present rates, and the number of these flows. The time is the upper limit of
+    /// a bucket, so it is not exact.
     fn length(&self) -> (f64, usize) {
         let flows = &self.loads.flows;
         let times = (0..flows.len()).filter(|flow| flows.left[*flow] > 0.0);
@@ -357,14 +350,14 @@ impl Windows {
         (enough.map_or(f64::INFINITY, upper), ends.max(planned))
     }
 
-    /// Limits the rates of flows that may end in a window of this length. The limit of a flow is
-    /// its mean rate in this window: with this rate, it ends exactly at the end of the window.
+    /// Limits the rates of flows that may end in a window of this length to their mean rate, with
+    /// which they end exactly at its end.
     fn limit(&mut self, length: f64) {
         self.limits.clear();
         let (flows, places) = (&self.loads.flows, 2_f64.powi(self.loads.level_bits as i32));
         for flow in (0..flows.len()).filter(|flow| !flows.has_ended(*flow)) {
             let (left, rate) = (flows.left[flow], self.loads.rate(flow));
-            // A flow without a rate is new. It may be short, so it may end in this window.
+            // A flow without a rate is new, and may be short.
             if rate == 0.0 || left < 2.0 * length * rate {
                 let level = left / (length * flows.weight(flow) as f64) * places;
                 self.limits.push((level.ceil() as u64, flow as u32));
@@ -373,14 +366,14 @@ impl Windows {
         self.limits.sort_unstable();
     }
 
-    /// Returns whether a flow, which has this work left, ends in a window of this length. Its rate
-    /// is rounded down by less than 1.
+    /// Returns whether a flow with this work left ends in a window of this length. Its rate is
+    /// rounded down by less than 1.
     fn ends_in(&self, flow: usize, left: f64, length: f64) -> bool {
         left > 0.0 && left <= (self.loads.rate(flow) + 1.0) * length
     }
 
     /// Begins a window at the time `now`: computes its rates and its end, and sets the timer of
-    /// each flow that ends in the window. Returns the number of links that were examined.
+    /// each flow that ends in it. Returns the number of examined links.
     fn next(&mut self, now: Ticks, timers: &mut Timers) -> u64 {
         if self.new > 0 || (self.sharing as f64) < LEAST_LISTED * self.loads.flows.len() as f64 {
             self.list();
@@ -425,7 +418,6 @@ impl Windows {
         self.ended.resize(self.sharing.div_ceil(64), 0);
     }
 
-    /// Advances all flows to the end of a window of this length.
     fn advance(&mut self, length: Ticks, timers: &mut Timers) {
         self.endings.clear();
         self.loads.links.iter_mut().for_each(|load| load.limited = 0);
@@ -463,8 +455,7 @@ impl Windows {
         }
     }
 
-    /// Ends the window at the time `now`. If it would have lasted longer, flows that would have ended
-    /// later in it have work left.
+    /// Ends the window at `now`. Flows that would have ended later in it have work left.
     fn cut(&mut self, now: Ticks, timers: &mut Timers) {
         let (lasted, rest) = (now - self.start, self.end - now);
         if rest <= 0 {
@@ -488,7 +479,7 @@ impl Windows {
     }
 
     /// Returns the level that a flow would have without its limit. On a link that is not full, the
-    /// capacity that is left is divided among the limited flows.
+    /// limited flows share the capacity that is left.
     fn unlimited_level(&self, flow: usize) -> u64 {
         let level = self.loads.flows.levels[flow];
         let on_link = |link: usize| {
@@ -506,7 +497,7 @@ impl Windows {
 }
 
 impl Shares {
-    /// Returns the time at which the current window ends; [`NEVER`] if windows are not in use.
+    /// Returns the end of the current window; [`NEVER`] if windows are not in use.
     pub(in super::super) fn window_end(&self) -> Ticks {
         self.windows.as_ref().map_or(NEVER, |windows| windows.end.min(windows.cut))
     }
@@ -515,8 +506,8 @@ impl Shares {
         self.windows.is_some()
     }
 
-    /// Returns whether the caller should begin to use windows now. `fraction` is the fraction of
-    /// the flows that should end in a window. It is 0 if windows must not be used.
+    /// Returns whether windows should begin, if `fraction` of the flows should end in each. It is 0
+    /// if windows must not be used.
     pub(in super::super) fn begins_windows(&mut self, fraction: f64) -> bool {
         self.refuses_windows &= fraction > 0.0;
         self.windows.is_none()
@@ -524,10 +515,10 @@ impl Shares {
             && fraction * self.sharing as f64 >= 2.0 * LEAST_ENDS
     }
 
-    /// Begins to use windows. Removes all flows from their links, so that the caller has to attach
-    /// these flows again ([`Shares::take_added`]). Returns the flows that were attached, each with
-    /// the work that it has left. The caller clears the timers of these flows, because the windows
-    /// now determine when the flows end.
+    /// Begins to use windows. Removes all flows from their links, to which the caller has to attach
+    /// them again ([`Shares::take_added`]). Returns the flows that were attached, with the work
+    /// that they have left. The caller clears their timers, because the windows now determine their
+    /// ends.
     pub(in super::super) fn begin_windows(&mut self, now: Ticks) -> Vec<(u32, f64)> {
         let flows = || (0..self.slots.len()).filter(|flow| self.is_sharing(*flow));
         let left = |flow| Some((flow as u32, self.left(flow, now)?.0.max(1) as f64));
@@ -546,10 +537,10 @@ impl Shares {
         left
     }
 
-    /// Begins the next window at the time `now`, in which this fraction of the flows should end.
-    /// Subtracts the number of examined links from `most`. If windows save no work, stops using
-    /// them and returns the flows that have work left, each with this work. The caller attaches
-    /// these flows to their links again, so that exact rates are computed.
+    /// Begins the next window at `now`, in which `fraction` of the flows should end. Subtracts the
+    /// number of examined links from `most`. If windows save no work, stops using them and returns
+    /// the flows that have work left, with this work. The caller attaches these to their links
+    /// again, for exact rates.
     pub(in super::super) fn next_window(
         &mut self,
         fraction: f64,
