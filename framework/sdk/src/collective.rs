@@ -1,12 +1,10 @@
-//! The collectives. A collective defines which data each node has at the start, and which data each
-//! node needs at the end.
+//! The collectives: which data each node has at the start, and needs at the end.
 
 use swapmeet_abi::collective::{
     COLLECTIVES, CollectiveKind, FinalBlocks, InitialBlocks, RedundantDelivery,
 };
 
-/// Defines [`Collective`] and the list of its variants, in ascending order of their numbers in the
-/// ABI.
+/// Defines [`Collective`] and its list of variants, in ascending order of their ABI numbers.
 macro_rules! collectives {
     ($($(#[$doc:meta])+ $name:ident,)+) => {
         /// A collective operation.
@@ -16,15 +14,14 @@ macro_rules! collectives {
         }
 
         impl Collective {
-            /// All collectives, in ascending order of their numbers in the ABI.
+            /// All collectives, in ascending order of their ABI numbers.
             pub const ALL: [Self; COLLECTIVES.len()] = [$(Self::$name),+];
         }
     };
 }
 
 collectives! {
-    /// Every node has a block for each node, including itself. The block for itself is at its
-    /// destination from the start.
+    /// Every node has a block for each node. Its block for itself is there from the start.
     AllToAll,
     /// The root has one block, and every node receives a copy of it.
     Broadcast,
@@ -43,15 +40,15 @@ collectives! {
     /// Every node has a vector, and every node receives the sum of all vectors.
     AllReduce,
     /// Every node has tokens, and each token goes to a set of nodes
-    /// ([`Problem::tokens`](crate::Problem::tokens)). A send selects tokens by the node that they
-    /// belong to ([`Blocks::origins`](crate::Blocks::origins)) and by their classes, which are the
+    /// ([`Problem::tokens`](crate::Problem::tokens)). A send selects tokens by the node that owns
+    /// them ([`Blocks::origins`](crate::Blocks::origins)) and by their classes, which are the
     /// segments of the node's block. The sender always keeps a copy. No node may receive a token
     /// twice.
     Dispatch,
-    /// Every node has tokens, and each node of a token's set has a partial result for the token.
-    /// The node of the token receives the sum of these results. A send selects sums by the node of
-    /// the tokens ([`Blocks::destinations`](crate::Blocks::destinations)) and by the classes of the
-    /// tokens, which are the segments.
+    /// Every node has tokens, and each node of a token's set has a partial result for it. The
+    /// token's owner receives the sum of these results. A send selects sums by the owner
+    /// ([`Blocks::destinations`](crate::Blocks::destinations)) and by the classes of the tokens,
+    /// which are the segments.
     Combine,
 }
 

@@ -1,5 +1,5 @@
 //! Export of Rust algorithms as a plugin: the trait [`Algorithm`], the macro `export_plugin!`, and
-//! the C functions through which the host calls the algorithms.
+//! the C functions that the host calls.
 
 use crate::collective::Collective;
 use crate::param::ParamInfo;
@@ -31,17 +31,15 @@ pub struct About {
     pub collectives: &'static [Collective],
     /// The parameters of the algorithm, in the order in which specs name them.
     pub params: &'static [ParamInfo],
-    /// The port promise of the algorithm: the largest number of messages that a node sends, and the
-    /// largest number that a node receives, in one step. The value is 1 for a one-port algorithm,
-    /// `u64::MAX` for an algorithm that may use all links of a node in the same step, and 0 for no
-    /// promise. `swapmeet check` compares the schedules with the promise. The port limit of the
-    /// machine is a different value, [`Problem::ports`].
+    /// The port promise: the largest number of messages that a node sends, or receives, in one
+    /// step. It is 1 for a one-port algorithm, `u64::MAX` for an algorithm that may use all links
+    /// of a node in the same step, and 0 for no promise. `swapmeet check` compares the schedules
+    /// with the promise. The port limit of the machine is [`Problem::ports`].
     pub ports: u64,
 }
 
 impl About {
-    /// An all-to-all algorithm with an empty name and empty texts, for struct update syntax
-    /// (`..About::DEFAULT`).
+    /// An all-to-all algorithm with empty texts, for struct update syntax (`..About::DEFAULT`).
     pub const DEFAULT: Self = Self {
         name: "",
         title: "",
@@ -95,21 +93,19 @@ pub trait Algorithm: Sync {
     /// Returns the description of the algorithm.
     fn about(&self) -> About;
 
-    /// Checks whether the algorithm can run on a problem. The default implementation accepts every
-    /// problem. `plan` can return the same error. It is then not necessary to implement this
-    /// method.
+    /// Checks whether the algorithm can run on a problem; by default, every problem is accepted.
+    /// `plan` can return the same error instead.
     ///
     /// # Errors
     ///
-    /// [`Stop::Unsupported`] if the algorithm cannot run. Tables of results show the reason in the
-    /// row of the case, so the reason should be clear without the source code.
+    /// [`Stop::Unsupported`] if the algorithm cannot run. Rows of results show the reason, so it
+    /// should be clear without the source code.
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
         let _ = problem;
         Ok(())
     }
 
-    /// Passes the steps and sends of the schedule to `schedule`. The host calls this method only if
-    /// `supports` returned `Ok`.
+    /// Passes the steps and sends of the schedule to `schedule`, if `supports` returned `Ok`.
     ///
     /// # Errors
     ///
@@ -118,20 +114,21 @@ pub trait Algorithm: Sync {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop>;
 }
 
-/// Exports the algorithms of a crate as a plugin: `export_plugin!(licence: "MIT OR Apache-2.0",
-/// algorithms: [One, Two])`. The plugin has the name and the version of the crate. Each algorithm
-/// is a constant expression of a type that implements [`Algorithm`].
+/// Exports the algorithms of a crate as a plugin:
+/// `export_plugin!(licence: "MIT OR Apache-2.0", algorithms: [One, Two])`. The plugin has the name
+/// and the version of the crate. Each algorithm is a constant expression of a type that implements
+/// [`Algorithm`].
 #[macro_export]
 macro_rules! export_plugin {
     (licence: $licence:expr, algorithms: [$($algorithm:expr),+ $(,)?] $(,)?) => {
-        /// Returns the plugin's table. This is the only symbol that the plugin exports.
+        /// Returns the plugin's table. The plugin exports no other symbol.
         #[unsafe(no_mangle)]
         pub extern "C" fn swapmeet_plugin() -> *const $crate::abi::SwmPlugin {
             plugin_table()
         }
 
         /// Returns the plugin's table. Programs that link several plugins statically call this
-        /// function, because the exported symbol has the same name in every plugin.
+        /// function, because the exported symbol is the same in every plugin.
         pub fn plugin_table() -> *const $crate::abi::SwmPlugin {
             static TABLE: ::std::sync::OnceLock<$crate::Exported> = ::std::sync::OnceLock::new();
             $crate::entry(
@@ -155,8 +152,8 @@ unsafe impl Send for Exported {}
 // SAFETY: the table points only to leaked, constant data.
 unsafe impl Sync for Exported {}
 
-/// Returns the table, and makes it at the first call. The data that the table points to is leaked,
-/// because it must stay valid for the life of the process.
+/// Returns the table. The data that it points to is leaked, because it must stay valid for the life
+/// of the process.
 pub fn entry(
     table: &'static OnceLock<Exported>,
     name: &'static str,
@@ -191,8 +188,8 @@ pub fn entry(
     &raw const exported.plugin
 }
 
-/// Returns the table entry of an algorithm. If its `about` panics, the entry has neither a name nor
-/// functions, and its title is the panic message.
+/// Returns the table entry of an algorithm. If `about` panics, it has neither a name nor functions,
+/// and its title is the panic message.
 fn describe(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
     let about = caught(|| algorithm.about());
     let is_described = about.is_ok();
@@ -249,8 +246,8 @@ unsafe extern "C" fn plan(a: *const SwmAlgorithm, p: *const SwmProblem, h: *cons
     unsafe { run(a, p, h, |algorithm, problem, schedule| algorithm.plan(problem, schedule)) }
 }
 
-/// Calls `work` with safe views of the host's structs. If `work` panics, the host receives the
-/// panic message as the reason of the failure.
+/// Calls `work` with safe views of the host's structs. The host receives the message of a panic as
+/// the reason of the failure.
 ///
 /// # Safety
 ///
@@ -261,12 +258,11 @@ unsafe fn run(
     host: *const SwmHost,
     work: impl Fn(&dyn Algorithm, &Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>,
 ) -> i32 {
-    // SAFETY: `user` is the leaked reference that `describe` stored; the host's table has the size
-    // that it states.
+    // SAFETY: `user` is the leaked reference that `describe` stored; the host's table states its
+    // size.
     let (algorithm, host) =
         unsafe { (*(*algorithm).user.cast::<&'static dyn Algorithm>(), read_sized(host)) };
-    // If the host's table is unreadable, there is no function to which the reason of the failure
-    // could be passed.
+    // Without a readable table, there is no function that takes the reason.
     let Ok(host) = host else { return SWM_ERROR };
     let outcome = caught(|| {
         // SAFETY: the caller guarantees that the pointer comes from a call of the host.
@@ -295,7 +291,7 @@ thread_local! {
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Calls a function of an algorithm. If it panics, returns the message as an error.
+/// Calls a function of an algorithm. A panic message is the error.
 fn caught<R>(work: impl FnOnce() -> R) -> Result<R, String> {
     let was_inside = IN_ALGORITHM.replace(true);
     let result = catch_unwind(AssertUnwindSafe(work));
@@ -303,9 +299,9 @@ fn caught<R>(work: impl FnOnce() -> R) -> Result<R, String> {
     result.map_err(|_| format!("the plugin panicked: {}", LAST_PANIC.take()))
 }
 
-/// Installs a panic hook that stores the message for the result row of the case. Each plugin file
-/// has its own copy of std, whose default panic hook would print to the terminal. A plugin that is
-/// linked into a program shares the hook with it, so all other panics are passed on.
+/// Installs a panic hook that stores the message for the result row. Each plugin file has its own
+/// copy of std, whose default hook would print to the terminal. A plugin that is linked into a
+/// program shares the hook with it, so all other panics are passed on.
 fn capture_panics() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -350,8 +346,8 @@ mod tests {
         }
     }
 
-    /// Calls `supports` and `plan` through the exported table, as a host would. The problem has one
-    /// node and one parameter.
+    /// Calls `supports` and `plan` through the exported table, on a problem with one node and one
+    /// parameter.
     fn call(key: &str, value: &str) -> Result<(), Disproof> {
         static TABLE: OnceLock<Exported> = OnceLock::new();
         let plugin = entry(&TABLE, "scripted-plugin", "1.2.3", "MIT", &[&Scripted]);

@@ -2,10 +2,9 @@
 
 use crate::stop::Stop;
 
-/// A grid of nodes, numbered row-major: the last dimension varies fastest. It is either the
-/// machine's own grid ([`Topology::grid`](crate::Topology::grid)) or a grid that a schedule defines
-/// to number its nodes ([`Schedule::layout`](crate::Schedule::layout)). Coordinates and node
-/// numbers are `u64`.
+/// A grid of nodes, numbered row-major: the last dimension varies fastest. It is the machine's own
+/// grid ([`Topology::grid`](crate::Topology::grid)), or one in which a schedule numbers its nodes
+/// ([`Schedule::layout`](crate::Schedule::layout)).
 ///
 /// ```
 /// # use swapmeet_sdk::{Grid, Stop};
@@ -25,14 +24,13 @@ use crate::stop::Stop;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
     radices: Vec<u64>,
-    /// For each dimension, the difference between the numbers of two neighbouring nodes along it.
+    /// For each dimension, the difference between the numbers of neighbouring nodes.
     strides: Vec<u64>,
     nodes: u64,
 }
 
 impl Grid {
-    /// Makes a grid from the radix (number of coordinates) of each dimension, first dimension
-    /// first.
+    /// Makes a grid from the radix (number of coordinates) of each dimension.
     ///
     /// # Errors
     ///
@@ -85,8 +83,7 @@ impl Grid {
         self.strides.iter().zip(&self.radices).map(move |(stride, radix)| node / stride % radix)
     }
 
-    /// Calls `visit` with the number and the coordinates of every node, in ascending order of the
-    /// numbers.
+    /// Calls `visit` with the number and the coordinates of every node, in ascending order.
     ///
     /// # Errors
     ///
@@ -109,8 +106,7 @@ impl Grid {
         Ok(())
     }
 
-    /// Returns the node with these coordinates. There must be one coordinate for each dimension,
-    /// below the radix of the dimension.
+    /// Returns the node with these coordinates: one for each dimension, below its radix.
     pub fn node(&self, coordinates: impl IntoIterator<Item = u64>) -> u64 {
         coordinates
             .into_iter()
@@ -119,22 +115,20 @@ impl Grid {
             .sum()
     }
 
-    /// Returns the node that differs from `node` only in one dimension, in which it has the given
-    /// coordinate.
+    /// Returns the node that differs from `node` only in the given coordinate of one dimension.
     pub fn moved(&self, node: u64, dimension: usize, coordinate: u64) -> u64 {
         let stride = self.strides[dimension];
         node - self.coordinate(node, dimension) * stride + coordinate * stride
     }
 
-    /// Returns the node at distance `by` along one dimension, with wrap-around: upwards if `by` is
-    /// positive, downwards if it is negative.
+    /// Returns the node at distance `by` along one dimension, with wrap-around; downwards if
+    /// negative.
     pub fn shift(&self, node: u64, dimension: usize, by: i64) -> u64 {
         let radix = self.radices[dimension];
         let here = self.coordinate(node, dimension);
         let steps = by.unsigned_abs() % radix;
         let up = if by < 0 && steps > 0 { radix - steps } else { steps };
-        // Compare before adding, because `here + up` could overflow if the radix is close to
-        // `u64::MAX`.
+        // `here + up` could overflow if the radix is close to `u64::MAX`.
         let target = if here >= radix - up { here - (radix - up) } else { here + up };
         self.moved(node, dimension, target)
     }

@@ -1,7 +1,7 @@
 //! Write a Swapmeet algorithm in safe Rust.
 //!
-//! Implement [`Algorithm`], export it with [`export_plugin!`] and build the crate as a `cdylib`.
-//! The resulting file is a plugin.
+//! Implement [`Algorithm`], export it with [`export_plugin!`] and build the crate as a `cdylib`,
+//! which is the plugin.
 //!
 //! ```
 //! use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop};
@@ -36,15 +36,14 @@
 //! A schedule is a sequence of steps, and a step is a set of sends that happen at the same time. A
 //! send does not list blocks. It states a rule: *of the blocks that the sender holds, those with an
 //! origin in O and a destination in D are sent to this receiver*. O and D are sets of nodes
-//! ([`Set`]): products of one subset of coordinates ([`Axis`]) for each dimension. The coordinates
-//! are those of the topology's grid, or of a grid that the schedule defines ([`Schedule::layout`]).
+//! ([`Set`]): products of one subset of coordinates ([`Axis`]) for each dimension of the topology's
+//! grid, or of a grid that the schedule defines ([`Schedule::layout`]).
 //!
 //! # Tests
 //!
 //! In the plugin's own tests, [`Rehearsal::plan`] returns the schedule with every set written out
-//! as a list of nodes, and [`Rehearsal::verify`] follows every block of the schedule to its
-//! destination. The command `swapmeet check FILE` tests the finished plugin on many topologies and
-//! sizes.
+//! as a list of nodes, and [`Rehearsal::verify`] follows every block to its destination. The
+//! command `swapmeet check FILE` tests the finished plugin on many topologies and sizes.
 
 #![warn(missing_docs)]
 

@@ -4,19 +4,17 @@ use crate::grid::Grid;
 use crate::schedule::Schedule;
 use crate::stop::Stop;
 
-/// The grid of a machine, padded with virtual nodes until every side is a multiple of the unit
-/// size.
+/// The grid of a machine, padded with virtual nodes until every side is a multiple of a unit.
 ///
-/// A unit is a range of consecutive coordinates along a dimension. The number of its coordinates is
-/// the unit size. The work of a virtual node is done by the node one unit before it, its *home*.
-/// The home has the same position within its unit as the virtual node. An algorithm that treats all
-/// nodes with the same position alike therefore sends the data of the virtual node and the data of
-/// its home in the same direction to the same node, as one message. Data that a virtual node and
-/// its home send to each other is a local copy. No step takes longer than on a real machine of the
-/// padded size.
+/// A unit is a range of consecutive coordinates along a dimension; the unit size is their number.
+/// The work of a virtual node is done by the node one unit before it, its *home*, which has the
+/// same position within its unit. An algorithm that treats all nodes with the same position alike
+/// therefore sends the data of both in the same direction to the same node, as one message. Data
+/// that a virtual node and its home send to each other is a local copy. No step takes longer than
+/// on a real machine of the padded size.
 ///
-/// The alternative would be to let the last node of a line do the work of all virtual nodes of the
-/// line. It is slower, because that node has to send their messages one after another.
+/// If the last node of a line did the work of all virtual nodes of the line instead, it would have
+/// to send their messages one after another, which is slower.
 #[derive(Debug, Clone)]
 pub struct Padded {
     machine: Grid,
@@ -25,7 +23,7 @@ pub struct Padded {
 }
 
 impl Padded {
-    /// Adds virtual nodes at the end of each side of `machine`, up to the next multiple of `unit`.
+    /// Adds virtual nodes at the end of each side of `machine`, up to a multiple of `unit`.
     ///
     /// # Errors
     ///
@@ -55,8 +53,7 @@ impl Padded {
     }
 
     /// Returns the coordinate on the machine that does the work of a coordinate of the padded grid.
-    /// If a side is shorter than one unit, there is no coordinate one unit before; the result is
-    /// then a coordinate of the same parity.
+    /// If a side is shorter than one unit, it is one of the same parity.
     pub fn home(&self, dimension: usize, mut coordinate: u64) -> u64 {
         let side = self.machine.radix(dimension);
         let back = if side >= self.unit { self.unit } else { 2 };
@@ -74,10 +71,10 @@ impl Padded {
     }
 
     /// Defines the grid in which the schedule numbers nodes, and places its nodes on the machine.
-    /// Each dimension becomes two axes: the number of the unit, and the position in the unit. On
-    /// these axes, a set of whole units, or of one position in all units, is a product of one range
-    /// for each axis. Such a set is several times smaller in memory than a set on one long axis.
-    /// The node numbers are the same as in [`Padded::grid`].
+    /// Each dimension becomes two axes: the number of the unit, and the position in the unit. A set
+    /// of whole units, or of one position in all units, is then a product of ranges, which takes
+    /// several times less memory than a set on one long axis. The node numbers are those of
+    /// [`Padded::grid`].
     ///
     /// # Errors
     ///

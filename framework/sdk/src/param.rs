@@ -4,7 +4,7 @@ use std::str::FromStr;
 use swapmeet_abi::{SWM_PARAM_CHOICE, SWM_PARAM_FILE, SWM_PARAM_NUMBER, SWM_PARAM_TEXT};
 
 /// A parameter of an algorithm, such as `fan` in the spec `tree:fan=3`. The host refuses undeclared
-/// parameters before it calls the algorithm.
+/// parameters.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, ParamInfo, words};
@@ -45,30 +45,29 @@ impl ParamInfo {
         "number of consecutive ranks of a group; by default the size of the last of several dimensions, or all ranks",
     );
 
-    /// Declares a parameter with a text as its value. `default` is the value that applies if the
-    /// user gives none. Leave it empty if the default depends on the problem, and explain the
-    /// default in `help`. `help` is one line with the meaning and the possible values.
+    /// Declares a parameter with a text as its value. `default` applies if the user gives no value.
+    /// Leave it empty if the default depends on the problem, and explain it in `help`, which is one
+    /// line with the meaning and the possible values.
     pub const fn text(key: &'static str, default: &'static str, help: &'static str) -> Self {
         Self { key, kind: SWM_PARAM_TEXT, default, help, values: &[] }
     }
 
-    /// Declares a parameter whose value is a whole number of at least 0. `default` and `help` are
-    /// as in [`ParamInfo::text`].
+    /// Declares a parameter whose value is a whole number of at least 0, as [`ParamInfo::text`]
+    /// does.
     pub const fn number(key: &'static str, default: &'static str, help: &'static str) -> Self {
         Self { kind: SWM_PARAM_NUMBER, ..Self::text(key, default, help) }
     }
 
     /// Declares a parameter whose value is the path of a regular file that the algorithm reads (for
-    /// text, with `std::fs::read_to_string`). If the user gives no path, the algorithm should
-    /// return [`Stop::unsupported`](crate::Stop::unsupported). The host writes the digest of the
-    /// file to the result row of the case.
+    /// text, with `std::fs::read_to_string`). Without a path, the algorithm should return
+    /// [`Stop::unsupported`](crate::Stop::unsupported). The host writes the digest of the file to
+    /// the result row.
     pub const fn file(key: &'static str, help: &'static str) -> Self {
         Self { kind: SWM_PARAM_FILE, ..Self::text(key, "", help) }
     }
 
-    /// Declares a parameter whose value is one of these words. The program offers the words to the
-    /// user, and `swapmeet check` tests the algorithm with each word. `default` and `help` are as
-    /// in [`ParamInfo::text`].
+    /// Declares a parameter whose value is one of these words, as [`ParamInfo::text`] does. The
+    /// program offers the words to the user, and `swapmeet check` tests the algorithm with each.
     pub const fn choice(
         key: &'static str,
         values: &'static [&'static str],
@@ -83,14 +82,14 @@ impl ParamInfo {
         self.key
     }
 
-    /// Returns the words of a choice; for parameters of other types the list is empty.
+    /// Returns the words of a choice; empty for parameters of other types.
     pub const fn values(&self) -> &'static [&'static str] {
         self.values
     }
 }
 
-/// Returns the words of a table of choices, for [`ParamInfo::choice`]. The same table can then be
-/// used for the declaration and for [`Problem::choice`](crate::Problem::choice).
+/// Returns the words of a table of choices, which then serves both [`ParamInfo::choice`] and
+/// [`Problem::choice`](crate::Problem::choice).
 pub const fn words<T, const N: usize>(choices: &[(&'static str, T); N]) -> [&'static str; N] {
     let mut words = [""; N];
     let mut i = 0;
@@ -101,11 +100,10 @@ pub const fn words<T, const N: usize>(choices: &[(&'static str, T); N]) -> [&'st
     words
 }
 
-/// A type of values that [`Problem::param`](crate::Problem::param) can return. A plugin can
-/// implement this trait for its own types.
+/// A type of values of [`Problem::param`](crate::Problem::param), which a plugin can add.
 pub trait ParamValue: FromStr {
-    /// Returns a description of the valid values, such as "a whole number". The error message about
-    /// the invalid text `given` contains it.
+    /// Returns a description of the valid values, such as "a whole number", for the error message
+    /// about the invalid text `given`.
     fn expected(given: &str) -> String;
 }
 

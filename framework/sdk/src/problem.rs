@@ -11,9 +11,9 @@ use swapmeet_abi::{
     SwmTopology, read_sized,
 };
 
-/// The problem that an algorithm has to solve. Each size and each machine parameter has a method
-/// that reads it. The host records which of them a plan reads, and uses the plan again for all
-/// cases that differ only in values that the plan did not read.
+/// The problem that an algorithm has to solve. Each size and each machine parameter has a method.
+/// The host records which of them a plan calls, and reuses the plan for all cases that differ only
+/// in other values.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, Algorithm, ParamInfo, Problem, Rehearsal, Schedule, Stop};
@@ -53,13 +53,13 @@ pub struct Problem<'a> {
     declared: &'static [ParamInfo],
 }
 
-/// Defines methods that read a value from the host. Each method calls a function of the host's
-/// table. If the host is older and lacks this function, the method returns the default.
+/// Defines methods that call a function of the host's table. If an older host lacks it, they return
+/// the default.
 macro_rules! host_values {
     ($($(#[$attribute:meta])* $name:ident -> $type:ty: $default:expr;)+) => {
         $($(#[$attribute])* pub fn $name(&self) -> $type {
-            // SAFETY: the function and its context come from the host's table, which is valid
-            // during the call.
+            // SAFETY: the function and its context come from the host's table, valid during the
+            // call.
             self.host.$name.map_or($default, |f| unsafe { f(self.host.ctx) })
         })+
     };
@@ -70,19 +70,19 @@ impl<'a> Problem<'a> {
     ///
     /// # Errors
     ///
-    /// [`Stop::Failed`] if a struct is missing or too small, [`Stop::Unsupported`] if the
-    /// collective is unknown.
+    /// [`Stop::Failed`] if a struct is missing or too small, [`Stop::Unsupported`] for an unknown
+    /// collective.
     ///
     /// # Safety
     ///
-    /// `raw` must be null or point to a problem of the size that it states. Everything that it
-    /// points to must be valid for `'a`.
+    /// `raw` must be null or point to a problem of the size that it states, with data valid for
+    /// `'a`.
     pub(crate) unsafe fn read(
         raw: *const SwmProblem,
         host: &'a SwmHost,
         declared: &'static [ParamInfo],
     ) -> Result<Self, Stop> {
-        // SAFETY: the caller guarantees a problem of the size that it states, or null.
+        // SAFETY: the caller guarantees null, or a problem of the size that it states.
         let raw = unsafe { copy_struct(raw, "problem") }?;
         let collective = Collective::from_code(raw.collective).ok_or_else(|| {
             Stop::unsupported(format!(
@@ -105,54 +105,48 @@ impl<'a> Problem<'a> {
         self.collective
     }
 
-    /// Returns the root of a broadcast, scatter, gather or reduce, as a node of the machine; 0 for
-    /// other collectives.
+    /// Returns the root, as a node of the machine; 0 for collectives without one.
     pub fn root(&self) -> u64 {
         self.raw.root
     }
 
-    /// Returns the name of the permutation, such as `transpose-2d`; empty for other collectives.
+    /// Returns the name of a permutation, such as `transpose-2d`; empty for other collectives.
     pub fn permutation(&self) -> &'a str {
         text(self.raw.permutation)
     }
 
     /// Returns the receiver of the block of node `from` in a permutation; otherwise `from`.
     pub fn destination(&self, from: u64) -> u64 {
-        // SAFETY: the function and its context come from the host's table, which is valid during
-        // the call.
+        // SAFETY: the function and its context come from the host's table, valid during the call.
         self.host.destination.map_or(from, |f| unsafe { f(self.host.ctx, from) })
     }
 
-    /// Returns whether a message over several links of the machine crosses all of them at once and
-    /// shares each of them with other messages. A message that takes the route of some data is then
-    /// at least as fast as messages between neighbours that forward this data. Returns `false` if
-    /// the host is older than 1.1.
+    /// Returns whether a message crosses all links of its route at once and shares each of them
+    /// with other messages. It is then at least as fast as messages between neighbours that forward
+    /// its data. Returns `false` if the host is older than 1.1.
     pub fn shares_routes(&self) -> bool {
         // SAFETY: the function and its context come from the host's table, valid during the call.
         self.host.shares_routes.is_some_and(|f| unsafe { f(self.host.ctx) } != 0)
     }
 
-    /// Returns the bytes that node `from` of the machine has for node `to`, which may be the same
-    /// node. The host uses a plan that called this method only for cases with exactly the same
-    /// sizes.
+    /// Returns the bytes that node `from` of the machine has for node `to`, which may be the same.
+    /// A plan that called this method is used only for cases with exactly the same sizes.
     pub fn pair_bytes(&self, from: u64, to: u64) -> u64 {
-        // SAFETY: the function and its context come from the host's table, which is valid during
-        // the call.
+        // SAFETY: the function and its context come from the host's table, valid during the call.
         self.host.pair_bytes.map_or(0, |f| unsafe { f(self.host.ctx, from, to) })
     }
 
-    /// Returns whether all blocks have the same size. A schedule for blocks of the same size is
-    /// valid for every size, so the host may use the plan for other block sizes even if the plugin
-    /// has called this method. Returns `false` if the host is older than 1.1.
+    /// Returns whether all blocks have the same size. As a schedule for such blocks is valid for
+    /// every size, a plan that called this method may be used for other block sizes. Returns
+    /// `false` if the host is older than 1.1.
     pub fn is_uniform(&self) -> bool {
         // SAFETY: the function and its context come from the host's table, valid during the call.
         self.host.uniform.is_some_and(|f| unsafe { f(self.host.ctx) } != 0)
     }
 
-    /// Returns the number of vertices of the network. The vertices are the nodes, which have the
-    /// lowest numbers, and the switches. If several ranks share a node of the machine, the ranks
-    /// are the nodes of the problem and have no links, and the nodes of the machine count as
-    /// switches.
+    /// Returns the number of vertices of the network: the nodes, which have the lowest numbers, and
+    /// the switches. If several ranks share a node of the machine, the ranks are the nodes of the
+    /// problem and have no links, and the nodes of the machine count as switches.
     ///
     /// # Errors
     ///
@@ -162,8 +156,8 @@ impl<'a> Problem<'a> {
         self.host.vertices.map(|f| unsafe { f(self.host.ctx) }).ok_or_else(Stop::host_too_old)
     }
 
-    /// Returns the directed links that leave a vertex, in ascending order of the vertices to which
-    /// they lead. Parallel links to the same vertex are listed separately.
+    /// Returns the directed links that leave a vertex, in ascending order of their ends. Parallel
+    /// links are listed separately.
     ///
     /// ```
     /// # use swapmeet_sdk::{About, Algorithm, Problem, Rehearsal, Schedule, Stop};
@@ -195,25 +189,24 @@ impl<'a> Problem<'a> {
     /// or the network is too large.
     pub fn links(&self, vertex: u64) -> Result<Vec<Link>, Stop> {
         let read = self.host.links.ok_or_else(Stop::host_too_old)?;
-        // SAFETY: the function and its context come from the host's table, and the list has room
-        // for as many links as the host may write.
+        // SAFETY: the function comes from the host's table, and the list has the stated room.
         read_list(NO_LINK, |list, room, count| unsafe {
             read(self.host.ctx, vertex, list, room, count)
         })
     }
 
     /// Returns whether a vertex is a switch that can add and copy the data of sends
-    /// ([`Blocks::reducer`](crate::Blocks::reducer)). Returns `false` if the host is older than 1.2.
+    /// ([`Blocks::reducer`](crate::Blocks::reducer)). Returns `false` if the host is older than
+    /// 1.2.
     pub fn can_reduce(&self, vertex: u64) -> bool {
         // SAFETY: the function and its context come from the host's table, valid during the call.
         self.host.can_reduce.is_some_and(|f| unsafe { f(self.host.ctx, vertex) } != 0)
     }
 
-    /// Returns the nodes that must receive data which node `from` of the machine has at the start.
-    /// They are in ascending order, each with its number of bytes. Receivers of 0 bytes are left
-    /// out; the node itself is listed if it has a block for itself. If a plan calls this method,
-    /// the host uses the plan only for cases with exactly the same sizes. A plan can first call
-    /// [`Problem::is_uniform`]: if all blocks have the same size, it does not need this method.
+    /// Returns the nodes that must receive data of node `from` of the machine, in ascending order,
+    /// with their numbers of bytes. Receivers of 0 bytes are left out; the node itself is listed if
+    /// it has a block for itself. A plan that called this method is used only for cases with
+    /// exactly the same sizes. If [`Problem::is_uniform`], a plan does not need this method.
     ///
     /// # Errors
     ///
@@ -226,10 +219,10 @@ impl<'a> Problem<'a> {
     }
 
     /// Returns the classes of the tokens of a node, in a dispatch or a combine. Tokens of one node
-    /// with the same receivers form a class. The classes are the segments of the node's block:
-    /// class i is segment i. A block has as many segments as the largest number of classes of a
-    /// node, and at least one. If a plan calls this method, the host uses the plan only for cases
-    /// with exactly the same tokens. In other collectives, no node has tokens.
+    /// with the same receivers form a class. Class i is segment i of the node's block. A block has
+    /// as many segments as the largest number of classes of a node, and at least one. A plan that
+    /// called this method is used only for cases with exactly the same tokens. In other
+    /// collectives, no node has tokens.
     ///
     /// # Errors
     ///
@@ -252,33 +245,31 @@ impl<'a> Problem<'a> {
     }
 
     host_values! {
-        /// Returns the size of each block, or of the largest block if sizes differ, in bytes.
+        /// Returns the size of each block, or of the largest, in bytes.
         block_bytes -> u64: 0;
 
         /// Returns the port limit of the machine: the number of messages that a node may send, and
-        /// may receive, at the same time. `u64::MAX` means that a node may use all its links at the
-        /// same time. The port promise of an algorithm is a different value,
-        /// [`About::ports`](crate::About::ports).
+        /// may receive, at the same time; `u64::MAX` for all its links. The port promise of an
+        /// algorithm is [`About::ports`](crate::About::ports).
         ports -> u64: 1;
 
         /// Returns the circuits that a directed link carries at the same time (q in the papers).
         virtual_channels -> u64: 1;
 
         /// Returns the size of an element in bytes. In a schedule of byte counts, a redistribution
-        /// moves whole elements. Block sizes are multiples of the element size.
+        /// moves whole elements. Block sizes are multiples of it.
         element_bytes -> u64: 1;
 
         /// Returns the start-up time of a message in microseconds (alpha), 0 if the machine has
         /// none. Use this method, [`Problem::hop_us`] and [`Problem::byte_us`] only to choose among
-        /// variants of the algorithm that the user can also select with a parameter. Do not use
-        /// them to build a different schedule for each machine.
+        /// variants of the algorithm that the user can also select with a parameter, not to build a
+        /// different schedule for each machine.
         startup_us -> f64: 0.0;
 
-        /// Returns the time per link of a route in microseconds, 0 if the machine has none.
+        /// Returns the time per link of a route in microseconds, 0 if there is none.
         hop_us -> f64: 0.0;
 
-        /// Returns the time per byte of a message in microseconds (beta), 0 if the machine has
-        /// none.
+        /// Returns the time per byte of a message in microseconds (beta), 0 if there is none.
         byte_us -> f64: 0.0;
     }
 
@@ -286,9 +277,9 @@ impl<'a> Problem<'a> {
     ///
     /// # Errors
     ///
-    /// [`Stop::Failed`] if the algorithm does not declare the parameter, if the user gave no value
-    /// and there is no default, or if the text does not parse. The message names the parameter. A
-    /// text that does not parse is not [`Stop::Unsupported`], because it is an error of the user.
+    /// [`Stop::Failed`] if the algorithm does not declare the parameter, if there is neither a
+    /// value nor a default, or if the text does not parse, which is an error of the user and not
+    /// [`Stop::Unsupported`]. The message names the parameter.
     pub fn param<T: ParamValue>(&self, key: &str) -> Result<T, Stop> {
         let default = self.declared(key)?.default;
         match self.given(key)? {
@@ -300,13 +291,12 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Returns the value of the parameter `key`, a whole number within `bounds`: the user's value,
-    /// or the declared default.
+    /// Returns [`Problem::param`] for a whole number within `bounds`.
     ///
     /// # Errors
     ///
-    /// The errors of [`Problem::param`], and [`Stop::Failed`] if the number is outside of `bounds`.
-    /// The message names the bounds, but not an upper bound of `u64::MAX`.
+    /// The errors of [`Problem::param`], and [`Stop::Failed`] outside of `bounds`. The message
+    /// names the bounds, but not an upper bound of `u64::MAX`.
     pub fn whole(&self, key: &str, bounds: RangeInclusive<u64>) -> Result<u64, Stop> {
         let number = self.param(key)?;
         if bounds.contains(&number) {
@@ -318,8 +308,8 @@ impl<'a> Problem<'a> {
         Err(Stop::failed(format!("`{key}={number}`: expected a whole number from {least}{most}")))
     }
 
-    /// Returns the user's value of the parameter `key`, if there is one. Use it for parameters
-    /// whose default depends on the problem.
+    /// Returns the user's value of the parameter `key`, if there is one, for parameters whose
+    /// default depends on the problem.
     ///
     /// # Errors
     ///
@@ -329,9 +319,8 @@ impl<'a> Problem<'a> {
         self.text_of(key).map(|text| parse(key, text)).transpose()
     }
 
-    /// Returns the value of the parameter `key` as the size of groups of consecutively numbered
-    /// nodes. Without a value of the user, the size is the radix of the last dimension if there are
-    /// several dimensions, and otherwise the number of nodes.
+    /// Returns the value of the parameter `key` as the size of groups of consecutive nodes. The
+    /// default is the radix of the last of several dimensions, or the number of nodes.
     ///
     /// # Errors
     ///
@@ -352,8 +341,8 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Returns the value that the table `choices` assigns to a word: the word that the user gave
-    /// for the parameter `key`, or the declared default.
+    /// Returns the value that `choices` assigns to the user's word for the parameter `key`, or to
+    /// the declared default.
     ///
     /// # Errors
     ///
@@ -367,8 +356,8 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Returns the value of the word that the user gave for the parameter `key`, if there is one.
-    /// Use it for choices whose default depends on the problem.
+    /// Returns the value of the user's word for the parameter `key`, if there is one, for choices
+    /// whose default depends on the problem.
     ///
     /// # Errors
     ///
@@ -446,7 +435,7 @@ pub struct TokenClass {
 
 const NO_LINK: Link = Link { to: 0, bandwidth: 0.0, latency: 0.0 };
 
-/// Reads a list whose length is unknown, again if it does not fit into the first buffer.
+/// Reads a list, a second time if it does not fit into the first buffer.
 fn read_list<T: Copy>(
     filler: T,
     mut read: impl FnMut(*mut T, u64, *mut u64) -> i32,
@@ -477,7 +466,7 @@ fn pick<T: Copy>(key: &str, word: &str, choices: &[(&str, T)]) -> Result<T, Stop
     })
 }
 
-/// Converts a text of the host to `str`. The host guarantees UTF-8.
+/// The host guarantees UTF-8.
 fn text<'a>(raw: SwmStr) -> &'a str {
     // SAFETY: the host keeps its texts for the duration of the call.
     std::str::from_utf8(unsafe { raw.bytes() }).unwrap_or_default()
@@ -487,7 +476,7 @@ fn text<'a>(raw: SwmStr) -> &'a str {
 #[derive(Clone, Copy)]
 pub struct Topology<'a> {
     raw: SwmTopology,
-    /// The lifetime of the call, during which the host keeps the data that `raw` points to.
+    /// The lifetime of the call, during which the host keeps its data.
     call: PhantomData<&'a SwmTopology>,
 }
 
@@ -511,8 +500,7 @@ impl<'a> Topology<'a> {
         self.raw.nodes
     }
 
-    /// Returns the radix of each axis, first axis first. Nodes are numbered row-major: the last
-    /// axis varies fastest.
+    /// Returns the radix of each axis. Nodes are numbered row-major: the last axis varies fastest.
     pub fn dims(&self) -> &'a [u64] {
         if self.raw.dims.is_null() {
             return &[];
@@ -525,14 +513,13 @@ impl<'a> Topology<'a> {
     ///
     /// # Errors
     ///
-    /// [`Stop::Unsupported`] if the number of nodes exceeds `u64`. No correct host causes this
-    /// error.
+    /// [`Stop::Unsupported`] if the number of nodes exceeds `u64`, which no correct host causes.
     pub fn grid(&self) -> Result<Grid, Stop> {
         Grid::new(self.dims())
     }
 
-    /// Returns the base topology of a dual-net and the number of levels above it; `None` for other
-    /// topologies. A dual-net connects copies of its base on several levels.
+    /// Returns the base topology of a dual-net, which connects copies of it on several levels, and
+    /// the number of levels.
     pub fn base(&self) -> Option<(Self, u64)> {
         // SAFETY: the host keeps the base, if there is one, for the duration of the call.
         let base = unsafe { copy_struct(self.raw.base, "base") }.ok()?;

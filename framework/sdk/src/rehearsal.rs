@@ -1,5 +1,5 @@
 //! Planning without the Swapmeet program, for a plugin's own tests. A rehearsal returns the
-//! schedule with every set written out as a list of nodes, and checks that the schedule is correct.
+//! schedule with every set written out as a list of nodes, and checks it.
 
 use crate::collective::Collective;
 use crate::export::Algorithm;
@@ -22,8 +22,8 @@ pub use record::{
     Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend, RehearsedStep,
 };
 
-/// A problem to test an algorithm on. The defaults are a machine with a port limit of one and an
-/// all-to-all with blocks of one byte.
+/// A problem to test an algorithm on: by default an all-to-all with blocks of one byte, on a
+/// machine with a port limit of one.
 ///
 /// ```
 /// use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Rehearsal, Schedule, Set, Stop};
@@ -67,7 +67,7 @@ pub struct Rehearsal {
     kind: String,
     spec: String,
     dims: Vec<u64>,
-    /// For a dual-net: the family and the sides of its base topology, and the number of levels.
+    /// For a dual-net: the family and the sides of its base, and the number of levels.
     base: Option<(String, Vec<u64>, u64)>,
     collective: Collective,
     root: u64,
@@ -80,9 +80,9 @@ pub struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// Makes a rehearsal on a machine whose topology is of the family `kind` and has the sides
-    /// `dims`, for example `("torus", &[4, 8])`. The machine should be small, because a rehearsal
-    /// writes out every set as a list of nodes.
+    /// Makes a rehearsal on a topology of the family `kind` with the sides `dims`, for example
+    /// `("torus", &[4, 8])`. It should be small, because every set is written out as a list of
+    /// nodes.
     pub fn on(kind: &str, dims: &[u64]) -> Self {
         let sides: Vec<String> = dims.iter().map(u64::to_string).collect();
         Self {
@@ -113,8 +113,8 @@ impl Rehearsal {
         }
     }
 
-    /// Makes a rehearsal on a recursive dual-net with this number of levels. The base of the
-    /// dual-net is a topology of the family `kind` with the sides `dims`.
+    /// Makes a rehearsal on a recursive dual-net with this number of levels. Its base is a topology
+    /// of the family `kind` with the sides `dims`.
     pub fn dual_net(levels: u64, kind: &str, dims: &[u64]) -> Self {
         let base = Self::on(kind, dims);
         let axes = (0..levels).fold(dims.to_vec(), |axes, _| [&[2][..], &axes, &axes].concat());
@@ -141,11 +141,10 @@ impl Rehearsal {
         self
     }
 
-    /// Sets the directed links of the network. An entry has the vertex that the link leaves, the
-    /// vertex to which it leads, and its bandwidth divided by the machine's. Vertices whose numbers
-    /// are not less than the number of nodes are switches. Without this call, rings, tori, meshes,
-    /// hypercubes and fully connected networks have the links of their family, and networks of
-    /// other families have none.
+    /// Sets the directed links of the network: the vertices that each link leaves and enters, and
+    /// its bandwidth divided by the machine's. Vertices from the number of nodes on are switches.
+    /// By default, rings, tori, meshes, hypercubes and fully connected networks have the links of
+    /// their family, and others have none.
     #[must_use]
     pub fn links(mut self, links: &[(u64, u64, f64)]) -> Self {
         self.settings.links = links.to_vec();
@@ -182,7 +181,7 @@ impl Rehearsal {
     }
 
     /// Makes the collective a dispatch or a combine of these tokens: for each node, the classes of
-    /// its tokens (a class is the tokens with the same receivers).
+    /// its tokens (those with the same receivers).
     #[must_use]
     pub fn tokens(self, collective: Collective, tokens: &[Vec<TokenClass>]) -> Self {
         let nodes = self.settings.nodes as usize;
@@ -210,16 +209,15 @@ impl Rehearsal {
         self
     }
 
-    /// Leaves messages without bytes out of the counts of [`Rehearsal::verify`], as the setting
-    /// `empty=skip` of a case does.
+    /// Leaves messages without bytes out of the counts of [`Rehearsal::verify`] (`empty=skip`).
     #[must_use]
     pub fn skip_empty(mut self) -> Self {
         self.settings.skip_empty = true;
         self
     }
 
-    /// Sets the port limit of the machine, which [`Problem::ports`] returns: the number of messages
-    /// that a node may send, and may receive, at the same time. `u64::MAX` means all its links.
+    /// Sets the port limit of the machine ([`Problem::ports`]); `u64::MAX` means all links of a
+    /// node.
     #[must_use]
     pub fn ports(mut self, ports: u64) -> Self {
         self.settings.ports = ports;
@@ -233,7 +231,7 @@ impl Rehearsal {
         self
     }
 
-    /// Makes [`Problem::shares_routes`] return true, as machines of most models do.
+    /// Makes [`Problem::shares_routes`] return true, as on machines of most models.
     #[must_use]
     pub fn shares_routes(mut self) -> Self {
         self.settings.shares_routes = true;
@@ -241,31 +239,30 @@ impl Rehearsal {
     }
 
     /// Sets the machine's times in microseconds for each message, for each link of a route and for
-    /// each byte. The default of all three is 0.
+    /// each byte, which are 0 by default.
     #[must_use]
     pub fn prices(mut self, startup_us: f64, hop_us: f64, byte_us: f64) -> Self {
         self.settings.times_us = [startup_us, hop_us, byte_us];
         self
     }
 
-    /// Plans only one node of each orbit (the set of nodes to which the symmetries map a node) if
-    /// the schedule declares a symmetry ([`Schedule::symmetric`]), and derives the sends of all
-    /// other nodes from the symmetry. If the declaration is correct, the schedule has the same
-    /// sends as a full plan, in another order. [`Rehearsal::verify_symmetry`] compares the two
-    /// schedules.
+    /// Plans only one node of each orbit (the nodes to which the symmetries map a node) if the
+    /// schedule declares a symmetry ([`Schedule::symmetric`]), and derives all other sends from it.
+    /// If the declaration is correct, the schedule has the sends of a full plan, in another order,
+    /// which [`Rehearsal::verify_symmetry`] checks.
     #[must_use]
     pub fn by_orbits(mut self) -> Self {
         self.by_orbits = Some(0);
         self
     }
 
-    /// Calls `supports` and then `plan`, and returns the steps of the schedule. This method does
-    /// not check whether nodes hold the blocks that they send; [`Rehearsal::verify`] does.
+    /// Calls `supports` and `plan`, and returns the steps of the schedule. [`Rehearsal::verify`]
+    /// also checks whether nodes hold the blocks that they send.
     ///
     /// # Errors
     ///
-    /// The error of the algorithm, or [`Stop::Failed`] if the schedule makes a call that the host
-    /// would refuse. Examples are
+    /// The error of the algorithm, or [`Stop::Failed`] for a call that the host would refuse, such
+    /// as
     ///
     /// * a send before the first step, to the sender itself or outside of the grid;
     /// * a set that does not fit the grid;
@@ -275,8 +272,7 @@ impl Rehearsal {
         self.rehearse(algorithm).map(|schedule| schedule.steps)
     }
 
-    /// Plans as [`Rehearsal::plan`] does, but returns everything that the schedule contains, not
-    /// only its steps.
+    /// Plans as [`Rehearsal::plan`] does, but returns everything that the schedule contains.
     ///
     /// # Errors
     ///
@@ -294,8 +290,8 @@ impl Rehearsal {
     }
 
     /// Follows every block of the schedule, or every byte in a schedule of byte counts, and checks
-    /// that all of them arrive at their destinations. This method does not check routes; `swapmeet
-    /// check` tests whether routes exist and how many messages share a link.
+    /// that all of them arrive at their destinations. Routes are checked by `swapmeet check`:
+    /// whether they exist, and how many messages share a link.
     ///
     /// # Errors
     ///
@@ -306,9 +302,9 @@ impl Rehearsal {
             .and_then(|schedule| self.follow(&schedule))
     }
 
-    /// Plans one node of each orbit, derives the sends of the other nodes from the declared
-    /// symmetry, and compares all sends with those of a full plan. It makes this comparison three
-    /// times: with the first, the second and the last node of each orbit as the planned node.
+    /// Plans one node of each orbit, derives the other sends from the declared symmetry, and
+    /// compares all sends with those of a full plan, for the first, the second and the last node of
+    /// each orbit as the planned node.
     ///
     /// # Errors
     ///
@@ -414,7 +410,7 @@ impl Rehearsal {
     }
 }
 
-/// Returns the links of a ring, torus, mesh, hypercube or fully connected network; otherwise none.
+/// Other networks have no links.
 fn links_of(kind: &str, dims: &[u64]) -> Vec<(u64, u64, f64)> {
     let nodes: u64 = dims.iter().product();
     let mut links = Vec::new();
@@ -429,7 +425,7 @@ fn links_of(kind: &str, dims: &[u64]) -> Vec<(u64, u64, f64)> {
                     let (at, line) = (node / stride % side, node - node / stride % side * stride);
                     let ahead = (at + 1 < side || kind != "mesh").then_some((at + 1) % side);
                     let behind = (at > 0 || kind != "mesh").then_some((at + side - 1) % side);
-                    // On a line of two nodes both directions are the same link.
+                    // On a line of two nodes, both directions are the same link.
                     let behind = behind.filter(|_| side > 2 || ahead.is_none());
                     let ends = ahead.into_iter().chain(behind).filter(|to| *to != at);
                     links.extend(ends.map(|to| (node, line + to * stride, 1.0)));

@@ -7,9 +7,9 @@ use crate::symmetry::Symmetry;
 
 /// Rings that visit all ranks, group by group. Ring r visits each group in the order of the ranks,
 /// but enters it at its rank r and leaves it at the rank before (modulo g, the size of a group). So
-/// with g rings, every rank sends to the next group on one ring, and all network adapters of a group
-/// carry the same load. The rings of NCCL's channels differ in the same way (`src/graph/rings.cc`
-/// joins orders of the ranks of each computer, which start and end at different adapters).
+/// with g rings, every rank sends to the next group on one ring, and all network adapters of a
+/// group carry the same load, as with NCCL's channels (`src/graph/rings.cc` joins orders of the
+/// ranks of each computer, which start and end at different adapters).
 ///
 /// An algorithm gives each ring one segment of each block. With one ring, groups have no effect.
 ///
@@ -74,8 +74,8 @@ impl Rings {
         self.count
     }
 
-    /// Returns the symmetry of the rings on the line of all ranks: a shift by whole groups, which
-    /// maps each ring to itself.
+    /// Returns the symmetry on the line of all ranks: a shift by whole groups maps each ring to
+    /// itself.
     pub fn symmetry(self) -> Symmetry {
         Symmetry::shift(self.group)
     }
@@ -86,8 +86,7 @@ impl Rings {
         self.turned((place + distance) % self.nodes, ring)
     }
 
-    /// Returns the rank that is `distance` places before `rank` on a ring. `distance` must be at
-    /// most the number of ranks.
+    /// Returns the rank that is `distance` places, at most all ranks, before `rank` on a ring.
     pub fn before(self, ring: u64, rank: u64, distance: u64) -> u64 {
         self.after(ring, rank, self.nodes - distance)
     }

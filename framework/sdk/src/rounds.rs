@@ -17,8 +17,7 @@ pub struct Straight {
 }
 
 impl Straight {
-    /// Returns the numbers of all resources that the message occupies: its sender, its receiver and
-    /// each link of its route.
+    /// Returns what the message occupies: its sender, its receiver and each link of its route.
     fn resources(self, grid: &Grid) -> impl Iterator<Item = u64> {
         let Self { from, to, dimension, way } = self;
         let per_node = 2 + 2 * grid.radices().len() as u64;
@@ -33,10 +32,9 @@ impl Straight {
     }
 }
 
-/// Assigns a round, counted from 0, to each message. The messages are processed in the given order.
-/// Each message gets the first round in which no earlier message occupies its sender, its receiver
-/// or one of its links. Consecutive messages with the same sender and receiver count as one
-/// message.
+/// Assigns a round, counted from 0, to each message: in the given order, the first round in which
+/// no earlier message occupies its sender, its receiver or one of its links. Consecutive messages
+/// with the same sender and receiver count as one.
 ///
 /// ```
 /// # use swapmeet_sdk::{Grid, Stop, Straight, serialized_rounds};
@@ -54,8 +52,8 @@ pub fn serialized_rounds(grid: &Grid, messages: &[Straight]) -> Vec<usize> {
         (group[0], indices)
     });
     let mut waiting: Vec<_> = groups.collect();
-    // Examine 64 rounds at a time, with one bit for each round. A message that finds none of the 64
-    // rounds free is tried again with the next 64.
+    // Examine 64 rounds at a time, one bit for each. Messages without a free round are tried again
+    // with the next 64.
     let (mut busy, mut needed) = (HashMap::<u64, u64>::new(), Vec::new());
     for first in (0..).step_by(64) {
         if waiting.is_empty() {

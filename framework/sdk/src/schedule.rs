@@ -7,11 +7,10 @@ use swapmeet_abi::{
     SWM_BYTE_COUNTS, SWM_IN_PARTS, SWM_LOG_INFO, SWM_LOG_NOTE, SWM_OK, SwmHost, SwmLayout, SwmStr,
 };
 
-/// The schedule, which a plugin passes to the host call by call. The plugin does not store the
-/// schedule.
+/// The schedule, which a plugin passes to the host call by call, without storing it.
 ///
 /// The host refuses a call if the schedule breaks a rule or if the case was stopped. From then on,
-/// every call returns [`Stop::Stopped`]. Return this error with `?`.
+/// every call returns [`Stop::Stopped`], to be returned with `?`.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Grid, Problem, Rehearsal, Schedule, Set, Stop};
@@ -46,47 +45,45 @@ use swapmeet_abi::{
 /// ```
 pub struct Schedule<'a> {
     host: &'a SwmHost,
-    /// Radices of the grid in which the schedule numbers its nodes.
     radices: Vec<u64>,
 }
 
 impl<'a> Schedule<'a> {
-    /// Makes a schedule that numbers its nodes in the topology's own grid, which has these radices.
+    /// Its nodes are numbered in the topology's own grid, which has these radices.
     pub(crate) fn new(host: &'a SwmHost, radices: &[u64]) -> Self {
         Self { host, radices: radices.to_vec() }
     }
 
     /// Defines a grid in which the schedule numbers its nodes row-major, and splits every block
-    /// into `segments` (1 for whole blocks). Call it before the first step. If the grid has as many
-    /// nodes as the machine, node i of the grid runs on node i of the machine. Otherwise call
+    /// into `segments` (1 for whole blocks), before the first step. If the grid has as many nodes
+    /// as the machine, node i of the grid runs on node i of the machine. Otherwise call
     /// [`Schedule::place`] for each node.
     pub fn layout(&mut self, radices: &[u64], segments: u32) -> Result<(), Stop> {
         self.set_layout(radices, segments, 0)
     }
 
     /// Defines a grid as [`Schedule::layout`] does, and cuts every block or vector into one part
-    /// for each node of the machine. Each part is then split into `segments`. Sends select parts
+    /// for each node of the machine, each of which is split into `segments`. Sends select parts
     /// with [`Blocks::destinations`].
     ///
-    /// Use this method for collectives whose blocks do not differ by destination. For example, an
-    /// allreduce can reduce each part of the vector on a different node, as a reduce-scatter does.
+    /// This is for collectives whose blocks do not differ by destination. An allreduce can reduce
+    /// each part of the vector on a different node, as a reduce-scatter does.
     pub fn layout_in_parts(&mut self, radices: &[u64], segments: u32) -> Result<(), Stop> {
         self.set_layout(radices, segments, SWM_IN_PARTS)
     }
 
     /// Makes the schedule move byte counts instead of blocks. Each node then holds a number of
-    /// bytes for each destination, and the origins of the bytes are not tracked. A node can
+    /// bytes for each destination, without their origins. A node can
     ///
     /// * send as many bytes for each destination as it chooses ([`Schedule::send_bytes`]), or
     /// * sort all its data into buckets ([`Schedule::redistribute`]) and send one bucket after
     ///   another ([`Schedule::send_bucket`]).
     ///
-    /// `radices` define the grid in which the schedule numbers its nodes. The grid must have as
-    /// many nodes as the machine; `&[]` selects the topology's own grid. Call this method before
-    /// the first step, and only in an all-to-all.
+    /// The grid `radices` must have as many nodes as the machine; `&[]` selects the topology's own
+    /// grid. Call this method before the first step, and only in an all-to-all.
     ///
-    /// The host verifies that all bytes for each destination arrive there. In the results, the
-    /// column `verified` of such a schedule is `amounts`.
+    /// The host verifies that all bytes for each destination arrive there (`amounts` in the column
+    /// `verified`).
     pub fn move_byte_counts(&mut self, radices: &[u64]) -> Result<(), Stop> {
         self.set_layout(radices, 1, SWM_BYTE_COUNTS)
     }
@@ -102,35 +99,31 @@ impl<'a> Schedule<'a> {
         if !radices.is_empty() {
             self.radices = radices.to_vec();
         }
-        // SAFETY: the function and its context come from the host's table; `layout` outlives the
-        // call.
+        // SAFETY: the function and its context come from the host's table; `layout` outlives it.
         check(self.host.layout.map(|f| unsafe { f(self.host.ctx, &raw const layout) }))
     }
 
-    /// Places node `node` of the schedule's grid on node `physical` of the machine. If `home` is
-    /// true, the blocks of the machine node start and end at this grid node. Otherwise the grid
-    /// node is virtual: it only forwards blocks of other nodes. Every node of the machine must have
-    /// exactly one home.
+    /// Places node `node` of the schedule's grid on node `physical` of the machine. If `home`, the
+    /// blocks of the machine node start and end at this grid node; otherwise it only forwards
+    /// blocks. Every node of the machine must have exactly one home.
     pub fn place(&mut self, node: u64, physical: u64, home: bool) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
         check(self.host.place.map(|f| unsafe { f(self.host.ctx, node, physical, u32::from(home)) }))
     }
 
     /// Declares a symmetry group under which the schedule is invariant, and returns the nodes whose
-    /// sends the plan must list. These are one node of each orbit (the set of nodes to which the
-    /// symmetries map a node), or all nodes if the problem is not invariant under the group. `axes`
-    /// has one action of the group for each axis of the grid. If it has a single action, this
-    /// action applies to the node numbers.
+    /// sends the plan must list: one node of each orbit (the set of nodes to which the symmetries
+    /// map a node), or all nodes if the problem is not invariant under the group. `axes` has one
+    /// action of the group for each axis of the grid, or a single action on the node numbers.
     ///
     /// Call this method at most once, after [`Schedule::layout`] and [`Schedule::place`] and before
-    /// the first step. Only planned nodes may send; the host derives the sends of the other nodes
-    /// from the group. In each step, iterate over the planned nodes in ascending order. The host
-    /// can then list all messages in the order of their senders.
+    /// the first step. Only planned nodes may send. In each step, iterate over them in ascending
+    /// order, so that the host can list all messages in the order of their senders.
     ///
-    /// The host also checks the declaration. It calls `plan` again, and this method then returns
-    /// other nodes: all nodes, or the nodes to which an element of the group maps those of the
-    /// first plan. The plan passes this check without special code if it sends from the nodes of
-    /// [`Planned::iter`] and computes each send from the number of its sender.
+    /// To check the declaration, the host calls `plan` again, and this method then returns other
+    /// nodes: all nodes, or those to which an element of the group maps those of the first plan. A
+    /// plan passes without special code if it sends from the nodes of [`Planned::iter`] and
+    /// computes each send from its sender.
     ///
     /// ```
     /// # use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Rehearsal, Schedule, Set, Stop, Symmetry};
@@ -184,10 +177,9 @@ impl<'a> Schedule<'a> {
         Ok(Planned::new(radices, planned.collect()))
     }
 
-    /// Begins a phase. If the phase has a name in the publication, use this name.
+    /// Begins a phase, with its name in the publication, if it has one.
     pub fn phase(&mut self, name: &str) -> Result<(), Stop> {
-        // SAFETY: the function and its context come from the host's table; `name` outlives the
-        // call.
+        // SAFETY: the function and its context come from the host's table; `name` outlives it.
         check(self.host.phase.map(|f| unsafe { f(self.host.ctx, SwmStr::new(name)) }))
     }
 
@@ -198,67 +190,60 @@ impl<'a> Schedule<'a> {
         check(self.host.step.map(|f| unsafe { f(self.host.ctx) }))
     }
 
-    /// Adds a send of blocks to the step. If no block is selected and `blocks` has no extra bytes,
-    /// nothing is sent.
+    /// Adds a send of blocks to the step. Without selected blocks and extra bytes, nothing is sent.
     pub fn send(&mut self, blocks: &Blocks<'_>) -> Result<(), Stop> {
-        // SAFETY: the function and its context come from the host's table; `blocks` borrows
-        // everything that it points to.
+        // SAFETY: the function and its context come from the host's table; `blocks` borrows its
+        // data.
         check(self.host.send_blocks.map(|f| unsafe { f(self.host.ctx, &raw const blocks.raw) }))
     }
 
-    /// In a schedule of byte counts, adds a send of a bucket to the step. An empty bucket sends
+    /// Adds a send of a bucket to the step (in a schedule of byte counts). An empty one sends
     /// nothing.
     pub fn send_bucket(&mut self, bucket: &Bucket<'_>) -> Result<(), Stop> {
-        // SAFETY: the function and its context come from the host's table; `bucket` borrows
-        // everything that it points to.
+        // SAFETY: the function and its context come from the host's table; `bucket` borrows its
+        // data.
         check(self.host.send_bucket.map(|f| unsafe { f(self.host.ctx, &raw const bucket.raw) }))
     }
 
-    /// In a schedule of byte counts, adds a send to the step. The send lists destinations, each
-    /// with a number of bytes.
+    /// Adds a send of bytes for destinations to the step (in a schedule of byte counts).
     pub fn send_bytes(&mut self, bytes: &Bytes<'_>) -> Result<(), Stop> {
-        // SAFETY: the function and its context come from the host's table; `bytes` borrows
-        // everything that it points to.
+        // SAFETY: the function and its context come from the host's table; `bytes` borrows its
+        // data.
         check(self.host.send_bytes.map(|f| unsafe { f(self.host.ctx, &raw const bytes.raw) }))
     }
 
-    /// In a schedule of byte counts, makes a node sort all the data that it holds into buckets.
-    /// This happens between the current step and the next step, so the data that arrives in the
-    /// current step is included. After that, each of the node's buckets must be sent once
-    /// ([`Schedule::send_bucket`]), including the bucket for the node itself.
+    /// Makes a node sort all the data that it holds into buckets (in a schedule of byte counts),
+    /// between the current step, whose data is included, and the next. After that, each of the
+    /// node's buckets must be sent once ([`Schedule::send_bucket`]), also that for the node itself.
     pub fn redistribute(&mut self, how: &Redistribution<'_>) -> Result<(), Stop> {
         let raw = how.raw()?;
         // SAFETY: the function and its context come from the host's table; `how` outlives the call.
         check(self.host.redistribute.map(|f| unsafe { f(self.host.ctx, &raw const raw) }))
     }
 
-    /// Writes a line to the log, which is shown on standard error while cases run. Use it for facts
-    /// that a reader of the results should know. Plugins must not print to standard output, which
-    /// the program uses.
+    /// Writes a line to the log, which is shown on standard error while cases run, for facts that a
+    /// reader of the results should know. Plugins must not print to standard output.
     pub fn log(&self, line: &str) {
         log(self.host, SWM_LOG_INFO, line);
     }
 
-    /// Writes a line to the log and to the column `note` of the result rows of this schedule. Use
-    /// it for facts without which a row would be misleading, for example that another run may
-    /// produce another schedule.
+    /// Writes a line to the log and to the column `note` of the result rows, for facts without
+    /// which a row would be misleading, for example that another run may produce another schedule.
     pub fn note(&self, line: &str) {
         log(self.host, SWM_LOG_NOTE, line);
     }
 
-    /// Makes every node rearrange all the data that it holds in memory, once, before the next step.
-    /// Begin a new step before the next send.
+    /// Makes every node rearrange all its data in memory before the next step. Begin a new step
+    /// before the next send.
     pub fn rearrange(&mut self) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
         check(self.host.rearrange.map(|f| unsafe { f(self.host.ctx) }))
     }
 }
 
-/// Writes a line to the host's log.
 pub(crate) fn log(host: &SwmHost, level: u32, line: &str) {
     if let Some(log) = host.log {
-        // SAFETY: the function and its context come from the host's table; `line` outlives the
-        // call.
+        // SAFETY: the function and its context come from the host's table; `line` outlives it.
         unsafe { log(host.ctx, level, SwmStr::new(line)) };
     }
 }

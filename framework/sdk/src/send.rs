@@ -1,5 +1,5 @@
-//! The sends of a step, and redistributions. A send is a send of blocks, of a bucket or of byte
-//! counts, and can request a route.
+//! The sends of a step (of blocks, of a bucket or of byte counts), their routes, and
+//! redistributions.
 
 use crate::set::{Axis, Set};
 use crate::stop::Stop;
@@ -9,14 +9,14 @@ use swapmeet_abi::{
     SwmRedistribution, SwmRoute, SwmStr,
 };
 
-/// A number of bytes for one destination, as an entry of [`Bytes`].
+/// A number of bytes for one destination of [`Bytes`];
 /// [`SWM_ALL_BYTES`](swapmeet_abi::SWM_ALL_BYTES) stands for all bytes that the sender holds for
-/// the destination.
+/// it.
 pub use swapmeet_abi::SwmByteCount as ByteCount;
 
-/// The route of a message, for sends that do not use the topology's own route. Dimensions are those
-/// of the topology, even if the schedule defines another grid. If the route does not exist, the
-/// schedule fails.
+/// The route of a message that does not use the topology's own route. Dimensions are those of the
+/// topology, even if the schedule defines another grid. If the route does not exist, the schedule
+/// fails.
 ///
 /// ```
 /// use swapmeet_sdk::{Blocks, Route};
@@ -55,8 +55,8 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// Makes a route with these directions, as [`Route::signs`] does, that crosses the dimensions
-    /// in the order of the list `order`. Both lists must have one entry for each dimension.
+    /// Makes a route as [`Route::signs`] does, which crosses the dimensions in the order of the
+    /// list `order`. Both lists have one entry for each dimension.
     pub const fn signs_in_order(signs: &'a [i8], order: &'a [u32]) -> Self {
         assert!(signs.len() == order.len());
         Self {
@@ -70,8 +70,8 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// Makes a route of the nodes and switches after the sender, ending with the receiver. Each
-    /// must be a neighbour of the one before it. Switches are numbered after the nodes, as in
+    /// Makes a route of the nodes and switches after the sender, up to the receiver. Each must be a
+    /// neighbour of the one before it. Switches are numbered as in
     /// [`Problem::links`](crate::Problem::links).
     pub const fn path(nodes: &'a [u64]) -> Self {
         Self {
@@ -80,9 +80,8 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// Makes a route of these nodes, as [`Route::path`] does. It also has a direction in each
-    /// dimension, as a route of [`Route::signs`]. If two links lead from a node to the next node,
-    /// the direction selects one of them.
+    /// Makes a route as [`Route::path`] does, with directions as in [`Route::signs`], which select
+    /// one of two links between the same nodes.
     pub const fn path_with_signs(nodes: &'a [u64], signs: &'a [i8]) -> Self {
         let mut route = Self::path(nodes);
         (route.raw.signs, route.raw.dim_count) = (signs.as_ptr(), signs.len() as u32);
@@ -90,9 +89,9 @@ impl<'a> Route<'a> {
     }
 }
 
-/// A send of blocks. It sends to `to` the blocks that `from` holds and that have an origin in one
-/// set and a destination in another set. Without restrictions it selects all blocks that `from`
-/// holds. In an all-to-all these include the block that a node has for itself.
+/// A send of the blocks that `from` holds and that have an origin in one set and a destination in
+/// another. Without restrictions it selects all blocks that `from` holds, in an all-to-all also the
+/// block that a node has for itself.
 ///
 /// ```
 /// use swapmeet_sdk::{Blocks, Set};
@@ -111,8 +110,8 @@ pub struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// Makes a send from `from` to `to`, both nodes of the schedule's grid. It sends all blocks
-    /// that `from` holds, unless other methods restrict it.
+    /// Makes a send of all blocks that `from` holds, to be restricted by other methods. Both nodes
+    /// are those of the schedule's grid.
     pub const fn new(from: u64, to: u64) -> Self {
         Self {
             raw: SwmBlocks {
@@ -133,40 +132,38 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Makes the send of a direct exchange: the block that has the origin `from` and the
-    /// destination `to`. `from` must still hold it.
+    /// Makes the send of a direct exchange: the block from `from` for `to`, which `from` must still
+    /// hold.
     pub const fn direct(from: u64, to: u64) -> Self {
         Self::new(from, to).origins(Set::one(from)).destinations(Set::one(to)).strict()
     }
 
-    /// Selects only blocks with these origins. Reductions do not allow this, because a sum cannot
-    /// be sent without some of its terms.
+    /// Selects only blocks with these origins. Not allowed in reductions, because a sum cannot be
+    /// sent without some of its terms.
     #[must_use]
     pub const fn origins(mut self, set: Set<'a>) -> Self {
         self.raw.origins = set.raw();
         self
     }
 
-    /// Selects only blocks with these destinations. In a schedule that cuts blocks into parts
-    /// ([`Schedule::layout_in_parts`](crate::Schedule::layout_in_parts)) it selects the parts of
-    /// these nodes instead. A permutation without parts does not allow this, because its blocks are
-    /// distinguished by their origins.
+    /// Selects only blocks with these destinations or, in a schedule that cuts blocks into parts
+    /// ([`Schedule::layout_in_parts`](crate::Schedule::layout_in_parts)), the parts of these nodes.
+    /// Not allowed in a permutation without parts, because its blocks are distinguished by their
+    /// origins.
     #[must_use]
     pub const fn destinations(mut self, set: Set<'a>) -> Self {
         self.raw.destinations = set.raw();
         self
     }
 
-    /// Selects only these segments of each block. The number of segments is set by
-    /// [`Schedule::layout`](crate::Schedule::layout).
+    /// Selects only these segments of each block ([`Schedule::layout`](crate::Schedule::layout)).
     #[must_use]
     pub const fn segments(mut self, segments: Axis<'a>) -> Self {
         self.raw.segments = segments.raw();
         self
     }
 
-    /// Requires that the sender holds every selected block. If a block is missing, the schedule
-    /// fails.
+    /// Makes the schedule fail unless the sender holds every selected block.
     #[must_use]
     pub const fn strict(mut self) -> Self {
         self.raw.flags |= SWM_STRICT;
@@ -180,8 +177,8 @@ impl<'a> Blocks<'a> {
         self
     }
 
-    /// In a reduction, makes the receiver add the received values to its own values. Without this
-    /// call, the received values replace the receiver's own values.
+    /// In a reduction, makes the receiver add the received values to its own values, instead of
+    /// replacing its own.
     #[must_use]
     pub const fn combine(mut self) -> Self {
         self.raw.flags |= SWM_COMBINE;
@@ -202,21 +199,21 @@ impl<'a> Blocks<'a> {
         self
     }
 
-    /// Adds bytes that are not part of any block, such as padding, or the sizes of blocks. With
-    /// extra bytes, a message is sent even if no block is selected. Use this only if
-    /// [`Problem::is_uniform`](crate::Problem::is_uniform) returns `false`: if all blocks have the
-    /// same size, the host counts blocks instead of bytes, and refuses extra bytes.
+    /// Adds bytes that are not part of any block, such as padding, or the sizes of blocks. The
+    /// message is then sent even if no block is selected. Use this only if
+    /// [`Problem::is_uniform`](crate::Problem::is_uniform) returns `false`: blocks of the same size
+    /// are counted instead of bytes, and extra bytes are refused.
     #[must_use]
     pub const fn extra_bytes(mut self, bytes: u64) -> Self {
         self.raw.extra_bytes = bytes;
         self
     }
 
-    /// In a reduction, lets a switch add the values, which must be strict and combined. The switch
-    /// adds the values of all sends of the step that have the same reducer, receiver and selected
-    /// blocks. The receiver gets one message with the sum, and combines it with its own value. A node
-    /// that contributes to its own sum sends its value to itself, over the switch.
-    /// [`Problem::can_reduce`](crate::Problem::can_reduce) tells which vertices are such switches.
+    /// In a reduction, lets a switch ([`Problem::can_reduce`](crate::Problem::can_reduce)) add the
+    /// values, which must be strict and combined. The switch adds the values of all sends of the
+    /// step that have the same reducer, receiver and selected blocks. The receiver gets one message
+    /// with the sum, and combines it with its own value. A node that contributes to its own sum
+    /// sends its value to itself, over the switch.
     ///
     /// ```
     /// # use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Rehearsal, Schedule, Stop};
@@ -254,17 +251,17 @@ impl<'a> Blocks<'a> {
         self
     }
 
-    /// Lets a switch copy the blocks for several receivers. The send must be strict and, where a send
-    /// could move its blocks, a copy. The sender sends one message to the switch for all sends of the
-    /// step that have the same multicaster, sender and selected blocks ([`Blocks::reducer`]).
+    /// Lets a switch copy the blocks for several receivers. The send must be strict and, where a
+    /// send could move its blocks, a copy. The sender sends one message to the switch for all sends
+    /// of the step that have the same multicaster, sender and selected blocks
+    /// ([`Blocks::reducer`]).
     #[must_use]
     pub const fn multicaster(mut self, switch: u64) -> Self {
         self.raw.multicaster = switch;
         self
     }
 
-    /// Sets the text by which error messages name this send, for example its position in an input
-    /// file or a step of the paper.
+    /// Sets the name of this send in error messages, such as its position in an input file.
     #[must_use]
     pub const fn label(mut self, label: &'a str) -> Self {
         self.raw.label = SwmStr::new(label);
@@ -272,7 +269,7 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// A send of one of the buckets into which the sender has sorted its data
+/// A send of a bucket of the sender's data
 /// ([`Schedule::redistribute`](crate::Schedule::redistribute)).
 #[derive(Clone, Copy)]
 pub struct Bucket<'a> {
@@ -281,8 +278,8 @@ pub struct Bucket<'a> {
 }
 
 impl<'a> Bucket<'a> {
-    /// Makes a send of the bucket with the number `bucket` from node `from` to node `to`. The two
-    /// nodes may be the same; the send is then a local copy, not a message.
+    /// Makes a send of a bucket from node `from` to node `to`; if they are the same, it is a local
+    /// copy, not a message.
     pub const fn new(from: u64, to: u64, bucket: u64) -> Self {
         let size = size_of::<SwmBucket>() as u32;
         let raw = SwmBucket { size, flags: SWM_LOCAL, from, to, bucket, route: std::ptr::null() };
@@ -328,31 +325,28 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// A redistribution, in which a node sorts all the data that it holds into buckets, element by
-/// element. Element x (counted from 0) of the data for destination d has the number
-/// `e = (starts[d] + x) % cycle`. It is put into bucket `(first + firsts[d] + e) % buckets`. The
-/// node also redistributes the data whose destination it is.
+/// A redistribution, in which a node sorts all the data that it holds into buckets, also that for
+/// itself. Element x (from 0) for destination d has the number `e = (starts[d] + x) % cycle`, and
+/// is put into bucket `(first + firsts[d] + e) % buckets`.
 #[derive(Debug, Clone, Copy)]
 pub struct Redistribution<'a> {
     /// The node of the schedule's grid that redistributes its data.
     pub node: u64,
     /// Number of buckets.
     pub buckets: u64,
-    /// Number of elements after which the numbering of the elements starts again at 0. In the
-    /// simple case it is equal to `buckets`.
+    /// Number of elements after which their numbers start again at 0; in the simple case,
+    /// `buckets`.
     pub cycle: u64,
-    /// The bucket of element number 0, for destinations without an offset; less than `buckets`.
+    /// The bucket of element number 0, without an offset; less than `buckets`.
     pub first: u64,
-    /// For each destination the number of its first element, less than `cycle`. An empty list means
-    /// 0 for all destinations.
+    /// For each destination the number of its first element, less than `cycle`. Empty for zeros.
     pub starts: &'a [u32],
-    /// For each destination an offset that is added to `first`, less than `buckets`. An empty list
-    /// means 0 for all destinations.
+    /// For each destination an offset that is added to `first`, less than `buckets`. Empty for
+    /// zeros.
     pub firsts: &'a [u32],
 }
 
 impl Redistribution<'_> {
-    /// Converts the redistribution to the struct of the ABI.
     pub(crate) fn raw(&self) -> Result<SwmRedistribution, Stop> {
         let tables = [self.starts.len(), self.firsts.len()];
         if tables[0] != tables[1] && tables.iter().all(|len| *len > 0) {

@@ -51,14 +51,14 @@ impl<'a> Axis<'a> {
         Self::from_raw(SwmAxis::range(c, 1, 1))
     }
 
-    /// Selects `count` consecutive coordinates starting at `first`, modulo the radix of the axis.
-    /// `first` must be less than the radix, and `count` at most the radix.
+    /// Selects `count` consecutive coordinates from `first`, modulo the radix of the axis. `first`
+    /// must be less than the radix, and `count` at most the radix.
     pub const fn range(first: u64, count: u64) -> Self {
         Self::from_raw(SwmAxis::range(first, 1, count))
     }
 
-    /// Selects `count` coordinates: `first`, `first + stride`, etc., modulo the radix of the axis.
-    /// No coordinate may occur twice.
+    /// Selects `count` distinct coordinates: `first`, `first + stride`, etc., modulo the radix of
+    /// the axis.
     pub const fn stride(first: u64, stride: u64, count: u64) -> Self {
         Self::from_raw(SwmAxis::range(first, stride, count))
     }
@@ -80,8 +80,7 @@ impl<'a> Axis<'a> {
     }
 }
 
-/// Returns the words for [`Axis::bits`] that select `coordinates` of an axis with `radix`
-/// coordinates.
+/// Returns the words for [`Axis::bits`] that select coordinates of an axis with this radix.
 ///
 /// ```
 /// # use swapmeet_sdk::bit_words;
@@ -93,8 +92,8 @@ pub fn bit_words(radix: u64, coordinates: impl IntoIterator<Item = u64>) -> Vec<
     words
 }
 
-/// A set of nodes of the schedule's grid: all nodes, one node, or a product of one [`Axis`] for
-/// each dimension.
+/// A set of nodes of the schedule's grid: all, one, or a product of one [`Axis`] for each
+/// dimension.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, Algorithm, Axis, Problem, Rehearsal, Schedule, Blocks, Set, Stop};
@@ -141,8 +140,7 @@ impl<'a> Set<'a> {
         }
     }
 
-    /// Selects the nodes whose coordinate on each axis is in the subset for this axis. `axes` has
-    /// one subset for each axis of the grid, first axis first.
+    /// Selects the nodes whose coordinate on each axis is in the subset for this axis, in `axes`.
     pub const fn product(axes: &'a [Axis<'a>]) -> Self {
         // `Axis` is a transparent wrapper of `SwmAxis`, so the pointer cast is valid.
         let raw = SwmSet {

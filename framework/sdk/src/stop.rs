@@ -9,11 +9,11 @@ pub enum Stop {
     Unsupported(String),
     /// The plugin failed on a problem that it should solve. The row of the case shows the reason.
     Failed(String),
-    /// The schedule was not computed by the algorithm but read, for example from a file, and breaks
-    /// a rule that the host cannot check. The result row of the case shows the reason.
+    /// The schedule was read, for example from a file, and breaks a rule that the host cannot
+    /// check. The result row of the case shows the reason.
     Invalid(String),
-    /// The host refused a call because the schedule broke a rule or because the case was stopped.
-    /// Return this error with `?`.
+    /// The host refused a call: the schedule broke a rule, or the case was stopped. Return it with
+    /// `?`.
     Stopped,
 }
 
@@ -33,7 +33,6 @@ impl Stop {
         Self::Invalid(reason.into())
     }
 
-    /// Makes the error of a plugin that calls a function that the host lacks.
     pub(crate) fn host_too_old() -> Self {
         Self::failed("the host is older than this plugin and lacks a function that it calls")
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use swapmeet_abi::{SWM_FIXED, SWM_SHIFT, SWM_XOR, SwmSymmetry};
 
-/// The action of a symmetry group on the coordinates of one axis
+/// The action of a group on the coordinates of one axis
 /// ([`Schedule::symmetric`](crate::Schedule::symmetric)).
 ///
 /// ```
@@ -23,14 +23,13 @@ impl Symmetry {
     /// The group leaves every coordinate of the axis unchanged.
     pub const NONE: Self = Self(SwmSymmetry { kind: SWM_FIXED, reserved: 0, unit: 0 });
 
-    /// The group adds the multiples of `unit` to the coordinate, modulo the axis's radix. `unit`
-    /// must divide the radix.
+    /// The group adds multiples of `unit`, which must divide the radix, modulo the axis's radix.
     pub const fn shift(unit: u64) -> Self {
         Self(SwmSymmetry { kind: SWM_SHIFT, reserved: 0, unit })
     }
 
-    /// The group combines the coordinate with the multiples of `unit` by exclusive-or. Both `unit`
-    /// and the axis's radix must be powers of two.
+    /// The group combines the coordinate with multiples of `unit` by exclusive-or. `unit` and the
+    /// radix must be powers of two.
     pub const fn xor(unit: u64) -> Self {
         Self(SwmSymmetry { kind: SWM_XOR, reserved: 0, unit })
     }
@@ -38,17 +37,16 @@ impl Symmetry {
 
 /// The nodes whose sends a plan lists, in ascending order. Iterate over them once in each step.
 ///
-/// They are either all nodes, or one node of each orbit: the node with the lowest coordinates in
-/// its orbit. To check the declared symmetry, the host also requests plans of other nodes. The
-/// planned nodes are then the images of the nodes with the lowest coordinates under an element of
-/// the group.
+/// They are all nodes, or the node with the lowest coordinates of each orbit. To check the declared
+/// symmetry, the host also requests plans of the images of these nodes under an element of the
+/// group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planned {
     /// The planned coordinates of each axis of the declared symmetry.
     coordinates: Vec<Range<u64>>,
     /// For each axis, its planned coordinates and its *stride*, the difference between the numbers
-    /// of two neighbouring nodes along it. An axis that is planned as a whole is joined with the
-    /// axis before it: together they are one axis with the stride of the later one.
+    /// of neighbouring nodes. An axis that is planned as a whole is joined with the axis before it,
+    /// with its own stride.
     axes: Vec<(Range<u64>, u64)>,
     has_all_nodes: bool,
 }
@@ -87,8 +85,8 @@ impl Planned {
         self.has_all_nodes
     }
 
-    /// Returns the planned coordinates of an axis, for plans that prepare a table with one entry
-    /// for each coordinate. The first planned coordinate need not be 0.
+    /// Returns the planned coordinates of an axis, which need not start at 0, for plans that
+    /// prepare a table with one entry for each.
     ///
     /// # Panics
     ///
@@ -127,11 +125,10 @@ impl<'a> IntoIterator for &'a Planned {
 #[derive(Debug, Clone)]
 pub struct PlannedNodes<'a> {
     axes: &'a [(Range<u64>, u64)],
-    /// The number of the next node to return.
     next: u64,
-    /// The end of the current run of consecutive nodes: the number after the last node of the run.
+    /// The number after the last node of the current run of consecutive nodes.
     end: u64,
-    /// Indices of the runs of consecutive nodes after the current run.
+    /// The runs of consecutive nodes after the current run.
     runs: std::ops::Range<u64>,
 }
 
@@ -168,8 +165,8 @@ mod tests {
         assert_eq!((planned.len(), planned.is_everyone()), (16, false));
     }
 
-    /// Tests two cases: planned nodes that a group element has moved by (2, 0, 2) from the lowest
-    /// coordinates, and an axis that is merged with the axis before it.
+    /// Planned nodes that a group element has moved by (2, 0, 2) from the lowest coordinates, and
+    /// an axis that is joined with the axis before it.
     #[test]
     fn planned_coordinates_may_start_anywhere() {
         let planned = Planned::new(&[4, 3, 6], vec![2..4, 0..3, 2..4]);

@@ -3,7 +3,7 @@ use crate::{About, Algorithm, Rehearsal, Schedule, words};
 use std::mem::size_of;
 use swapmeet_abi::SwmTopology;
 
-/// Reads a problem whose structs state these sizes, and returns the node count of its topology.
+/// The structs of the problem state these sizes.
 fn nodes(problem_size: usize, topology_size: usize) -> Result<u64, String> {
     // SAFETY: all three types consist of numbers, nullable pointers and nullable functions.
     let (host, mut problem, mut topology): (SwmHost, SwmProblem, [SwmTopology; 2]) =
@@ -40,7 +40,6 @@ fn structs_shorter_than_in_1_0_are_refused() {
 
 const CORNERS: [(&str, u8); 2] = [("round", 1), ("sharp", 2)];
 
-/// An algorithm that only reads parameters.
 struct Reads(fn(&Problem<'_>) -> Result<(), Stop>);
 
 impl Algorithm for Reads {
@@ -60,7 +59,7 @@ impl Algorithm for Reads {
 
 type Read = fn(&Problem<'_>) -> Result<(), Stop>;
 
-/// Returns the outcome of a plan that reads a parameter with the given text.
+/// The outcome of a plan that reads a parameter with the given text.
 fn outcome(key: &str, value: &str, read: Read) -> Result<(), Stop> {
     Rehearsal::on("ring", &[4]).param(key, value).plan(&Reads(read)).map(|_| ())
 }

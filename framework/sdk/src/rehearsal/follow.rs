@@ -1,8 +1,7 @@
-//! A simple verifier. It follows every block, or every byte, of a recorded schedule individually.
+//! A simple verifier, which follows every block, or every byte, of a recorded schedule.
 //!
-//! The verifier shares no code with the host that runs cases, which represents sets of blocks as
-//! boxes and never handles a single block. An error in one of the two verifiers therefore shows as
-//! a difference between their results.
+//! It shares no code with the host that runs cases, which represents sets of blocks as boxes and
+//! never handles a single block. An error in one of the two therefore shows as a difference.
 
 use super::record::{Rehearsed, RehearsedRoute, RehearsedSend, Settings};
 use crate::collective::Collective;
@@ -24,7 +23,7 @@ pub struct Proved {
     pub steps: u64,
     /// Messages. Sends of a step with the same sender, receiver and route are one message.
     pub messages: u64,
-    /// Sum of the bytes of all messages.
+    /// The bytes of all messages.
     pub total_bytes: u64,
     /// Size of the longest message of each step in bytes, summed over all steps.
     pub critical_bytes: u64,
@@ -32,7 +31,7 @@ pub struct Proved {
     pub max_sends: u64,
     /// The largest number of messages that one node receives in one step.
     pub max_receives: u64,
-    /// Number of rearrangements. In a rearrangement every node reorders all its data in memory.
+    /// Number of times that every node rearranges all its data in memory.
     pub rearrangements: u64,
     /// The most bytes that one node adds to its own values in a step, summed over all steps.
     pub summed_bytes: u64,
@@ -45,8 +44,8 @@ pub enum Disproof {
     Stopped(Stop),
     /// The schedule breaks a rule or does not deliver all data.
     Wrong {
-        /// Number of the step, from 1, including steps without sends. For a block that was never
-        /// delivered it is the number of the last step.
+        /// Number of the step, from 1, with steps without sends; for a block that was never
+        /// delivered, the last step.
         step: u64,
         /// Description of the fault.
         what: String,
@@ -64,7 +63,6 @@ impl fmt::Display for Disproof {
 
 impl std::error::Error for Disproof {}
 
-/// The collective and the settings with which a schedule is verified.
 pub(super) struct Goal<'a> {
     pub(super) collective: Collective,
     pub(super) root: u64,
@@ -74,7 +72,6 @@ pub(super) struct Goal<'a> {
     pub(super) settings: &'a Settings,
 }
 
-/// The assignment of the nodes of the schedule's grid to the nodes of the machine.
 struct Placement {
     /// For each node of the schedule's grid, the node of the machine that runs it.
     physical: Vec<u64>,
@@ -99,16 +96,15 @@ impl Placement {
     }
 }
 
-/// The data that the nodes hold. There is one implementation each for blocks, values and bytes.
+/// The data that the nodes hold: blocks, values or bytes.
 trait Holdings {
-    /// Performs one send. Returns the number of bytes sent, or `None` if the send selected nothing.
-    /// `joined` tells whether a switch adds or copies the data together with that of an earlier send
-    /// of the step.
+    /// Performs one send. Returns the bytes sent, or `None` if it selected nothing. `joined` tells
+    /// whether a switch adds or copies the data together with that of an earlier send of the step.
     fn send(&mut self, send: &RehearsedSend, joined: bool) -> Result<Option<u128>, String>;
 
     fn arrive(&mut self) -> Result<(), String>;
 
-    /// Performs the redistributions after a step. Only schedules of byte counts have any.
+    /// Only schedules of byte counts have redistributions.
     fn redistribute_after(&mut self, step: u64) -> Result<(), String> {
         let _ = step;
         Ok(())
@@ -116,14 +112,14 @@ trait Holdings {
 
     fn verify(&mut self) -> Result<(), String>;
 
-    /// Returns the most bytes that a node of the machine added to its own values in the last step.
+    /// Returns the most bytes that a node added to its own values in the last step.
     fn most_summed(&self) -> u128 {
         0
     }
 }
 
-/// The sender and the receiver of a message, its requested route, its reducer and its multicaster,
-/// and whether a switch joins it with another message.
+/// A message: sender, receiver, requested route, reducer and multicaster, and whether a switch
+/// joins it with another message.
 type Message<'a> = (u64, u64, (&'a RehearsedRoute, (u64, u64), bool));
 
 pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Disproof> {
@@ -144,7 +140,7 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
         for send in &step.sends {
             let [from, to] = [send.from, send.to].map(|node| places.physical[node as usize]);
             let switches = (send.reducer, send.multicaster);
-            // The sends that a switch adds, or copies, have one end and the selected data in common.
+            // The sends that a switch adds, or copies, share one end and the selected data.
             let end = if send.reducer > 0 { to } else { from };
             let data = (&send.origins, &send.destinations, &send.segments);
             let uses_switch = switches != (0, 0);
@@ -173,7 +169,7 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
         total += messages.values().sum::<u128>();
         critical += messages.values().max().unwrap_or(&0);
         summed += holdings.most_summed();
-        // Of the messages that a switch copies, the sender sends one, and of those that it adds, the
+        // Of messages that a switch copies, the sender sends one; of those that it adds, the
         // receiver receives one.
         let sent =
             |(_, _, (_, (_, multicaster), joined)): &&Message<'_>| *multicaster == 0 || !joined;
@@ -192,7 +188,7 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
     Ok(proved)
 }
 
-/// Returns the number of occurrences of the most frequent number.
+/// Returns how often the most frequent number occurs.
 fn max_frequency(numbers: impl Iterator<Item = u64>) -> u64 {
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
     numbers.for_each(|number| *counts.entry(number).or_default() += 1);

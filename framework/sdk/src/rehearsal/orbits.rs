@@ -1,5 +1,4 @@
-//! The images of sends under a symmetry group. An image is the send to which an element of the
-//! group maps a send. Each image is computed individually.
+//! The images of sends under the elements of a symmetry group, each computed individually.
 
 use super::follow::Disproof;
 use super::record::{Rehearsed, RehearsedSend};
@@ -8,18 +7,17 @@ use swapmeet_abi::{SWM_FIXED, SWM_SHIFT, SWM_XOR, SwmSymmetry};
 
 /// A symmetry group of a schedule, which acts on the nodes of a grid.
 pub(super) struct Orbits {
-    /// For each axis its radix, the unit whose multiples are the elements of the group on this
-    /// axis, and whether an element acts by exclusive-or (true) or by addition (false).
+    /// For each axis its radix, the unit whose multiples are the elements on it, and whether they
+    /// act by exclusive-or (true) or by addition (false).
     axes: Vec<(u64, u64, bool)>,
-    /// For each axis, the range of the coordinates of the nodes that the plugin must plan.
+    /// For each axis, the coordinates of the planned nodes.
     planned: Vec<Range<u64>>,
 }
 
 impl Orbits {
-    /// Reads the group that a plugin declares. The error describes why the declaration is not a
-    /// group of the grid. The planned nodes are the images of the first node of each orbit (the
-    /// node with the lowest coordinates) under the element of the group with the number `element`,
-    /// or under the last element if the group has fewer elements.
+    /// Reads the group that a plugin declares, or describes why it is not a group of the grid. The
+    /// planned nodes are the images of the first node of each orbit (with the lowest coordinates)
+    /// under the group element number `element`, or the last one if there are fewer.
     pub(super) fn new(
         radices: &[u64],
         axes: &[SwmSymmetry],
@@ -60,8 +58,8 @@ impl Orbits {
         &self.planned
     }
 
-    /// Returns all elements of the group. An element has one number for each axis, which is added
-    /// to the coordinate or combined with it by exclusive-or.
+    /// Returns all elements: for each axis, a number that is added to the coordinate or combined
+    /// with it by exclusive-or.
     fn elements(&self) -> Vec<Vec<u64>> {
         self.axes.iter().fold(vec![Vec::new()], |elements, (radix, unit, _)| {
             let multiples = || (0..*radix).step_by(*unit as usize);
@@ -72,8 +70,7 @@ impl Orbits {
         })
     }
 
-    /// Returns the images of a send under all elements of the group. They are the sends of all
-    /// nodes in the sender's orbit.
+    /// Returns the images of a send: the sends of all nodes in the sender's orbit.
     pub(super) fn images(&self, send: &RehearsedSend) -> Result<Vec<RehearsedSend>, String> {
         if self.coordinates(send.from).iter().zip(&self.planned).any(|(c, own)| !own.contains(c)) {
             return Err(format!("node {} sends, but is not planned", send.from));
@@ -112,8 +109,7 @@ impl Orbits {
     }
 }
 
-/// Compares two schedules step by step, in any order of the sends of a step. The error is the first
-/// difference.
+/// Compares steps, in any order of their sends. The error is the first difference.
 pub(super) fn compare(by_orbits: &Rehearsed, full: &Rehearsed) -> Result<(), Disproof> {
     let (a, b) = (by_orbits.steps.len() as u64, full.steps.len() as u64);
     if a != b {

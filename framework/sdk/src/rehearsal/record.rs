@@ -7,9 +7,9 @@ use crate::send::ByteCount;
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
     pub(super) block_bytes: u64,
-    /// If block sizes differ, the bytes from each node to each node; otherwise empty.
+    /// The bytes from each node to each node, if block sizes differ.
     pub(super) sizes: Vec<Vec<u64>>,
-    /// In a dispatch or a combine, the classes of the tokens of each node; otherwise empty.
+    /// The classes of the tokens of each node, in a dispatch or a combine.
     pub(super) tokens: Vec<Vec<TokenClass>>,
     pub(super) ports: u64,
     pub(super) virtual_channels: u64,
@@ -18,9 +18,7 @@ pub(super) struct Settings {
     pub(super) nodes: u64,
     /// Tail, head and bandwidth of each link. Vertices from `nodes` on are switches.
     pub(super) links: Vec<(u64, u64, f64)>,
-    /// The switches that can add and copy data.
     pub(super) reducing: Vec<u64>,
-    /// Whether messages without bytes are left out of the counts of a verification.
     pub(super) skip_empty: bool,
     /// Start-up time, time per link and time per byte in microseconds.
     pub(super) times_us: [f64; 3],
@@ -31,7 +29,6 @@ impl Settings {
         self.links.iter().map(|(from, to, _)| from.max(to) + 1).fold(self.nodes, u64::max)
     }
 
-    /// Returns the links that leave a vertex, sorted by the vertex to which they lead.
     pub(super) fn links_of(&self, vertex: u64) -> Vec<Link> {
         let links = self.links.iter().filter(|(from, ..)| *from == vertex);
         let mut links: Vec<Link> =
@@ -40,12 +37,11 @@ impl Settings {
         links
     }
 
-    /// Returns a class of the tokens of a node of the machine, if the node has it.
     pub(super) fn class(&self, node: u64, class: u64) -> Option<&TokenClass> {
         self.tokens.get(node as usize)?.get(class as usize)
     }
 
-    /// Returns the most classes of tokens of a node, at least 1; `None` if there are no tokens.
+    /// Returns the most classes of a node, at least 1, if there are tokens.
     pub(super) fn classes(&self) -> Option<u64> {
         let most = self.tokens.iter().map(Vec::len).max()?;
         Some((most as u64).max(1))
@@ -90,7 +86,7 @@ pub struct RehearsedSend {
     pub is_local: bool,
     /// The plugin's name for the send in error messages.
     pub label: String,
-    /// Empty if the plugin requested no route, so that the topology's own route applies.
+    /// Empty for the topology's own route.
     pub route: RehearsedRoute,
     /// Bytes that the message carries in addition to the blocks.
     pub extra_bytes: u64,
@@ -126,7 +122,7 @@ pub struct RehearsedRedistribution {
     pub buckets: u64,
     /// Number of elements after which the numbering of the elements starts again at 0.
     pub cycle: u64,
-    /// The bucket of element number 0, for destinations without an offset.
+    /// The bucket of element number 0, without an offset.
     pub first: u64,
     /// For each destination the number of its first element; empty if it is 0 for all destinations.
     pub starts: Vec<u32>,
@@ -141,19 +137,18 @@ pub struct Rehearsed {
     pub radices: Vec<u64>,
     /// Number of segments into which each block is split; 1 for whole blocks.
     pub segments: u64,
-    /// Whether each block is cut into one part for each node of the machine before it is split into
-    /// segments.
+    /// Whether each block is cut into parts, one for each node of the machine, before segments.
     pub in_parts: bool,
     /// Whether the schedule moves byte counts instead of blocks.
     pub moves_byte_counts: bool,
     /// All steps in order, including steps without sends.
     pub steps: Vec<RehearsedStep>,
     /// The placed nodes: the node of the schedule's grid, the node of the machine that runs it, and
-    /// whether the blocks of the machine node start and end at this grid node.
+    /// whether it is the home of this machine node.
     pub placements: Vec<(u64, u64, bool)>,
     /// Redistributions in the plugin's order.
     pub redistributions: Vec<RehearsedRedistribution>,
-    /// Number of rearrangements. In a rearrangement every node reorders all its data in memory.
+    /// Number of times that every node rearranges all its data in memory.
     pub rearrangements: u64,
     /// Lines that the plugin wrote to the log.
     pub log: Vec<String>,

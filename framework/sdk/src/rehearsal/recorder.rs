@@ -21,20 +21,17 @@ use swapmeet_abi::{
 pub(super) struct Recorder {
     settings: Settings,
     collective: Collective,
-    /// In a permutation, the receiver of each node's block; otherwise empty.
     receivers: Vec<u64>,
     machine_nodes: u64,
     root: u64,
     schedule: Rehearsed,
     phase: String,
-    /// The number of a group element, if one node of each orbit is planned: the planned nodes are
-    /// the images of the orbits' first nodes under this element, and the sends of the others are
-    /// images of theirs.
+    /// The number of a group element, if one node of each orbit is planned: its image of the
+    /// orbits' first nodes is planned, and the sends of the others are images of theirs.
     by_orbits: Option<usize>,
     orbits: Option<Orbits>,
     has_layout: bool,
-    /// Whether the first step, redistribution or rearrangement has begun. From then on the grid and
-    /// the placement cannot change.
+    /// Whether the first step, redistribution or rearrangement has begun, and the grid is final.
     has_begun: bool,
     in_step: bool,
     refusal: Option<String>,
@@ -72,7 +69,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the schedule, or the error of the first refused call. Panics if a call has panicked.
+    /// Panics if a call has panicked.
     pub(super) fn schedule(self) -> Result<Rehearsed, Stop> {
         if let Some(panic) = self.panic {
             resume_unwind(panic);
@@ -80,7 +77,7 @@ impl Recorder {
         self.refusal.map_or(Ok(self.schedule), |reason| Err(Stop::failed(reason)))
     }
 
-    /// Returns the receiver of a node's block in a permutation; otherwise the node itself.
+    /// Returns the receiver in a permutation; otherwise the node itself.
     fn receiver(&self, from: u64) -> u64 {
         self.receivers.get(from as usize).copied().unwrap_or(from)
     }
@@ -89,9 +86,8 @@ impl Recorder {
         self.schedule.radices.iter().fold(1, |all, radix| all.saturating_mul(*radix))
     }
 
-    /// Ends the definition of the grid before the first step, redistribution or rearrangement.
-    /// Every node of the grid must have been placed once, and for every node of the machine exactly
-    /// one of these nodes must be its home.
+    /// Ends the definition of the grid: every node of the grid must have been placed once, and
+    /// every node of the machine must have exactly one home.
     fn begin(&mut self) -> Result<(), String> {
         self.in_step = false;
         if std::mem::replace(&mut self.has_begun, true) {
@@ -192,7 +188,6 @@ macro_rules! getters {
     };
 }
 
-/// Writes a list to the plugin.
 fn written<T: Copy>(what: &str, room: Room<'_, T>, items: &[T]) -> Result<(), String> {
     room.write(items).map_err(|why| format!("the room for {what} {why}"))
 }
@@ -469,7 +464,7 @@ const OUTSIDE: &str = "outside the grid";
 const UNKNOWN: &str = "of an unknown kind";
 const NOT_READABLE: &str = "at an address that is null or not aligned";
 
-/// Copies a struct. `name` is its name in the error.
+/// `name` is that of the struct in the error.
 fn read<'a, T: Growing>(name: &str, ptr: Passed<'a, *const T>) -> Result<Passed<'a, T>, String> {
     ptr.read().map_err(|why| format!("a {name} {why}"))
 }

@@ -121,8 +121,7 @@ fn routes_placements_and_log_lines_are_recorded() {
     assert_eq!((&send.route.path[..], send.route.signs.len()), (&[1][..], 0));
 }
 
-/// A schedule in which every node puts its data into one bucket for each destination, and sends the
-/// buckets one after another.
+/// Every node has one bucket for each destination, and sends the buckets one after another.
 fn by_buckets(_: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let n = 3;
     schedule.move_byte_counts(&[])?;
@@ -174,7 +173,7 @@ fn byte_counts_are_verified_in_buckets_and_in_bytes() {
     assert_eq!(wrong(pair(5, 2)), "step 1: node 1 sends 3 bytes for node 0, but holds 2");
 }
 
-/// Returns the reason for which the verification of a schedule on a ring of three nodes fails.
+/// Why verification fails on a ring of three nodes.
 fn disproof(
     collective: Collective,
     plan: fn(&Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>,
@@ -201,7 +200,7 @@ fn blocks_are_verified_one_by_one() {
         .collective(Collective::AllGather, 0)
         .block_bytes(10)
         .verify(&round);
-    // Nodes also send blocks that the receiver already holds, and these messages are counted too.
+    // Messages with blocks that the receiver already holds are counted, too.
     let expected =
         Proved { steps: 2, messages: 6, total_bytes: 90, critical_bytes: 30, ..Proved::default() };
     assert_eq!(proved, Ok(Proved { max_sends: 1, max_receives: 1, ..expected }));
@@ -297,8 +296,7 @@ fn one_node_of_each_orbit_determines_all_sends() {
     );
 }
 
-/// The host may plan any node of an orbit, so a plan must not assume that the planned node is the
-/// first node of its orbit.
+/// The host may plan any node of an orbit, not only the first.
 #[test]
 fn a_plan_that_always_starts_at_node_0_is_found() {
     let plan = PlanOnly(|problem, schedule| {
@@ -314,7 +312,6 @@ fn a_plan_that_always_starts_at_node_0_is_found() {
 #[test]
 fn the_first_asymmetric_send_is_named() {
     let ring = Rehearsal::on("ring", &[6]);
-    // The schedule is correct, but node 4 sends in the opposite direction.
     let wrong = Shifts { asymmetric: Some(4) };
     ring.verify(&wrong).unwrap();
     let error = ring.verify_symmetry(&wrong).unwrap_err().to_string();

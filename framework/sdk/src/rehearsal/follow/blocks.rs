@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 use swapmeet_abi::collective::FinalBlocks;
 
-/// A segment of a block. Nodes are those of the schedule's grid. `origin` or `destination` is
-/// `None` if it does not distinguish the blocks of the collective.
+/// A segment of a block. A side that does not distinguish blocks is `None`. Nodes are those of the
+/// schedule's grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Block {
     origin: Option<u64>,
     destination: Option<u64>,
-    /// If blocks are cut into one part for each node, the node of this part.
+    /// The node of this part, if blocks are cut into parts.
     part: Option<u64>,
     segment: u64,
 }
@@ -39,7 +39,6 @@ pub(super) struct Blocks<'a> {
     goal: &'a Goal<'a>,
     places: &'a Placement,
     segments: u64,
-    /// The parts of each block; a single `None` if blocks are not cut into parts.
     parts: Vec<Option<u64>>,
     held: Vec<BTreeSet<Block>>,
     arriving: Vec<(u64, Block)>,
@@ -62,7 +61,6 @@ impl<'a> Blocks<'a> {
         blocks
     }
 
-    /// Returns all segments of the block from one node of the machine to another.
     fn blocks_between(&self, origin: u64, destination: u64) -> impl Iterator<Item = Block> + '_ {
         let collective = self.goal.collective;
         let [from_home, to_home] =
@@ -76,7 +74,6 @@ impl<'a> Blocks<'a> {
         self.parts.iter().flat_map(segments)
     }
 
-    /// Returns the blocks that a node of the machine has at the start.
     fn initial_blocks(&self, node: u64) -> impl Iterator<Item = Block> + '_ {
         let others = match self.goal.collective.starts_at_root() && node != self.goal.root {
             true => 0..0,
@@ -88,14 +85,12 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    /// In a dispatch, returns the class of tokens (tokens with the same receivers) that a block
-    /// stands for, if there is one.
+    /// Returns the class of tokens of a block in a dispatch, if there is one.
     fn class(&self, block: Block) -> Option<&TokenClass> {
         let owner = self.places.physical[block.origin? as usize];
         self.goal.settings.class(owner, block.segment)
     }
 
-    /// Returns the blocks that a node of the machine must have at the end.
     fn final_blocks(&self, node: u64) -> impl Iterator<Item = Block> + '_ {
         let sources = match self.goal.collective.starts_at_root() {
             true => self.goal.root..self.goal.root + 1,
@@ -116,8 +111,7 @@ impl<'a> Blocks<'a> {
         blocks.filter(move |block| self.goal.settings.tokens.is_empty() || is_received(block))
     }
 
-    /// Returns the size of a segment in bytes. All segments of a block have the same size, rounded
-    /// up to whole bytes.
+    /// All segments of a block have the same size, rounded up to whole bytes.
     fn bytes(&self, block: Block) -> u64 {
         if let Some(class) = self.class(block) {
             return class.bytes;
@@ -134,7 +128,7 @@ impl<'a> Blocks<'a> {
 
 impl Holdings for Blocks<'_> {
     fn send(&mut self, send: &RehearsedSend, _: bool) -> Result<Option<u128>, String> {
-        // Select the blocks. Remove them from the sender, unless the send copies them.
+        // Remove the selected blocks from the sender, unless the send copies them.
         let within = |side: Option<u64>, nodes: &[u64]| {
             side.is_none_or(|node| nodes.binary_search(&node).is_ok())
         };
@@ -176,7 +170,6 @@ impl Holdings for Blocks<'_> {
                 }
             }
         }
-        // Selected blocks arrive at the receiver at the end of the step.
         self.arriving.extend(selected.iter().map(|block| (send.to, *block)));
         let load = selected.iter().map(|block| u128::from(self.bytes(*block))).sum();
         Ok((!selected.is_empty()).then_some(load))

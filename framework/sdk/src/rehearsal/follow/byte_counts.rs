@@ -1,19 +1,19 @@
-//! Verification of schedules of byte counts, one element at a time. Elements are distinguished only
-//! by their destinations.
+//! Verification of schedules of byte counts, element by element. Only destinations distinguish
+//! these.
 
 use super::{Goal, Holdings};
 use crate::rehearsal::record::{Rehearsed, RehearsedRedistribution, RehearsedSend};
 use crate::stop::Stop;
 use swapmeet_abi::SWM_ALL_BYTES;
 
-/// For each destination, the number of elements in the bucket; `None` once the bucket is sent.
+/// The elements for each destination in a bucket; `None` once it is sent.
 type Bucket = Option<Vec<u64>>;
 
-/// The data that the nodes hold, as a number of elements for each destination.
+/// The number of elements that nodes hold for each destination.
 pub(super) struct ByteCounts<'a> {
     redistributions: &'a [RehearsedRedistribution],
     element_bytes: u64,
-    /// For each node and each destination, the number of elements that are not in a bucket.
+    /// The elements of each node for each destination that are not in a bucket.
     held: Vec<Vec<u64>>,
     buckets: Vec<Vec<Bucket>>,
     arriving: Vec<(u64, Vec<u64>)>,
@@ -88,8 +88,8 @@ impl<'a> ByteCounts<'a> {
         Ok(())
     }
 
-    /// Removes the bytes that the send lists from the sender's data outside of buckets. Returns,
-    /// for each destination, the number of removed elements.
+    /// Removes the listed bytes from the sender's data outside of buckets. Returns the number of
+    /// elements for each destination.
     fn extract_counted(&mut self, send: &RehearsedSend) -> Result<Vec<u64>, String> {
         let held = &mut self.held[send.from as usize];
         let mut extracted = vec![0; held.len()];

@@ -1,5 +1,4 @@
-//! Verification of reductions, one value at a time. For each value the verifier keeps the set of
-//! nodes that have contributed to it.
+//! Verification of reductions, value by value, with the set of nodes that have contributed to each.
 
 use super::{Goal, Holdings, Placement};
 use crate::problem::TokenClass;
@@ -8,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use swapmeet_abi::collective::FinalBlocks;
 
-/// One segment of a vector: of a node's result, of a part of the vector, or of the whole vector.
+/// A segment of a node's result, of a part of the vector, or of the whole vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct ValueId {
     result: Option<u64>,
@@ -32,8 +31,8 @@ impl fmt::Display for ValueId {
 /// The nodes of the grid that have contributed to a value.
 type Contributions = BTreeSet<u64>;
 
-/// The values of a send: the receiver, whether the receiver adds them to its own, whether a switch
-/// has added them to those of an earlier send, and the values.
+/// The values of a send: the receiver, whether it adds them to its own, whether a switch has added
+/// them to those of an earlier send, and the values.
 type Arriving = (u64, (bool, bool), BTreeMap<ValueId, Contributions>);
 
 pub(super) struct Values<'a> {
@@ -44,7 +43,7 @@ pub(super) struct Values<'a> {
     held: Vec<BTreeMap<ValueId, Contributions>>,
     /// The values of each send, in order.
     arriving: Vec<Arriving>,
-    /// Bytes that each node of the machine added to its own values in the last step.
+    /// The bytes that each node of the machine added to its own values in the last step.
     summed: BTreeMap<u64, u128>,
 }
 
@@ -69,8 +68,8 @@ impl<'a> Values<'a> {
         values
     }
 
-    /// Returns the identities of all values that belong to these nodes: the nodes' results, their
-    /// parts of the vector, or the whole vector.
+    /// Returns all values of these nodes: their results, their parts of the vector, or the whole
+    /// vector.
     fn value_ids(&self, nodes: &[u64]) -> impl Iterator<Item = ValueId> + use<> {
         let scatters = self.goal.collective.final_blocks() == FinalBlocks::ForNode;
         let of = |node: Option<u64>| (node.filter(|_| scatters), node.filter(|_| !scatters));
@@ -84,8 +83,8 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// In a combine, returns the class of tokens (tokens with the same set of nodes) for which a
-    /// value has the sums of partial results; `None` if there is no such class.
+    /// Returns the class of tokens in a combine whose partial results a value sums, if there is
+    /// one.
     fn class(&self, id: ValueId) -> Option<&TokenClass> {
         let owner = self.places.physical[id.result? as usize];
         self.goal.settings.class(owner, id.segment)
@@ -98,7 +97,7 @@ impl<'a> Values<'a> {
             || self.class(id).is_some_and(|class| class.receivers.contains(&physical))
     }
 
-    /// Returns the size of a value in bytes, rounded up to whole bytes.
+    /// Values are rounded up to whole bytes.
     fn bytes(&self, id: ValueId) -> u128 {
         if let Some(class) = self.class(id) {
             return class.bytes.into();
