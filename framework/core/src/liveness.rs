@@ -103,7 +103,6 @@ impl Programs {
         // For each process: its executed operations, and the slots of its current operation so far.
         let mut done = vec![(0_usize, 0_u64); self.operations.len()];
         let mut filled = vec![0_u64; self.connections.len()];
-        // The processes that wait for an operation of each process.
         let mut waiting: Vec<Vec<usize>> = vec![Vec::new(); self.operations.len()];
         let mut ready: Vec<usize> = (0..self.operations.len()).collect();
         while let Some(process) = ready.pop() {
@@ -175,7 +174,6 @@ impl Programs {
 pub struct StepPrograms {
     programs: Programs,
     step: u64,
-    /// The receives of the current step.
     receives: Vec<(usize, Operation)>,
 }
 

@@ -6,7 +6,6 @@ use std::ops::AddAssign;
 pub(crate) struct Places<T> {
     /// The items with key k have the places `first[k]..first[k + 1]`.
     pub first: Vec<T>,
-    /// For each key, the place of its next item.
     next: Vec<T>,
 }
 

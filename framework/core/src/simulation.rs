@@ -238,7 +238,6 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Errors if the schedule is not within a step.
     #[inline]
     fn sending(&mut self) -> Result<(&mut Running, &mut Listeners<'a>), Fault> {
         match &mut self.state {

@@ -90,8 +90,7 @@ impl Spec {
     /// Parses a spec. `what` names its kind in errors.
     pub fn parse(what: &'static str, text: &str) -> Result<Self, SpecError> {
         let mut spec = Self { what, text: text.to_owned(), name: String::new(), args: Vec::new() };
-        // Specs are written to rows and file names, and printed. Refuse characters that are unsafe
-        // there.
+        // Specs are written to rows, file names and terminals. Refuse unsafe characters.
         if let Some((at, c)) = text.char_indices().find(|(_, c)| is_unsafe(*c)) {
             let message = format!("`{}`, expected no control characters", c.escape_default());
             return Err(spec.error(at, c.len_utf8(), &message));
@@ -237,7 +236,6 @@ impl Spec {
         self.dims(arg)?.try_into().map_err(|_| self.bad_value(arg, expected))
     }
 
-    /// Returns the only argument, which must be a word.
     pub(crate) fn only_word(&self, expected: &str) -> Result<&Arg, SpecError> {
         match self.args.as_slice() {
             [] => Err(self.error(0, self.text.len(), &format!("expected {expected}"))),

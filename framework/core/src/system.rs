@@ -122,7 +122,6 @@ impl System {
     }
 }
 
-/// Rounds to four significant digits.
 fn rounded(value: f64) -> f64 {
     let scale = 10_f64.powi(3 - value.log10().floor() as i32);
     (value * scale).round() / scale
@@ -429,7 +428,6 @@ mod tests {
             let (n, domain) = (network.nodes(), system.gpus_per_domain);
             let close = |found: f64, stated: f64| (found / stated - 1.0).abs() < 1e-3;
             assert!(close(gbps(0), system.inside_gbps * EFFICIENCY[0]), "{}", system.name);
-            // The pool of a domain has all of its ports.
             let ports = domain * system.ports_per_host / system.gpus_per_host;
             let pool = gbps(4 * n) / ports as f64;
             assert!(close(pool, system.port_gbps * EFFICIENCY[1]), "{}: {pool}", system.name);

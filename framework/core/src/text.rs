@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-/// The maximum number of characters of a text that an error message quotes.
 const EXCERPT: usize = 80;
 
 /// The maximum number of characters of a message, of which a plugin's reason takes at most 4,000.

@@ -291,7 +291,6 @@ thread_local! {
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Calls a function of an algorithm. A panic message is the error.
 fn caught<R>(work: impl FnOnce() -> R) -> Result<R, String> {
     let was_inside = IN_ALGORITHM.replace(true);
     let result = catch_unwind(AssertUnwindSafe(work));
@@ -371,7 +370,6 @@ mod tests {
         assert!(panicked.contains("export.rs:"), "{panicked}");
     }
 
-    /// An algorithm whose `about` panics.
     struct Nameless;
 
     impl Algorithm for Nameless {

@@ -49,7 +49,6 @@ pub struct Problem<'a> {
     host: &'a SwmHost,
     topology: Topology<'a>,
     collective: Collective,
-    /// The parameters that the algorithm declares.
     declared: &'static [ParamInfo],
 }
 

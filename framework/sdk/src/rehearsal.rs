@@ -410,7 +410,6 @@ impl Rehearsal {
     }
 }
 
-/// Other networks have no links.
 fn links_of(kind: &str, dims: &[u64]) -> Vec<(u64, u64, f64)> {
     let nodes: u64 = dims.iter().product();
     let mut links = Vec::new();

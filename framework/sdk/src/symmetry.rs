@@ -42,7 +42,6 @@ impl Symmetry {
 /// group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planned {
-    /// The planned coordinates of each axis of the declared symmetry.
     coordinates: Vec<Range<u64>>,
     /// For each axis, its planned coordinates and its *stride*, the difference between the numbers
     /// of neighbouring nodes. An axis that is planned as a whole is joined with the axis before it,
@@ -128,7 +127,6 @@ pub struct PlannedNodes<'a> {
     next: u64,
     /// The number after the last node of the current run of consecutive nodes.
     end: u64,
-    /// The runs of consecutive nodes after the current run.
     runs: std::ops::Range<u64>,
 }
 

@@ -10,7 +10,6 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Background {
     ranks: u64,
-    /// The sender, the receiver and the bytes of each flow.
     flows: Vec<(u32, u32, u64)>,
 }
 

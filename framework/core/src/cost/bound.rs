@@ -99,7 +99,6 @@ pub struct Bound {
     pub kind: BoundKind,
 }
 
-/// A bound without transmission.
 impl From<Times> for Bound {
     fn from(times: Times) -> Self {
         Self { times, kind: BoundKind::StartUps }
@@ -119,12 +118,10 @@ impl Bound {
     }
 }
 
-/// Returns the largest number of messages that a node with enough ports sends at the same time: the
-/// number of other nodes, or of its links, because parallel links can carry several messages to the
-/// same node.
+/// Returns the most messages that a node with enough ports sends at the same time: as many as it
+/// has neighbours or, because parallel links can carry several messages, links.
 fn most_messages(topology: &Network) -> u64 {
-    /// The largest number of nodes whose links are counted. Beyond it, no node has more links than
-    /// there are other nodes.
+    /// The most nodes whose links are counted. Above, no node has more links than other nodes.
     const MANY: u64 = 1 << 16;
     let links = topology.degree().or_else(|| {
         let nodes = 0..topology.nodes().min(MANY);
@@ -181,7 +178,6 @@ pub(super) fn or_injected(
     transmission_us: f64,
     kind: BoundKind,
 ) -> (f64, BoundKind) {
-    // Messages between ranks that share a node do not enter the network.
     let injected = if topology.shares_nodes() {
         0.0
     } else {

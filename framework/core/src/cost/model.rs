@@ -70,7 +70,6 @@ pub struct ModelKind {
     /// that simulate every message take long. The others use statistics of steps that all cases of
     /// a schedule share. Measured with the algorithm `pex` and uniform blocks on `torus:32x32`.
     pub pricing_time: f64,
-    /// Creates the model with the parameter values of a machine.
     pub(super) prepare: fn(&Settings) -> Result<Arc<dyn Model>, ParameterError>,
 }
 
@@ -228,8 +227,8 @@ pub trait Evaluator: Listener + Send {
         false
     }
 
-    /// Processes the remaining events after the last step. Returns `false` if it paused before the
-    /// last.
+    /// Processes the events after the last step. Returns `false` if it paused before the last
+    /// event.
     fn advance(&mut self) -> bool {
         true
     }
@@ -251,7 +250,6 @@ pub trait Evaluator: Listener + Send {
     }
 }
 
-/// An evaluator of a model that has no cost for a schedule, with the reason.
 pub(super) struct Refused(pub String);
 
 impl Listener for Refused {

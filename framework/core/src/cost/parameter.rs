@@ -80,7 +80,6 @@ impl TypedParameter<f64> {
 }
 
 impl<T: Display + Debug> TypedParameter<T> {
-    /// Parses a value in canonical form.
     pub(super) fn value(&self, text: String) -> Result<T, ParameterError> {
         (self.read)(&text).map_err(|expected| ParameterError::Bad {
             key: self.key,
@@ -288,7 +287,6 @@ impl Display for Barrier {
     }
 }
 
-/// Returns the value that `words` lists for the word `text`.
 pub(super) fn parse_word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, String> {
     let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
     found.ok_or_else(|| {

@@ -20,7 +20,6 @@ pub struct Preset {
     pub values: &'static [(&'static str, &'static str, &'static str)],
 }
 
-/// A parameter's key, and its value in canonical form.
 pub(super) type Setting = (&'static str, String);
 
 /// The origin of a parameter's value.
@@ -52,9 +51,7 @@ impl Display for Origin {
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub(super) preset: &'static Preset,
-    /// Values from the machine's definition in the experiment.
     pub(super) defined: Vec<Setting>,
-    /// Values from the spec.
     pub(super) set: Vec<Setting>,
 }
 
@@ -161,7 +158,6 @@ macro_rules! parameters {
 }
 pub(crate) use parameters;
 
-/// Declares an enum whose variants are written as words in specs.
 macro_rules! word_enum {
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$meta])*

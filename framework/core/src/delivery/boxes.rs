@@ -45,7 +45,6 @@ pub enum Axis<'a> {
     Bits(&'a [u64]),
 }
 
-/// Returns the coordinates of [`Axis::Range`] on an axis with this radix.
 fn strided(first: u32, stride: u32, count: u32, radix: u64) -> impl Iterator<Item = u64> {
     let stride = u64::from(stride) % radix;
     let next =
@@ -246,7 +245,6 @@ pub enum Cut {
     Part(u64),
 }
 
-/// Returns whether an arithmetic sequence modulo `radix` contains a coordinate twice.
 fn wraps_onto_itself(radix: u32, stride: u32, count: u32) -> bool {
     // It returns to its first coordinate after `radix / gcd(radix, stride)` coordinates.
     let (mut a, mut b) = (radix, stride);
@@ -518,7 +516,6 @@ fn product<L: Layout + ?Sized>(layout: &L, axes: Range<usize>, a: &[L::Element])
     axes.fold(1, |product: u64, axis| product.saturating_mul(layout.members(axis, a)))
 }
 
-/// Returns `boxes` without the blocks of `taken`.
 pub(crate) fn without<'a, L: Layout>(
     layout: &L,
     boxes: Vec<Vec<L::Element>>,

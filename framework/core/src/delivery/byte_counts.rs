@@ -113,9 +113,7 @@ pub(crate) struct ByteCounts<T> {
     /// For each node, whether it holds its initial elements, whose row is computed when needed.
     is_initial: Vec<bool>,
     redistributed: Vec<Option<Redistributed<T>>>,
-    /// Nodes with a redistribution that is not settled completely.
     redistributors: Vec<u32>,
-    /// The number of sent buckets that are not settled.
     unsettled: usize,
     /// All buckets that were sent before this step are settled.
     unsettled_since: u64,
@@ -124,13 +122,11 @@ pub(crate) struct ByteCounts<T> {
     /// The elements in flight from listed sends: receiver, destination, number.
     arriving: Vec<(u32, u32, u64)>,
     receivers: Vec<u32>,
-    /// For each node, the last step in which it received any data.
     last_receipts: Vec<u64>,
     latest_arrival: u64,
     contents: Contents,
     loads: Loads,
     step: u64,
-    /// The number of stored buckets.
     total_buckets: u64,
 }
 
@@ -200,7 +196,6 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(std::mem::take(&mut self.holdings[node]))
     }
 
-    /// Computes a node's row of the holdings, unless it has already been computed.
     fn materialize(&mut self, node: usize) -> Result<(), Fault> {
         if !self.holdings[node].is_empty() {
             return Ok(());
@@ -304,7 +299,6 @@ impl<T: ElementCount> Traced for ByteCounts<T> {
         ))
     }
 
-    /// Loads are in bytes, so the number of load units per block is its size.
     fn segments(&self) -> u64 {
         if self.sizes.is_some() { 1 } else { self.units.block_bytes.max(1) }
     }
@@ -447,7 +441,6 @@ impl<T: ElementCount> ByteCounts<T> {
         self.latest_arrival = self.last_receipts[from as usize];
         let (step, element, nodes) = (self.step, self.units.element_bytes, self.nodes as u64);
         let bad = |what: String| Fault::Send(step, SendFault::BadByteSend { from, to, what });
-        // Move the listed bytes from the row into flight.
         let mut sum = 0;
         self.contents = Contents::NOTHING;
         for &(destination, bytes) in byte_counts {

@@ -190,8 +190,7 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
     }
 }
 
-/// [`BlockSizes::max_traffic`] if each block is sent on its own, from its origin to its
-/// destination.
+/// Like [`BlockSizes::max_traffic`], if each block is sent directly on its own.
 pub(crate) fn pair_traffic<S: BlockSizes + ?Sized>(sizes: &S, nodes: u64) -> MaxTraffic {
     let mut received = vec![(0_u64, 0_u64); nodes as usize];
     let mut busiest = MaxTraffic::default();

@@ -116,25 +116,19 @@ pub(crate) struct Exchange<L: Layout = BitLayout> {
     initial_load: u128,
     /// Whether any send so far was a copy. Only then can a node receive a block twice.
     has_copies: bool,
-    /// The first redundant delivery since the last call of [`Traced::take_redundant`].
     redundant: Option<Box<(PlacedNode, Block)>>,
     step: u64,
     latest_arrival: u64,
-    /// The blocks that the current send selects.
     selection: Selection<L::Element>,
-    /// The receiver's own values, while received values are combined with them.
     own_values: Vec<L::Element>,
 }
 
-/// The boxes sent in a step, in the order of the sends.
 #[derive(Debug)]
 struct InFlight<E> {
     receivers: Vec<u64>,
-    /// The records of the boxes ([`Holdings`]), one after the other.
     records: Vec<E>,
     /// The sends of a reduction. The receiver processes all values of a send together.
     sends: Vec<ReductionSend>,
-    /// The index of the first box of the most recent send.
     latest: usize,
     /// From this length of `records` on, boxes for the same receiver are joined, to save memory.
     join_from: usize,
@@ -163,14 +157,12 @@ impl Exchange {
         Self::start(Inventory::new(collective, embedding, division, sizes, layout))
     }
 
-    /// Tracks arrivals ([`Traced::latest_arrival`]) from the first step on.
     #[must_use]
     pub(crate) fn with_arrival_tracking(self) -> Self {
         Self { holdings: self.holdings.with_arrival_tracking(), ..self }
     }
 }
 
-/// An exchange that stores the holdings of one node per orbit.
 pub(crate) type OrbitExchange = Exchange<RunLayout>;
 
 impl OrbitExchange {
@@ -194,7 +186,6 @@ impl OrbitExchange {
         self.inventory.layout.orbit_group()
     }
 
-    /// Creates the state of a fully planned schedule.
     pub(crate) fn of_all_nodes(
         collective: Collective,
         embedding: Embedding,
@@ -243,7 +234,6 @@ impl<L: Layout> Exchange<L> {
         })
     }
 
-    /// Asserts that nodes have the loads of their boxes, and that no load was lost or created.
     fn check_loads(&self) {
         let Inventory { sizes, embedding, .. } = &self.inventory;
         let held = self.loads.held();
@@ -265,7 +255,6 @@ impl<L: Layout> Exchange<L> {
         }
     }
 
-    /// Returns the index in [`Loads::held`] for a list of holdings.
     fn account(&self, list: usize) -> u64 {
         self.inventory.embedding.physical(list as u64)
     }
@@ -296,7 +285,6 @@ impl<L: Layout> Exchange<L> {
         &self.inventory.layout
     }
 
-    /// Returns the boxes in flight and their receivers, from box number `first` on.
     pub(crate) fn in_flight(
         &self,
         first: usize,
@@ -309,13 +297,11 @@ impl<L: Layout> Exchange<L> {
         &self.in_flight.records[first * self.holdings.format().elements()..]
     }
 
-    /// Returns the number of the first box of the last send. Joins may have changed earlier
-    /// numbers.
+    /// Joins may have changed the numbers of earlier boxes.
     pub(crate) fn latest_box(&self) -> usize {
         self.in_flight.latest
     }
 
-    /// Returns the contents of the boxes in flight, from box number `first` on.
     pub(crate) fn in_flight_contents(&self, first: usize) -> Contents {
         let boxes = self.in_flight(first).map(|(_, a)| a);
         let add = |all: Contents, a: &[L::Element]| all.and(self.inventory.contents(a));
@@ -366,7 +352,6 @@ impl<L: Layout> Traced for Exchange<L> {
                     }
                 }
                 let all_blocks = layout.count(&required);
-                // Counts of 2^64 and more blocks are not exact.
                 let is_possible = held_blocks <= all_blocks || layout.full_count() == u64::MAX;
                 assert!(is_possible, "a node holds a block twice");
                 let missing = all_blocks.wrapping_sub(held_blocks);
@@ -449,8 +434,7 @@ impl<L: Layout> Exchange<L> {
         self.inventory.select(rule, self.step, &mut self.selection)?;
         let Self { inventory, holdings, in_flight, selection, .. } = self;
 
-        // Put the selected boxes in flight. Data that stays on a node of the machine keeps its
-        // arrival step.
+        // Data that stays on a node of the machine keeps its arrival step.
         let (format, embedding) = (holdings.format(), &inventory.embedding);
         let (first, start) = (in_flight.receivers.len(), in_flight.records.len());
         in_flight.latest = first;
@@ -547,7 +531,6 @@ impl<L: Layout> Inventory<L> {
         Ok(())
     }
 
-    /// Errors if a set is invalid.
     #[inline]
     fn select(
         &self,
@@ -578,7 +561,6 @@ impl<L: Layout> Inventory<L> {
 // The end of a step: the receivers hold the boxes in flight.
 
 impl<L: Layout> Exchange<L> {
-    /// Adds all boxes in flight to the holdings of their receivers, in the order of the sends.
     fn receive(&mut self, in_flight: &mut InFlight<L::Element>) -> Result<(), Fault> {
         if self.inventory.layout.group().is_some() {
             self.move_to_representatives(in_flight);
@@ -666,7 +648,6 @@ impl<L: Layout> Exchange<L> {
         (0..in_flight.sends.len()).try_for_each(|send| self.receive_send(in_flight, send, true))
     }
 
-    /// Updates loads only if `counts`.
     fn receive_send(
         &mut self,
         in_flight: &InFlight<L::Element>,
@@ -676,7 +657,6 @@ impl<L: Layout> Exchange<L> {
         let (layout, format) = (&self.inventory.layout, self.holdings.format());
         let received = in_flight.records_of(send, format.elements());
         let list = in_flight.receivers[in_flight.sends[send].first] as usize;
-        // Remove the receiver's own values of the same segments.
         let mut own = std::mem::take(&mut self.own_values);
         own.clear();
         for record in format.boxes(received) {
@@ -687,8 +667,7 @@ impl<L: Layout> Exchange<L> {
         } else {
             let (_, load) = self.inventory.values(&format.boxes(&own));
             let account = self.account(list);
-            // The loads count two values at the receiver, but only one remains: the sum or the
-            // received value.
+            // The loads count two values, but only one remains: the sum or the received value.
             if counts {
                 self.loads.discarded(account, load);
             }
@@ -723,7 +702,6 @@ impl<L: Layout> Exchange<L> {
         checked
     }
 
-    /// Errors if a contribution is in both the received value and the receiver's own value.
     fn check_not_counted_twice(
         &self,
         list: usize,
@@ -744,8 +722,7 @@ impl<L: Layout> Exchange<L> {
         Err(Fault::Delivery(self.step, DeliveryFault::CountedTwice { node, block }))
     }
 
-    /// Errors if the receiver's own value, which is replaced, has a contribution that the received
-    /// one lacks.
+    /// Errors if the replaced value has a contribution that the received one lacks.
     fn check_nothing_lost(
         &self,
         list: usize,
@@ -849,12 +826,10 @@ impl<L: Layout> Exchange<L> {
 // holdings, so they are computed only for a report.
 
 impl<L: Layout> Exchange<L> {
-    /// The fault of a strict send. The selected blocks that the sender holds are in flight, from
-    /// box `first` on.
+    /// The selected blocks that the sender holds are in flight, from box `first` on.
     fn not_held(&self, rule: &Rule<'_>, first: usize) -> Fault {
         let layout = &self.inventory.layout;
-        // A send moves a value with all contributions in it, so one in flight shows that it is not
-        // missing.
+        // A send moves whole values, so one contribution in flight shows that the value is there.
         let sent =
             |a: &[L::Element]| if self.sums() { layout.with_all_origins(a) } else { a.to_vec() };
         let sent: Vec<_> = self.in_flight(first).map(|(_, a)| sent(a)).collect();
@@ -863,8 +838,7 @@ impl<L: Layout> Exchange<L> {
         let mut missing = missing.into_iter().next().unwrap_or(selected);
         let mut block = self.inventory.first_block(&missing);
         if self.sums() {
-            // The whole value is missing, not only one contribution. The sender's contribution
-            // shows where it is.
+            // The whole value is missing. The sender's contribution shows where it is.
             block.origin = None;
             layout.narrow_to(Side::Origins, rule.from, &mut missing);
         }
@@ -902,7 +876,6 @@ impl<L: Layout> Exchange<L> {
         )
     }
 
-    /// Returns the location of the first block of a box.
     fn location(&self, a: &[L::Element]) -> BlockLocation {
         let (layout, embedding) = (&self.inventory.layout, &self.inventory.embedding);
         let mut one = a.to_vec();
@@ -925,12 +898,10 @@ impl<L: Layout> Exchange<L> {
 
 // The boxes that all nodes of an orbit send, for listeners.
 
-/// The boxes of one send of a representative.
 #[derive(Debug, Default)]
 pub(crate) struct SentBoxes(Vec<Vec<<RunLayout as Layout>::Element>>);
 
 impl OrbitExchange {
-    /// Returns the boxes in flight, from number `first` on.
     pub(crate) fn sent_boxes(&self, first: usize) -> SentBoxes {
         SentBoxes(self.in_flight(first).map(|(_, a)| a.to_vec()).collect())
     }

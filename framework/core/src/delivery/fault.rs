@@ -66,7 +66,6 @@ impl Fault {
         }
     }
 
-    /// Errors if the sender or the receiver of a send is not a node of a grid of `nodes` nodes.
     #[inline]
     pub(crate) fn check_ends(step: u64, (from, to): (u64, u64), nodes: u64) -> Result<(), Self> {
         for (role, node) in [("sender", from), ("receiver", to)] {

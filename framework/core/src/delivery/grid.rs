@@ -73,7 +73,6 @@ pub struct Embedding {
 
 #[derive(Debug, Clone)]
 struct Table {
-    /// The physical node of each virtual node.
     physical: Vec<u32>,
     home: Vec<u32>,
 }

@@ -29,7 +29,6 @@ pub(crate) struct Holdings<E> {
     remainder: Vec<E>,
 }
 
-/// The positions of the parts of a record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RecordFormat {
     /// The elements before the box: its number of blocks and, if tracked, its arrival step.
@@ -92,12 +91,10 @@ impl<E: Element> Holdings<E> {
         Self { format, lists, arrivals, inner, joined, remainder: Vec::new() }
     }
 
-    /// Returns the same number of empty lists, with records of the same format.
     pub(crate) fn without_boxes(&self) -> Self {
         Self::with_format(self.format, vec![Vec::new(); self.lists.len()])
     }
 
-    /// Adds the step of arrival, 0, to each record.
     #[must_use]
     pub(crate) fn with_arrival_tracking(self) -> Self {
         let RecordFormat { head, elements } = self.format;
@@ -134,8 +131,7 @@ impl<E: Element> Holdings<E> {
         self.lists[list] = records;
     }
 
-    /// Removes (if `keep`, copies) the selected blocks from a list, and passes their records to
-    /// `found`.
+    /// Removes (if `keep`, copies) selected blocks, and passes their records to `found`.
     pub(crate) fn select<L: Layout<Element = E>>(
         &mut self,
         layout: &L,
@@ -216,7 +212,6 @@ impl<E: Element> Holdings<E> {
         self.remainder = remainder;
     }
 
-    /// Adds a record to a list that contains none of the record's blocks.
     pub(crate) fn insert<L: Layout<Element = E>>(&mut self, layout: &L, list: usize, record: &[E]) {
         let Self { format, lists, arrivals, joined, .. } = self;
         let (RecordFormat { head, elements }, records) = (*format, &mut lists[list]);
@@ -244,7 +239,6 @@ impl<E: Element> Holdings<E> {
         }
     }
 
-    /// Adds a box, received in step `step`, to a list that contains none of the box's blocks.
     pub(crate) fn insert_box<L: Layout<Element = E>>(
         &mut self,
         layout: &L,
@@ -258,7 +252,6 @@ impl<E: Element> Holdings<E> {
         self.insert(layout, list, &record);
     }
 
-    /// Returns a box of blocks that are both in a list and in `a`.
     pub(crate) fn overlap<L: Layout<Element = E>>(
         &self,
         layout: &L,
@@ -269,7 +262,6 @@ impl<E: Element> Holdings<E> {
         self.of(list).any(|held| layout.intersect(held, a, &mut inner)).then_some(inner)
     }
 
-    /// Returns the blocks of `a` that are not in a list, as boxes.
     pub(crate) fn missing<L: Layout<Element = E>>(
         &self,
         layout: &L,
@@ -298,8 +290,7 @@ fn split<L: Layout>(
 }
 
 fn last_index(arrivals: &[u32], step: u32) -> Option<usize> {
-    // Skip groups without `step`. The compiler uses vector instructions only if all of a group are
-    // compared.
+    // The compiler uses vector instructions only if all steps of a group are compared.
     const BLOCK: usize = 16;
     let differs = |block: &[u32]| block.iter().fold(true, |all, other| all & (*other != step));
     let mut end = arrivals.len();

@@ -30,10 +30,8 @@ pub(crate) trait Traced: Debug {
 
     fn begin_step(&mut self);
 
-    /// Ends the step: everything in flight is received.
     fn end_step(&mut self) -> Result<(), Fault>;
 
-    /// Verifies that each node holds what the collective requires.
     fn verify(&mut self) -> Result<(), Fault>;
 
     /// Returns and clears the first redundant delivery since the last call: a node received a block
@@ -46,7 +44,6 @@ pub(crate) trait Traced: Debug {
     /// Returns the number of load units per block; 1 for explicit sizes, whose loads are in bytes.
     fn segments(&self) -> u64;
 
-    /// Returns whether each block is divided into one part per node.
     fn in_parts(&self) -> bool {
         false
     }
@@ -73,7 +70,6 @@ pub(crate) struct Loads {
     /// The load that each node reduced into its own values in the current step (or in the last one,
     /// if `is_ended`). Empty until a node reduces anything.
     summed: Vec<u64>,
-    /// The nodes whose entry in `summed` is not 0.
     summing: Vec<u64>,
     is_ended: bool,
 }
@@ -95,14 +91,12 @@ impl Loads {
         *held = held.wrapping_add(load);
     }
 
-    /// Subtracts a load that a node received but did not store: redundant, or combined with its
-    /// own.
+    /// Subtracts a received load that was not stored: redundant, or combined with another.
     pub(crate) fn discarded(&mut self, node: u64, load: u64) {
         let held = &mut self.held[node as usize];
         *held = held.wrapping_sub(load);
     }
 
-    /// Adds a load that a node reduced into its own values.
     pub(crate) fn summed(&mut self, node: u64, load: u64) {
         self.summed.resize(self.held.len(), 0);
         self.clear_last_step();
@@ -170,7 +164,6 @@ enum Blocks {
 impl Contents {
     pub(crate) const NOTHING: Self = Self { of: Blocks::Nothing, count: 0.0 };
 
-    /// A fraction of the block between two nodes.
     pub(crate) fn one(origin: u64, destination: u64, count: f64) -> Self {
         Self { of: Blocks::One(origin, destination), count }
     }
@@ -179,7 +172,6 @@ impl Contents {
         Self { of: Blocks::Several, count }
     }
 
-    /// Returns the contents of a message that consists of two sends.
     #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {
         let of = match (self.of, other.of) {

@@ -2,8 +2,7 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// For each process, its executed operations and the slots of the current one; the filled slots of
-/// each connection.
+/// For each process, executed operations and current slots; filled slots of each connection.
 type State = (Vec<(usize, u64)>, Vec<u64>);
 
 /// Returns all states after a step of one process, which fills or frees one slot. This is the
@@ -111,7 +110,6 @@ fn two_ranks_that_send_first_need_a_slot_for_each_block() {
     );
 }
 
-/// The partner of a rank in a step of Bine trees of `n` ranks.
 fn partner(rank: usize, step: u32, n: usize) -> usize {
     let rho = (1..=step).fold(1, |sum: i64, k| sum + (-2_i64).pow(k));
     let signed = if rank.is_multiple_of(2) { rho } else { -rho };
@@ -162,9 +160,9 @@ fn allgather(n: usize, key: impl Fn(usize, usize) -> usize) -> Programs {
 /// The deadlock that the authors of a Bine allgather for NCCL found and repaired (HLC-Lab/nccl
 /// c5ad20e, bench_bine/IMPROVEMENT_PLAN.md, Apache-2.0): with the eight slots of NCCL, blocks in
 /// the order of depths deadlock for 64 ranks and more, since 10 blocks of a depth use one
-/// connection (6 for 32 ranks). The order of block + 6 depth has no deadlock from 6 slots on, block
-/// + 8 depth needs all 8, and from block + 12 depth on there is a deadlock for 64 ranks and more.
-/// The order of blocks alone needs at most 2.
+/// connection (6 for 32 ranks). The order of block + 6 depth has no deadlock from 6 slots on,
+/// block + 8 depth needs all 8, and from block + 12 depth on there is a deadlock for 64 ranks and
+/// more. The order of blocks alone needs at most 2.
 #[test]
 fn bine_trees_in_the_order_of_depths_deadlock_for_64_ranks_and_more() {
     let by_depth = |n: usize| move |block: usize, depth: usize| n * depth + block;

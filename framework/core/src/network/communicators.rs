@@ -22,8 +22,7 @@ pub struct Communicators {
     network: Arc<Network>,
     view: Arc<Network>,
     size: usize,
-    /// The ranks of the first communicator in the order of its members, then those of the second,
-    /// etc.
+    /// The ranks of each communicator in the order of its members, one after another.
     ranks: Vec<u32>,
     /// For each rank, its communicator and its number among the members; `None` if it is in none.
     places: Vec<Option<(u32, u32)>>,
@@ -174,8 +173,7 @@ impl Communicators {
         self.ranks.chunks_exact(self.size)
     }
 
-    /// Returns a value for each rank, given that of each member; the default for ranks in no
-    /// communicator.
+    /// Returns a value for each rank, given that of each member; else the default.
     pub(crate) fn repeat<T: Copy + Default>(&self, of_members: &[T]) -> Vec<T> {
         assert_eq!(of_members.len(), self.size, "a value for each member");
         let value = |(_, member): (u32, u32)| of_members[member as usize];

@@ -107,7 +107,6 @@ fn layers(topology: &Network) -> Vec<Position> {
     for (_, (from, to)) in links(topology) {
         neighbours[from as usize].push(to as usize);
     }
-    // A layer is all vertices at the same distance from the closest node.
     let mut layers: Vec<Vec<usize>> = vec![(0..topology.nodes() as usize).collect()];
     let mut seen: Vec<bool> = (0..vertices).map(|v| (v as u64) < topology.nodes()).collect();
     while let Some(last) = layers.last().filter(|layer| !layer.is_empty()) {
@@ -177,7 +176,6 @@ mod tests {
             assert_eq!(different.len(), positions.len(), "{spec}");
             assert!(positions.len() as u64 >= topology.nodes(), "{spec}");
         }
-        // The last switch connects the groups.
         let groups = positions(parse("groups:4x4").unwrap().as_ref());
         assert_eq!(groups.last(), Some(&[0.0, 0.0]));
     }

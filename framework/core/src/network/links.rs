@@ -25,7 +25,6 @@ use std::sync::Arc;
 pub struct LinkLoad {
     planes: Arc<[Plane]>,
     slots: u64,
-    /// The runs of the step; empty after the loads have moved to the array.
     intervals: Intervals,
     /// With more runs, the loads move to the array.
     most_intervals: usize,
@@ -42,7 +41,6 @@ enum Array {
 trait Counter {
     fn clear(&mut self);
     fn max(&mut self) -> u64;
-    /// Calls `visit` with every link that has load, and its load, in no particular order.
     fn for_each_loaded(&mut self, visit: &mut dyn FnMut(u64, u64));
 }
 
@@ -203,7 +201,6 @@ impl Intervals {
         }
     }
 
-    /// `for_each_interval` without planes: every interval is one link.
     fn for_each_link(&mut self, visit: &mut dyn FnMut(Range<u64>, u64)) {
         for (run, amount) in &self.runs {
             self.changes.extend(run.links().map(|link| (link, *amount)));
@@ -243,7 +240,6 @@ impl Counter for Intervals {
 }
 
 impl Plane {
-    /// Renumbers a link so that the links of a line have consecutive numbers.
     fn renumber(&self, link: u64) -> u64 {
         let at = link - self.offset;
         self.offset + at % self.stride * (self.outer * self.radix) + at / self.stride
@@ -285,8 +281,7 @@ impl LineSums {
         let first = &mut self.changes[run.first as usize];
         *first = first.wrapping_add(amount);
         let after = run.first + run.len * run.stride;
-        // After the last link of its plane, a run needs no subtraction: the next link is in another
-        // plane.
+        // After the last link of its plane, a run needs no subtraction.
         if after < self.planes[run.plane as usize].range().end {
             let after = &mut self.changes[after as usize];
             *after = after.wrapping_sub(amount);
@@ -428,7 +423,6 @@ mod tests {
         found
     }
 
-    /// Creates a counter that always uses the array (if `array`) or never uses it.
     fn forced(topology: &Network, array: bool) -> LinkLoad {
         let mut load = LinkLoad::new(topology);
         load.most_intervals = if array { 0 } else { usize::MAX };

@@ -56,7 +56,6 @@ impl Mesh {
         }
     }
 
-    /// Returns the mesh of communicators of `size` consecutive ranks each, whose axis is `member`.
     pub(super) fn of_size(size: u64, ranks: u64) -> Self {
         let digit = |axis: &str, radix| Digit { axis: axis.to_owned(), radix };
         Self(vec![digit("communicator", ranks / size), digit("member", size)])
@@ -139,7 +138,6 @@ pub fn expand_mesh(text: &str, sides: &[u64]) -> Result<Vec<String>, String> {
     Ok(meshes.iter().map(Mesh::to_string).collect())
 }
 
-/// Returns the mesh with its digits in every order; `None` if these are more than `most`.
 fn orders(mesh: &Mesh, most: usize) -> Option<Vec<Mesh>> {
     let mut all = vec![(Vec::new(), mesh.0.clone())];
     for _ in &mesh.0 {
@@ -163,8 +161,7 @@ fn orders(mesh: &Mesh, most: usize) -> Option<Vec<Mesh>> {
 /// For each side, its prime factors with their axes; and what is left of each axis.
 type Choice = (Vec<Vec<(u64, usize)>>, Vec<u64>);
 
-/// Returns the meshes that divide the prime factors of `sides` among the axes; `None` if more than
-/// `most`.
+/// Returns the meshes that divide the prime factors of `sides` among the axes.
 fn shapes(mesh: &Mesh, sides: &[u64], most: usize) -> Result<Option<Vec<Mesh>>, String> {
     let axes: Vec<(String, u64)> = mesh
         .axes()
@@ -270,7 +267,6 @@ mod tests {
         }
     }
 
-    /// The ranks of a communicator, by comparing the digits of all ranks.
     fn by_digits(mesh: &Mesh, over: &str, ranks: u64) -> Vec<Vec<u32>> {
         let digits = |mut rank: u64| {
             let mut digits = vec![0; mesh.0.len()];

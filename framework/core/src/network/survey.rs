@@ -130,7 +130,6 @@ fn mean(sum: u64, pairs: u64) -> Option<f64> {
     (pairs > 0).then(|| sum as f64 / pairs as f64)
 }
 
-/// Returns the hops from a node to the farthest node, and the sum of the hops to all nodes.
 fn hops_from(network: &Adjacency, from: u64, nodes: u64) -> (u64, u64) {
     let hops = network.hops_from(from);
     let to_nodes = || hops[..nodes as usize].iter().map(|hops| u64::from(*hops));
@@ -145,8 +144,7 @@ fn exhaustive_cut(network: &Adjacency) -> u64 {
         (0..n).map(|v| network.out(v).iter().fold(0, |set, end| set | 1 << end)).collect();
     let mut parallel = Vec::new();
     for v in 0..n {
-        // A set of neighbours has parallel links only once. List the others (torus dimensions of
-        // two).
+        // A set of neighbours has parallel links only once. List the others.
         let mut seen = 0_u32;
         for &end in network.out(v) {
             if seen >> end & 1 == 1 {
@@ -182,7 +180,6 @@ const ROTATIONS: usize = 6;
 
 struct Clusters {
     weight: Vec<u64>,
-    /// For each cluster, the number of links to each other cluster.
     links: Vec<BTreeMap<u32, i64>>,
     /// For each cluster, its switch or its only vertex.
     vertex: Vec<usize>,
@@ -271,8 +268,7 @@ impl Clusters {
             .sum()
     }
 
-    /// Moves each cluster without nodes to the side with more of its links. Returns whether the cut
-    /// shrank.
+    /// Moves each cluster without nodes to the side with more of its links.
     fn move_switches(&self, inside: &mut [bool]) -> bool {
         let mut moved = false;
         for cluster in (0..inside.len()).filter(|cluster| self.weight[*cluster] == 0) {
@@ -385,7 +381,6 @@ mod tests {
     fn means_are_over_pairs_of_different_nodes() {
         assert_eq!(survey("ring:4").mean_hops, Some((4.0 / 3.0, SurveyMethod::Searched)));
         assert_eq!(survey("ring:1").mean_hops, None);
-        // In a path of three nodes, the distances of the six ordered pairs are 1, 2, 1, 1, 2 and 1.
         let path = Graph::parse("g", "0 1\n1 2\n").unwrap();
         assert_eq!(Survey::of(&path).mean_hops.unwrap().0, 8.0 / 6.0);
         assert_eq!(Survey::of(&path).bisection, Some((1, 1, SurveyMethod::Exhaustive)));
@@ -395,7 +390,6 @@ mod tests {
     fn the_cost_ratio_of_a_hypercube_is_2() {
         assert_eq!(survey("hypercube:10").cost_ratio(), Some(2.0));
         assert_eq!(survey("ring:1").cost_ratio(), None);
-        // The node of a dragonfly has one link, whatever its switches cost.
         assert_eq!(survey("dragonfly:16x8x4").cost_ratio(), None);
     }
 

@@ -168,14 +168,12 @@ impl Group {
         (0..self.order).map(|number| self.element(number))
     }
 
-    /// Returns the element with this number in the order of [`Group::elements`].
     pub(crate) fn element(&self, number: u64) -> u64 {
         let digits = self.digits(number, |axis| axis.radix / axis.unit);
         digits.map(|(axis, digit, stride)| digit * axis.unit * stride).sum()
     }
 
-    /// Returns the images of all representatives under an element, as a range of coordinates for
-    /// each axis.
+    /// Returns the images of all representatives, as a range of coordinates for each axis.
     pub(crate) fn image_of_representatives(&self, element: u64) -> Vec<Range<u64>> {
         let digits = self.digits(element, |axis| axis.radix);
         let mut ranges: Vec<_> = digits.map(|(axis, at, _)| at..at + axis.unit).collect();

@@ -153,7 +153,6 @@ impl Network {
         (Self { routing: self.routing.clone(), ..network }, moved)
     }
 
-    /// Returns the number of a rank among the ranks of its job ([`Network::for_jobs`]).
     fn rank_in_job(&self, rank: u64) -> u64 {
         self.placement.as_ref().map_or(rank, |placement| placement.in_job(rank))
     }
@@ -491,10 +490,8 @@ struct Properties {
     degree: Option<u64>,
     bisection: Option<Bisection>,
     distance_sum: Option<u64>,
-    /// If this is `None`, the sum is `distance_sum` times the number of nodes.
     hops_of_all_pairs: Option<u128>,
-    /// If `None`: `degree` times the number of nodes or, if nodes have different degrees,
-    /// `link_slots`.
+    /// If `None`: `degree` times the number of nodes, or `link_slots` without one degree.
     max_links: Option<u64>,
     bandwidths: Option<(f64, f64)>,
     latencies: Option<(f64, f64)>,
@@ -513,15 +510,13 @@ impl Properties {
     }
 }
 
-/// Returns the value that all items have; `None` if they differ.
 fn common<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Option<T> {
     let mut items = items.into_iter();
     let first = items.next()?;
     items.all(|other| other == first).then_some(first)
 }
 
-/// Returns the smallest and the largest bandwidth or latency; `None` if all are 1, as on the
-/// machine.
+/// Returns the smallest and the largest bandwidth or latency; `None` if all are 1.
 fn extremes(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let extend = |(least, most): (f64, f64), value: f64| (least.min(value), most.max(value));
     let (least, most) = values.fold((f64::INFINITY, 0.0), extend);
@@ -533,12 +528,10 @@ fn extremes(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 trait Family: fmt::Debug + Send + Sync {
     fn properties(&self) -> &Properties;
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64;
-    /// Returns the link from a vertex to a neighbour, for requested paths.
     fn link_between(&self, _from: u64, _to: u64) -> Option<Run> {
         None
     }
-    /// Calls `visit` with the runs of a requested route and returns its hops; by default, of paths
-    /// only.
+    /// Calls `visit` with the runs of a requested route (by default a path) and returns its hops.
     fn requested_route(
         &self,
         from: u64,
@@ -597,7 +590,6 @@ pub struct FamilyEntry {
     /// A small example of a spec, which `check` uses; empty if the family needs a file. Tests
     /// compare its links, routes and distances with the results of searches.
     pub example: &'static str,
-    /// Returns [`kind`] of a network, from its family's name and the other arguments of its spec.
     kind: fn(&str, &str) -> String,
     make: fn(&Spec, ReadFile<'_>) -> Parsed,
 }
@@ -778,7 +770,6 @@ pub struct TopologyOption {
     pub name: &'static str,
     /// A short description, for completions.
     pub help: &'static str,
-    /// Returns whether a value has random properties without a seed of their own.
     is_random: fn(&str) -> bool,
 }
 

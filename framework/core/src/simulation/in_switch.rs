@@ -133,7 +133,6 @@ mod tests {
     use std::collections::BTreeMap;
     use std::sync::Arc;
 
-    /// The facts and link loads of each step, and the largest sum.
     #[derive(Default)]
     struct Seen {
         topology: Option<Arc<Network>>,
@@ -201,7 +200,6 @@ mod tests {
         let up: Vec<_> = (0..4).map(|node| adds(node, 0, 4)).collect();
         let down: Vec<_> = (0..4).map(|node| copies(0, node, 4)).collect();
         let seen = run("groups:1x4,reduce=switch", &ALL_REDUCE, &[&up, &down]).unwrap();
-        // Links 0 to 3 lead to the switch, and links 4 to 7 to the nodes.
         let links: Vec<Vec<u64>> =
             seen.links.iter().map(|on| on.keys().copied().collect()).collect();
         assert_eq!(links, [vec![0, 1, 2, 3, 4], vec![0, 4, 5, 6, 7]]);
@@ -238,7 +236,6 @@ mod tests {
     #[test]
     fn contributions_are_counted_in_a_switch_as_in_a_node() {
         let spec = "groups:1x3,reduce=switch";
-        // Node 0 keeps its own value and also sends it to its sum.
         let twice = (Rule { copy: true, ..adds(0, 0, 3).0 }, Switch::Reducer(3));
         let error = |steps: &[&Sends<'_>]| run(spec, &ALL_REDUCE, steps).err().unwrap().to_string();
         let down = [copies(0, 1, 3), copies(0, 2, 3)];

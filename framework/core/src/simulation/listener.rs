@@ -211,7 +211,6 @@ impl Sent<'_> {
     }
 }
 
-/// All listeners of a schedule, with the counts of phases and steps and the totals.
 pub(super) struct Listeners<'a> {
     all: Vec<&'a mut dyn Listener>,
     pub interests: Interests,
@@ -226,7 +225,6 @@ impl<'a> Listeners<'a> {
         Self { all, interests, phase: String::new(), phase_number: 0, totals: Totals::default() }
     }
 
-    /// The totals that do not depend on the data that nodes hold.
     pub(super) fn totals(&self) -> Totals {
         self.totals
     }

@@ -54,18 +54,15 @@ pub struct StepList {
     switches_move: u64,
     unit_bytes: u64,
     steps: Vec<ListedStep>,
-    /// The events after the last step in `steps`.
     after_last: Between,
     left: u64,
     /// The reason why the schedule cannot be merged with others.
     refused: Option<Fault>,
 }
 
-/// A step with its messages, and the events before it.
 #[derive(Debug)]
 struct ListedStep {
     before: Between,
-    /// The number that the schedule gives the step.
     number: u64,
     proof: Proof,
     transfers: Vec<Transfer>,
@@ -203,8 +200,7 @@ impl Jobs {
     }
 }
 
-/// Reports the rearrangements and reductions between two steps, the k-th ones of all schedules
-/// together.
+/// The k-th rearrangements and reductions of all schedules are reported together.
 fn report_between(
     all: &[&Between],
     nodes: usize,
@@ -237,8 +233,7 @@ impl StepList {
         self.steps.partition_point(|step| step.number <= schedule_step.into()) as u32
     }
 
-    /// Returns the bytes of `load` segments of a block, each rounded up to whole bytes as in all
-    /// models.
+    /// Each of `load` segments is rounded up to whole bytes as in all models.
     fn bytes(&self, load: u64, segments: u64) -> Result<u64, Fault> {
         load.checked_mul(self.unit_bytes.div_ceil(segments.max(1)))
             .ok_or_else(|| Fault::Refused("a load has more than 2^64 bytes".to_owned()))
@@ -261,8 +256,7 @@ impl StepList {
         let packed = step.facts.max_packed_load;
         let packed = packed.map(|load| self.bytes(load, step.segments)).transpose()?;
         let (of_job, moved) = (self.ranks_of_job, self.switches_move);
-        // The vertices of ranks stay those of the first job, because the ranks of all jobs share
-        // nodes.
+        // The vertices of ranks stay those of the first job, whose ranks share the nodes.
         let vertex = |vertex: u64| if vertex < of_job { vertex } else { vertex + moved };
         let moved = |route: &Route| Route {
             path: route.path.iter().map(|v| vertex(*v)).collect(),

@@ -99,7 +99,6 @@ pub(crate) struct Messages {
     /// For each node, the last step in which it sent, and the index of its last message then.
     last: Vec<(u64, u32)>,
     has_several_messages: bool,
-    /// For each message, the previous message of its sender, if `has_several_messages`.
     earlier: Vec<u32>,
     /// During a search, messages with the same sender and receiver form a chain, with one message
     /// per route. For each message, the next one in its chain.

@@ -47,7 +47,6 @@ const LAST_STEP: u64 = 1 << 20;
 /// The recorded sends of some nodes, as one sum of fingerprints for each step.
 #[derive(Debug)]
 pub struct Recording {
-    /// Why a send cannot select blocks by origins, or by destinations.
     set_errors: [Option<String>; 2],
     layout: RunLayout,
     what: RecordingTask,
@@ -62,7 +61,6 @@ pub struct Recording {
     last_sender: Sender,
 }
 
-/// A sender, with its relation to its representative.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sender {
     node: u64,
@@ -285,7 +283,6 @@ impl Fingerprint {
         self.0 = mixed(self.0, number);
     }
 
-    /// Adds two numbers with a single multiplication.
     fn add_pair(&mut self, first: u64, second: u64) {
         self.0 = mixed(self.0 ^ first, second.rotate_left(32));
     }

@@ -252,7 +252,6 @@ impl Running {
         Ok(())
     }
 
-    /// Measures the messages of all communicators, which are images of those of the planned one.
     fn measure_all(
         &mut self,
         listeners: &mut Listeners<'_>,
@@ -283,7 +282,6 @@ impl Running {
         Ok(())
     }
 
-    /// Returns the data at the end, and the loads of buffers.
     pub(super) fn end(self) -> (Payload, Buffers) {
         (self.payload, self.buffers)
     }
@@ -304,7 +302,6 @@ impl Running {
         self.send_to_node(listeners, rule, route)
     }
 
-    /// Executes a send whose data a switch adds or copies.
     fn send_in_switch(
         &mut self,
         listeners: &mut Listeners<'_>,
@@ -391,7 +388,6 @@ impl Running {
         Ok(())
     }
 
-    /// Reports the boxes of a send, which are in flight from number `first` on.
     fn report_boxes(
         &self,
         listeners: &mut Listeners<'_>,
@@ -461,7 +457,6 @@ impl Running {
         }
     }
 
-    /// Returns the fields that all sends between two nodes of the schedule's grid have in common.
     fn sent<'a>(&'a self, (from, to): (u64, u64), layout: &'a BitLayout) -> Sent<'a> {
         let (payload, embedding) = (&self.payload, self.payload.embedding());
         Sent {
@@ -577,10 +572,8 @@ struct RepresentativeSend {
     /// The contents, if a listener needs them. They are only compared, and the images of equal
     /// blocks are equal, so the images of the send have the same contents.
     contents: Contents,
-    /// The boxes, if a listener reads single sends.
     boxes: SentBoxes,
-    /// The number of the route in `Expansion::routes`, counted from 1; 0 for the topology's own
-    /// route.
+    /// The route in `Expansion::routes`, counted from 1; 0 for the topology's own route.
     route: u32,
 }
 
@@ -612,7 +605,6 @@ impl Expansion {
         route: Option<&Route>,
         listeners: &Listeners<'_>,
     ) -> Result<(), Fault> {
-        // Limit the number of images that are reported at the end of the step.
         let order = self.group.order();
         if (self.sends.len() as u64).saturating_mul(order) >= limits::STEP_MESSAGES {
             return Err(Fault::Refused(format!(
@@ -648,7 +640,6 @@ impl Expansion {
 }
 
 impl Running {
-    /// Reports the sends of all nodes in the step, or of the nodes up to `last`.
     fn expand_sends(&mut self, listeners: &mut Listeners<'_>, last: Option<u64>) {
         // Reporting a send borrows the remaining fields of `self`.
         let mut expansion = match std::mem::replace(&mut self.reported, Reported::All) {

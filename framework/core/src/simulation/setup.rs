@@ -53,8 +53,7 @@ impl Setup {
         Self { recording: Some(what), ..self }
     }
 
-    /// Creates a setup with a grid of these radices, or with that of the topology if there are
-    /// none.
+    /// Without `radices`, the grid is that of the topology.
     pub(super) fn with_layout(
         task: &Task,
         radices: &[u64],
@@ -266,8 +265,7 @@ pub fn affordable(planned: u64) -> Result<(), String> {
     }
 }
 
-/// Returns whether the group maps the initial and the required blocks of a node to those of its
-/// image.
+/// Returns whether the initial and required blocks of a node are mapped to those of its image.
 fn is_invariant(collective: &Collective, group: &Group) -> bool {
     !collective.kind().is_rooted()
         && collective.tokens().is_none()

@@ -80,8 +80,7 @@ pub struct BandwidthTimes {
 }
 
 impl StepFacts {
-    /// Asserts relations that hold in every step with `messages` routed messages and at most
-    /// `link_slots` links.
+    /// Asserts relations that hold with `messages` routed messages and at most `link_slots` links.
     pub(crate) fn check(&self, messages: usize, link_slots: u64) {
         let holds = messages > 0
             && self.messages >= messages as u64

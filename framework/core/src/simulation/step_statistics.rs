@@ -41,7 +41,6 @@ pub(crate) struct StepStatistics {
     interests: Interests,
     step: u64,
     link_messages: LinkLoad,
-    /// Load on each link, in steps whose messages have different loads.
     link_loads: Option<LinkLoad>,
     traffic: Vec<NodeTraffic>,
     /// For each rank, its node, if ranks share nodes.
@@ -124,7 +123,6 @@ impl StepStatistics {
         let on_link = facts.max_link_messages;
         facts.max_link_load = match &mut self.link_loads {
             _ if on_link <= 1 && self.hosts.is_empty() => facts.max_load,
-            // A message within a node uses no link.
             _ if on_link <= 1 => {
                 let on_links = transfers.iter().filter(|t| t.hops > 0);
                 on_links.map(|t| t.load).max().unwrap_or(0)
@@ -174,7 +172,6 @@ impl StepStatistics {
         let topology = Arc::clone(&self.topology);
         let has_latencies = topology.latencies().is_some();
         let has_bandwidths = topology.bandwidths().is_some();
-        // Most steps only need the number of messages on each link.
         let is_plain = equal_loads && !has_latencies && !has_bandwidths;
         self.inverse_bandwidth.clear();
         self.link_messages.begin();
@@ -424,7 +421,6 @@ fn along(
         .map_err(|source| bad_route(number, t, source))
 }
 
-/// No other sum of loads in a step is larger than the total load.
 fn too_much(step: u64) -> Fault {
     Fault::Refused(format!(
         "step {step}: its messages, copies among them, add up beyond 2^64 bytes or segments of blocks"
@@ -697,11 +693,9 @@ mod tests {
         let one_directional = |ends: &[(u32, u32)]| facts("ring:4", ends).one_directional;
         assert!(one_directional(&[(0, 1), (1, 2)]));
         assert!(one_directional(&[(1, 2), (0, 1)]));
-        // Two exchanges, then with a message from a third node.
         assert!(!one_directional(&[(0, 1), (1, 0), (2, 3), (3, 2)]));
         assert!(one_directional(&[(0, 1), (1, 0), (2, 1)]));
         assert!(one_directional(&[(2, 1), (0, 1), (1, 0)]));
-        // Several sends or receives, without and with a message in the other direction.
         assert!(!one_directional(&[(0, 1), (0, 2), (0, 3)]));
         assert!(!one_directional(&[(1, 0), (2, 0), (3, 0)]));
         assert!(one_directional(&[(0, 1), (0, 2), (3, 0)]));

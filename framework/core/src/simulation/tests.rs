@@ -26,7 +26,6 @@ use std::mem::discriminant;
 #[test]
 fn empty_messages_are_skipped_on_request() {
     let totals = |skip_empty, reached: &[u64]| {
-        // The blocks for node 1 are empty.
         let sizes = SizeTable::of(3, |_, destination| u64::from(destination != 1));
         let task = Task {
             sizes,
@@ -96,8 +95,7 @@ fn a_sum_and_the_pieces_of_a_block_are_one_block() {
     assert_eq!(packed(task(&ALL_REDUCE), parts, &chain), [(0, 0.0); 2]);
     // A vector of sums for four nodes is four blocks.
     assert_eq!(packed(task(&REDUCE_SCATTER), Division::WHOLE, &chain), [(4, 4.0); 2]);
-    // Segments of a block are sent by one send, by two, and by two with a different send between
-    // them.
+    // By one send, by two, and by two with a different send between them.
     let segments = Division { segments: 3, ..Division::WHOLE };
     let copies = |rules: &[Rule<'static>]| {
         vec![rules.iter().map(|rule| Rule { copy: true, ..*rule }).collect::<Vec<_>>()]
@@ -145,7 +143,6 @@ proptest! {
                 let ids = || moved.iter().filter(|(e, id)| *e == ends && bytes(*id) > 0).map(|(_, id)| *id);
                 if ids().map(|id| id / 2).collect::<BTreeSet<_>>().len() > 1 {
                     let load: u64 = ids().map(bytes).sum();
-                    // Each segment is half of a block.
                     let blocks = ids().count() as f64 / 2.0;
                     for node in [ends / 8, ends % 8] {
                         let sum = &mut loads[node as usize];
@@ -215,14 +212,11 @@ fn blocks_are_charged_at_both_ends_of_an_exchange() {
 
 // Symmetric schedules, traced on one node of each orbit, against full planning.
 
-/// A listener that records all events, or only the facts of steps.
 #[derive(Debug, PartialEq, Default)]
 struct Recorder {
     all_events: bool,
     steps: Vec<StepFacts>,
-    /// For each step, its messages, and the load of each node.
     messages: Vec<(Vec<Transfer>, Vec<u64>)>,
-    /// All other events, with the blocks of sends.
     events: Vec<String>,
 }
 
@@ -263,7 +257,6 @@ impl Listener for Recorder {
     }
 }
 
-/// The origin, destination and segment of every block of a send, sorted.
 fn blocks(sent: &Sent<'_>) -> Vec<[u64; 3]> {
     let blocks = |bits: &&[u64]| -> Vec<[u64; 3]> {
         let of =
@@ -291,7 +284,6 @@ struct Choice {
     copy: bool,
 }
 
-/// A collective, and whether each block is divided into parts.
 type Blocks = (&'static CollectiveKind, bool);
 
 const BLOCKS: [Blocks; 6] = [
@@ -364,7 +356,6 @@ fn simulate(
         coordinates.iter().zip(&planned_coordinates).all(|(own, planned)| planned.contains(own))
     };
     let planned: Vec<u64> = (0..grid.nodes()).filter(is_planned).collect();
-    // The image of a set under an element of the group.
     let moved = |members: &[Vec<u64>], element: u64| -> Vec<Vec<u64>> {
         let own = grid.coordinates(element);
         let axes = members.iter().zip(group.axes()).zip(&own);
@@ -451,12 +442,10 @@ proptest! {
     }
 }
 
-/// The observed results of an exchange.
 #[derive(Debug, PartialEq, Default)]
 struct Trace {
     sent: Vec<Option<u64>>,
-    /// For each step, the load that each node holds, that it has reduced, and the largest load so
-    /// far.
+    /// For each step, the load that each node holds, that it has reduced, and the peak.
     steps: Vec<(Vec<u64>, Vec<u64>, u64)>,
 }
 

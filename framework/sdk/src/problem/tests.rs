@@ -59,7 +59,6 @@ impl Algorithm for Reads {
 
 type Read = fn(&Problem<'_>) -> Result<(), Stop>;
 
-/// The outcome of a plan that reads a parameter with the given text.
 fn outcome(key: &str, value: &str, read: Read) -> Result<(), Stop> {
     Rehearsal::on("ring", &[4]).param(key, value).plan(&Reads(read)).map(|_| ())
 }
@@ -146,7 +145,6 @@ fn a_dual_net_has_levels_and_a_base() {
     assert_eq!(rehearsal.plan(&read), Ok(Vec::new()));
 }
 
-/// An algorithm that writes all that it can read about the network and the demand to the log.
 struct Reader;
 
 impl Algorithm for Reader {

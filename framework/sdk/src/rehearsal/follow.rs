@@ -73,7 +73,6 @@ pub(super) struct Goal<'a> {
 }
 
 struct Placement {
-    /// For each node of the schedule's grid, the node of the machine that runs it.
     physical: Vec<u64>,
     /// For each node of the machine, the grid node at which its blocks start and end.
     home: Vec<u64>,
@@ -118,8 +117,7 @@ trait Holdings {
     }
 }
 
-/// A message: sender, receiver, requested route, reducer and multicaster, and whether a switch
-/// joins it with another message.
+/// Sender, receiver, (requested route, reducer and multicaster, joined by a switch).
 type Message<'a> = (u64, u64, (&'a RehearsedRoute, (u64, u64), bool));
 
 pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Disproof> {
@@ -188,7 +186,6 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
     Ok(proved)
 }
 
-/// Returns how often the most frequent number occurs.
 fn max_frequency(numbers: impl Iterator<Item = u64>) -> u64 {
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
     numbers.for_each(|number| *counts.entry(number).or_default() += 1);

@@ -5,12 +5,10 @@ use super::record::{Rehearsed, RehearsedSend};
 use std::ops::Range;
 use swapmeet_abi::{SWM_FIXED, SWM_SHIFT, SWM_XOR, SwmSymmetry};
 
-/// A symmetry group of a schedule, which acts on the nodes of a grid.
 pub(super) struct Orbits {
     /// For each axis its radix, the unit whose multiples are the elements on it, and whether they
     /// act by exclusive-or (true) or by addition (false).
     axes: Vec<(u64, u64, bool)>,
-    /// For each axis, the coordinates of the planned nodes.
     planned: Vec<Range<u64>>,
 }
 

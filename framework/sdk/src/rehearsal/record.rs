@@ -3,7 +3,6 @@
 use crate::problem::{Link, TokenClass};
 use crate::send::ByteCount;
 
-/// What a plugin can request, and the settings for counting messages.
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
     pub(super) block_bytes: u64,

@@ -17,7 +17,6 @@ use swapmeet_abi::{
     SwmLink, SwmRedistribution, SwmRoute, SwmSet, SwmSymmetry,
 };
 
-/// A host that records a schedule.
 pub(super) struct Recorder {
     settings: Settings,
     collective: Collective,
@@ -35,7 +34,6 @@ pub(super) struct Recorder {
     has_begun: bool,
     in_step: bool,
     refusal: Option<String>,
-    /// The first panic in a call.
     panic: Option<Box<dyn Any + Send>>,
     /// The reason that the plugin gave for stopping.
     pub(super) reason: String,
@@ -144,7 +142,6 @@ impl Recorder {
         Ok(RehearsedSend { from, to, is_local, route, ..RehearsedSend::default() })
     }
 
-    /// Checks the switches that add or copy the data of a send.
     fn check_switches(&self, send: &SwmBlocks) -> Result<(), String> {
         let (switch, needed) = match (send.reducer, send.multicaster) {
             (0, 0) => return Ok(()),
@@ -178,7 +175,6 @@ impl Recorder {
     }
 }
 
-/// Defines functions that return a value from the recorder.
 macro_rules! getters {
     ($($name:ident($recorder:ident $(, $argument:ident)*) -> $type:ty: $value:expr;)+) => {
         $(fn $name(&mut self $(, $argument: u64)*) -> $type {
@@ -469,7 +465,6 @@ fn read<'a, T: Growing>(name: &str, ptr: Passed<'a, *const T>) -> Result<Passed<
     ptr.read().map_err(|why| format!("a {name} {why}"))
 }
 
-/// Returns the nodes of a set in ascending order, or why it does not fit the grid.
 fn nodes(radices: &[u64], set: Passed<'_, SwmSet>) -> Result<Vec<u64>, &'static str> {
     let count: u64 = radices.iter().product();
     match set.kind {
@@ -493,7 +488,6 @@ fn nodes(radices: &[u64], set: Passed<'_, SwmSet>) -> Result<Vec<u64>, &'static 
     }
 }
 
-/// Returns the coordinates of a subset in ascending order, or why it does not fit the axis.
 fn coordinates(axis: Passed<'_, SwmAxis>, radix: u64) -> Result<Vec<u64>, &'static str> {
     let (first, stride, count) = (axis.first, axis.stride, axis.count);
     let mut coordinates: Vec<u64> = match axis.kind {

@@ -173,7 +173,6 @@ fn byte_counts_are_verified_in_buckets_and_in_bytes() {
     assert_eq!(wrong(pair(5, 2)), "step 1: node 1 sends 3 bytes for node 0, but holds 2");
 }
 
-/// Why verification fails on a ring of three nodes.
 fn disproof(
     collective: Collective,
     plan: fn(&Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>,

@@ -40,18 +40,17 @@ impl OnLinks {
         if bytes > self.bytes * (1.0 + 1e-12) { Self { bytes, kind } } else { self }
     }
 
-    /// Returns the larger of this bound and the bytes times hops of all blocks, divided by the
-    /// bandwidth of all links.
+    /// Compares with the bytes times hops of all blocks, divided by the bandwidth of all links.
     fn or_distances(self, hop_bytes: f64, bandwidth: f64) -> Self {
         if bandwidth > 0.0 { self.or(hop_bytes / bandwidth, BoundKind::Distances) } else { self }
     }
 }
 
-/// The largest number of nodes of a network whose links are examined one by one.
+/// The most nodes of a network whose links are examined one by one.
 const MAX_NODES: u64 = 1 << 13;
-/// The largest number of nodes of a network in which every pair of nodes is examined.
+/// The most nodes of a network in which every pair of nodes is examined.
 const MAX_PAIRED: u64 = 1 << 10;
-/// The largest number of nodes of a network on which the local search runs.
+/// The most nodes of a network on which the local search runs.
 const MAX_MOVED: u64 = 1 << 6;
 
 /// Returns the largest of all bounds. `hop_bytes` is the sum of bytes times hops of all blocks,
@@ -64,7 +63,6 @@ pub(super) fn on_links(
     busiest: f64,
 ) -> OnLinks {
     let (topology, is_one) = (task.network().as_ref(), task.communicators.is_none());
-    // The bound that needs no list of links.
     let none = OnLinks { bytes: 0.0, kind: BoundKind::NodeLinks };
     let found = if is_one { bisected(topology, demand) } else { none };
     let small = topology.nodes() <= if demand.is_cheap() { MAX_NODES } else { MAX_PAIRED };
@@ -74,7 +72,6 @@ pub(super) fn on_links(
         return found.or(at_nodes, BoundKind::NodeLinks).or_distances(hop_bytes, bandwidth);
     };
     let found = found.or_distances(hop_bytes, network.links.bandwidth());
-    // The cuts that separate a single node.
     let nodes = topology.nodes() as usize;
     let mut cut = Cut::new(&network, Side::new(task, demand, nodes));
     let mut best = Best::default();
@@ -87,7 +84,6 @@ pub(super) fn on_links(
     if is_one && demand.is_even() && topology.bisection().is_some_and(|bisection| bisection.exact) {
         return found;
     }
-    // The cuts that separate a set of nodes.
     let physical = topology.physical();
     let radices = physical.radices();
     let mut orders = blocks(radices, &network);
@@ -136,15 +132,13 @@ fn bisected(topology: &topology::Network, demand: &Demand<'_>) -> OnLinks {
 /// are divided by the bandwidth of the fastest link.
 fn at_nodes(task: &Task, demand: &Demand<'_>, root: u64, busiest: f64) -> f64 {
     let topology = task.network().as_ref();
-    // Messages between ranks of the same node use no link.
     if topology.shares_nodes() {
         return 0.0;
     }
     let (out, into) = demand.at(root, task.topology.nodes());
     let rank = task.communicators.as_ref().map_or(root, |all| all.rank(0, root));
     let at_root = topology.links_from(rank).map_or(0.0, |n| out.max(into) / n as f64);
-    // Assume that the node with the most links is the busiest. The bound may be too low, but it is
-    // valid.
+    // Assume that the node with the most links is the busiest, which is valid, but may be too low.
     let most = topology.degree().or_else(|| {
         let listed = (0..topology.nodes()).take_while(|_| !demand.is_cheap());
         listed.filter_map(|node| topology.links_from(node)).max()
@@ -183,7 +177,6 @@ impl<'a> Follow<'a> {
     }
 }
 
-/// A network in the form that the search for cuts needs.
 struct CutGraph {
     links: Adjacency,
     /// The reversed links, if some links have no equal opposite link.
@@ -232,15 +225,13 @@ impl CutGraph {
 #[derive(Debug)]
 struct Side<'a> {
     demand: &'a Demand<'a>,
-    /// The nodes of each communicator in the set, if there are several.
     communicators: Option<InCommunicators<'a>>,
     /// The amounts for all pairs of nodes, unless they are not needed ([`Demand::is_cheap`]).
     pairs: Option<Pairs>,
     /// 1 for each node in the set, 0 for others.
     inside: Vec<f64>,
     count: f64,
-    /// The amounts of the nodes in the set, and of all nodes, for demands with amounts of nodes
-    /// ([`Demand::amounts`]).
+    /// The sums of the amounts in the set and of all nodes, for some demands ([`Demand::amounts`]).
     own: f64,
     all: f64,
     /// The amounts that must leave and enter the set, only for `pairs` or tokens. A combine moves
@@ -270,11 +261,9 @@ struct Pairs {
 }
 
 impl Pairs {
-    /// Returns `None` if no table is needed ([`Demand::is_cheap`]).
     fn of(task: &Task, demand: &Demand<'_>, nodes: usize) -> Option<Self> {
         let Demand::Pairs(_) = demand else { return None };
         let blocks = Blocks::of(task);
-        /// The number of amounts in a cache line.
         const TOGETHER: usize = 8;
         let (mut ends, mut both) = (vec![(0.0, 0.0); nodes], vec![0.0; nodes * nodes]);
         // Visit several senders together: their amounts are adjacent in a receiver's row of `both`.
@@ -317,7 +306,6 @@ impl<'a> Side<'a> {
         Self { demand, communicators, pairs, inside, count, own, all, crossing, receivers }
     }
 
-    /// `nodes` lists all nodes in the set.
     fn clear(&mut self, nodes: impl Iterator<Item = usize>) {
         nodes.for_each(|node| self.inside[node] = 0.0);
         (self.count, self.own, self.crossing) = (0.0, 0.0, (0.0, 0.0));
@@ -336,7 +324,6 @@ impl<'a> Side<'a> {
         self.demand.across([here, there], [own, self.all - own]).unwrap_or_default()
     }
 
-    /// Adds a node to the set, or removes it.
     fn flip(&mut self, node: usize) {
         let sign = 1.0 - 2.0 * self.inside[node];
         if let Some(Pairs { ends, both }) = &self.pairs {
@@ -399,7 +386,6 @@ impl<'a> Side<'a> {
         self.count += sign;
     }
 
-    /// Returns the amounts that must leave and enter the set.
     fn bytes(&self) -> (f64, f64) {
         let (here, there) = (self.count, self.inside.len() as f64 - self.count);
         if here == 0.0 || there == 0.0 {
@@ -433,7 +419,6 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 struct Cut<'a> {
     network: &'a CutGraph,
     inside: Vec<bool>,
-    /// The bandwidth from the first side to the second side.
     leaving: f64,
     /// The bandwidth from the second side to the first side, if there are reversed links
     /// ([`CutGraph::reversed`]). Otherwise it equals `leaving`, and is not used.
@@ -514,8 +499,6 @@ impl<'a> Cut<'a> {
         (self.leaving, self.entering) = (0.0, 0.0);
     }
 
-    /// Returns the lower bound: for each direction, the bytes that must cross the cut are divided
-    /// by its bandwidth.
     fn bound(&self) -> f64 {
         let time = |bytes: f64, links: f64| {
             if bytes > 0.0 && links > 0.0 { bytes / links } else { 0.0 }
@@ -527,7 +510,6 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// The cut with the largest bound so far.
 #[derive(Default)]
 struct Best {
     bound: f64,
@@ -578,8 +560,8 @@ impl Best {
         (0..).zip(&self.inside).filter(|(_, inside)| **inside).map(|(vertex, _)| vertex)
     }
 
-    /// Returns the bound of the best cut from new sums of bandwidths, because those in [`Cut`] have
-    /// a rounding error for each move.
+    /// Sums the bandwidths of the best cut again: those in [`Cut`] have a rounding error for each
+    /// move.
     fn exact_bound(&self, cut: &mut Cut<'_>) -> f64 {
         let inside: Vec<u32> = self.inside().collect();
         inside.iter().for_each(|vertex| cut.flip(*vertex));
@@ -613,7 +595,6 @@ fn blocks(radices: &[u64], network: &CutGraph) -> Vec<Vec<u32>> {
     blocks
 }
 
-/// Returns the nodes sorted by their coordinate in each dimension.
 fn dimensions(radices: &[u64], nodes: usize) -> impl Iterator<Item = Vec<u32>> {
     let strides = strides(radices).into_iter();
     strides
@@ -672,7 +653,6 @@ mod tests {
         }
     }
 
-    /// The owner, the receivers and the bytes of each class of tokens.
     const TOKENS: [(u64, &[u32], u64); 5] = [
         (0, &[1, 2], 3),
         (0, &[0, 4], 5),
@@ -759,7 +739,6 @@ mod tests {
                     (total(true) as f64, total(false) as f64),
                     "{name} {set:b}"
                 );
-                // `Demand::at` gives the same amounts for one node. It does not support tokens.
                 if set.is_power_of_two() && !matches!(demand, Demand::Tokens(..)) {
                     let of_node = demand.at(set.trailing_zeros().into(), NODES);
                     assert_eq!(of_node, side.bytes(), "{name} {set:b}");

@@ -52,7 +52,6 @@ fn reached_nodes_double_in_each_step_with_one_port() {
 
 #[test]
 fn odd_sides_are_cut_as_evenly_as_possible() {
-    // The bisection separates 2 nodes from 3 nodes, and has two links in each direction.
     assert_eq!(bound("ring:5", "free:byte_us=1,ports=all").times[Kind::Transmission], 3.0);
 }
 
@@ -82,7 +81,6 @@ fn permutations_take_a_step_and_load_the_links() {
     assert_eq!(machine.lower_bound(topology.as_ref(), &still), Bound::default());
 }
 
-/// Returns the transmission bound for blocks of 100 bytes, and its kind.
 fn of_blocks(topology: &str, collective: Collective, machine: &str) -> (f64, BoundKind) {
     const TWO_K5: &str = "0 1\n0 2\n0 3\n0 4\n1 2\n1 3\n1 4\n2 3\n2 4\n3 4\n5 6\n5 7\n5 8\n5 9\n6 7\n6 8\n6 9\n7 8\n7 9\n8 9\n4 5\n";
     let read =
@@ -125,7 +123,6 @@ fn a_node_has_no_more_ports_than_links() {
     assert_eq!(of_blocks("mesh:300x400", scatter(), "ports=all").0, 119_999.0 * 50.0);
 }
 
-/// The port of the root transmits one block for each other node.
 #[test]
 fn the_port_of_the_root_bounds_a_scatter_and_a_gather() {
     for kind in [&SCATTER, &GATHER] {
@@ -134,7 +131,6 @@ fn the_port_of_the_root_bounds_a_scatter_and_a_gather() {
     }
 }
 
-/// A ring of two nodes has two links in each direction, so a block can be divided between them.
 #[test]
 fn parallel_links_carry_several_messages_to_the_same_node() {
     let of = |spec| of_blocks(spec, Collective::of(&ALL_TO_ALL), "ports=all").0;
@@ -179,7 +175,6 @@ fn uneven_traffic_is_bounded_by_its_own_cuts_and_distances() {
     assert_eq!((traffic.hop_bytes, traffic.farthest), (344.0, 8));
 }
 
-/// The block size of each of four nodes in an allgatherv.
 #[derive(Debug)]
 struct OfOrigins([u64; 4]);
 
@@ -253,7 +248,6 @@ fn additions_bound_reductions() {
     assert_eq!([&REDUCE, &ALL_REDUCE, &REDUCE_SCATTER].map(of), [80.0, 80.0, 400.0]);
 }
 
-/// A root with two blocks that are not empty has two peers.
 #[test]
 fn empty_blocks_of_a_root_have_no_receiver() {
     let topology = parse("fully-connected:6").unwrap();
@@ -418,7 +412,6 @@ fn the_diameter_counts_only_if_all_pairs_exchange_data() {
         let task = Task::new(parse("ring:600").unwrap(), Collective::of(&ALL_TO_ALL));
         Traffic::of(&Task { sizes: Some(Arc::new(sizes)), ..task }).farthest
     };
-    // Only nodes of the first half send, each to the next node.
     let to_next = Sizes(1, |from, to| u64::from(from < 300 && to == from + 1));
     assert_eq!([to_next, HALF_TO_HALF, Sizes(1, |_, _| 1)].map(farthest), [1, 1, 300]);
 }
@@ -486,11 +479,8 @@ mod max_flow_oracle {
     use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome, Variable};
     use std::sync::Arc;
 
-    /// Returns the smallest possible value of the largest link load, divided by the link's
-    /// bandwidth.
     fn optimal_load(task: &Task) -> f64 {
         let (topology, blocks) = (task.network().as_ref(), Blocks::of(task));
-        // Ranks that share a node need no link, so their data is added to that of the node.
         let network = Adjacency::of(&topology.physical()).unwrap();
         let nodes = topology.physical_nodes() as usize;
         let mut bytes = vec![vec![0.0; nodes]; nodes];
@@ -629,7 +619,6 @@ mod max_flow_oracle {
         }
     }
 
-    /// Returns the lower bound on the largest link load, divided by the smallest possible value.
     fn closeness(task: &Task) -> f64 {
         Traffic::of(task).on_links.bytes / optimal_load(task)
     }
@@ -668,8 +657,7 @@ mod max_flow_oracle {
         for spec in ["torus:4x4", "torus:3x5", "mesh:3x4", "ring:7", "hypercube:3"] {
             assert!((closeness(spec) - 1.0).abs() < 1e-6, "{spec}: {}", closeness(spec));
         }
-        // All short routes between two clusters use the same cross-edge, and no cut has only this
-        // edge.
+        // All short routes between two clusters use one cross-edge, and no cut has only this edge.
         assert!((0.75..1.0).contains(&closeness("rdn:1(ring:3)")));
     }
 
@@ -687,8 +675,7 @@ mod max_flow_oracle {
         assert_eq!((traffic.on_links.bytes, traffic.on_links.kind), (40.0, BoundKind::Cut));
     }
 
-    /// Families, specs of small networks, and the smallest ratio of a lower bound to the optimum
-    /// (listed in docs/figures.md).
+    /// Families, specs of small networks, and the smallest ratio to the optimum (docs/figures.md).
     const FAMILIES: &[(&str, &[&str], f64)] = &[
         ("torus", &["torus:3x4", "torus:4ox3", "mesh:3x3", "ring:7"], 0.888),
         ("hypercube", &["hypercube:3"], 0.833),
@@ -714,7 +701,6 @@ mod max_flow_oracle {
         ("tofu", &["tofu:1x1x1", "tofu:2ox1x1", "tofu:1x1x1,place=fold:4x2"], 0.9744),
     ];
 
-    /// The topologies `racks` and `tree` with switches are read from files.
     fn with_files(spec: &str) -> Arc<Network> {
         const RACKS: &str = "ranks 0 2\nranks 1 3\nranks 2 2 0.5\n0 1 2\n1 2\n0 2 0.5\n";
         const TREE: &str = "switch 0 1 2\n0 1 2\n0 2 2\n3 1\n4 1\n5 2\n6 2\n7 2\n";
@@ -723,7 +709,6 @@ mod max_flow_oracle {
 
     type BytesOfPair<'a> = &'a dyn Fn(u64, u64) -> u64;
 
-    /// Exchanges: uniform, with a root, and with a different amount for each pair.
     fn exchanges(topology: &Arc<Network>, random: &mut Random) -> Vec<(&'static str, Task)> {
         let n = topology.nodes();
         let of = |kind| Collective::of(kind);
@@ -955,7 +940,7 @@ mod random_schedules {
                 let values: &[&str] = match key {
                     "free_contention" => &["1", "2", "4"],
                     "hops" => &["mean"],
-                    // The hops of a step count once only if it is not run in rounds.
+                    // The hops of a step count once only without rounds.
                     "ports" if first == "hops" => &["all"],
                     "ports" => &["1", "2", "all"],
                     "virtual_channels" | "buffers" => &["1", "2"],
@@ -975,7 +960,6 @@ mod random_schedules {
                     "protocols" => &["A:1/5/0.5/0.25+B:3/9/1/1", "A:2/0/1.5/1"],
                     "grouped" => &["yes", "no"],
                     "noise" => &["0.1"],
-                    // These parameters do not change the modelled machine.
                     "most_events" | "second_eps_us" | "flow_window" | "background" => continue,
                     _ if key.ends_with("_us") => &["0.1", "1", "3", "20"],
                     _ => panic!("this test has no values of the parameter {key}"),
@@ -1033,7 +1017,6 @@ mod random_schedules {
         let kind = collective.kind();
         let root = collective.root().unwrap_or(0);
         let mut sends = Vec::new();
-        // The edges of a tree, from its leaves to its root, with steps in the reverse order.
         let turned = |edges: Vec<(u64, u64, u64)>| {
             let last = edges.iter().map(|(.., step)| *step).max().unwrap_or(0);
             let edges = edges
@@ -1125,7 +1108,6 @@ mod random_schedules {
         for _ in 0..3 {
             random.below(2);
         }
-        // Every parameter of every model gets its turn.
         let all =
             models().iter().flat_map(|kind| (0..kind.parameters.len()).map(move |p| (kind, p)));
         let all: Vec<_> = all.collect();
@@ -1136,8 +1118,8 @@ mod random_schedules {
         let nodes = topology.nodes();
         let collective = random.collective(nodes);
         let block = random.one_of(&[1, 8, 100, 1000]);
-        // Every element of the table has its own size, also if the collective uses only a row, a
-        // column or one element.
+        // Every element of the table has its own size, also if only a row, column or element is
+        // used.
         let is_uneven = random.below(3) == 0;
         let sizes = is_uneven.then(|| {
             let mut sizes = Random(seed + 1);

@@ -28,7 +28,6 @@ pub struct Traffic {
     pub summed: f64,
     /// A lower bound on the largest link load, divided by the link's bandwidth.
     pub(super) on_links: OnLinks,
-    /// Whether schedules send no messages for empty blocks.
     pub(super) skips_empty: bool,
 }
 
@@ -76,7 +75,6 @@ impl Traffic {
             (traffic, busiest.pairs == senders * others)
         };
         let by_amounts = |sent: f64, received: f64, summed: f64| {
-            // Nodes of an allgather with sizes of their own count only if they have data.
             let skips_empty = task.skip_empty || matches!(demand, Demand::Copies(Amounts::Each(_)));
             let peers = if sent == 0.0 && skips_empty { 0 } else { others };
             (Self { sent, received, by_same_node: demand.is_even(), peers, summed, ..none }, true)
@@ -181,8 +179,7 @@ impl Demand<'_> {
                     (out + sent as f64, into + received as f64)
                 })
             }
-            // These amounts bound the root. Tokens have no root, so only the bound of the busiest
-            // node remains.
+            // These amounts bound the root. Tokens have none, so only the busiest node remains.
             _ => (0.0, 0.0),
         })
     }
@@ -204,7 +201,6 @@ impl Demand<'_> {
         !matches!(self, Self::Pairs(_))
     }
 
-    /// Returns whether each node has the same amount for every other node.
     pub(super) fn is_even(&self) -> bool {
         match self {
             Self::Even(_) | Self::SumForAll(_) => true,
@@ -222,8 +218,7 @@ impl Demand<'_> {
         const MAX_ROUTES: u64 = 1 << 18;
         let topology = task.network().as_ref();
         let n = topology.nodes();
-        // Each copy of data, and each term of a sum, crosses at least one link to another node of
-        // the network.
+        // Each copy of data, and each term of a sum, crosses at least one link to another node.
         let elsewhere = (topology.physical_nodes() - 1) as f64;
         let over_routes = |blocks: &Blocks<'_>| {
             if blocks.pairs() > MAX_ROUTES && !task.collective.kind().permutes() {
@@ -285,7 +280,6 @@ impl Amounts {
         }
     }
 
-    /// Returns the smallest and the largest amount of a node.
     pub(super) fn extremes(&self) -> (f64, f64) {
         match self {
             Self::Same(amount) => (*amount as f64, *amount as f64),

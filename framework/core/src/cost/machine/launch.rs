@@ -30,18 +30,15 @@ parameters! {
 }
 
 impl Launch {
-    /// Returns the time that is added to a collective of `total_us`.
     fn added_us(self, total_us: f64) -> f64 {
         self.launch_us.max(self.floor_us - total_us)
     }
 
-    /// Adds these costs to a lower bound for schedules with messages.
     pub(super) fn bound(self, bound: Bound) -> Bound {
         let startup_us = bound.times[Kind::Startup] + self.added_us(bound.times.total());
         Bound { times: bound.times.with(Kind::Startup, startup_us), ..bound }
     }
 
-    /// Returns an evaluator that includes these costs.
     pub(super) fn evaluator(self, inner: Box<dyn Evaluator>) -> Box<dyn Evaluator> {
         if self.launch_us == 0.0 && self.floor_us == 0.0 {
             return inner;

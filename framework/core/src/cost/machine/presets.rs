@@ -94,10 +94,8 @@ macro_rules! gpu_servers {
     };
 }
 
-/// The source of the values of Fugaku.
 const FUGAKU: &str = "fitted to half of PICO's medians on 4x4x4 and 8x8x8 nodes (results/measured); `reproduce fugaku` repeats the fit";
 
-/// The source of the values that all systems of GPUs share.
 const NCCL: &str = "fitted to published measurements of several clusters (results/measured/gpu); `reproduce gpu` judges the fit";
 
 /// The sources of the start-ups of servers of GPUs under a synchronous model.

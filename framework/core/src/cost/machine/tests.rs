@@ -157,7 +157,6 @@ fn errors_of_unused_parameters_list_the_used_ones() {
         error("sp2:hop_us=1,free_contention=2")
             .contains("`hop_us` is not read by the model `flat`")
     );
-    // Plugins can request these parameters, whichever model the machine has.
     for read in [
         "sp2:virtual_channels=2",
         "paragon:virtual_channels=2",
@@ -221,7 +220,6 @@ fn machines_of_an_experiment_have_a_spec_of_presets() {
     assert_eq!(changed.stands_for(), Some("paragon:startup_us=220"));
     assert_eq!(changed.definition().as_deref(), Some("paragon:startup_us=220,ports=2"));
     assert_eq!(Machine::parse("paragon:ports=2").unwrap().definition(), None);
-    // A machine that starts from another one keeps the settings that it does not change.
     let again = changed.renamed("again");
     assert_eq!(again.stands_for(), Some("paragon:startup_us=220,ports=2"));
     let same = Machine::parse_with("again:startup_us=220,ports=2", &[again]).unwrap();

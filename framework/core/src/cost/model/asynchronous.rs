@@ -52,8 +52,7 @@ word_enum! {
 }
 
 impl Order {
-    /// Errors if the machine has barriers (`barrier_us`) and the order is `data`, in which ranks do
-    /// not work step by step.
+    /// Errors if there are barriers (`barrier_us`) and the order is `data`, without steps.
     pub(super) fn with(self, barrier_us: Barrier) -> Result<(), ParameterError> {
         if self != Self::Data || barrier_us.us(2) == 0.0 {
             return Ok(());
@@ -91,7 +90,6 @@ pub(super) struct StepMessage {
     pub load: u64,
 }
 
-/// The messages of a step, indexed by sender and by receiver.
 #[derive(Debug, Clone)]
 pub(super) struct StepIndex {
     /// All messages of the step, sorted by sender, and in the order of the schedule. Copies of a
@@ -99,7 +97,6 @@ pub(super) struct StepIndex {
     messages: Arc<Vec<StepMessage>>,
     /// For each sender, the index of its first message in `messages`.
     first_send: Vec<u32>,
-    /// Indices into `messages`, sorted by receiver.
     received: Arc<Vec<u32>>,
     /// For each receiver, the position of its first message in `received`.
     first_receive: Vec<u32>,
@@ -108,7 +105,6 @@ pub(super) struct StepIndex {
     targets: Vec<u32>,
     pub routes: Vec<Route>,
     unit_bytes: f64,
-    /// The number that the schedule gives the step.
     schedule_step: u64,
     /// For each rank, its missing messages of this step; empty unless the order is `data`.
     missing: Vec<u32>,
@@ -146,7 +142,6 @@ impl StepIndex {
         arranged
     }
 
-    /// Sorts `messages`, in the order of the schedule, by sender and by receiver.
     fn arrange(&mut self, nodes: usize, messages: &[StepMessage]) {
         let mut sends = Places::of(nodes, messages.iter().map(|message| message.from as usize));
         let mut receives = Places::of(nodes, messages.iter().map(|message| message.to as usize));
@@ -172,7 +167,6 @@ impl StepIndex {
         self.targets.get(at).copied().unwrap_or(self.messages[at].to)
     }
 
-    /// Returns the requested route of a message; `None` for the route of the network.
     pub(super) fn route(&self, message: &StepMessage) -> Option<&Route> {
         message.route.checked_sub(1).map(|number| &self.routes[number as usize])
     }
@@ -209,7 +203,6 @@ pub(crate) struct Steps {
     nodes: usize,
     unit_bytes: f64,
     steps: VecDeque<StepIndex>,
-    /// Number of the first stored step, counted from 0.
     first: u64,
     messages: usize,
     too_many: bool,
@@ -263,8 +256,7 @@ impl Steps {
         self.steps.push_back(StepIndex { summed: std::mem::take(&mut self.summed), ..step });
     }
 
-    /// Adds loads that ranks reduce at the end of the next step to be added. Steps without messages
-    /// are never added.
+    /// Adds loads that ranks reduce at the end of the next step with messages.
     pub(super) fn sum(&mut self, summed: Summed<'_>) {
         self.has_sums = true;
         add_sums(&mut self.summed, summed, self.nodes, self.unit_bytes);
@@ -392,8 +384,7 @@ pub(super) struct Refinement<'a> {
 }
 
 impl Steps {
-    /// Adds a step with the messages of one node of each orbit, sorted by sender, and their
-    /// `targets`.
+    /// Adds a step with the messages of one node of each orbit, sorted by sender.
     pub(super) fn add_folded(&mut self, step: &Step<'_>, targets: Vec<u32>) {
         self.add(step);
         if let Some(last) = self.steps.back_mut() {
@@ -401,7 +392,6 @@ impl Steps {
         }
     }
 
-    /// Replaces the old ranks in all stored steps.
     pub(super) fn refine(&mut self, to: &Refinement<'_>) {
         self.waiting *= to.of.len() / self.nodes;
         self.nodes = to.of.len();
@@ -449,8 +439,7 @@ pub(crate) static MOST_EVENTS: TypedParameter<u64> = TypedParameter {
 /// read it more often, so that small cases pause.
 const BETWEEN_READINGS: u64 = if cfg!(test) { 1 << 6 } else { 1 << 12 };
 
-/// A limit on the events of a case, so that every simulation ends, and the deadline at which it
-/// pauses.
+/// A limit on the events of a case, so that every simulation ends, and a deadline for a pause.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventLimit {
     most: u64,
@@ -466,7 +455,6 @@ impl EventLimit {
         Self { most, left: most, deadline: None, next_reading: 0, is_paused: false }
     }
 
-    /// Sets or clears the time at which processing pauses. Paused processing can continue.
     pub(crate) fn pause_at(&mut self, deadline: Option<Instant>) {
         self.deadline = deadline;
         self.next_reading = self.left.saturating_sub(BETWEEN_READINGS);
@@ -477,7 +465,6 @@ impl EventLimit {
         self.is_paused
     }
 
-    /// Reads the clock if it is time for that. Returns whether processing is paused.
     fn check_clock(&mut self) -> bool {
         let Some(deadline) = self.deadline.filter(|_| self.left <= self.next_reading) else {
             return self.is_paused;
@@ -500,8 +487,7 @@ impl EventLimit {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Errors if the limit was reached, with the simulated time `us`, and the step (from 0) of the
-    /// slowest rank.
+    /// The error has the simulated time `us`, and the step (from 0) of the slowest rank.
     fn check_limit(&self, model: &str, us: f64, step: u64) -> Result<(), String> {
         if !self.reached() {
             return Ok(());
@@ -651,8 +637,7 @@ impl Progress {
     }
 }
 
-/// A model in which ranks have their own clocks, and which decides when messages are sent and
-/// received.
+/// A model in which ranks have their own clocks. It decides when messages are sent and received.
 pub(crate) trait RankModel: Send {
     const NAME: &'static str;
 
@@ -677,13 +662,11 @@ pub(crate) trait RankModel: Send {
     /// that are posted or have arrived.
     fn start_step(&mut self, rank: usize);
 
-    /// Returns whether the rank is late and has not entered the schedule. If so, schedules its
-    /// entry.
+    /// Returns whether the rank is late and has not entered. If so, schedules its entry.
     fn delays_entry(&mut self, _rank: usize) -> bool {
         false
     }
 
-    /// Starts the rank's next send if its data is available. Only for `order=data`.
     fn resume(&mut self, rank: usize);
 
     /// Reduces the data of a step when all sends and receives of the rank are complete; if
@@ -691,11 +674,9 @@ pub(crate) trait RankModel: Send {
     /// not, the model calls [`RankModel::next_step`] later.
     fn finish_step(&mut self, rank: usize, is_empty: bool) -> bool;
 
-    /// Processes the next event. Returns `false` if no event is left.
     fn process_event(&mut self) -> bool;
 
-    /// Returns whether all events of the known steps can be processed, because none depends on a
-    /// later step.
+    /// Returns whether no event of the known steps depends on a later step.
     fn drains_each_step(&self) -> bool {
         false
     }
@@ -712,7 +693,6 @@ pub(crate) trait RankModel: Send {
     /// times.
     fn finish(&mut self) -> Result<Vec<(Times, Option<RankTimes>)>, String>;
 
-    /// Returns whether only one rank of each symmetry orbit is simulated.
     fn is_folded(&self) -> bool {
         false
     }
@@ -752,8 +732,7 @@ pub(crate) trait RankModel: Send {
         self.enter_step(rank);
     }
 
-    /// Records that a send or receive of the rank is complete, and ends the step after the last
-    /// one.
+    /// Ends the step after its last send or receive.
     fn complete(&mut self, rank: usize) {
         let position = &mut self.progress_mut().ranks[rank];
         position.pending -= 1;
@@ -778,7 +757,6 @@ pub(crate) trait RankModel: Send {
         }
     }
 
-    /// Returns whether the next step is skipped: it equals the previous one in a steady state.
     fn skips(&mut self, step: &Step<'_>) -> bool {
         let Progress { repetition, steps, .. } = self.progress_mut();
         if repetition.count(step, steps.next_sums()) {

@@ -147,15 +147,12 @@ fn multiplexed_at_ports(step: &Step<'_>, topology: &Network, ports: PortLimit) -
     }
     let time = |t: &Transfer| {
         let shared = ends(t).map(|end| circuits[&end] as f64 / ports.at_most(most) as f64);
-        // A port transmits a circuit at the speed of the circuit's slowest link.
         t.load as f64 * slowest_link(t, step, topology) * shared[0].max(shared[1])
     };
     step.transfers.iter().map(time).fold(0.0, f64::max)
 }
 
-/// Returns the time for a load of 1 on the slowest link of a message.
 fn slowest_link(t: &Transfer, step: &Step<'_>, topology: &Network) -> f64 {
-    // A message within a node uses no link.
     if topology.bandwidths().is_none() || t.hops == 0 {
         return 1.0;
     }
@@ -194,7 +191,6 @@ mod tests {
         assert_eq!(us("mesh:6", "virtual_channels=4,ports=all", &through), 400.0);
         let gathered = sends.map(|(from, to, bytes)| (to, from, bytes));
         assert_eq!(us("fully-connected:5", "virtual_channels=4", &gathered), 400.0);
-        // A circuit with more bytes shares its receiver's port with one other circuit.
         let longer = [&sends[..], &[(3, 4, 350)]].concat();
         assert_eq!(us("fully-connected:5", "virtual_channels=4", &longer), 700.0);
         // Five further circuits share a link that carries four, so the step has two rounds. All

@@ -91,8 +91,7 @@ pub(super) fn us(ticks: Ticks) -> f64 {
     i64::try_from(ticks).map_or_else(|_| large_to_f64(ticks), |ticks| ticks as f64) / PER_US
 }
 
-/// A function of its own, because otherwise every duration would be converted with 128 bits before
-/// its size is checked.
+/// Separate, because otherwise every duration would be converted with 128 bits.
 #[cold]
 #[inline(never)]
 fn large_to_f64(ticks: Ticks) -> f64 {
@@ -123,8 +122,7 @@ impl<T: Time> Clock<T> {
         &self.path
     }
 
-    /// Returns the clock after a further time. A wait for a peer is contention on the critical
-    /// path.
+    /// A wait for a peer is contention on the critical path.
     #[must_use]
     pub(super) fn after(mut self, kind: Kind, ticks: T) -> Self {
         let part = if kind == Kind::Peer { Kind::Contention } else { kind };
@@ -133,7 +131,6 @@ impl<T: Time> Clock<T> {
         self
     }
 
-    /// Returns the clock after a wait (contention) until `at`; unchanged if `at` is earlier.
     #[must_use]
     pub(super) fn after_wait(self, at: T) -> Self {
         if at > self.at { self.after(Kind::Contention, at - self.at) } else { self }

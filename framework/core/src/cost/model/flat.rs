@@ -133,7 +133,6 @@ parameters! {
 }
 
 word_enum! {
-    /// The way in which a node sends.
     enum Mode {
         /// A node does only one thing at a time.
         Blocking = "blocking",
@@ -143,7 +142,6 @@ word_enum! {
 }
 
 word_enum! {
-    /// The cost of data that a node sends to itself.
     enum SelfMessages {
         /// The data costs as much as any other message.
         Count = "count",
@@ -267,10 +265,8 @@ fn halves_to_reach(nodes: u64) -> u64 {
     halves
 }
 
-/// The evaluator, which simulates one stage after another.
 struct Stages {
     machine: Flat,
-    /// The ranks that enter late, with their times in µs; empty after the first stage.
     late: Vec<(usize, f64)>,
     unit_bytes: f64,
     phase: Option<u32>,
@@ -283,8 +279,7 @@ struct Stages {
     summed: Vec<f64>,
     barriers: u64,
     nodes: Nodes,
-    /// The clock at the end of the previous stage. Like those of nodes, it does not include
-    /// barriers.
+    /// The end of the previous stage. Like the clocks of nodes, it does not include barriers.
     clock: Clock,
     too_many: bool,
 }
@@ -423,7 +418,6 @@ impl Evaluator for Stages {
     }
 }
 
-/// The clocks of all nodes, and the record of how they spend their time.
 struct Nodes {
     clocks: Vec<RankClock>,
     record: Option<Box<TimeSpace>>,
@@ -473,7 +467,6 @@ impl Nodes {
         self.clock_and_line(node).1.sent();
     }
 
-    /// Records that a node begins the step with this number in the schedule.
     fn enter(&mut self, node: u32, schedule_step: u64) {
         if let Some(record) = &mut self.record {
             let step = self.steps.partition_point(|step| *step < schedule_step);
@@ -487,7 +480,6 @@ impl Nodes {
 pub struct StageMessage {
     /// The sender, as a node of the machine.
     pub from: u32,
-    /// The receiver, as a node of the machine.
     pub to: u32,
     /// The step of the schedule.
     pub step: u64,
@@ -498,7 +490,6 @@ pub struct StageMessage {
     pub bytes: f64,
 }
 
-/// A reduction, which a node begins when it has received all messages of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Reduction {
     node: u32,
@@ -599,7 +590,6 @@ impl Stage {
     }
 }
 
-/// For each node, a list of tasks, and the first that is not done.
 struct Tasks {
     tasks: Vec<u32>,
     /// The tasks of node k are `first[k]..first[k + 1]`.
@@ -608,7 +598,6 @@ struct Tasks {
 }
 
 impl Tasks {
-    /// Creates the lists from tasks and their nodes, in the order in which a node does them.
     fn of(nodes: usize, tasks: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let mut places = Places::<u32>::of(nodes, tasks.clone().map(|(node, _)| node as usize));
         let mut sorted = vec![0; places.first[nodes] as usize];
@@ -635,11 +624,9 @@ impl Tasks {
 /// A kind of event. In blocking mode, all events are `Ready`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum EventKind {
-    /// The processor has started a send.
     Started,
     /// The message is ready to cross the network, and waits for its ports.
     Ready,
-    /// The message has arrived.
     Arrived,
 }
 
@@ -653,18 +640,14 @@ struct Event {
     message: u32,
 }
 
-/// The state of a started message.
 #[derive(Debug, Clone, Copy, Default)]
 struct InFlight {
-    /// The message's last event, with the critical path to it.
     clock: Clock,
     started: Ticks,
-    /// The time at which the message was ready to cross the network.
     ready: Ticks,
     has_arrived: bool,
 }
 
-/// The state of a stage in both modes.
 struct Simulation<'a> {
     half_startup: Ticks,
     half_copy: Ticks,
@@ -676,7 +659,6 @@ struct Simulation<'a> {
     reductions: Vec<Reduction>,
     nodes: &'a mut Nodes,
     in_flight: Vec<InFlight>,
-    /// The earliest event is first.
     events: BinaryHeap<Reverse<Event>>,
 }
 
@@ -729,8 +711,7 @@ impl<'a> Simulation<'a> {
         self.nodes.follow(to, to_clock, phases.into_iter().flatten(), Kind::Transmission);
     }
 
-    /// Records that a message was received. After the last message of a reduction, its receiver
-    /// reduces.
+    /// After the last message of a reduction, the receiver reduces.
     fn reduce(&mut self, message: u32) {
         let reduction = self.reduction_of[message as usize].checked_sub(1);
         let Some(reduction) = reduction.map(|index| &mut self.reductions[index as usize]) else {
@@ -774,7 +755,6 @@ impl<'a> Blocking<'a> {
         while let Some(Reverse(Event { message, at: ready, .. })) = self.stage.events.pop() {
             let s = &mut self.stage;
             let &StageMessage { from, to, bytes, .. } = s.message(message);
-            // Occupy the receiver's port that becomes free first.
             let ports = self.free_at.chunks_mut(self.ports).nth(to as usize);
             let port = ports.and_then(|ports| ports.iter_mut().min());
             s.nodes.wait_until(from, port.as_deref().copied().unwrap_or(0), Kind::Contention);
@@ -793,21 +773,18 @@ impl<'a> Blocking<'a> {
         assert!(self.tasks.are_done(), "nodes that wait for ever");
     }
 
-    /// Works through the tasks of a node until it has to wait.
     fn proceed(&mut self, node: u32) {
         while let Some(task) = self.tasks.next(node) {
             let (message, s) = (task / 2, &mut self.stage);
             let m = s.message(message);
             let copying = of_bytes(s.half_copy, m.bytes);
             s.nodes.enter(node, m.step);
-            // Send: copy, then request a port of the receiver.
             if task.is_multiple_of(2) {
                 s.nodes.spend(node, Kind::Startup, s.half_startup);
                 s.nodes.spend(node, Kind::Transmission, copying);
                 s.push(s.nodes.clock(node).at(), EventKind::Ready, message);
                 return;
             }
-            // Receive: wait for the message, then copy.
             let InFlight { clock: arrived, has_arrived, .. } = s.in_flight[message as usize];
             if !has_arrived {
                 return;
@@ -832,7 +809,6 @@ struct Nonblocking<'a> {
     composes: bool,
     sends: Tasks,
     receives: Tasks,
-    /// The times at which copying engines become free.
     engines: Vec<Ticks>,
     free: Vec<usize>,
     /// For each end, the messages that wait for its ports, in the order in which they became ready,
@@ -874,7 +850,6 @@ impl<'a> Nonblocking<'a> {
         (0..self.engines.len() as u32).for_each(|node| self.start_sends(node));
         while let Some(Reverse(event)) = self.stage.events.pop() {
             self.process(event);
-            // Select messages to cross after all events of this time.
             let now = event.at;
             if self.stage.events.peek().is_some_and(|Reverse(next)| next.at == now) {
                 continue;
@@ -890,7 +865,6 @@ impl<'a> Nonblocking<'a> {
         assert!(self.sends.are_done(), "nodes that wait for ever");
     }
 
-    /// Starts the next sends of a node, until a send has to wait for a receive.
     fn start_sends(&mut self, node: u32) {
         let s = &mut self.stage;
         while let Some(message) = self.sends.next(node) {
@@ -950,8 +924,7 @@ impl<'a> Nonblocking<'a> {
         }
     }
 
-    /// Copies a message, ready at `ready`, on the copying engine of a node. Returns the end of the
-    /// copying.
+    /// The message is ready at `ready`. Returns the end of the copying.
     fn copied(&mut self, node: u32, ready: Clock, bytes: f64) -> Clock {
         let engine = &mut self.engines[node as usize];
         let copying = of_bytes(self.stage.half_copy, bytes);
@@ -960,7 +933,6 @@ impl<'a> Nonblocking<'a> {
         done
     }
 
-    /// Returns the output ports of the sender, and the input ports of the receiver.
     fn ends(&self, message: u32) -> [u32; 2] {
         let m = self.stage.message(message);
         [m.from, m.to + self.engines.len() as u32]
@@ -983,7 +955,6 @@ impl<'a> Nonblocking<'a> {
         Some(Candidate { ready, from, message, end })
     }
 
-    /// Adds the first messages that can cross at both ends of a message to `candidates`.
     fn update_candidates(&mut self, message: u32) {
         for end in self.ends(message) {
             let first = self.first_to_cross(end);

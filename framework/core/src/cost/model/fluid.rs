@@ -169,7 +169,6 @@ parameters! {
 }
 
 word_enum! {
-    /// The rule by which messages share a link.
     enum Fairness {
         Equal = "equal",
         /// A message's share is inversely proportional to its round-trip time.
@@ -281,7 +280,6 @@ impl Model for Fluid {
 struct WithCopy {
     first: Simulation,
     copy: Option<Box<Simulation>>,
-    /// The largest number of messages that a node sends or receives in one step.
     max_simultaneous: u64,
 }
 
@@ -311,8 +309,7 @@ impl Listener for WithCopy {
             self.max_simultaneous = self.max_simultaneous.max(at_once);
         }
         self.first.notify(event);
-        // A new copy must be notified of `event`, too, because the first simulation made it before
-        // it added the step.
+        // A new copy must be notified of `event`, too: it was made before the step was added.
         self.take_copy();
         if let Some(copy) = &mut self.copy {
             copy.notify(event);

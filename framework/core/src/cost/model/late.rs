@@ -18,12 +18,10 @@ pub(super) static LATE: TypedParameter<Late> = TypedParameter {
     read: Late::read,
 };
 
-/// The ranks that enter late.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Late {
     /// These ranks, in ascending order, each with the time in µs by which it is late.
     Listed(Vec<(u32, f64)>),
-    /// Ranks drawn from the seed of the repetition.
     Random {
         count: u32,
         /// The mean of their times in µs.
@@ -109,8 +107,7 @@ mod tests {
     use crate::cost::machine::Machine;
     use crate::cost::model::test_steps::{Sends, cost_of_forwarding, try_cost};
 
-    /// Returns the time of a chain: rank 0 sends 100 bytes to rank 1, which forwards them to
-    /// rank 2.
+    /// Rank 0 sends 100 bytes to rank 1, which forwards them to rank 2.
     fn forwarded(machine: &str, late: &str) -> f64 {
         // The first byte of a message costs nothing under `loggp`.
         let bytes = if machine.contains("loggp") { 101 } else { 100 };

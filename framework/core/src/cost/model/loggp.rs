@@ -169,7 +169,6 @@ struct Event {
 /// in a heap.
 #[derive(Debug, Clone, Default)]
 struct EventQueue {
-    /// Sorted lists, one for each kind of event.
     lists: [VecDeque<Event>; 4],
     heap: BinaryHeap<Reverse<Event>>,
 }
@@ -215,12 +214,10 @@ impl EventQueue {
 
 #[derive(Debug, Clone, Copy)]
 struct InFlight {
-    /// The time of arrival, with the critical path to it.
     arrival: Clock,
     from: u32,
     step: u64,
     bytes: f64,
-    /// The jitter, a factor for all costs.
     noise: f64,
 }
 
@@ -240,11 +237,9 @@ struct Rank {
     processor: RankClock,
     /// The time at which the interface becomes free to send, with its critical path.
     outgoing: Clock,
-    /// The time at which the interface becomes free to receive.
     incoming: Ticks,
     /// Whether the queue has a `Send` event of this rank (only `order=data`).
     is_sending: bool,
-    /// The sequence number of the first send of the current step.
     sequence: u64,
     /// The messages that wait for the processor and the interface: a sequence number and an index
     /// into [`Simulation::messages`].
@@ -277,7 +272,6 @@ struct Simulation {
     overhead_byte: Ticks,
     reduce_byte: Ticks,
     rendezvous_bytes: f64,
-    /// The time of the barrier between two steps, if there is one.
     barrier: Option<Ticks>,
     progress: Progress,
     ranks: Vec<Rank>,
@@ -295,14 +289,12 @@ struct Simulation {
 }
 
 impl Simulation {
-    /// `late` has the ranks that enter late, each with its time in µs.
     fn new(machine: &LogGp, context: PricingContext<'_>, late: &[(usize, f64)]) -> Self {
         let nodes = context.topology.nodes();
         let barrier = match (machine.order, ticks(machine.barrier_us.us(nodes))) {
             (Order::Step, 0) | (Order::Data, _) => None,
             (Order::Step | Order::Barrier, barrier) => Some(barrier),
         };
-        // The processor of a late rank is busy until the rank enters.
         let mut ranks: Vec<Rank> = (0..nodes).map(|_| Rank::default()).collect();
         for (rank, us) in late {
             let line = &mut TimeLine::new(None, *rank, 0.0);
@@ -342,7 +334,6 @@ impl Simulation {
         self.queue.push(Event { at, sequence, rank: rank as u32, kind });
     }
 
-    /// Returns a copy of the simulation, without its time-space record.
     fn copy(&mut self) -> Self {
         let record = self.progress.record.take();
         let copy = self.clone();
@@ -376,7 +367,6 @@ impl Simulation {
             for (place, event) in self.simultaneous.iter().enumerate() {
                 places.entry(event.rank).or_insert(place);
             }
-            // The last event of the list is processed first. The sort is stable.
             self.simultaneous.sort_by_key(|event| Reverse(places[&event.rank]));
         }
         self.simultaneous.pop()
@@ -391,7 +381,6 @@ impl Simulation {
     }
 
     fn send(&mut self, event: Event, rank: usize) {
-        // If the processor or the interface is busy, try again when both are free.
         let start = self.ranks[rank].processor.later(self.ranks[rank].outgoing);
         if start.at() > event.at {
             self.delay(event, rank);
@@ -454,7 +443,6 @@ impl Simulation {
         self.messages.len() as u32 - 1
     }
 
-    /// Receives a message (event `Arrival` or `Retry`) if the processor and the interface are free.
     fn receive(&mut self, event: Event, rank: usize, slot: u32) {
         let entry = Reverse((event.sequence, slot));
         let r = &mut self.ranks[rank];
@@ -492,7 +480,6 @@ impl Simulation {
         let copying = transmission.max(of_bytes(self.overhead_byte, rest));
         r.processor.spend(Kind::Transmission, copying, line);
         r.incoming = (start.at() + scaled(self.gap, noise)).saturating_add(transmission);
-        // Schedule a retry for the message that is now first.
         if is_retry {
             r.waiting.pop();
         }
@@ -500,7 +487,6 @@ impl Simulation {
             let free_at = r.processor.at().max(r.incoming);
             self.push(free_at, sequence, rank, EventKind::Retry(next));
         }
-        // Match the message with its receive.
         let sender = (bytes > self.rendezvous_bytes).then_some(from);
         if self.progress.data_order.is_some() {
             self.match_by_data(rank, step, sender, event.at); // Case A
@@ -511,8 +497,7 @@ impl Simulation {
         }
     }
 
-    /// With `order=data`, reduces the data of a message, and resumes the rank if its next send
-    /// waited for it.
+    /// Reduces the data of a message, and resumes the rank if its next send waited for it.
     fn match_by_data(&mut self, rank: usize, step: u64, sender: Option<u32>, at: Ticks) {
         let Progress { data_order: Some(order), steps, .. } = &mut self.progress else {
             unreachable!("ranks are matched by data without `order=data`");
@@ -608,8 +593,7 @@ impl Simulation {
                 .is_some_and(|step| position.pending > 0 && position.sent < step.sends(rank).len()),
         };
         let interface = is_sending.then(|| self.wait_for_interface(rank, at));
-        // With `order=data`: if the rank has no known send, its step is that of the received
-        // message.
+        // With `order=data`, a rank without a known send is in the step of the received message.
         if self.progress.has_no_known_send(rank)
             && let Some(record) = &mut self.progress.record
         {
@@ -701,7 +685,6 @@ impl RankModel for Simulation {
         self.barrier.is_some()
     }
 
-    /// A late rank waits for a peer until it enters.
     fn start_record(&mut self, record: TimeSpace) {
         self.progress.record = Some(Box::new(record));
         for (rank, r) in self.ranks.iter_mut().enumerate().filter(|(_, r)| r.processor.at() > 0) {
@@ -745,9 +728,7 @@ struct BothOrders {
     first: Simulation,
     /// `first` before the events of a step, while no events have competed.
     before: Option<Box<Simulation>>,
-    /// The simulation in the reverse order, after events have competed.
     reversed: Option<Box<Simulation>>,
-    /// Whether the schedule has ended, so that all remaining events are processed.
     is_draining: bool,
 }
 
@@ -796,7 +777,6 @@ impl Listener for BothOrders {
 
 impl Evaluator for BothOrders {
     fn cost(&mut self) -> Result<Cost, String> {
-        /// The smallest reported relative difference of the two times.
         const LEAST: f64 = 1e-4;
         self.advance();
         let mut cost = self.first.cost()?;
@@ -877,7 +857,6 @@ mod tests {
         ("uneven", 17, 400, [160306, 23673, 87813, 184030]),
     ];
 
-    /// Some ranks send no message, and the sizes of messages differ.
     fn uneven(n: u32, m: u64) -> Vec<Messages> {
         let bytes = |r: u32, k: u32| 1 + (u64::from(r) * 7919 + u64::from(k) * 104_729) % (2 * m);
         let step =

@@ -126,7 +126,6 @@ type Tiers<T> = [T; 2];
 struct Protocol {
     name: String,
     startup_us: Tiers<f64>,
-    /// The fraction of the links' bandwidth that the protocol reaches.
     fraction: Tiers<f64>,
 }
 
@@ -200,13 +199,11 @@ impl Pipelined {
         all
     }
 
-    /// Returns the shortest start-up of any protocol and tier.
     fn least_startup_us(&self) -> f64 {
         let startups = self.all_protocols().into_iter().flat_map(|protocol| protocol.startup_us);
         startups.fold(self.switch_startup_us, f64::min)
     }
 
-    /// Returns the shortest time of a byte on a link of bandwidth 1.
     fn least_byte_us(&self) -> f64 {
         let fractions = self.all_protocols().into_iter().flat_map(|protocol| protocol.fraction);
         let largest = fractions.fold(f64::MIN_POSITIVE, f64::max);
@@ -255,8 +252,7 @@ impl Model for Pipelined {
     }
 }
 
-/// The sum of the start-ups, and the number, of messages each of which forwards data of the one
-/// before.
+/// Messages each of which forwards data of the one before: their start-ups, and their number.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Chain {
     us: f64,
@@ -281,7 +277,6 @@ enum StartUp {
 #[derive(Debug, Default)]
 struct Arrivals {
     steps: Vec<u64>,
-    /// For each of these steps, a chain for each protocol.
     chains: Vec<Chain>,
 }
 
@@ -293,16 +288,13 @@ struct Pipeline {
     arrivals: Vec<Arrivals>,
     /// The receivers of the current step's messages, and a chain of each for each protocol.
     received: (Vec<u32>, Vec<Chain>),
-    /// For each protocol, the longest chain so far.
     longest: Vec<Chain>,
     /// For each link, the time of all bytes so far for a `byte_us` of 1.
     on_links: Vec<f64>,
     /// The messages of the last step, and the segments of their blocks.
     transfers: Vec<Transfer>,
     segments: u64,
-    /// For each of these messages, the kind of its start-up.
     startups: Vec<StartUp>,
-    /// The links of these messages, each with the time of its bytes in the step.
     loaded: Vec<(u64, f64)>,
     /// For each link, a sum of times; 0 between steps.
     times: Vec<f64>,
@@ -392,11 +384,9 @@ impl Pipeline {
         (self.segments, self.transfers) = (step.segments, step.transfers.to_vec());
     }
 
-    /// Stores the chains that end with a message, whose data arrived at the sender by step
-    /// `latest`.
+    /// The data of the message arrived at the sender by step `latest`.
     fn follow(&mut self, from: u32, to: u32, startup: StartUp, latest: u64) {
         let Arrivals { steps, chains } = &self.arrivals[from as usize];
-        // The data usually arrived in the last step.
         let known = match steps.last() {
             Some(last) if *last <= latest => steps.len(),
             _ => steps.partition_point(|step| *step <= latest),
@@ -417,7 +407,6 @@ impl Pipeline {
         }
     }
 
-    /// Adds the chains of the step's messages to the arrivals of their receivers.
     fn arrive(&mut self, number: u64) {
         let count = self.protocols.len();
         let (receivers, chains) = std::mem::take(&mut self.received);
@@ -437,7 +426,6 @@ impl Pipeline {
                 self.longest[i] = self.longest[i].longer(*ending);
             }
         }
-        // Reuse the memory of both lists.
         (self.received.0, self.received.1) = (receivers, chains);
         self.received.0.clear();
         self.received.1.clear();
@@ -581,11 +569,9 @@ mod tests {
         let closed = hops * a + bytes + 2.0 * (filling * a).sqrt() - a;
         let total = found.parts.total();
         assert!((total - closed).abs() < 1e-9 && total <= best && total > 0.999 * best, "{total}");
-        // Short messages are not cut.
         let short: Sends = (0..7_u32).map(|step| vec![(step, step + 1, 10, step)]).collect();
         let found = us("ring:16", "startup_us=3,byte_us=0.01", &short);
         assert!((found - (7.0 * 3.0 + 7.0 * 0.1)).abs() < 1e-9, "{found}");
-        // If chunks are free, only the bytes of one link count.
         let free = us("ring:16", "startup_us=3,byte_us=0.01,chunk_startups=0", &chain);
         assert!((free - (7.0 * 3.0 + 100.0)).abs() < 1e-9, "{free}");
     }
@@ -601,7 +587,6 @@ mod tests {
             let steps: Vec<&[_]> = steps.iter().map(Vec::as_slice).collect();
             let parts = cost("groups:2x4", machine, &steps).parts;
             let total = parts.total();
-            // Four messages of 100 bytes leave each rank for the other group.
             assert!((9.0 + 40.0 - 1e-9..9.0 + 40.0 + 60.0).contains(&total), "{total}");
         }
         let one = cost("groups:2x4", machine, &[&linear[0]]).parts;

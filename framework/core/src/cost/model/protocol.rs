@@ -94,7 +94,6 @@ mod tests {
         let total = |steps: &[&[(u32, u32, u64)]]| cost("ring:4", machine, steps).parts.total();
         assert_eq!(total(&[&[(0, 1, 4), (2, 3, 9)]]), 5.0);
         assert_eq!(total(&[&[(0, 1, 8)], &[(1, 2, 9)]]), 13.0);
-        // A rank starts its two messages one after the other, so the times add up.
         assert_eq!(total(&[&[(0, 1, 3), (0, 3, 4)]]), 7.0);
     }
 

@@ -16,7 +16,6 @@ use std::sync::Arc;
 /// The most links that the circuits of a step have in total, if they are assigned to rounds.
 pub(super) const MAX_CROSSINGS: u64 = 1 << 22;
 
-/// The circuits that links and ports can carry in one round.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Capacity {
     pub link: u64,
@@ -45,7 +44,6 @@ pub(super) struct Arranged {
     pub multiplexed: f64,
 }
 
-/// The speed at which a resource transmits.
 #[derive(Debug, Clone, Copy)]
 enum Speed {
     /// The time for a load of 1 on a link that is not shared.
@@ -54,15 +52,12 @@ enum Speed {
     Ports(f64),
 }
 
-/// A resource with a limited number of circuits in a round: a link, or all sending or all receiving
-/// ports of a node.
+/// A resource for circuits: a link, or all sending or all receiving ports of a node.
 #[derive(Debug)]
 struct Resource {
     capacity: u64,
     speed: Speed,
-    /// For each round, the number of its circuits.
     taken: Vec<u64>,
-    /// For each round, one bit: 1 if the resource has no capacity left.
     full: Vec<u64>,
 }
 
@@ -89,15 +84,12 @@ impl Resource {
 #[derive(Debug)]
 pub(super) struct Arranger {
     topology: Arc<Network>,
-    /// For each link, sender and receiver, its resource, counted from 1; 0 if the step has not used
-    /// it yet.
+    /// For each link and end, its resource, counted from 1; 0 if the step has not used it yet.
     numbers: Numbers,
     resources: Vec<Resource>,
-    /// The keys in `numbers` that the current step uses.
     used: Vec<u64>,
     /// For each circuit, its round, its load, and the position in `needs` of its first resource.
     placed: Vec<(usize, u64, usize)>,
-    /// The resources that the circuits need, one circuit after another.
     needs: Vec<usize>,
 }
 
@@ -136,7 +128,6 @@ impl Arranger {
         }
     }
 
-    /// Returns `None` if the circuits have more than [`MAX_CROSSINGS`] links in total.
     pub(super) fn first_fit(&mut self, step: &Step<'_>, capacity: Capacity) -> Option<Rounds> {
         let crossings =
             step.transfers.iter().fold(0, |sum: u64, t| sum.saturating_add(t.hops.into()));
@@ -156,7 +147,6 @@ impl Arranger {
         for t in circuits {
             let first = self.needs.len();
             self.add_needs(t, step, capacity);
-            // Find the first round in which no resource of the circuit is full.
             full.clear();
             for resource in &self.needs[first..] {
                 let other = &self.resources[*resource].full;
@@ -210,7 +200,6 @@ impl Arranger {
                     Speed::Ports(ports) => at_ports = at_ports.max(taken / ports),
                 }
             }
-            // A message within a node uses no link.
             if alone == 0.0 {
                 (alone, shared) = (1.0, 1.0);
             }
@@ -228,7 +217,6 @@ impl Arranger {
         longest.iter().fold(Arranged::default(), add)
     }
 
-    /// Adds the resources of a circuit to `needs`: its links and, if they are limited, its ports.
     fn add_needs(&mut self, t: &Transfer, step: &Step<'_>, capacity: Capacity) {
         let mut needed = std::mem::take(&mut self.needs);
         let topology = Arc::clone(&self.topology);
@@ -252,7 +240,6 @@ impl Arranger {
         self.needs = needed;
     }
 
-    /// Returns the index of a resource, which is created when the step first uses it.
     fn resource(&mut self, key: u64, capacity: u64, speed: Speed) -> usize {
         let number = self.numbers.of(key);
         if *number == 0 {
@@ -319,7 +306,6 @@ mod tests {
         // A round has capacity for two of 11 circuits of 5 links each, so there are six rounds.
         let thousand: Vec<_> = (0..11).map(|i| (i, (i + 5) % 11, 1000)).collect();
         assert_eq!(parts("ring:11", "virtual_channels=1", &thousand), [30.0, 6000.0, 0.0]);
-        // All circuits use the same link, one after another.
         let gather = [(1, 0, 1000), (2, 0, 1), (3, 0, 1), (4, 0, 1), (5, 0, 1)];
         assert_eq!(parts("mesh:6", "virtual_channels=1,ports=all", &gather), [15.0, 1004.0, 0.0]);
         // Two circuits share the link in each round, the long message with a short one.

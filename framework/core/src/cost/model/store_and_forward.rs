@@ -43,12 +43,10 @@ parameters! {
 }
 
 impl Model for StoreAndForward {
-    /// Facts do not show which message is the slowest.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
 
-    /// Each node of a route stores the message before it forwards it.
     fn shares_routes(&self) -> bool {
         false
     }
@@ -116,7 +114,6 @@ impl StepModel for StoreAndForward {
     }
 }
 
-/// The duration of messages in µs.
 #[derive(Debug, Clone, Copy, Default)]
 struct Time {
     startup: f64,
@@ -136,7 +133,6 @@ impl Time {
 impl StoreAndForward {
     fn time(&self, step: &Step<'_>, unit_bytes: f64, i: usize) -> Time {
         let t = &step.transfers[i];
-        // A message within a node has one start-up.
         let hops = step.mean_hops.get(i).copied().unwrap_or(t.hops.into()).max(1.0);
         let over_links = step.inverse_bandwidth.get(i).copied().unwrap_or(hops);
         Time {
@@ -145,8 +141,7 @@ impl StoreAndForward {
         }
     }
 
-    /// Returns the duration of all rounds. In each, a node sends and receives its slowest remaining
-    /// messages.
+    /// In each round, a node sends and receives its slowest remaining messages.
     fn in_rounds(&self, step: &Step<'_>, topology: &Network, time: impl Fn(usize) -> Time) -> Time {
         let ports = usize::try_from(self.common.ports.count()).unwrap_or(usize::MAX);
         let mut rounds: Vec<Time> = Vec::new();

@@ -23,7 +23,6 @@ use std::sync::Arc;
 /// network, if that is longer. `unit_us` is the time of a unit of load on the link into the
 /// network. The bytes of the longest message count as transmission, all others as contention.
 fn or_injected(cost: Times, facts: &StepFacts, unit_us: f64) -> Times {
-    // Without a limit on injection, nothing is rounded.
     if unit_us == 0.0 {
         return cost;
     }
@@ -34,12 +33,9 @@ fn or_injected(cost: Times, facts: &StepFacts, unit_us: f64) -> Times {
     cost.with(Kind::Transmission, transmission).with(Kind::Contention, all - transmission)
 }
 
-/// A model of synchronous steps.
 pub(super) trait StepModel: Model + Copy {
-    /// Whether the model has latencies of links.
     const HAS_PROPAGATION: bool = true;
 
-    /// Whether the model reads [`Step::busiest_links`].
     const WANTS_BUSIEST_LINKS: bool = false;
 
     /// Returns the cost of a step in `rounds`, in µs. `unit_bytes` are the bytes of a unit of load.
@@ -90,8 +86,7 @@ word_enum! {
     pub(super) enum Rearrangement {
         /// The rearrangements that the schedule declares: what the paper of its algorithm charges.
         Declared = "declared",
-        /// The messages with more than one block, gathered at the sender and scattered at the
-        /// receiver.
+        /// Messages of several blocks, gathered at the sender and scattered at the receiver.
         Packed = "packed",
         /// As `packed`, but only in collectives that distinguish blocks by origin and destination.
         Exchanges = "exchanges",
@@ -113,7 +108,6 @@ pub(super) static REARRANGE_BLOCK_US: TypedParameter<f64> = TypedParameter::micr
 );
 
 parameters! {
-    /// The parameters of all models of synchronous steps.
     #[derive(Copy)]
     pub(super) struct CommonCosts {
         pub(super) injection_byte_us: f64 = INJECTION_BYTE_US,
@@ -133,14 +127,10 @@ pub(super) struct Synchronous<M> {
     unit_bytes: f64,
     /// The rounds of all steps, between which there are barriers.
     rounds: u64,
-    /// The total time of each kind, without barriers.
     total: Times,
     steps: u64,
-    /// Number of rearrangements that the schedule declares.
     declared: u64,
-    /// Whether any message so far contains several blocks.
     packs: bool,
-    /// Whether loads are counted in blocks ([`PricingContext::counted`]).
     counted: bool,
     exchanges: bool,
     /// Whether bytes were rearranged whose blocks cannot be counted.
@@ -149,11 +139,9 @@ pub(super) struct Synchronous<M> {
     /// The most messages that a node sends or receives at the same time.
     max_simultaneous: u64,
     max_circuits: u64,
-    /// Created when a step first needs it.
     arranger: Option<Arranger>,
     /// Whether some circuits were not assigned to rounds. Then `rounds` is only a lower bound.
     at_least: bool,
-    /// Whether routes are chosen at random.
     has_random_routes: bool,
 }
 
@@ -209,7 +197,6 @@ impl<M: StepModel> Synchronous<M> {
 /// The remark on a schedule that packs blocks, but declares no rearrangement.
 pub const UNDECLARED: &str = "declares no rearrangement, though messages are of several blocks";
 
-/// The remark on results that consist of expected values over random routes.
 const EXPECTED: &str = "loads of links and hops are expected values over the random routes";
 const DRAWN: &str = "one random route per pair, chosen by the seed";
 
@@ -381,7 +368,6 @@ mod tests {
         names.into_iter()
     }
 
-    /// Returns the transmission and the contention of a step.
     fn of_bytes(topology: &str, machine: &str, sends: &[(u32, u32, u64)]) -> [f64; 2] {
         let parts = cost(topology, &format!("free:{machine}"), &[sends]).parts;
         [parts[Kind::Transmission], parts[Kind::Contention]].map(Option::unwrap)
@@ -407,10 +393,8 @@ mod tests {
                 [40.0, 0.0],
                 "{model}: links take as long"
             );
-            // Injection is slower than a link: one message, then two.
             assert_eq!(of(",injection_byte_us=0.05", &neighbours[..1]), [50.0, 0.0], "{model}");
             assert_eq!(of(",injection_byte_us=0.05", &neighbours[..2]), [50.0, 50.0], "{model}");
-            // Receiving has the same limit as sending.
             let gathered = neighbours.map(|(a, b, bytes)| (b, a, bytes));
             assert_eq!(of(",injection_byte_us=0.02", &gathered), [40.0, 40.0], "{model}");
         }
@@ -435,8 +419,7 @@ mod tests {
             );
             assert_eq!(propagation("groups:2x4,inside=9", &step), Some(8.0), "{model}");
         }
-        // Two circuits share a link, so there are two rounds, the first with a circuit between
-        // groups.
+        // Two circuits share a link, so there are two rounds, the first with one between groups.
         let sends = [(0, 1, 8), (0, 2, 8), (4, 3, 8)];
         let rounds = cost("groups:2x4,inside_hop=0.25", "free:model=circuit,hop_us=4", &[&sends]);
         assert_eq!(rounds.parts[Kind::Propagation], Some(10.0));
@@ -461,8 +444,7 @@ mod tests {
             let channels = if model == "circuit" { 1.0 } else { 2.0 };
             assert_eq!(startup("", &across), 10.0 * channels, "{model}: one port for both");
             assert_eq!(startup(",ports=2", &across), 10.0, "{model}");
-            // A message within a node has a start-up and a transmission time, but no link and no
-            // injection.
+            // A message within a node has a start-up and a transmission time, but uses no link.
             let within = [(0, 1, 1000)];
             assert_eq!(startup(",injection_byte_us=1", &within), 10.0, "{model}");
             let bytes = |sends| {

@@ -13,11 +13,9 @@ use crate::simulation::step::{Step, Transfer};
 use crate::simulation::step_statistics::StepStatistics;
 use std::sync::Arc;
 
-/// The messages of each step, as (sender, receiver, bytes, latest step in which the sender received
-/// data of the message).
+/// (sender, receiver, bytes, latest step in which the sender received data of the message).
 pub(in crate::cost) type Sends = Vec<Vec<(u32, u32, u64, u32)>>;
 
-/// The messages of a step, as (sender, receiver, bytes).
 pub(super) type Messages = Vec<(u32, u32, u64)>;
 
 /// Converts (sender, receiver, bytes) to [`Sends`] in which no message forwards received data.
@@ -152,7 +150,6 @@ fn evaluator(topology: &Arc<Network>, machine: &str) -> Box<dyn Evaluator> {
     Machine::parse(machine).unwrap().evaluator(PricingContext::new(topology, 1.0))
 }
 
-/// Returns the cost of several jobs, each with its steps and its start in µs.
 pub(super) fn try_cost_of_jobs(
     topology: &str,
     machine: &str,
@@ -183,7 +180,6 @@ pub(super) fn run(
     run_with_orbits(topology, listener, steps, &[], None, routes, route_of);
 }
 
-/// `sums` has the loads that each node reduces at the end of each step.
 pub(super) fn run_with_sums(
     topology: &Arc<Network>,
     listener: &mut dyn Listener,

@@ -3,7 +3,6 @@
 /// A time or a duration in ticks. A tick is a picosecond.
 pub(crate) type Ticks = i64;
 
-/// The time of a timer that is not set.
 pub(crate) const NEVER: Ticks = Ticks::MAX;
 
 /// The latest time of an event, 26 days: sums of a few times are never out of range.
@@ -16,7 +15,6 @@ pub(crate) fn ticks(us: f64) -> Ticks {
     nearest(us * PER_US)
 }
 
-/// Rounds a number of ticks as [`ticks`] does.
 pub(crate) fn nearest(ticks: f64) -> Ticks {
     (ticks.round() as Ticks).min(LAST + 1)
 }
@@ -25,8 +23,7 @@ pub(crate) fn us(ticks: Ticks) -> f64 {
     ticks as f64 / PER_US
 }
 
-/// Returns the mean of times, in µs. It is exactly the same number for a list and for several
-/// copies of it.
+/// The result is exactly the same for a list and for several copies of it.
 pub(crate) fn mean_us(times: impl ExactSizeIterator<Item = Ticks>) -> f64 {
     let count = times.len() as i128;
     let sum: i128 = times.map(i128::from).sum();
@@ -77,7 +74,6 @@ impl Timers {
         self.levels[0][timer / FAN][timer % FAN]
     }
 
-    /// Returns new timers, each with the time of the old timer whose number is in `of`.
     pub(super) fn remap(&self, of: &[usize]) -> Self {
         let mut new = Self::new(of.len());
         of.iter().enumerate().for_each(|(timer, old)| new.set(timer, self.get(*old)));
@@ -101,8 +97,7 @@ impl Timers {
         self.earliest = time;
     }
 
-    /// Unsets the timer with the smallest number whose time is at most `limit`, and returns this
-    /// number.
+    /// Unsets the timer with the smallest number whose time is at most `limit`.
     pub(super) fn pop(&mut self, limit: Ticks) -> Option<usize> {
         if self.earliest > limit || self.earliest == NEVER {
             return None;

@@ -39,7 +39,6 @@ pub struct Entry {
 /// A time-space record with a limited number of entries.
 #[derive(Debug, Clone)]
 pub struct TimeSpace {
-    /// The only recorded rank; `None` if all ranks are recorded.
     only: Option<usize>,
     max_entries: usize,
     ranks: Vec<Vec<Entry>>,
@@ -94,7 +93,6 @@ impl TimeSpace {
                 last.last_step = step;
                 return;
             }
-            // Remove the previous entry if the rank spent no time in it.
             if last.posted == last.ended {
                 entries.pop();
                 self.entries -= 1;
@@ -140,7 +138,6 @@ impl TimeSpace {
         }
     }
 
-    /// Returns the end of the rank's previous charge in µs.
     pub(super) fn charged_until(&self, rank: usize) -> f64 {
         self.entries(rank).last().map_or(0.0, |entry| entry.ended)
     }
@@ -196,8 +193,7 @@ impl TimeSpace {
     }
 }
 
-/// The clock of a rank, or of one of several things that it does at the same time. All of them
-/// charge the rank's time line.
+/// The clock of a rank, or of one of its simultaneous tasks, which all charge its time line.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RankClock<T: Time = Ticks>(Clock<T>);
 
@@ -215,7 +211,6 @@ impl<T: Time> RankClock<T> {
         Self(start)
     }
 
-    /// Advances the clock: the rank spends a time of this kind.
     pub(super) fn spend(&mut self, kind: Kind, ticks: T, line: &mut TimeLine<'_>) {
         self.follow(self.0.after(kind, ticks), [], kind, line);
     }
@@ -245,7 +240,6 @@ impl<T: Time> RankClock<T> {
     }
 }
 
-/// The time line of a rank in a time-space record, if there is one.
 #[derive(Debug)]
 pub(super) struct TimeLine<'a> {
     record: Option<&'a mut TimeSpace>,
@@ -280,7 +274,6 @@ mod tests {
     use super::*;
     use crate::cost::model::test_steps::{Sends, time_space_of};
 
-    /// The four times of each entry, and the time of each [`Kind`], rounded.
     fn rounded(record: &TimeSpace, rank: usize) -> Vec<([f64; 4], [f64; Kind::ALL.len()])> {
         let round = |us: f64| (us * 1e6).round() / 1e6;
         let moments = |e: &Entry| [e.posted, e.started, e.waited, e.ended].map(round);
@@ -404,7 +397,6 @@ mod tests {
     /// ends at the completion time.
     #[test]
     fn kinds_of_time_add_up_to_the_end_of_each_rank() {
-        // Ranks send different amounts, and each rank skips some steps.
         let uneven: Sends = (1..8)
             .map(|step| {
                 let to = |rank: u32| (rank * 3 + step) % 8;
@@ -438,7 +430,6 @@ mod tests {
                 let close = |a: f64, b: f64| (a - b).abs() <= 1e-6 * b.abs().max(1.0) + 0.02;
                 let mut last = 0.0_f64;
                 for rank in 0..record.ranks() {
-                    // Within a rank: no gaps, and no negative times.
                     let mut at = 0.0;
                     for entry in record.entries(rank) {
                         assert_eq!(entry.posted, at, "{machine}: rank {rank}");
@@ -458,7 +449,6 @@ mod tests {
                     assert!((sum - at).abs() < 1e-6, "{machine}: rank {rank}: {sum} {at}");
                     last = last.max(at);
                 }
-                // For all ranks: the end times and the completion time are those of the cost.
                 let ends = (0..record.ranks()).map(|rank| record.charged_until(rank));
                 let mean = ends.sum::<f64>() / record.ranks() as f64;
                 assert!(

@@ -61,7 +61,6 @@ static FREE_CONTENTION: TypedParameter<f64> = TypedParameter {
 };
 
 word_enum! {
-    /// The number of hops whose latency a step is charged.
     enum Hops {
         Longest = "longest",
         /// The mean number of hops, weighted by bytes.

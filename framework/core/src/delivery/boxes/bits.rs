@@ -18,13 +18,11 @@ pub struct BitLayout {
     is_simple: bool,
 }
 
-/// The bits of one axis within a box.
 #[derive(Debug, Clone, Copy)]
 struct Field {
     word: usize,
     /// Greater than 1 only for an axis of more than 64 coordinates.
     words: usize,
-    /// The lowest bit of the axis within its first word.
     shift: u32,
     radix: u32,
     /// The bits of the axis within its word; all bits if it has several words.
@@ -83,7 +81,6 @@ impl Field {
         })
     }
 
-    /// Inserts `count` consecutive coordinates from `first` on.
     fn insert_run(&self, first: u32, count: u32, out: &mut [u64]) {
         let (mut bit, mut left) = (self.shift + first, count);
         while left > 0 {
@@ -114,8 +111,7 @@ impl BitLayout {
         for (axis, &radix) in axes.radices.iter().enumerate() {
             let radix = u32::try_from(radix).unwrap_or(u32::MAX);
             let starts_side = axis == axes.destinations.start || axis == axes.destinations.end;
-            // Start a new word for each side, and for each axis that does not fit into the current
-            // word.
+            // Start a new word for each side, and for each axis that does not fit.
             if next.1 > 0 && (starts_side || next.1 + radix.min(64) > 64 || radix > 64) {
                 next = (next.0 + 1, 0);
             }
@@ -338,7 +334,6 @@ impl Layout for BitLayout {
     }
 
     fn cut(&self, a: &[u64], count: u64, selection: &Selection<u64>, out: &mut [u64]) -> Cut {
-        // Most sends narrow only one axis, so only the narrowed axes are compared.
         let selected = selection.elements();
         let mut is_whole = true;
         for &axis in selection.narrowed() {

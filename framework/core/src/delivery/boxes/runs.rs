@@ -5,14 +5,12 @@ use crate::network::symmetry::Group;
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 
-/// A layout with one set per axis. Holdings are stored for one node of each orbit of a group, which
-/// acts on the boxes.
+/// A layout with one set per axis, for holdings of one node of each orbit of a group.
 #[derive(Debug)]
 pub(crate) struct RunLayout {
     axes: Axes,
     group: Group,
-    /// Whether the group acts on node numbers, not on the grid's coordinates. Each side of a box is
-    /// then a single axis.
+    /// Whether the group acts on node numbers, so that each side of a box is a single axis.
     acts_on_numbers: bool,
     full: Vec<Set>,
     full_count: u64,
@@ -29,7 +27,6 @@ impl Element for Set {
 }
 
 impl RunLayout {
-    /// Returns the layout for schedules on `grid` that are invariant under `group`.
     pub(crate) fn new(
         grid: Grid,
         group: Group,
@@ -60,7 +57,6 @@ impl RunLayout {
         mut word: impl FnMut(u64),
     ) -> Result<(), String> {
         set.check(self.grid())?;
-        // Convert the set to one set for each axis on which the group acts.
         let axes = self.group.axes();
         let sets: SmallVec<[Set; 4]> = match set {
             NodeSet::All => return Ok(()),
@@ -85,7 +81,6 @@ impl RunLayout {
             word(self.group.moved(node, element));
             return Ok(());
         }
-        // Otherwise, describe each axis by its number and the image of its set.
         let mut rest = element;
         for (number, (set, axis)) in sets().enumerate().rev() {
             word(1 << 63 | number as u64);
@@ -113,7 +108,6 @@ impl RunLayout {
         Ok(())
     }
 
-    /// Returns the blocks of a box as boxes of another layout for the same grid.
     pub(crate) fn as_bits(&self, a: &[Set], layout: &BitLayout) -> Vec<Vec<u64>> {
         let mut boxes = vec![layout.full().to_vec()];
         let sides = [Side::Origins, Side::Destinations, Side::Segments];
@@ -207,7 +201,6 @@ impl Layout for RunLayout {
         scratch: &mut [Set],
         mut piece: impl FnMut(&[Set]),
     ) {
-        // The same pieces as in the other layout.
         for axis in (0..a.len()).filter(|axis| a[*axis] != inner[*axis]) {
             scratch[..axis].clone_from_slice(&inner[..axis]);
             scratch[axis] = a[axis].minus(&inner[axis], self.axes.radices[axis]);
@@ -321,7 +314,6 @@ impl Layout for RunLayout {
     }
 }
 
-/// Returns `outer` with one side replaced by a product of sets of coordinates.
 fn narrowed(layout: &BitLayout, side: Side, product: &[Vec<u64>], outer: &[u64]) -> Vec<u64> {
     let mut inner = outer.to_vec();
     for (axis, coordinates) in product.iter().enumerate() {
@@ -336,12 +328,10 @@ fn products(points: &[&[u64]]) -> Vec<Vec<Vec<u64>>> {
     if points.iter().all(|point| point.is_empty()) {
         return vec![Vec::new()];
     }
-    // For each value of the first coordinate, collect the remaining coordinates of its points.
     let mut remaining: BTreeMap<u64, Vec<&[u64]>> = BTreeMap::new();
     for (first, rest) in points.iter().filter_map(|point| point.split_first()) {
         remaining.entry(*first).or_default().push(rest);
     }
-    // Group values of the first coordinate that have the same remaining coordinates.
     let mut groups: Vec<(Vec<u64>, Vec<&[u64]>)> = Vec::new();
     for (first, rest) in remaining {
         match groups.iter_mut().find(|(_, other)| *other == rest) {

@@ -91,7 +91,6 @@ impl Set {
         }
     }
 
-    /// Returns the node numbers in a product of subsets of the grid's axes.
     pub(super) fn of_product(sets: &[Axis<'_>], grid: &Grid) -> Self {
         let (mut members, nodes) = (vec![0_u64], grid.nodes());
         for (set, radix) in sets.iter().zip(grid.radices()) {
@@ -192,8 +191,7 @@ impl Set {
         }
     }
 
-    /// Passes a sequence that describes the set to `word`. Equal sets of an axis have equal
-    /// sequences.
+    /// Passes a sequence that describes the set to `word`: equal for equal sets of an axis.
     pub(crate) fn each_word(&self, mut word: impl FnMut(u64)) {
         match self {
             Self::Word(bits) => word(*bits),
@@ -245,7 +243,6 @@ impl Set {
         }
     }
 
-    /// The group acts on this axis as `axis`.
     pub(super) fn moved(&self, axis: GroupAxis, element: u64) -> Self {
         if element == 0 {
             return self.clone();
@@ -353,8 +350,7 @@ fn xor_bits(word: u64, with: u64) -> u64 {
     })
 }
 
-/// Copies `len` bits from position `from` of `bits` to position `at` of `to`, where they must be 0
-/// before.
+/// Copies `len` bits from position `from` to position `at` of `to`, where they must be 0.
 fn copy_bits(bits: &[u64], from: u64, len: u64, to: &mut [u64], at: u64) {
     let mut done = 0;
     while done < len {

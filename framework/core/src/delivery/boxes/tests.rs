@@ -19,8 +19,7 @@ fn blocks<L: Layout>(layout: &L, a: &[L::Element]) -> Blocks {
     all
 }
 
-/// The radices of a grid, the number of segments per block, and two boxes: for each axis, the words
-/// of a bit set.
+/// The radices of a grid, the segments per block, and two boxes of bit sets for each axis.
 type Sample = (Vec<u64>, u32, [Vec<Vec<u64>>; 2]);
 
 /// Several axes share a word, an axis fills a word, or an axis needs several words.
@@ -106,7 +105,6 @@ fn check_set_operations<L: Layout>(layout: &L, sets: &[Vec<Vec<u64>>; 2]) {
     }
 }
 
-/// Checks that [`Layout::cut`] finds the intersection of a box and a selection.
 fn check_cut<L: Layout>(layout: &L, sets: &[Vec<Vec<u64>>; 2], node: Option<u64>) {
     let [a, _] = boxes_of(layout, sets);
     let destinations = layout.axes().of_side(Side::Destinations);

@@ -12,21 +12,17 @@ const SETTLED: u32 = u32::MAX - 1;
 
 const REDISTRIBUTED: &str = "a node in the list of redistributors has redistributed its data";
 
-/// A redistribution of which some buckets are not settled.
 #[derive(Debug)]
 pub(super) struct Redistributed<T> {
-    /// The elements for each destination before the redistribution.
     pub(super) elements: Vec<T>,
     pub(super) pattern: Arc<Pattern>,
     /// [`Redistribution::first`].
     pub(super) first: u32,
-    /// The number of elements in each bucket.
     pub(super) sizes: Vec<u64>,
     /// The number of destinations that have elements in each bucket.
     pub(super) blocks: Vec<u32>,
     /// For each bucket, its receiver, or [`UNSENT`] or [`SETTLED`].
     pub(super) receivers: Vec<u32>,
-    /// The step in which each bucket was sent.
     pub(super) steps: Vec<u32>,
     /// The last step before the redistribution in which the node received data.
     pub(super) latest_arrival: u64,
@@ -37,7 +33,6 @@ impl<T> Redistributed<T> {
         self.receivers.iter().position(|r| *r == UNSENT).map(|bucket| bucket as u64)
     }
 
-    /// Returns whether a bucket was sent before step `before` and is not settled.
     fn arrived(&self, bucket: usize, before: u64) -> bool {
         self.receivers[bucket] < SETTLED && u64::from(self.steps[bucket]) < before
     }
@@ -154,12 +149,10 @@ impl<T: ElementCount> ByteCounts<T> {
         pattern
     }
 
-    /// Settles all buckets that were sent before step `before`.
     pub(super) fn settle(&mut self, before: u64) -> Result<(), Fault> {
         if self.unsettled == 0 || self.unsettled_since >= before {
             return Ok(());
         }
-        // Settle nodes with few sent buckets on their own.
         let mut settlements: Vec<Settlement> = Vec::new();
         for node in std::mem::take(&mut self.redistributors) {
             let redistributed = self.redistributed[node as usize].as_ref().expect(REDISTRIBUTED);
@@ -210,7 +203,6 @@ impl<T: ElementCount> ByteCounts<T> {
         let redistributed = |node: &u32| self.redistributed[*node as usize].as_ref();
         let members =
             || settlement.members.iter().map(|node| redistributed(node).expect(REDISTRIBUTED));
-        // The buckets that other members have sent, but this member has not.
         let missing = |redistributed: &Redistributed<T>| -> Vec<u32> {
             let sent = settlement
                 .receivers
@@ -341,7 +333,6 @@ pub(super) struct Pattern {
 /// consecutive elements takes only a few additions.
 #[derive(Debug)]
 pub(super) struct Tally {
-    /// The number of elements that every bucket has.
     all: u64,
     /// Entry h is a number of elements, modulo 2^64, that each of the buckets 0 to h - 1 has in
     /// addition. So only two entries change when elements are added to consecutive buckets.
@@ -358,8 +349,7 @@ impl Tally {
         self.below.fill(0);
     }
 
-    /// Adds `times` elements for each number in `from..to`. The bucket is the number modulo the
-    /// buckets.
+    /// Adds `times` elements for each number in `from..to`, to the bucket of its remainder.
     fn add_interval(&mut self, from: u64, to: u64, times: u64) {
         let buckets = self.below.len() as u64 - 1;
         // Most numbers are less than `buckets`, and a comparison is faster than a division.
@@ -380,7 +370,6 @@ impl Tally {
         self.add_interval(bucket, bucket + 1, elements.wrapping_neg());
     }
 
-    /// Calls `each` with every bucket and its number of elements, in descending order of buckets.
     pub(super) fn for_each(&self, mut each: impl FnMut(usize, u64)) {
         let mut more = 0_u64;
         for bucket in (0..self.below.len() - 1).rev() {
@@ -396,7 +385,6 @@ impl Pattern {
         Self { buckets, cycle, starts, firsts, is_seamless: cycle.is_multiple_of(buckets) }
     }
 
-    /// Adds `count` elements for `destination` to `tally`.
     pub(super) fn redistribute(
         &self,
         first: u32,

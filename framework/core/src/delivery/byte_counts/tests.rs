@@ -52,7 +52,6 @@ fn finish(x: &mut ByteCounts<u32>, nodes: u64) -> Result<(), Fault> {
 
 #[test]
 fn buckets_arrive_at_their_receivers() {
-    // Node 0 divides 5 elements for node 2 among buckets of 2, 2 and 1 elements.
     let mut x = byte_counts(vec![vec![0, 0, 5], vec![0; 3], vec![0; 3]], 1).unwrap();
     x.redistribute(&redistribute(0, 3)).unwrap();
     x.begin_step();
@@ -112,7 +111,6 @@ fn received_buckets_can_be_redistributed_before_the_last_is_sent() {
     let mut x = uniform(3, 6);
     x.redistribute(&redistribute(0, 2)).unwrap();
     step(&mut x, &[send(0, 1, ByteSelection::Bucket(0))]).unwrap();
-    // Node 1 redistributes half of node 0's elements together with its own.
     x.redistribute(&redistribute(1, 3)).unwrap();
     step(
         &mut x,
@@ -217,7 +215,6 @@ proptest! {
         for (node, buckets, cycle, seed, to) in redistributes {
             let starts: Vec<u32> = (0..5).map(|d| seed.rotate_left(d) % cycle as u32).collect();
             x.redistribute(&Redistribution { node, buckets, cycle, first: u64::from(seed) % buckets, starts: &starts, firsts: &[] }).unwrap();
-            // Send the buckets in two steps, so that they arrive at different times.
             let sends: Vec<_> = (0..buckets).map(|h| send(node, to[h as usize] % 5, ByteSelection::Bucket(h))).collect();
             let (now, later) = sends.split_at(sends.len() / 2);
             step(&mut x, now).unwrap();

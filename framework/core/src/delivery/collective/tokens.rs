@@ -17,7 +17,6 @@ use std::sync::Arc;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tokens {
     first_class: Vec<usize>,
-    /// The total bytes of each class, in the order of nodes and of their classes.
     bytes: Vec<u64>,
     first_receiver: Vec<usize>,
     receivers: Vec<u32>,
@@ -142,7 +141,6 @@ impl Tokens {
         classes.map(|(_, class)| self.bytes(node)[*class as usize]).sum()
     }
 
-    /// Returns the nodes whose tokens `receiver` receives, in ascending order, with their bytes.
     fn owners_of(&self, receiver: u64) -> impl Iterator<Item = (u64, u64)> {
         self.wanted(receiver).chunk_by(|a, b| a.0 == b.0).map(|classes| {
             let owner = u64::from(classes[0].0);
@@ -151,7 +149,6 @@ impl Tokens {
         })
     }
 
-    /// Returns the bytes of the tokens of a node that at least one other node receives.
     fn to_others(&self, node: u64) -> u64 {
         let is_other = |receiver: &u32| u64::from(*receiver) != node;
         let classes = (0..).zip(self.bytes(node));

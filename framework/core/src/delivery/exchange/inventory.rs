@@ -27,7 +27,6 @@ impl Division {
     /// Blocks that are not divided.
     pub const WHOLE: Self = Self { in_parts: false, segments: 1 };
 
-    /// Returns whether blocks are distinguished by their origins, and by their destinations.
     pub(crate) fn distinguishes(self, kind: &CollectiveKind) -> [bool; 2] {
         let by = |side| kind.distinguishes(side);
         [by(Side::Origins), by(Side::Destinations) || self.in_parts]
@@ -40,7 +39,6 @@ impl Division {
     }
 }
 
-/// The blocks of a collective.
 #[derive(Debug)]
 pub(crate) struct Inventory<L: Layout = BitLayout> {
     pub collective: Collective,
@@ -54,7 +52,6 @@ pub(crate) struct Inventory<L: Layout = BitLayout> {
 }
 
 impl Inventory {
-    /// Returns the layout of full planning.
     pub(crate) fn layout(
         collective: &Collective,
         division: Division,
@@ -102,17 +99,14 @@ impl<L: Layout> Inventory<L> {
         inventory
     }
 
-    /// The number of nodes whose holdings are stored.
     pub(super) fn planned_nodes(&self) -> u64 {
         self.layout.group().map_or(self.embedding.machine_nodes(), Group::representatives)
     }
 
-    /// Returns the boxes at a node of the machine before the first step.
     pub(super) fn initial(&self, physical: u64) -> Vec<Vec<L::Element>> {
         self.boxes_of(self.collective.initial(physical))
     }
 
-    /// Returns the boxes that must be at a node of the machine after the last step.
     pub(super) fn required(&self, physical: u64) -> Vec<Vec<L::Element>> {
         self.boxes_of(self.collective.required(physical))
     }
@@ -167,10 +161,8 @@ impl<L: Layout> Inventory<L> {
         )))
     }
 
-    /// Returns the load of a box of `count` units.
     pub(super) fn load(&self, a: &[L::Element], count: u64) -> u64 {
         let Some(sizes) = &self.sizes else { return count };
-        // Most sends of direct exchanges are single blocks.
         if count == 1 {
             let [origin, destination] =
                 [Side::Origins, Side::Destinations].map(|side| match self.identifies(side) {
@@ -186,8 +178,7 @@ impl<L: Layout> Inventory<L> {
         bytes.saturating_mul(parts).saturating_mul(self.layout.segments_of(a))
     }
 
-    /// Returns whether `side` distinguishes blocks (values in a reduction), not contributions or
-    /// parts.
+    /// Returns whether `side` distinguishes blocks (or values), not contributions or parts.
     fn identifies(&self, side: Side) -> bool {
         self.layout.has(side)
             && match side {
@@ -213,7 +204,6 @@ impl<L: Layout> Inventory<L> {
         })
     }
 
-    /// The box must not be empty.
     pub(super) fn contents(&self, a: &[L::Element]) -> Contents {
         let parts = match self.division.in_parts {
             true => self.layout.members_of(Side::Destinations, a),
@@ -258,7 +248,6 @@ impl<L: Layout> Inventory<L> {
             let count = self.layout.values(a);
             (count, self.load(a, count))
         };
-        // Most sends consist of one box.
         let mut first = boxes.clone();
         if let (Some(only), None) = (first.next(), first.next()) {
             return measure(only);
@@ -304,7 +293,6 @@ impl<L: Layout> Inventory<L> {
         (all.iter().map(|a| layout.count(a)).sum::<u64>() == held).then_some(all)
     }
 
-    /// Returns the first block of a box, for messages.
     pub(super) fn first_block(&self, a: &[L::Element]) -> Block {
         let first = |side| {
             self.layout.has(side).then(|| self.embedding.physical(self.layout.first_of(side, a)))

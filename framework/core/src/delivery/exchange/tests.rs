@@ -261,7 +261,6 @@ proptest! {
 
 // Tests of the loads that nodes hold: blocks, or bytes if blocks have explicit sizes.
 
-/// Returns block sizes of `10 * origin + destination` bytes.
 fn origin_sized(nodes: u64) -> Option<Arc<dyn BlockSizes>> {
     SizeTable::of(nodes, |origin, destination| 10 * origin + destination)
 }
@@ -432,7 +431,6 @@ fn a_send_follows_the_latest_arrival_of_its_blocks_only() {
         ring.end_step().unwrap();
     }
     assert_eq!(ring.verify(), Ok(()));
-    // A direct exchange forwards nothing.
     let mut direct = exchange(Collective::of(&ALL_TO_ALL), &[4], 1).with_arrival_tracking();
     step(&mut direct, &[block(1, 0, 1, 0)]).unwrap();
     direct.begin_step();
@@ -533,7 +531,6 @@ fn boxes_are_joined_with_boxes_of_the_same_step() {
 
 // Tests of reductions, in which values are combined or replaced.
 
-/// Creates a strict send of all values, which the receiver combines with its own values.
 fn combine<'a>(from: u64, to: u64, copy: bool) -> Rule<'a> {
     Rule { combine: true, strict: true, copy, ..Rule::new(from, to) }
 }

@@ -37,7 +37,6 @@ impl Piece {
 #[derive(Debug, Clone, Copy)]
 struct TokenSend {
     to: u64,
-    /// The index of its first piece in `in_flight`.
     first: usize,
     combine: bool,
 }
@@ -144,7 +143,6 @@ impl TokenExchange {
         let is_within_node = embedding.physical(rule.from) == embedding.physical(rule.to);
         let arrival = Some(self.step as u32).filter(|_| self.tracks_arrivals && !is_within_node);
 
-        // Find the part of the sender's list with the selected owners, mostly a single one.
         let held = &mut holdings[rule.from as usize];
         let mut owner = if let NodeSet::One(home) = owners { embedding.physical(home) } else { 0 };
         let last = if let NodeSet::One(_) = owners { owner } else { tokens.nodes() - 1 };
@@ -159,7 +157,6 @@ impl TokenExchange {
         let (mut found, mut load, mut latest_arrival) = (0, 0, 0);
         let (mut at, mut kept) = (start, start);
         while at < end {
-            // Find the pieces of one owner, and search them for the selected classes.
             owner = if owner == last { last } else { tokens.owner(held[at].class as usize) };
             let next = tokens.class_index(owner + 1, 0);
             let of_owner = at + held[at..end].partition_point(|p| (p.class as usize) < next);
@@ -207,7 +204,6 @@ impl TokenExchange {
         Ok(Some(load + rule.extra_bytes))
     }
 
-    /// Returns the number of classes (or of their sums) that the current send selects.
     fn selected_values(&self) -> u64 {
         match self.sums() {
             true => self.inventory.layout.values(self.selection.elements()),
@@ -215,7 +211,6 @@ impl TokenExchange {
         }
     }
 
-    /// Returns the fault of a strict send whose sender does not hold all selected tokens.
     fn not_held(&self, rule: &Rule<'_>) -> Fault {
         let Inventory { layout, embedding, .. } = &self.inventory;
         let (side, selected) = (self.owner_side(), self.selection.elements());
@@ -246,7 +241,6 @@ impl TokenExchange {
         Fault::Delivery(self.step, DeliveryFault::NotHeld { from, to, block, location })
     }
 
-    /// `piece` is `None` if the selected class does not exist.
     fn location(&self, piece: Option<Piece>) -> BlockLocation {
         let Some(piece) = piece else { return BlockLocation::Nowhere };
         let embedding = &self.inventory.embedding;
@@ -276,7 +270,6 @@ impl TokenExchange {
         self.inventory.first_block(&self.boxed(piece))
     }
 
-    /// Returns the boxes of the most recent send, for listeners.
     pub(crate) fn sent_boxes(&self) -> Vec<Vec<u64>> {
         let layout = &self.inventory.layout;
         let mut joined = Holdings::new(layout, 1);
@@ -365,7 +358,6 @@ impl Traced for TokenExchange {
 
 #[derive(Debug, Clone, Copy)]
 struct Value<'a> {
-    /// The index of the send in the current step.
     send: usize,
     pieces: &'a [Piece],
 }
@@ -381,8 +373,7 @@ impl TokenExchange {
         order.sort_by_key(|send| sends[*send].to);
         let (mut values, mut first) = (Vec::new(), None);
         for to_one in order.chunk_by(|a, b| sends[*a].to == sends[*b].to) {
-            // The values of one receiver, sorted by class, and for each class in the order of the
-            // sends.
+            // The values of one receiver, by class, then in the order of the sends.
             values.clear();
             for &send in to_one {
                 let end = sends.get(send + 1).map_or(in_flight.len(), |next| next.first);
@@ -396,7 +387,6 @@ impl TokenExchange {
         let embedding = &self.inventory.embedding;
         let receivers = sends.iter().map(|send| embedding.physical(send.to));
         self.loads.end_step(receivers);
-        // Reuse the memory of the lists.
         (self.in_flight, self.sends) = (in_flight, sends);
         self.in_flight.clear();
         self.sends.clear();
@@ -464,8 +454,7 @@ impl TokenExchange {
             } else if let Some(lost) = own.iter().find(|own| !is_received(own)) {
                 return Err(DeliveryFault::Replaced { node: node(), block: self.block(lost) });
             }
-            // The loads count two values at the receiver, but only one remains: the sum or the
-            // received value.
+            // The loads count two values, but only one remains: the sum or the received value.
             let account = self.inventory.embedding.physical(send.to);
             let load = self.bytes(&received[0]);
             self.loads.discarded(account, load);

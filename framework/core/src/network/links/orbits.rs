@@ -37,7 +37,6 @@ enum Method {
     Expanded,
 }
 
-/// The counts of a step, including all images of its messages.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OrbitCounts {
     /// The largest number of messages on a directed link.
@@ -83,8 +82,7 @@ impl OrbitLinkLoad {
         }
     }
 
-    /// `None` if the messages have to be expanded. `Err` has the index of a message that cannot be
-    /// routed.
+    /// `None` if messages have to be expanded; `Err` has the index of a message without a route.
     pub(crate) fn count(
         &mut self,
         topology: &Network,
@@ -150,8 +148,7 @@ struct LinkOrbits {
     numbering: Numbering,
     group: Group,
     subgroup: Group,
-    /// One element of each coset of the subgroup, in ascending order. Messages are routed for these
-    /// only.
+    /// One element of each coset of the subgroup, ascending. Only their images are routed.
     cosets: Vec<u64>,
     loads: Vec<u64>,
 }
@@ -192,8 +189,7 @@ impl LinkOrbits {
         })
     }
 
-    /// Creates orbits under the known automorphisms of the group; `None` if only the identity is
-    /// one.
+    /// Creates orbits under the known automorphisms of the group, if there are any.
     fn listed(topology: &Network, group: &Group) -> Option<Self> {
         /// An orbit is stored for each link.
         const MAX_LINKS: u64 = 1 << 24;
@@ -246,15 +242,13 @@ impl LinkOrbits {
         self.fill(topology, messages, routes, |t| t.load, |_, _| {})
     }
 
-    /// Returns the times of messages without requested routes, if links differ in bandwidth or
-    /// latency.
+    /// Messages must have no requested routes, and links differ in bandwidth or latency.
     fn times(
         &mut self,
         topology: &Network,
         messages: &[Transfer],
     ) -> Result<OrbitTimes, (usize, RouteError)> {
         let mut times = OrbitTimes::default();
-        // All links of an orbit have the same bandwidth.
         self.fill(topology, messages, &[], |t| t.load, |_, _| {})?;
         if let Numbering::Listed(orbits) = &self.numbering {
             for (orbit, load) in (0..).zip(&self.loads) {
@@ -278,7 +272,6 @@ impl LinkOrbits {
                         slowest = slowest.max(1.0 / topology.bandwidth(link));
                     }
                 });
-                // A message within a node uses no link.
                 let hops = hops.map_err(|source| (i, source))?;
                 let time = t.load as f64 * if hops == 0 { 1.0 } else { slowest };
                 (times.latency, times.message) =
@@ -449,7 +442,6 @@ fn periods(sides: &[u64], group: &Group) -> Option<Vec<u64>> {
                 left /= part;
             } else if part % left == 0 {
                 parts.push((part / left, false));
-                // The remaining size of the part belongs to the next dimension.
                 left = 1;
             } else {
                 return None;
@@ -596,7 +588,6 @@ impl GridLines {
             let mut next = [None, None];
             for (carry, so_far) in [0, 1].into_iter().zip(longest) {
                 let Some(so_far) = so_far else { continue };
-                // A shift by n leaves every coordinate unchanged and carries.
                 let t = t + carry;
                 if t < n {
                     next[0] = next[0].max(Some(so_far + straight(t)));
@@ -719,7 +710,6 @@ mod tests {
                 ("slim-fly:3", &[2, 3, 3], &[Fixed, Fixed, Shift(1)]),
                 ("groups:4x4,inside=9,inside_hop=0.5", &[4, 4], &[Shift(2), Xor(1)]),
                 ("rdn:1(fat-tree:2x2)", &[2, 4, 4], &[Xor(1), Fixed, Fixed]),
-                // Only some elements of the group are automorphisms of the network.
                 ("rdn:1(hypercube:2)", &[2, 4, 4], &[Xor(1), Xor(1), Xor(1)]),
                 ("fat-tree:3x3", &[27], &[Shift(1)]),
                 ("dragonfly:5x2x3", &[30], &[Shift(1)]),

@@ -12,7 +12,6 @@ pub(crate) struct Adjacency {
     /// The links out of vertex v have the indices `first[v]..first[v + 1]`.
     first: Vec<usize>,
     ends: Vec<u32>,
-    /// For each link, its number in the topology.
     numbers: Vec<u64>,
     bandwidths: Vec<f64>,
 }
@@ -74,7 +73,6 @@ impl Adjacency {
         })
     }
 
-    /// Returns the network of the links that `change` returns.
     pub(crate) fn changed(&self, change: impl Fn(Link) -> Option<Link>) -> Self {
         Self::of_links(self.vertices(), || self.each().filter_map(&change))
     }
@@ -128,7 +126,6 @@ impl Adjacency {
         &self.ends[self.range(vertex as u64)]
     }
 
-    /// Returns the neighbours of a vertex, each with the topology's number of the link to it.
     pub(crate) fn numbered(&self, vertex: u64) -> impl Iterator<Item = (u64, u64)> {
         let range = self.range(vertex);
         let ends = self.ends[range.clone()].iter().map(|end| u64::from(*end));
@@ -153,7 +150,6 @@ impl Adjacency {
         self.links_of(vertex as usize).map(|(_, bandwidth)| bandwidth).sum()
     }
 
-    /// Returns the hops of a shortest path to every vertex; `u32::MAX` if there is no path.
     pub(crate) fn hops_from(&self, from: u64) -> Vec<u32> {
         self.hops_from_nearest([from as u32])
     }
@@ -162,8 +158,7 @@ impl Adjacency {
         self.hops_from(from).iter().position(|hops| *hops == u32::MAX).map(|lost| lost as u64)
     }
 
-    /// Returns the hops from the nearest of several vertices to every vertex; `u32::MAX` without a
-    /// path.
+    /// Returns the hops from the nearest vertex of `from`; `u32::MAX` without a path.
     pub(crate) fn hops_from_nearest(&self, from: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let mut hops = vec![u32::MAX; self.vertices()];
         let mut queue = VecDeque::from_iter(from);
@@ -219,7 +214,6 @@ pub(super) struct RoutingTable {
     network: Adjacency,
     /// For each destination and vertex, the position of the next link among those of the vertex.
     next: Vec<u16>,
-    /// For each destination, the values of [`Self::distances`].
     distances: Vec<(u64, u64)>,
 }
 
@@ -263,8 +257,7 @@ impl RoutingTable {
         self.network.range(at).start + self.next_position(at, to) as usize
     }
 
-    /// Returns the hops to a destination from the farthest other destination, and the sum over all
-    /// of them.
+    /// Returns the hops from the farthest other destination, and the sum over all.
     pub(super) fn distances(&self, destination: u64) -> (u64, u64) {
         self.distances[destination as usize]
     }

@@ -34,19 +34,14 @@ pub struct Damage {
 #[derive(Debug)]
 struct DamagedLinks {
     down: BTreeSet<Ends>,
-    /// The slow links, each with the fraction of its bandwidth that is left.
     slow: BTreeMap<Ends, f64>,
-    /// The text of [`Damage::drawn`].
     drawn: String,
 }
 
-/// The routes of a network with failed links.
 #[derive(Debug)]
 pub(super) struct Detours {
-    /// The numbers of the failed links, in ascending order.
     failed: Vec<u64>,
     table: RoutingTable,
-    /// For each node, the largest distance to another node.
     farthest: Vec<u64>,
     /// Whether every failed link has failed in both directions.
     is_two_way: bool,
@@ -176,8 +171,7 @@ impl Detours {
         within.any(|link| (link - run.first).is_multiple_of(run.stride))
     }
 
-    /// Calls `visit` with the links of a shortest path over the links that are left. Returns its
-    /// hops.
+    /// Visits the links of a shortest path over the links that are left. Returns its hops.
     pub(super) fn follow(
         &self,
         (from, to): (u64, u64),
@@ -210,7 +204,6 @@ impl Detours {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Draw {
     count: u64,
-    /// `None` for the seed of the repetition.
     seed: Option<u64>,
 }
 
@@ -226,7 +219,6 @@ const LINKS: &str = "links as in `3-4+7-8` (`3~4`: only the direction from 3 to 
 const SLOW: &str = "links and the fraction of the bandwidth that is left, as in `3-4:0.5+7-8:0.1`";
 
 impl Request {
-    /// Checks that the named links exist and that enough links are left.
     fn parse(options: &Options<'_>, base: &Network, intact: &Adjacency) -> Result<Self, SpecError> {
         let (mut request, spec) = (Self::default(), options.spec);
         let listed = |name| {
@@ -337,8 +329,7 @@ fn items(arg: &Arg) -> impl Iterator<Item = (usize, &str)> {
         .map(move |item| (arg.value_at() + (item.as_ptr() as usize - start), item))
 }
 
-/// Reads the link `3-4` as two directions, or `3~4` as that from 3 to 4. `expected` describes the
-/// list.
+/// Reads the link `3-4` as two directions, or `3~4` as that from 3 to 4.
 fn ends(
     spec: &Spec,
     arg: &Arg,
@@ -408,8 +399,7 @@ impl fmt::Display for Request {
     }
 }
 
-/// Returns the pairs of vertices that are linked in both directions, each as (lower, higher),
-/// sorted.
+/// Returns the pairs of vertices that are linked in both directions, as (lower, higher).
 fn two_way_links(network: &Adjacency) -> Vec<Ends> {
     let links: BTreeSet<Ends> = network.each().map(|link| (link.from, link.to)).collect();
     links.iter().copied().filter(|(a, b)| a < b && links.contains(&(*b, *a))).collect()
@@ -463,7 +453,6 @@ fn shuffled(mut pairs: Vec<Ends>, seed: u64) -> impl Iterator<Item = Ends> {
     })
 }
 
-/// Returns whether all nodes are still connected after the failure of a link in `down`.
 fn stays_connected(network: &Adjacency, down: &BTreeSet<Ends>, nodes: u64, (a, b): Ends) -> bool {
     connects(network, down, a, b) && connects(network, down, b, a)
         || all_connected(network, down, nodes)
@@ -488,7 +477,6 @@ fn connects(network: &Adjacency, down: &BTreeSet<Ends>, from: u64, to: u64) -> b
     false
 }
 
-/// Returns whether paths without failed links connect all nodes. Switches may be cut off.
 fn all_connected(network: &Adjacency, down: &BTreeSet<Ends>, nodes: u64) -> bool {
     let left = network.changed(|link| (!down.contains(&(link.from, link.to))).then_some(link));
     let reached = |network: &Adjacency| {

@@ -46,7 +46,6 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
 }
 
 impl Dragonfly {
-    /// `to - from`, modulo the number of groups.
     fn ahead(&self, from: u64, to: u64) -> u64 {
         (to + self.groups - from) % self.groups
     }
@@ -56,7 +55,6 @@ impl Dragonfly {
         (ahead - 1) / self.global
     }
 
-    /// Returns the groups to which a router has links, as differences to its own group.
     fn linked(&self, router: u64) -> std::ops::Range<u64> {
         let first = router * self.global + 1;
         first.min(self.groups)..(first + self.global).min(self.groups)
@@ -68,8 +66,7 @@ impl Fabric for Dragonfly {
         self.groups * self.routers
     }
 
-    /// The first ports lead to the routers of the group (the port to itself is unused), the others
-    /// are global links.
+    /// The first ports lead to the routers of the group, one of them unused; then global links.
     fn radix(&self) -> u64 {
         self.routers + self.global
     }

@@ -19,7 +19,6 @@ struct Folded {
     base: Arc<dyn Family>,
     /// The node of each rank, and then the nodes without a rank.
     node: Vec<u32>,
-    /// The rank or switch of each node.
     vertex: Vec<u32>,
     /// For each axis and coordinate, the largest distance to another coordinate of the axis.
     farthest: Vec<Vec<u64>>,
@@ -32,7 +31,6 @@ struct Dimension {
     is_closed: bool,
 }
 
-/// `shape` is the text of the sides.
 pub(super) fn parse(network: &Network, spec: &Spec, arg: &Arg, shape: &str) -> Parsed {
     /// The tables take eight bytes for each node.
     const MAX_NODES: u64 = 1 << 24;

@@ -53,8 +53,7 @@ impl Graph {
     pub const MAX_NODES: u64 = RoutingTable::MAX_VERTICES;
     /// With this number, all routes are found within seconds.
     pub(crate) const MAX_EDGES: usize = 1 << 18;
-    /// The largest bandwidth of a link, as a multiple of the machine's. The smallest is the
-    /// inverse.
+    /// As a multiple of the machine's bandwidth; the smallest is its inverse.
     pub(crate) const MAX_BANDWIDTH: f64 = 1e6;
 
     /// Reads the network of a list of edges. `file` is the name of the file in the topology's spec.
@@ -396,7 +395,6 @@ impl LineNumber {
         })
     }
 
-    /// If the last field is a latency, removes it and returns it in hops.
     fn latency<'a, 'b>(self, fields: &'b [&'a str]) -> Result<(&'b [&'a str], f64), GraphError> {
         let Some((rest, text)) = suffix(fields, 'l') else { return Ok((fields, 1.0)) };
         let most = Graph::MAX_BANDWIDTH;
@@ -477,7 +475,6 @@ mod tests {
 
     #[test]
     fn routes_are_shortest_with_the_lowest_neighbour_at_a_tie() {
-        // A square with one more node. The route from 0 to 3 may use node 1 or 2.
         let g = graph("# a square\n0 1\n1 3\n\n3,2 # with a tail\n2 0\n3 4\n");
         assert_eq!((g.nodes(), g.diameter(), g.degree(), g.link_slots()), (5, 3, None, 10));
         assert_eq!(route(&g, 0, 3), [(0, 1), (1, 3)]);
@@ -512,7 +509,6 @@ mod tests {
     fn latencies_of_edges_and_ranks_are_read() {
         let g = graph("0 1 2.5 l3\n1 2 l0.5 x2\nranks 0 2 l7\n");
         assert_eq!((g.latencies(), g.bandwidths()), (Some((0.5, 7.0)), Some((1.0, 2.5))));
-        // Ranks 0 and 1 are at vertex 0, which is switch 4. Nodes 2 and 3 are vertices 1 and 2.
         let of = |from, to| g.latency(link_between(&g, from, to).unwrap().first);
         assert_eq!([of(0, 4), of(4, 1), of(4, 2), of(2, 3)], [7.0, 7.0, 3.0, 0.5]);
         assert_eq!(graph("0 1 4\n").latencies(), None);
@@ -527,7 +523,6 @@ mod tests {
             (racks.nodes(), racks.switches(), racks.diameter(), racks.degree()),
             (4, 2, 3, Some(1))
         );
-        // Vertices 3 and 4 of the file are nodes 2 and 3. The switches have the numbers 4 and 5.
         assert_eq!(route(&racks, 0, 2), [(0, 4), (4, 5), (5, 2)]);
         let over = |from, to| {
             let mut links = Vec::new();
@@ -545,7 +540,6 @@ mod tests {
     #[test]
     fn ranks_at_a_vertex_have_their_own_links() {
         let g = graph("0 1 4\nranks 1 3 0.5\n2 1 4 x2\n");
-        // The nodes are vertex 0, three ranks and vertex 2. The switch has the number 5.
         assert_eq!((g.nodes(), g.switches()), (5, 1));
         let of = |from, to| g.bandwidth(link_between(&g, from, to).unwrap().first);
         assert_eq!((of(0, 5), of(5, 2), of(3, 5), of(4, 5)), (4.0, 0.5, 0.5, 4.0));

@@ -171,8 +171,7 @@ impl GridNet {
         node / self.strides[dim] % self.dims[dim]
     }
 
-    /// Visits the links of `hops` hops along dimension `dim`, from coordinate `a` of the line that
-    /// begins at node `start`.
+    /// Visits the links of `hops` hops from coordinate `a` of the line that begins at `start`.
     fn travel(
         &self,
         start: u64,
@@ -338,8 +337,7 @@ impl Family for GridNet {
         Some(self.sides().enumerate().map(along).sum())
     }
 
-    /// Each coordinate takes a single division, because routing takes most of the time of a
-    /// message.
+    /// A single division for each coordinate: routing takes most of the time of a message.
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (mut at, mut hops) = (from, 0);
         let (mut from_left, mut to_left) = (from, to);

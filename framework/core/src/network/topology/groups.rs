@@ -35,7 +35,6 @@ struct Groups {
     inside: f64,
     inside_hop: f64,
     reduces: bool,
-    /// The number of network adapters of a group, if its ranks share them.
     nics: Option<u64>,
 }
 
@@ -124,7 +123,6 @@ impl Groups {
         self.radices[1]
     }
 
-    /// Returns the vertices of the switch and of the pool of a group, and the joining switch.
     fn switches_of(&self, group: u64) -> [u64; 3] {
         let joining = self.properties.nodes + self.radices[0];
         [self.properties.nodes + group, joining + 1 + group, joining]

@@ -52,7 +52,6 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
     Ok(Arc::new(Switched::new(fabric, "jellyfish", &arguments, vec![switches, nodes], nodes)))
 }
 
-/// Returns the drawn neighbours of each switch in ascending order.
 fn linked(switches: u64, degree: u64, draw: &mut SplitMix64) -> Vec<Vec<u32>> {
     let mut links: Vec<Vec<u32>> = vec![Vec::new(); switches as usize];
     loop {
@@ -73,8 +72,7 @@ fn linked(switches: u64, degree: u64, draw: &mut SplitMix64) -> Vec<Vec<u32>> {
             links[b].push(a as u32);
             continue;
         }
-        // No two switches with free ports can be linked. Remove a link, and link its ends to the
-        // free ports.
+        // No such pair is left. Remove a random link, and link its ends to the free ports.
         let (a, b) = (free[0], *last);
         let (c, d) = loop {
             let c = draw.below(links.len());

@@ -18,7 +18,6 @@ pub(super) struct Placement {
     /// The value of `place=`; empty if ranks are placed in blocks.
     place: String,
     node: Vec<u32>,
-    /// The rank of each node; empty if nodes have several ranks.
     rank: Vec<u32>,
     /// The number of ranks of a job ([`Network::for_jobs`]), or of all ranks.
     ranks_of_job: u64,
@@ -129,7 +128,6 @@ impl Placement {
         (self.place == RANDOM).then(|| Self::new(self.ranks_each, self.place.clone(), node()))
     }
 
-    /// `base` are the properties of the network of nodes.
     pub(super) fn properties(&self, base: &Properties) -> Properties {
         let each = self.ranks_each;
         let place = Some(&self.place).filter(|place| !place.is_empty());
@@ -178,8 +176,7 @@ impl Placement {
         self.rank.get(vertex as usize).map_or(self.behind() + vertex, |rank| u64::from(*rank))
     }
 
-    /// Returns by how much the number of a node without own rank, or of a switch, grows in the
-    /// network of ranks.
+    /// The difference of the numbers of a vertex without rank in the two networks.
     fn behind(&self) -> u64 {
         if self.shares_nodes() { self.count() } else { 0 }
     }
@@ -193,7 +190,6 @@ impl Placement {
         Cow::Owned(Route { path: route.path.iter().map(own).collect(), ..route.clone() })
     }
 
-    /// Returns an error of the network of nodes as one of the network of ranks (`spec`).
     pub(super) fn renamed(&self, error: RouteError, spec: &str) -> RouteError {
         let topology = spec.to_owned();
         match error {
@@ -208,7 +204,6 @@ impl Placement {
     }
 }
 
-/// Returns the numbers below n in a random order.
 fn shuffled(n: u32, seed: u64) -> Vec<u32> {
     let mut draw = SplitMix64::new(seed);
     let mut numbers: Vec<u32> = (0..n).collect();
@@ -229,8 +224,7 @@ fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
     let (bits, dims) = (side.trailing_zeros(), sides.len());
     let nodes: u64 = sides.iter().product();
     let at = |rank: u64| {
-        // Distribute the bits of the position among the coordinates, from the highest to the
-        // lowest.
+        // Distribute the bits of the position among the coordinates, highest first.
         let mut x = vec![0_u64; dims];
         for bit in 0..bits as usize * dims {
             x[dims - 1 - bit % dims] |= ((rank >> bit) & 1) << (bit / dims);

@@ -78,7 +78,6 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Parsed {
 }
 
 impl Rdn {
-    /// Returns `None` if the dual-net is too large.
     fn new(level: u32, base: Network, innermost: &str) -> Option<Self> {
         let n = base.nodes();
         n.checked_mul(n).and_then(|m| m.checked_mul(2)).filter(|nodes| *nodes <= limits::NODES)?;
@@ -96,10 +95,10 @@ impl Rdn {
         let links =
             halves.map_or(u64::MAX, |cut| cut.links.saturating_mul(n)).min((n * n).div_ceil(2));
         // Let L be the distance between two nodes of a cluster. There are n clusters of a type and
-        // n nodes in a cluster, so c and d are also numbers of nodes. From (t, c, x) to a node (1 -
-        // t, d, y) of the other type, the distance is `L(x, d) + 1 + L(c, y)`; to a node (t, d, y)
-        // of another cluster of the same type, it is `L(c, d) + 2 + L(x, y)`. So if the sum of
-        // distances is the same for all nodes of a cluster, this is also true in the dual-net.
+        // n nodes in a cluster, so c and d are also numbers of nodes. From (t, c, x) to a node
+        // (1 - t, d, y) of the other type, the distance is `L(x, d) + 1 + L(c, y)`; to a node (t,
+        // d, y) of another cluster of the same type, it is `L(c, d) + 2 + L(x, y)`. So if the sum
+        // of distances is the same for all nodes of a cluster, this is also true in the dual-net.
         let distance_sum = base.distance_sum().map(|below| {
             let other_type = 2 * n * below + n * n;
             below + other_type + n * below + 2 * n * (n - 1) + (n - 1) * below
@@ -111,7 +110,6 @@ impl Rdn {
             kind: "rdn",
             nodes,
             switches: 2 * n * base.switches(),
-            // Type, cluster and node within the cluster.
             radices: [&[2], base.radices(), base.radices()].concat(),
             link_slots: 2 * n * base.link_slots() + nodes,
             degree: base.degree().map(|degree| degree + 1),

@@ -88,7 +88,6 @@ impl Routing {
         Self { method, seed }
     }
 
-    /// Calls `visit` with the runs of the drawn route. Returns its hops.
     pub(super) fn route(
         &self,
         network: &Network,
@@ -159,8 +158,7 @@ impl Ecmp {
         self.hops[to as usize * self.network.vertices() + from as usize]
     }
 
-    /// Returns the links of `at` that lead nearer to `to`, as the vertex that they enter and their
-    /// number.
+    /// Returns the links of `at` that lead nearer to `to`: the vertex entered, and the number.
     fn nearer(&self, at: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
         let here = self.hops(at, to);
         self.network.numbered(at).filter(move |(end, _)| self.hops(*end, to) < here)
@@ -210,8 +208,7 @@ impl Ecmp {
 #[derive(Debug)]
 struct Valiant {
     network: Network,
-    /// The intermediate vertices, as nodes: all nodes or, if they are switches, one node at each
-    /// switch that has nodes.
+    /// All nodes or, if intermediate vertices are switches, one node at each with nodes.
     intermediates: Vec<u64>,
     /// For each node, the link to its switch; `None` if nodes are the intermediate vertices.
     switch_links: Option<Vec<SwitchLink>>,
@@ -233,10 +230,8 @@ enum HalfKind {
     Second,
 }
 
-/// The first halves of all routes from a node, or the second halves of those to it.
 #[derive(Debug)]
 struct Half {
-    /// The links, each with the number of halves that cross it.
     links: Vec<(u64, u64)>,
     hops: u64,
 }

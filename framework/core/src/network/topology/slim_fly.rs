@@ -61,8 +61,7 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
 impl SlimFly {
     fn new(field: Field) -> Self {
         let q = field.size();
-        // Every second exponent from `first` on. For `q = 4 w - 1`, those in the second half are
-        // shifted by one.
+        // Every second exponent. For `q = 4 w - 1`, those in the second half are shifted by one.
         let halves = |first: u64| -> Vec<u64> {
             match q % 4 {
                 3 => {
@@ -277,7 +276,6 @@ impl Field {
     }
 }
 
-/// Adds the digits in base p without carries.
 fn add(p: u64, mut a: u64, mut b: u64) -> u64 {
     let (mut sum, mut place) = (0, 1);
     while a > 0 || b > 0 {

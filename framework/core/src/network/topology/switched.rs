@@ -15,12 +15,10 @@ use crate::limits;
 use crate::spec::{Arg, Spec, SpecError};
 use std::fmt;
 
-/// The switches of a network and the links between them, which each family defines.
 pub(super) trait Fabric: fmt::Debug + Send + Sync {
     fn switches(&self) -> u64;
     /// Returns the number of ports to other switches. Some may be unused.
     fn radix(&self) -> u64;
-    /// Returns the switch to which a port leads; `None` if the port is unused.
     fn neighbour(&self, switch: u64, port: u64) -> Option<u64>;
     fn next_port(&self, at: u64, to: u64) -> u64;
     /// Returns a period p: the network looks the same from switch s and from switch `s % p`.
@@ -32,8 +30,7 @@ pub(super) trait Fabric: fmt::Debug + Send + Sync {
     }
     /// Returns the hops from a switch to the farthest one, and the sum of the hops to all.
     fn distances(&self, switch: u64) -> (u64, u64);
-    /// Returns the switches on one side of a small cut into halves, and the links that leave this
-    /// side.
+    /// Returns the switches on one side of a small cut, and the links that leave it.
     fn cut(&self) -> Option<(u64, u64)> {
         None
     }
@@ -227,15 +224,12 @@ impl<'a> FamilyArgs<'a> {
     }
 }
 
-/// The key of the argument by which switches can add and copy data.
 pub(super) const REDUCE: &str = "reduce";
 
-/// It is omitted if switches only forward data.
 pub(super) fn reduce_argument(reduces: bool) -> &'static str {
     if reduces { ",reduce=switch" } else { "" }
 }
 
-/// It is omitted if each switch has one node.
 pub(super) fn nodes_argument(nodes_each: u64) -> String {
     if nodes_each == 1 { String::new() } else { format!(",nodes={nodes_each}") }
 }

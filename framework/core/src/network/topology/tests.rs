@@ -103,7 +103,6 @@ fn pairs(n: u64) -> impl Iterator<Item = (u64, u64)> {
     (0..n).flat_map(move |a| (0..n).map(move |b| (a, b)))
 }
 
-/// Returns the hops from a node to every node, found by a search.
 fn distances(topology: &Network, from: u64) -> Vec<u64> {
     let hops = Adjacency::of(topology).unwrap().hops_from(from);
     hops[..topology.nodes() as usize].iter().map(|hops| u64::from(*hops)).collect()
@@ -270,8 +269,7 @@ fn bisections_of_known_networks() {
     assert_eq!(cut("mesh:7"), Some((3, 1, true)));
     assert_eq!(cut("hypercube:7"), Some((64, 64, true)));
     assert_eq!(cut("fully-connected:7"), Some((3, 12, true)));
-    // For these cuts, Theorem 1 of Li, Peng & Chu gives 32, 8192 and 313 links; the second is not
-    // minimal.
+    // Theorem 1 of Li, Peng & Chu gives 32, 8192 and 313 links; the second is not minimal.
     assert_eq!(cut("rdn:1(hypercube:3)"), Some((64, 32, false)));
     assert_eq!(cut("rdn:2(hypercube:3)"), Some((16384, 4096, false)));
     assert_eq!(cut("rdn:1(torus:5x5)"), Some((625, 313, false)));
@@ -288,7 +286,6 @@ fn spec_error(spec: &str) -> String {
     format!("{error}{spot}")
 }
 
-/// Returns the text of [`spec_error`] without the quoted spec at its start.
 fn reason(spec: &str) -> String {
     spec_error(spec).split_once("`: ").unwrap().1.to_owned()
 }
@@ -643,7 +640,6 @@ fn fat_tree_routes_lead_up_and_down_and_shifts_share_no_link() {
 
 // Tofu, and logical tori that are folded into networks.
 
-/// Returns the coordinates X, Y, Z, A, B, C of a node of a Tofu network.
 fn coordinates(node: u64, [x, y, z]: [u64; 3]) -> [u64; 6] {
     let mut rest = node;
     let mut next = |size: u64| {
@@ -837,7 +833,6 @@ fn slim_flies_have_the_sizes_of_the_paper() {
         let d = if q % 4 == 3 { -1 } else { q % 4 };
         all_have(&format!("slim-fly:{q}"), ((3 * q - d) / 2) as u64);
     }
-    // 7 routers are one hop away and 42 two hops. The links of the ends add two hops.
     assert_eq!(mean_hops("slim-fly:5"), (7.0 * 3.0 + 42.0 * 4.0) / 49.0);
 }
 
@@ -958,7 +953,6 @@ const SWITCHED: &str = "
     slim-fly:7 fat-tree:3x3 fat-tree:2x5 fat-tree:6x1 groups:3x4,inside=9,inside_hop=0.5
 ";
 
-/// Returns the numbers of the links of a route, sorted.
 fn links(network: &Network, from: u64, to: u64) -> Vec<u64> {
     let mut links = crossed(network, from, to, None).unwrap();
     links.sort_unstable();
@@ -977,7 +971,6 @@ fn accepted_permutations_map_routes_to_routes() {
         let (axes, radices) = (automorphisms.axes(), network.radices());
         assert_eq!(axes.len(), radices.len(), "{spec}");
         for ((axis, symmetry), &radix) in axes.iter().enumerate().zip(radices) {
-            // A rotation, and the exchange of the first two coordinates.
             let rotated = |at: u64| (at + 1) % radix;
             let exchanged = |at: u64| if at < 2 { 1 - at } else { at };
             let permutations: [(&dyn Fn(u64) -> u64, _); 2] = [
@@ -1076,7 +1069,6 @@ fn links_without(net: &Network, down: &BTreeSet<(u64, u64)>) -> Vec<(u64, u64, u
     all.filter(|(_, from, to)| !down.contains(&(*from, *to))).collect()
 }
 
-/// Returns the hops to a destination, found by a naive breadth-first search.
 fn hops_to(links: &[(u64, u64, u64)], vertices: u64, to: u64) -> Vec<u64> {
     let mut hops = vec![u64::MAX; vertices as usize];
     hops[to as usize] = 0;
@@ -1320,7 +1312,6 @@ fn invalid_links_are_explained() {
 #[test]
 fn ecmp_divides_messages_among_the_paths_that_are_left() {
     let net = topology("torus:3x3,down=0-1,routing=ecmp");
-    // The paths 0-2-1, 0-3-4-1 etc. lead from 0 to 1. Only the first one has two hops.
     for seed in 0..10 {
         let drawn = net.sample(seed).unwrap();
         assert_eq!(nodes_passed(drawn.as_ref(), 0, 1, None).unwrap(), [0, 2, 1]);
@@ -1467,7 +1458,6 @@ fn ranks_along_hilberts_curve_are_neighbours() {
 #[test]
 fn routes_between_placed_ranks_are_those_of_their_nodes() {
     let ring = topology("ring:5");
-    // Ranks 0 to 4 are at nodes 3, 1, 4, 0, 2.
     let placed = with_file("ring:5,place=file:p", "3 1 # two\n4, 0\n2").unwrap();
     assert_eq!(placed.spec(), "ring:5,place=file:p");
     let node = [3, 1, 4, 0, 2];
@@ -1475,7 +1465,6 @@ fn routes_between_placed_ranks_are_those_of_their_nodes() {
         let own = runs(ring.as_ref(), node[from as usize], node[to as usize], None);
         assert_eq!(runs(placed.as_ref(), from, to, None), own);
     }
-    // Its neighbours 1 and 4 are the nodes of ranks 1 and 2.
     assert_eq!(nodes_passed(placed.as_ref(), 3, 0, Some(&path(&[2, 0]))), Ok(vec![3, 2, 0]));
     let error = runs(placed.as_ref(), 3, 0, Some(&path(&[0]))).unwrap_err().to_string();
     assert_eq!(error, "ring:5,place=file:p has no link from node 3 to node 0");

@@ -111,8 +111,7 @@ impl TwistedTorus {
         candidates.min_by_key(length).expect("a destination has an image in each cell")
     }
 
-    /// Visits the links of `steps` hops along a dimension, in the minus direction if negative.
-    /// Returns the node at the end.
+    /// Visits the links of `steps` hops, in the minus direction if negative. Returns the end.
     fn travel(&self, mut at: u64, dim: usize, steps: i64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (n, stride, plus) = (self.dims[dim], self.strides[dim], steps > 0);
         let plane = 2 * dim as u32 + u32::from(!plus);

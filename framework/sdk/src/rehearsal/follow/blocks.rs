@@ -85,7 +85,6 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    /// Returns the class of tokens of a block in a dispatch, if there is one.
     fn class(&self, block: Block) -> Option<&TokenClass> {
         let owner = self.places.physical[block.origin? as usize];
         self.goal.settings.class(owner, block.segment)

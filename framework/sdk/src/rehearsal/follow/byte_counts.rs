@@ -9,7 +9,6 @@ use swapmeet_abi::SWM_ALL_BYTES;
 /// The elements for each destination in a bucket; `None` once it is sent.
 type Bucket = Option<Vec<u64>>;
 
-/// The number of elements that nodes hold for each destination.
 pub(super) struct ByteCounts<'a> {
     redistributions: &'a [RehearsedRedistribution],
     element_bytes: u64,
@@ -43,7 +42,6 @@ impl<'a> ByteCounts<'a> {
         })
     }
 
-    /// Puts each element outside of buckets into the bucket that the redistribution assigns to it.
     fn redistribute(&mut self, redistribution: &RehearsedRedistribution) -> Result<(), String> {
         let nodes = self.held.len();
         let bad =

@@ -41,7 +41,6 @@ pub(super) struct Values<'a> {
     segments: u64,
     in_parts: bool,
     held: Vec<BTreeMap<ValueId, Contributions>>,
-    /// The values of each send, in order.
     arriving: Vec<Arriving>,
     /// The bytes that each node of the machine added to its own values in the last step.
     summed: BTreeMap<u64, u128>,
@@ -68,8 +67,7 @@ impl<'a> Values<'a> {
         values
     }
 
-    /// Returns all values of these nodes: their results, their parts of the vector, or the whole
-    /// vector.
+    /// Returns their results, their parts of the vector, or the whole vector.
     fn value_ids(&self, nodes: &[u64]) -> impl Iterator<Item = ValueId> + use<> {
         let scatters = self.goal.collective.final_blocks() == FinalBlocks::ForNode;
         let of = |node: Option<u64>| (node.filter(|_| scatters), node.filter(|_| !scatters));
@@ -83,14 +81,12 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// Returns the class of tokens in a combine whose partial results a value sums, if there is
-    /// one.
+    /// Returns the class of tokens whose partial results a value of a combine sums.
     fn class(&self, id: ValueId) -> Option<&TokenClass> {
         let owner = self.places.physical[id.result? as usize];
         self.goal.settings.class(owner, id.segment)
     }
 
-    /// Returns whether a node of the grid contributes to a value.
     fn contributes(&self, home: u64, id: ValueId) -> bool {
         let physical = self.places.physical[home as usize];
         self.goal.settings.tokens.is_empty()

@@ -13,7 +13,6 @@ use super::{StepMessage, Steps};
 struct Position {
     /// The step of the rank's next send.
     step: u64,
-    /// The number of messages of the step `step` that the rank has sent.
     sent: u32,
     /// The first step of which the rank has not received all messages.
     received: u64,
@@ -37,7 +36,6 @@ pub(crate) enum Next {
     /// Its data is available. The numbers are its step, and its index among the rank's sends there.
     Send(u64, u32),
     Blocked,
-    /// The known steps have no further send.
     Unknown,
 }
 
@@ -89,7 +87,7 @@ impl DataOrder {
         }
     }
 
-    /// Returns the step of a rank's next send, or a number above the last known step.
+    /// Above the last known step, if no known step has a send.
     pub(crate) fn step(&self, rank: usize) -> u64 {
         self.0[rank].step
     }
@@ -154,7 +152,6 @@ mod tests {
             .collect()
     }
 
-    /// A binomial broadcast: in each step, every node that has the data sends it to one more node.
     fn binomial(levels: u32) -> Sends {
         let came = |rank: u32| if rank == 0 { 0 } else { rank.ilog2() + 1 };
         (0..levels)
@@ -168,8 +165,6 @@ mod tests {
             .collect()
     }
 
-    /// A hop takes `2 o + L + 63 G` for 64 bytes. Forwarded data starts its next hop after the
-    /// previous one.
     #[test]
     fn loggp_has_the_closed_forms_of_chains_trees_and_rings() {
         let machine = "model=loggp,order=data,latency_us=8,overhead_us=2,byte_us=0.5";
@@ -196,7 +191,6 @@ mod tests {
             let loggp = us(6, "model=loggp,order=data,latency_us=8,gap_us=4,byte_us=0.5", &steps);
             let b = (bytes - 1.0) * 0.5;
             assert!((loggp - closed(b, 4.0 + b)).abs() < 1e-9, "{segments}: {loggp}");
-            // A message occupies a port until the message has arrived.
             let fluid = |ports: &str| {
                 us(6, &format!("model=fluid,order=data,hop_us=8,byte_us=0.5,ports={ports}"), &steps)
             };
@@ -206,7 +200,6 @@ mod tests {
                 "{segments}: {}",
                 fluid("1")
             );
-            // With enough ports, all segments use the first link and arrive together.
             let together = 5.0 * (8.0 + 64.0 * 0.5);
             assert!((fluid("all") - together).abs() < 1e-6, "{segments}: {}", fluid("all"));
         }
@@ -216,7 +209,6 @@ mod tests {
     /// for the receive with `order=step` only.
     #[test]
     fn sends_that_forward_nothing_do_not_wait_for_receives() {
-        // With `order=data`, node 1 can send to node 2 while it receives the long message.
         let steps = vec![vec![(0, 1, 1001, 0)], vec![(1, 2, 11, 0)]];
         for model in ["model=loggp,latency_us=1,byte_us=1", "model=fluid,hop_us=1,byte_us=1"] {
             let ended = |order: &str| {

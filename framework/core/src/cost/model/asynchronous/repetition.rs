@@ -15,8 +15,7 @@ use crate::network::topology::Route;
 use crate::network::transfer::Transfer;
 use crate::simulation::step::Step;
 
-/// Steps with more messages are not compared, because a copy of the messages would take more than
-/// 24 MiB.
+/// A copy of more messages, for comparison with the next step, would take more than 24 MiB.
 const MOST_MESSAGES: usize = 1 << 20;
 
 /// The state of a simulation when its next step becomes known.
@@ -25,9 +24,7 @@ pub(crate) struct State {
     now: Ticks,
     /// The times of ranks and messages, relative to `now`.
     times: Vec<Ticks>,
-    /// The critical paths to the states of ranks and messages.
     paths: Vec<Times<Ticks>>,
-    /// All other values on which the further simulation depends.
     numbers: Vec<i128>,
 }
 
@@ -61,8 +58,7 @@ impl State {
     }
 }
 
-/// The effect of `steps` steps: a duration, and costs on the critical path, at most the largest
-/// value.
+/// The effect of steps: a duration, and costs on the critical path (at most the largest value).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Change {
     pub steps: u64,
@@ -96,9 +92,7 @@ pub(crate) struct Repetition {
     routes: Vec<Route>,
     is_symmetric: bool,
     segments: u64,
-    /// The bytes that each rank reduced before the previous step.
     summed: Vec<f64>,
-    /// The number of consecutive equal steps up to the previous one.
     equal: u64,
     /// The state before the previous step, to be compared with the next one.
     before: Option<State>,
@@ -123,8 +117,7 @@ impl Repetition {
             && self.summed == summed;
         if is_equal {
             self.equal += 1;
-            // The states before the 2nd, 4th, 8th, ... step are compared with those before the next
-            // step.
+            // The states before the 2nd, 4th, 8th, ... step are compared with the next state.
             return self.of_step.is_none()
                 && (self.before.is_some() || self.equal.is_power_of_two());
         }
@@ -152,12 +145,10 @@ impl Repetition {
         }
     }
 
-    /// Returns whether the last `steps` steps before the present one are equal to it.
     pub(crate) fn includes(&self, steps: u64) -> bool {
         steps < self.equal
     }
 
-    /// Returns whether the present step is skipped, because the state is steady, and counts it.
     pub(crate) fn skips(&mut self) -> bool {
         self.skipped += u64::from(self.of_step.is_some());
         self.of_step.is_some()
@@ -215,7 +206,6 @@ mod tests {
         assert!((2001..4000).contains(&step), "{error}");
     }
 
-    /// Three sequences of equal steps on a ring. The third has the sizes of the first.
     fn three_sequences(first: &[u64], second: &[u64], counts: &[usize]) -> Sends {
         let parts = [first, second, first].into_iter().zip(counts);
         parts.flat_map(|(bytes, count)| ring(bytes, *count)).collect()

@@ -18,7 +18,6 @@ fn flat(machine: &Machine) -> Flat {
     Flat::of(machine.settings()).unwrap()
 }
 
-/// A stage with these messages (from, to, bytes), step by step.
 fn stage(nodes: usize, steps: &[impl AsRef<[(u32, u32, f64)]>]) -> Stage {
     let mut stage = Stage::new(nodes);
     for (step, messages) in (1..).zip(steps) {
@@ -33,7 +32,6 @@ fn run(stage: &Stage, machine: &Machine) -> Clock {
     stage.run(&flat(machine), Clock::default(), false)
 }
 
-/// Returns a stage in which every node sends `bytes` to every other node, in ring order.
 fn uniform(nodes: u32, bytes: f64) -> Stage {
     let steps: Vec<Vec<_>> =
         (1..nodes).map(|s| (0..nodes).map(|j| (j, (j + s) % nodes, bytes)).collect()).collect();
@@ -126,7 +124,6 @@ fn a_clock_is_the_sum_of_its_parts() {
     }
 }
 
-/// Returns the rule for a direct send of a part of a block.
 fn segment_of(from: u64, to: u64, part: u32) -> Rule<'static> {
     Rule {
         origins: NodeSet::One(from),
@@ -138,7 +135,6 @@ fn segment_of(from: u64, to: u64, part: u32) -> Rule<'static> {
     }
 }
 
-/// The costs of an all-to-all with two phases, each a direct exchange of half of the data.
 fn two_phases(machine: &str) -> Parts {
     let topology = parse("ring:4").unwrap();
     let mut evaluator = self::machine(machine).evaluator(PricingContext::new(&topology, 100.0));
@@ -162,7 +158,6 @@ fn two_phases(machine: &str) -> Parts {
 #[test]
 fn phases_are_stages_with_composing_and_barriers_between_them() {
     let parts = two_phases("rearrange_byte_us=0.1,barrier_us=3,startup_us=1");
-    // Each node composes four half blocks per phase, including its own.
     assert_eq!(
         (parts[Kind::Rearrangement], parts[Kind::Barrier]),
         (Some(2.0 * 4.0 * 50.0 * 0.1), Some(3.0))
@@ -224,7 +219,6 @@ fn nodes_send_in_the_order_of_the_schedule() {
     );
 }
 
-/// Segments move along a chain of nodes. Each is forwarded in the step after its arrival.
 fn pipelined_chain(nodes: u32, segments: u64, bytes: f64) -> Stage {
     let mut stage = Stage::new(nodes as usize);
     for step in 1..segments + u64::from(nodes) - 1 {

@@ -32,11 +32,9 @@ pub(super) struct Fold {
     periods: Vec<u32>,
     /// The number of links between nodes of the original network.
     slots: u64,
-    /// `None` if the network is not folded.
     quotient: Option<Quotient>,
 }
 
-/// The orbits of the nodes and links of a folded network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Quotient {
     nodes: Orbits,
@@ -138,7 +136,6 @@ impl Fold {
         self.quotient.as_ref().map_or(node, |quotient| quotient.nodes.orbit(node.into()))
     }
 
-    /// Returns the first node of an orbit, which represents it.
     pub(super) fn first(&self, orbit: u32) -> u32 {
         self.quotient.as_ref().map_or(orbit, |quotient| quotient.nodes.first(orbit) as u32)
     }
@@ -149,7 +146,6 @@ impl Fold {
         self.slots() + 2 * self.orbits() as u64
     }
 
-    /// Returns the number of links between nodes in the folded network.
     pub(super) fn slots(&self) -> u64 {
         self.quotient.as_ref().map_or(self.slots, |quotient| quotient.links.count() as u64)
     }
@@ -167,7 +163,6 @@ impl Fold {
         self.quotient.as_ref().map_or(orbit, |quotient| quotient.links.first(orbit as u32))
     }
 
-    /// Returns the image of `node` under the translation that maps `from` to `to`.
     pub(super) fn moved(&self, node: u32, from: u32, to: u32) -> u32 {
         let (mut at, mut from, mut to, mut moved, mut stride) = (node, from, to, 0, 1);
         for side in self.sides.iter().rev() {
@@ -193,13 +188,11 @@ impl Fold {
 /// The search for translations that map all steps so far onto themselves.
 #[derive(Debug, Clone)]
 pub(super) struct Symmetry {
-    /// Whether the result depends on the order of a rank's sends.
     ordered: bool,
     /// For each node, the planned node of its orbit, and the group element that maps this to the
     /// node. Empty without orbit planning.
     homes: Vec<(u32, u32)>,
-    /// For each dimension, the smallest translation in the group of the orbit planning; without
-    /// one, the side.
+    /// For each dimension, the smallest translation in the orbit planning's group, or the side.
     group_periods: Vec<u32>,
     /// For each dimension, the last tried translation, and the image of each node.
     images: Vec<(u32, Vec<u32>)>,
@@ -214,7 +207,6 @@ pub(super) struct FoldedSends {
     pub routes: Option<Vec<Route>>,
 }
 
-/// For each node, the index of its first send in a list.
 type Firsts = Vec<u32>;
 
 impl Symmetry {
@@ -248,7 +240,6 @@ impl Symmetry {
         }
     }
 
-    /// Returns the period of each dimension ([`Fold`]) that remains after this step.
     pub(super) fn periods(&mut self, fold: &Fold, step: &Step<'_>) -> Vec<u32> {
         self.set_group(fold, step.symmetry);
         if step.routes.iter().any(|route| !route.path.is_empty()) {
@@ -279,7 +270,6 @@ impl Symmetry {
         })
     }
 
-    /// Returns the period of each dimension that remains after these reductions.
     pub(super) fn summation_periods(&mut self, fold: &Fold, summed: Summed<'_>) -> Vec<u32> {
         self.set_group(fold, summed.symmetry);
         if self.are_in_group(fold) {
@@ -291,7 +281,6 @@ impl Symmetry {
         })
     }
 
-    /// Returns whether all translations of the folded network are in the group of orbit planning.
     fn are_in_group(&self, fold: &Fold) -> bool {
         let mut of = fold.periods().iter().zip(fold.sides()).zip(&self.group_periods);
         of.all(|((period, side), group_period)| period == side || period % group_period == 0)
@@ -337,7 +326,6 @@ impl Symmetry {
         (firsts, sends)
     }
 
-    /// Adds the sends of a node, which are images of the sends of its representative.
     fn add_sends(
         &self,
         sends: &mut Vec<Transfer>,
@@ -395,7 +383,6 @@ impl Symmetry {
                     .for_each(|(number, t)| t.route = number);
                 routes
             });
-        // Replace each sender and receiver by the number of its orbit.
         let targets = transfers.iter().map(|transfer| transfer.to).collect();
         for transfer in &mut transfers {
             (transfer.from, transfer.to) = (fold.orbit(transfer.from), fold.orbit(transfer.to));
@@ -418,8 +405,7 @@ fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
         && step.transfers.iter().all(|t| Some(t.load) == load && t.route == 0)
 }
 
-/// Sorts transfers by sender, stably. Also returns the index of each sender's first transfer, up to
-/// the last sender.
+/// A stable sort by sender. Also returns the index of each sender's first transfer.
 fn by_sender(transfers: &[Transfer]) -> (Firsts, Vec<Transfer>) {
     let senders = transfers.iter().map(|t| t.from as usize + 1).max().unwrap_or(0);
     let mut places = Places::of(senders, transfers.iter().map(|t| t.from as usize));

@@ -21,7 +21,6 @@ const MAX_HOPS: usize = 1 << 27;
 /// The maximum number of links of a network, which take about 2 GiB.
 const MAX_LINKS: u64 = 1 << 24;
 
-/// A message that its sender and its receiver have posted, so that it can start.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NewMessage {
     pub from: u32,
@@ -36,7 +35,6 @@ pub(super) struct NewMessage {
     pub noise: f64,
 }
 
-/// The value of [`InFlight::index`] for background traffic.
 const BACKGROUND: u32 = u32::MAX;
 
 /// A message in flight. The state is small, because there may be millions of messages.
@@ -52,8 +50,8 @@ pub(super) struct InFlight {
     pub latency: Ticks,
     /// The transmission time if no link were shared.
     pub alone: Ticks,
-    /// The work that is left when the message begins to share links, a whole number; 0 if it uses
-    /// none.
+    /// The work that is left when the message begins to share links, a whole number, or 0 without
+    /// links.
     work: f64,
 }
 
@@ -89,7 +87,6 @@ pub(super) struct MessagesInFlight {
     /// For each orbit of nodes, the last route, because a rank often sends to the same node again.
     routes: Vec<FoundRoute>,
     longest: usize,
-    /// For each link, its position in the last route, if it is part of it.
     position: Vec<u32>,
     /// The end of each message's latency or transmission.
     pub ends: Timers,
@@ -97,7 +94,6 @@ pub(super) struct MessagesInFlight {
     pub refused: Option<String>,
 }
 
-/// A route from the first node of an orbit.
 #[derive(Debug, Clone, Default)]
 struct FoundRoute {
     /// The last node of the route; `None` for a requested route.
@@ -110,10 +106,8 @@ struct FoundRoute {
 #[derive(Debug, Clone, Copy, Default)]
 struct RouteSummary {
     hops: u64,
-    /// The sum of the rounded latencies of the links.
     latency: Ticks,
     weight: u64,
-    /// The bandwidth of the narrowest link, in work per tick.
     narrowest: u64,
 }
 
@@ -158,7 +152,6 @@ impl MessagesInFlight {
         self.fold.with(self.topology.as_ref(), periods)
     }
 
-    /// Returns this network, folded by exclusive-ors, if it is folded now and this is possible.
     pub(super) fn by_exclusive_or(&self) -> Option<Fold> {
         (!self.fold.is_plain()).then(|| Fold::by_exclusive_or(self.topology.as_ref())).flatten()
     }
@@ -195,8 +188,7 @@ impl MessagesInFlight {
         let latency = if noise == 1.0 { latency } else { nearest(latency as f64 * noise) };
         let uses_links = links > 0 && bytes > 0.0;
         let work = if uses_links { self.units.work(bytes) } else { 0.0 };
-        // A message within a node uses no link. Its bytes take as long as on a link that is not
-        // shared.
+        // Without a link, the bytes take as long as on a link that is not shared.
         let within = if hops == 0 { ticks(bytes * self.machine.link_byte_us()) } else { 0 };
         let alone = if uses_links { duration(work as i128, narrowest) } else { within };
         let (step, index) = source.unwrap_or((0, BACKGROUND));
@@ -206,7 +198,6 @@ impl MessagesInFlight {
         self.ends.set(number, started + latency + within);
     }
 
-    /// Finds the route from an orbit's first node to another node.
     fn find_route(&mut self, from: u32, target: u32, route: Option<&Route>) -> &FoundRoute {
         let Self { fold, routes, position, topology, machine, units, .. } = self;
         let found = &mut routes[from as usize];
@@ -307,12 +298,10 @@ impl MessagesInFlight {
     /// sender's old orbit. `steps` are the steps before the split.
     pub(super) fn unfold(&mut self, fold: Arc<Fold>, steps: &Steps, now: Ticks) {
         let before = std::mem::replace(&mut self.fold, fold);
-        // For each old orbit, list its new orbits.
         let mut ranks = vec![Vec::new(); before.orbits()];
         for rank in 0..self.fold.orbits() as u32 {
             ranks[before.orbit(self.fold.first(rank)) as usize].push(rank);
         }
-        // Begin with empty tables of links, timers and messages.
         let capacities = self.units.capacities(self.topology.as_ref(), &self.fold);
         let fresh = Shares::new(&self.units, capacities);
         let (shares, ends) = (
@@ -354,7 +343,6 @@ impl MessagesInFlight {
         }
     }
 
-    /// Removes all messages, and frees their memory.
     pub(super) fn clear(&mut self) {
         if !self.messages.is_empty() {
             self.shares = Shares::new(&self.units, Vec::new());
@@ -395,8 +383,7 @@ impl MessagesInFlight {
         }
         let mut is_free = vec![false; self.messages.len()];
         self.free.iter().for_each(|number| is_free[*number as usize] = true);
-        // Sort the messages by sender and place in the schedule, because their indices have no
-        // meaning.
+        // Sort by sender and place in the schedule, because indices have no meaning.
         let mut messages: Vec<usize> =
             (0..is_free.len()).filter(|number| !is_free[*number]).collect();
         let key = |number: &usize| {
@@ -450,10 +437,8 @@ impl MessagesInFlight {
 /// critical path, which is stored once.
 #[derive(Debug, Clone, Default)]
 struct Starts {
-    /// Each start, and its number of messages in flight.
     starts: Vec<(Clock<Ticks>, u32)>,
     free: Vec<u32>,
-    /// The index of the last start.
     last: u32,
 }
 
@@ -476,7 +461,6 @@ impl Starts {
         self.starts[number as usize].0
     }
 
-    /// Returns the start of a message that ends. Its entry becomes unused after the last message.
     fn remove(&mut self, number: u32) -> Clock<Ticks> {
         let (start, messages) = &mut self.starts[number as usize];
         *messages -= 1;

@@ -53,7 +53,6 @@ pub(super) fn ends_of_late(
         (vec![0; nodes], vec![0; nodes], vec![0.0; nodes], 0.0);
     let mut begun: Vec<Vec<bool>> = steps.iter().map(|step| vec![false; step.len()]).collect();
     loop {
-        // A rank skips steps without messages, and posts all messages of the next one.
         for rank in (0..nodes).filter(|rank| enters(*rank) <= now) {
             while left[rank] == 0 && at[rank] <= steps.len() {
                 at[rank] += 1;
@@ -62,7 +61,6 @@ pub(super) fn ends_of_late(
                     steps.get(at[rank] - 1).map_or(0, |step| step.iter().filter(mine).count());
             }
         }
-        // A message starts when its sender and its receiver are in its step.
         for (number, step) in steps.iter().enumerate() {
             for (i, of) in step.iter().enumerate() {
                 let ends = [of.0 as usize, of.1 as usize];
@@ -77,7 +75,6 @@ pub(super) fn ends_of_late(
         if flows.iter().all(|flow| flow.ends.is_none()) && next_entry.is_infinite() {
             return ended;
         }
-        // Advance until a flow begins to share links, or has sent all of its bytes.
         let rates = rates(&flows, now, &capacities);
         let next = flows.iter().zip(&rates).map(|(flow, rate)| {
             if flow.shares > now { flow.shares } else { now + flow.left / rate }
@@ -87,7 +84,6 @@ pub(super) fn ends_of_late(
             flow.left -= rate * (next - now);
         }
         now = next;
-        // A message that has ended is complete at its sender and its receiver.
         flows.retain(|flow| {
             let is_there = flow.left <= 1e-9;
             for end in flow.ends.into_iter().flatten().filter(|_| is_there) {
@@ -136,7 +132,6 @@ fn rates(flows: &[Flow], now: f64, capacities: &[f64]) -> Vec<f64> {
     rates
 }
 
-/// A machine with `order=data`.
 #[derive(Debug)]
 pub(super) struct ByData {
     pub startup_us: f64,
@@ -152,23 +147,19 @@ pub(super) struct ByData {
     pub late: Vec<(usize, f64)>,
 }
 
-/// A rank with `order=data`. Steps are counted from 0.
 #[derive(Clone, Default)]
 struct RankByData {
     /// The rank's sends (step, receiver, bytes, latest arrival), in the order of the schedule.
     sends: Vec<(usize, u32, u64, usize)>,
-    /// The number of sends that have begun, and of those that are in flight.
     begun: usize,
     in_flight: usize,
     /// The times at which the rank enters, its start-up ends, and its reduction ends.
     enters: f64,
     startup: Option<f64>,
     reduction: Option<f64>,
-    /// For each step, the messages that the rank has not received, and the bytes that it has not
-    /// begun to reduce.
+    /// For each step, the missing messages, and the bytes that the rank has not begun to reduce.
     missing: Vec<u32>,
     unreduced: Vec<u64>,
-    /// The first step whose data has not been reduced.
     available: usize,
     ended: f64,
 }
@@ -218,7 +209,6 @@ pub(super) fn ends_by_data(
     // The messages in flight, and those whose receiver has not entered.
     let (mut flows, mut held) = (Vec::new(), Vec::new());
     loop {
-        // Process all events of the present time.
         for r in &mut ranks {
             if r.enters > 0.0 && (r.enters - now).abs() < EQUAL_US {
                 r.ended = now;
@@ -250,7 +240,6 @@ pub(super) fn ends_by_data(
             }
             !is_there
         });
-        // Let ranks continue: reduce the data of complete steps, then send.
         let mut begins = false;
         for (rank, r) in ranks.iter_mut().enumerate().filter(|(_, r)| r.enters <= now + EQUAL_US) {
             let received = r.missing.iter().position(|missing| *missing > 0);
@@ -285,7 +274,6 @@ pub(super) fn ends_by_data(
         if begins || arrives {
             continue;
         }
-        // Advance to the next event.
         let rates = rates(&flows, now + EQUAL_US, &capacities);
         let of_flows = flows.iter().zip(&rates).map(|(flow, rate)| {
             if flow.shares > now + EQUAL_US {

@@ -43,22 +43,16 @@ const MOST_RATIO_BITS: i32 = 20;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Units {
     byte: f64,
-    /// The work that a link of bandwidth 1 transmits in a tick.
     link: f64,
-    /// The work that an injection link transmits in a tick; 0 if there are none.
     injection: f64,
     fairness: Fairness,
-    /// The weight of a message whose round-trip time is 1 µs.
     weight: f64,
-    /// The binary logarithm of the smallest weight.
     least_weight_bits: i32,
 }
 
 impl Units {
-    /// Returns the units of a network. They are not used for a network that is too large (not
-    /// `fits`).
+    /// The units of a network are not used if it is too large (not `fits`).
     pub(super) fn new(machine: &Fluid, topology: &Network, fits: bool) -> Self {
-        // Find the largest bandwidth, and the range of round-trip times.
         let (mut widest, mut longest) = (0.0_f64, 0.0_f64);
         let (mut shortest, mut has_zero) = (f64::INFINITY, false);
         let links = 0..if fits { topology.link_slots() } else { 0 };
@@ -71,8 +65,7 @@ impl Units {
             has_zero |= rtt == 0.0;
             shortest = if rtt > 0.0 { shortest.min(rtt) } else { shortest };
         }
-        // The time of a byte on a link of bandwidth 1. If links take no time, only injection links
-        // matter.
+        // The time of a byte on a link of bandwidth 1; without link times, on an injection link.
         let injection_us = machine.injection_byte_us;
         let byte_us = if machine.byte_us > 0.0 { machine.link_byte_us() } else { injection_us };
         let injection = if injection_us > 0.0 { byte_us / injection_us } else { 0.0 };
@@ -102,8 +95,7 @@ impl Units {
         self.least_weight_bits as u32
     }
 
-    /// Returns the work of a number of bytes: a whole number from 1 to a little more than takes
-    /// until [`LAST`].
+    /// Returns a whole number, from 1 to a little more than takes until [`LAST`].
     pub(super) fn work(&self, bytes: f64) -> f64 {
         let most = LAST as f64 * 2_f64.powi(CAPACITY_BITS + 1);
         (bytes * self.byte).round().clamp(1.0, most)
@@ -118,8 +110,7 @@ impl Units {
         (self.weight / rtt).round().clamp(2_f64.powi(self.least_weight_bits), most) as u64
     }
 
-    /// Returns the capacity in work per tick of the links of a folded network, injection links
-    /// last.
+    /// In work per tick, links between nodes first, then injection links.
     pub(super) fn capacities(&self, topology: &Network, fold: &Fold) -> Vec<u64> {
         let capacity = |work: f64| (work.round() as u64).max(1);
         let bandwidth = |link| topology.link_ends(link).map_or(1.0, |_| topology.bandwidth(link));
@@ -129,8 +120,7 @@ impl Units {
     }
 }
 
-/// Returns the time that work takes at a rate, to the nearest tick; later than [`LAST`] for a rate
-/// of 0.
+/// Rounds to the nearest tick; later than [`LAST`] for a rate of 0.
 pub(super) fn duration(work: i128, rate: u64) -> Ticks {
     let rate = i128::from(rate);
     let nearest = (2 * work.max(0) + rate).checked_div(2 * rate);
@@ -138,7 +128,6 @@ pub(super) fn duration(work: i128, rate: u64) -> Ticks {
     duration.min(LAST + 1)
 }
 
-/// A link of a flow's route, and the number of times that the route crosses it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Hop {
     pub link: u32,
@@ -157,24 +146,18 @@ const OPEN: u64 = u64::MAX;
 /// the next one computes all rates from the beginning.
 const MANY: usize = 4;
 const FEW: usize = 64;
-/// A solve that examines more than `MOST_VISITS` times the hops of all flows begins again from the
-/// beginning.
+/// A solve that examines more than `MOST_VISITS` times all hops starts from the beginning.
 const MOST_VISITS: usize = 4;
 
 #[derive(Debug, Clone)]
 struct Link {
     capacity: u64,
-    /// The sum of the weights of the flows.
     weights: u64,
-    /// The sum of the rates of the flows that have one.
     rated: u64,
-    /// The sum of the weights of the flows without a rate.
     unrated: u64,
-    /// The level at which the link is full; [`OPEN`] if it is not full.
     level: u64,
     /// The level at which the link is in the queue; [`OPEN`] if it is not queued.
     key: u64,
-    /// Whether a flow on this link has ended since the last solve.
     is_dirty: bool,
     is_pending: bool,
     /// The indices in [`Shares::hops`] of all hops over this link.
@@ -197,7 +180,6 @@ impl Link {
     }
 }
 
-/// The properties of a flow that a solve uses often.
 #[derive(Debug, Clone, Copy)]
 struct Flow {
     level: u64,
@@ -207,10 +189,8 @@ struct Flow {
     hops: u32,
 }
 
-/// The properties of a flow that a solve uses seldom.
 #[derive(Debug, Clone, Copy)]
 struct Remaining {
-    /// The work that was left at the time `since`.
     left: i128,
     since: Ticks,
     /// The rate before the solve with the number `solve`.
@@ -238,7 +218,6 @@ impl Queued {
     }
 }
 
-/// The flows of a network and their rates.
 #[derive(Debug, Clone)]
 pub(super) struct Shares {
     level_bits: u32,
@@ -255,31 +234,23 @@ pub(super) struct Shares {
     /// `hops[s << shift]`.
     shift: u32,
     hops: Vec<Hop>,
-    /// Whether any route crosses a link more than once.
     has_times: bool,
     /// For each hop, its position in [`Link::on`].
     place: Vec<u32>,
     /// The flows that are not attached to their links yet. This is done as late as possible,
     /// because flows that begin with windows need less memory.
     added: Vec<u32>,
-    /// The slots of flows that have been attached since the last solve.
     new: Vec<u32>,
-    /// The links on which a flow has ended since the last solve.
     dirty: Vec<u32>,
     removed: usize,
     sharing: usize,
-    /// The hops of all flows that share links.
     load: usize,
     visits: usize,
-    /// The links on which rates may change in the current solve.
     queue: BinaryHeap<Reverse<Queued>>,
-    /// The links that [`Shares::queue_pending`] still has to examine.
     pending: Vec<u32>,
-    /// The flows whose rates may have changed in the current solve.
     changed: Vec<u32>,
     solve: u64,
     fill: Fill,
-    /// The approximate shares, while there are very many flows.
     windows: Option<Box<Windows>>,
     /// Whether windows were too short to save work in the present steps.
     refuses_windows: bool,
@@ -320,7 +291,6 @@ impl Shares {
         self.links[link as usize].capacity
     }
 
-    /// Doubles the number of hops of a slot.
     fn widen(&mut self) {
         let (old, flows) = (self.shift, self.flows.len());
         self.shift += 1;
@@ -370,7 +340,6 @@ impl Shares {
         self.added.push(flow as u32);
     }
 
-    /// Returns the flows that the caller has to attach to their links, and clears their list.
     pub(super) fn take_added(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.added)
     }
@@ -519,7 +488,6 @@ impl Shares {
     /// Updates rates from the lowest level to the highest, visiting only links on which something
     /// changes. Ends early if computing all rates from the beginning would be faster.
     fn solve_changes(&mut self, now: Ticks, most: &mut u64) {
-        // Start at the links of new flows, and at those on which a flow has ended.
         for slot in std::mem::take(&mut self.new) {
             for hop in self.hops_of(slot) {
                 self.note(self.hops[hop].link);
@@ -646,7 +614,6 @@ impl Shares {
         let weight = flow.weight;
         let rest = &mut self.rest[slot as usize];
         if rest.solve != self.solve {
-            // Subtract the work at the old rate.
             rest.left -= i128::from(before) * i128::from(now - rest.since);
             (rest.since, rest.before, rest.solve) = (now, before, self.solve);
             self.changed.push(slot);
@@ -662,8 +629,7 @@ impl Shares {
         }
     }
 
-    /// Queues the links of a flow, whose rate has fallen to `level`, that were full at higher
-    /// levels.
+    /// Queues links of a flow that were full above `level`, to which its rate has fallen.
     fn queue_full(&mut self, slot: u32, level: u64) {
         for hop in self.hops_of(slot) {
             let number = self.hops[hop].link;
@@ -688,8 +654,8 @@ impl Shares {
             let link = &self.links[number as usize];
             let old = link.level;
             if old == OPEN {
-                // Flows keep their rates or get lower ones, so the link does not become full below
-                // this level.
+                // Flows keep their rates or get lower ones, so no link becomes full below this
+                // level.
                 let left = link.capacity.saturating_sub(link.rated + self.slack(link));
                 if link.unrated > 0 {
                     self.queue(number, quotient(left, link.unrated, self.level_bits).max(level));
@@ -709,7 +675,6 @@ impl Shares {
         }
     }
 
-    /// Asserts that all rates are those of a computation from the beginning.
     #[cfg(test)]
     fn check(&self, most: u64) {
         /// With more flows, the comparison would take too long.
@@ -778,15 +743,11 @@ fn rate_of(weight: u64, level: u64, level_bits: u32) -> u64 {
     ((u128::from(weight) * u128::from(level)) >> level_bits) as u64
 }
 
-/// The flows and links whose rates [`Fill`] computes.
 trait SharedLinks {
-    /// Returns the capacity of a link, and the sum of the weights of its flows.
     fn load(&self, link: u32) -> (u64, u64);
 
-    /// Calls `visit` with each flow on a link.
     fn each_on(&self, link: u32, visit: impl FnMut(u32));
 
-    /// Calls `visit` with each link of a flow's route, and how often the route crosses it.
     fn each_hop(&self, flow: u32, visit: impl FnMut(u32, u64));
 
     fn weight(&self, flow: u32) -> u64;
@@ -794,14 +755,10 @@ trait SharedLinks {
     fn level_bits(&self) -> u32;
 }
 
-/// The state of a link while rates are computed.
 #[derive(Debug, Clone, Copy)]
 struct Filling {
-    /// The capacity that has not been given to a flow.
     left: u64,
-    /// The sum of the weights of the flows without a rate.
     open: u64,
-    /// The level at which the link became full; [`OPEN`] if it is not full.
     level: u64,
 }
 
@@ -812,8 +769,7 @@ struct Fill {
     links: Vec<Filling>,
     /// One bit per flow: whether it has a rate.
     has_rate: Vec<u64>,
-    /// The links that are not full yet, each after a level that is at most the one at which it
-    /// becomes full.
+    /// Links that are not full, each with a level that is at most the one at which it becomes full.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     full: Vec<u32>,
 }
@@ -871,8 +827,8 @@ impl Fill {
                     Some(_) => self.full.push(link),
                 }
             }
-            // Give this level to the flows of all of these links together, so that their order does
-            // not matter.
+            // Give this level to the flows of all of these links, so that their order does not
+            // matter.
             let full = std::mem::take(&mut self.full);
             for link in &full {
                 self.links[*link as usize].level = level;

@@ -64,9 +64,7 @@ const MOST_FOLDED: usize = 2_000;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Rank {
-    /// The rank's sends in flight (`order=data` only).
     sending: u32,
-    /// Whether a start-up is in progress (`order=data` only).
     is_starting: bool,
     is_touched: bool,
     /// The time at which the next send, or its start-up, can begin.
@@ -87,13 +85,11 @@ impl Rank {
     }
 }
 
-/// A message whose receiver is late and has not entered the schedule.
 #[derive(Debug, Clone, Copy)]
 struct HeldMessage {
     from: usize,
     to: usize,
     step: u64,
-    /// The index among the sends of its sender.
     index: u32,
     posted: Clock<Ticks>,
 }
@@ -109,25 +105,20 @@ pub(super) struct Simulation {
     /// The end of each rank's start-up or, at first, the time at which a late rank enters. One
     /// further timer is for the end of the barrier.
     startups: Timers,
-    /// The start of each job, or 0.
     starts: Vec<Ticks>,
     /// The time at which each rank enters the schedule of its job; 0 if it has entered. Empty if
     /// all ranks enter at 0.
     late: Vec<Ticks>,
-    /// The messages to late ranks that have not entered (`order=data` only).
     held: Vec<HeldMessage>,
     /// The ranks with events at the present time (`order=data` only).
     touched: Vec<usize>,
     reductions: Timers,
     reduction_clocks: Vec<RankClock<Ticks>>,
-    /// The duration of a barrier, if there are any.
     barrier: Option<Ticks>,
     at_barrier: usize,
     /// The only node of the time-space record; `None` for all nodes.
     recorded_node: Option<usize>,
-    /// [`MOST_EXACT`], or a smaller number in tests.
     most_exact: usize,
-    /// [`MOST_FOLDED`], or 0 in some tests.
     most_folded: usize,
     /// Whether the simulation copies itself when it begins to use windows of time.
     pub makes_copy: bool,
@@ -234,7 +225,6 @@ impl Simulation {
         }
     }
 
-    /// Posts the next send of the step, and begins the start-up of the one after it.
     fn post(&mut self, rank: usize) {
         let position = &mut self.progress.ranks[rank];
         let (number, index) = (position.step, position.sent);
@@ -256,8 +246,7 @@ impl Simulation {
         }
     }
 
-    /// Starts a message at `start`, the present, when the second of its sender and receiver has
-    /// posted it.
+    /// The second of sender and receiver has posted the message at `start`, the present.
     fn start_message(&mut self, from: usize, number: u64, index: u32, start: Clock<Ticks>) {
         assert_eq!(start.at(), self.now, "a message starts when it is posted");
         let step = self.progress.steps.current(number);
@@ -289,7 +278,6 @@ impl Simulation {
         }
     }
 
-    /// Ends the wait for a message that arrives now. The rank continues at `end`.
     fn end_wait(&mut self, rank: usize, message: &InFlight, end: Clock<Ticks>) {
         let phases = self.progress.record.is_some().then(|| self.phases_of_wait(rank, message));
         let line = &mut TimeLine::of(&mut self.progress.record, rank);
@@ -332,8 +320,7 @@ impl Simulation {
         let fraction = if is_large { self.machine.flow_window } else { 0.0 };
         if self.in_flight.shares.begins_windows(fraction) {
             self.in_flight.begin_windows(self.now);
-            // Copy the simulation now, because no message is attached to links, whose lists take
-            // much memory.
+            // Copy now, because no message is attached to links, whose lists take much memory.
             if std::mem::take(&mut self.makes_copy) {
                 let mut copy = self.clone();
                 copy.machine.flow_window *= 2.0;
@@ -345,7 +332,6 @@ impl Simulation {
         self.in_flight.share(fraction, self.now, steps, events.remaining());
     }
 
-    /// Returns `false` if the rank has to wait at a barrier.
     fn reach_barrier(&mut self, rank: usize) -> bool {
         let r = &mut self.ranks[rank];
         assert_eq!(r.clock.at(), self.now, "a rank reaches the barrier at its own time");
@@ -361,7 +347,6 @@ impl Simulation {
         false
     }
 
-    /// Begins the barrier before the new step, if all ranks have reached it.
     fn begin_barrier(&mut self) {
         if let Some(barrier) = self.barrier.filter(|_| self.at_barrier == self.ranks.len()) {
             self.startups.set(self.ranks.len(), self.now + barrier);
@@ -372,7 +357,6 @@ impl Simulation {
     fn pass_barrier(&mut self) {
         self.at_barrier = 0;
         let Some(barrier) = self.barrier else { unreachable!("there is no barrier between steps") };
-        // The barrier continues the critical path of the rank that reached it last.
         let last = self.last_end();
         for (rank, r) in self.ranks.iter_mut().enumerate() {
             let line = &mut TimeLine::of(&mut self.progress.record, rank);
@@ -384,7 +368,6 @@ impl Simulation {
         (0..self.ranks.len()).for_each(|rank| self.enter_step(rank));
     }
 
-    /// Returns the last event of any rank, with the largest critical path to it.
     fn last_end(&self) -> Clock<Ticks> {
         self.ranks.iter().map(|rank| rank.ended).max().unwrap_or_default()
     }
@@ -392,7 +375,6 @@ impl Simulation {
 
 /// Data order, and late ranks with all orders.
 impl Simulation {
-    /// Records an event that may let a rank continue.
     fn touch(&mut self, rank: usize, event: Clock<Ticks>) {
         let r = &mut self.ranks[rank];
         r.reach(event);
@@ -401,7 +383,6 @@ impl Simulation {
         }
     }
 
-    /// Lets all touched ranks reduce the data that has arrived, and begin their next sends.
     fn continue_touched(&mut self) {
         for rank in std::mem::take(&mut self.touched) {
             self.ranks[rank].is_touched = false;
@@ -431,7 +412,6 @@ impl Simulation {
         }
     }
 
-    /// Begins the next sends whose data is available, as far as the rank has ports.
     fn send_by_data(&mut self, rank: usize) {
         while !self.ranks[rank].is_starting
             && let Some((step, index)) = self.progress.next_send(rank)
@@ -485,7 +465,6 @@ impl Simulation {
         self.late.get(rank).is_some_and(|at| *at > 0)
     }
 
-    /// Lets a late rank enter the schedule and post its sends and receives.
     fn enter_late(&mut self, rank: usize) {
         self.late[rank] = 0;
         let r = &mut self.ranks[rank];
@@ -510,8 +489,7 @@ impl Simulation {
 
 /// Folding: adds steps to a folded simulation, and splits orbits.
 impl Simulation {
-    /// Splits the orbits first, if the step is not symmetric under all translations of the folded
-    /// network.
+    /// Splits the orbits if the step is not symmetric under all translations of the folded network.
     fn add_folded_step(&mut self, step: &Step<'_>) {
         if self.in_flight.fold.is_plain() && step.symmetry.is_none() {
             return self.progress.steps.add(step);
@@ -600,7 +578,7 @@ impl Simulation {
         if let Some(record) = &mut self.progress.record {
             record.remap(&of, only);
         }
-        // Copy the timers. The last timer is for the barrier.
+        // The last timer is for the barrier.
         self.reductions = self.reductions.remap(&of);
         let with_barrier: Vec<usize> = of.iter().copied().chain([before.orbits()]).collect();
         self.startups = self.startups.remap(&with_barrier);
@@ -616,7 +594,6 @@ impl Simulation {
         });
     }
 
-    /// Splits all orbits, so that every node has its own rank.
     #[cfg(test)]
     pub(super) fn unfolded(mut self) -> Self {
         self.unfold(self.in_flight.folded(self.in_flight.fold.sides().to_vec()));
@@ -701,7 +678,6 @@ impl RankModel for Simulation {
             if reduction < NEVER {
                 state.add_path(*self.reduction_clocks[rank].path());
             }
-            // Of these times, only those of the present are used.
             state.add_number(u8::from(r.entered.at() == self.now));
             if r.entered.at() == self.now {
                 state.add_path(*r.entered.path());
@@ -721,7 +697,6 @@ impl RankModel for Simulation {
         let (sends, receives) = (step.sends(rank).len(), step.receives(rank).len());
         let r = &mut self.ranks[rank];
         (r.entered, r.posted) = (*r.clock, NEVER);
-        // Start the messages that their senders have posted.
         for receive in 0..receives {
             let step = self.progress.steps.current(number);
             let (index, &StepMessage { from, .. }) = step.receive(rank, receive);
@@ -733,7 +708,6 @@ impl RankModel for Simulation {
                 self.start_message(from as usize, number, index, start);
             }
         }
-        // Post the sends, each after a start-up.
         if sends > 0 && self.machine.has_startups() {
             self.begin_startup(rank, number, 0);
         } else {

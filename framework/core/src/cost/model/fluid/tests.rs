@@ -72,7 +72,6 @@ fn parts_follow_the_critical_path() {
     let machine = "startup_us=2,hop_us=1,byte_us=0.1";
     // A start-up, the latencies of two links, and the time of ten bytes.
     assert_eq!(priced("ring:8", machine, &[vec![(0, 2, 10)]]).2, [2.0, 1.0, 2.0, 0.0, 0.0]);
-    // Two messages share a link.
     let (us, _, parts) =
         priced("mesh:4", "byte_us=0.1,fairness=equal", &[vec![(0, 3, 10), (1, 3, 10)]]);
     assert_eq!((us, parts), (2.0, [0.0, 1.0, 0.0, 0.0, 1.0]));
@@ -183,7 +182,6 @@ fn last_reductions_of_different_ranks_are_not_added() {
     }
 }
 
-/// Compares `order=data` with a naive simulation.
 mod data_order {
     use super::super::oracle::{ByData, ends_by_data};
     use crate::cost::machine::Machine;
@@ -192,8 +190,7 @@ mod data_order {
     use crate::network::topology::parse;
     use crate::test_tiers::cases;
 
-    /// The cost, the ends of the ranks in the naive simulation, and whether a near tie may have
-    /// decided them.
+    /// Whether a near tie may have decided the naive simulation is returned, too.
     fn simulate(
         network: &str,
         machine: &ByData,
@@ -305,7 +302,6 @@ mod data_order {
         assert!(near_ties < count / 5, "{near_ties} of {count} cases have near ties");
     }
 
-    /// A machine that takes 1 µs to transmit a byte, and as long to reduce it.
     const BYTE_AND_REDUCTION: ByData = ByData {
         startup_us: 0.0,
         byte_us: 1.0,
@@ -401,7 +397,6 @@ mod data_order {
     }
 }
 
-/// Compares folded simulations with simulations of every rank.
 mod symmetry {
     use super::super::Fluid;
     use super::super::oracle;
@@ -425,8 +420,7 @@ mod symmetry {
         priced_of(None, topology, machine, steps, plain)
     }
 
-    /// [`priced`] with orbit planning: only the messages of one node per orbit of a group are
-    /// reported.
+    /// [`priced`] with orbit planning: one node per orbit of a group is reported.
     fn priced_of(
         group: Option<&Group>,
         topology: &str,
@@ -451,7 +445,6 @@ mod symmetry {
             "pairwise" | "gen" => test_steps::schedule(name, n, 700),
             "ring" => test_steps::schedule(name, n, 100),
             "linear" => test_steps::schedule(name, n, 300),
-            // Each step has fewer symmetries than the step before it.
             "broken" => {
                 let everyone = test_steps::schedule("linear", n, 40).remove(0);
                 vec![shift(n / 2, 500), everyone, shift(1, 300), vec![(0, 1, 900)], shift(3, 200)]
@@ -524,7 +517,6 @@ mod symmetry {
                             let (a, b) = (ends(&did, rank), ends(&did_plain, rank));
                             assert_eq!(a, b, "{network} {name} {machine}: {rank}");
                         }
-                        // Symmetric schedules are folded, `broken` is not. For `two`, see below.
                         let is_folded = orbits < n as usize;
                         assert!(
                             name == "two" || is_folded == (name != "broken"),
@@ -644,7 +636,6 @@ mod symmetry {
             priced("ring:8", &format!("byte_us=0.003{startup}"), &schedule("two", 8), false).1
         };
         assert_eq!((two(""), two(",startup_us=1")), (1, 2));
-        // The network is not folded with jitter, with `order=data`, or without translations.
         for machine in ["byte_us=0.003,noise=0.1", "byte_us=0.003,order=data"] {
             assert_eq!(priced("ring:8", machine, &schedule("gen", 8), false).1, 8, "{machine}");
         }
@@ -676,7 +667,6 @@ mod exactness {
         network: &'static str,
         machine: String,
         steps: Sends,
-        /// For each step, the load that each rank reduces, if any.
         sums: Vec<Vec<u64>>,
     }
 
@@ -731,7 +721,6 @@ mod exactness {
         "byte_us=0.01,hop_us=0.5,startup_us=1,order=data,ports=all,reduce_byte_us=0.1",
         "eager_byte_us=0.01,rendezvous_bytes=200,rendezvous_us=3,byte_us=0.01,hop_us=0.25,noise=0.3",
     ];
-    /// The first machines of [`MACHINES`], on which the order of a rank's sends has no meaning.
     const UNORDERED: u64 = 6;
 
     /// Returns a random step. Equal sizes and short routes make many events simultaneous.
@@ -746,7 +735,6 @@ mod exactness {
                 let to = match kind {
                     0 => (from + shift) % n,
                     1 if (from ^ shift) < n => from ^ shift,
-                    // A level of a tree.
                     2 if from < shift && from + shift < n => from + shift,
                     3 => (from + 1) % n,
                     4 => random.below(u64::from(n)) as u32,
@@ -909,7 +897,6 @@ mod exactness {
             of("mesh:2", 1, "byte_us=0.001,startup_us=86400000000", 25).unwrap().parts.total();
         assert_eq!(days, 25.0 * (86_400e6 + 1000.0));
         assert_eq!(of("mesh:2", 1, "byte_us=0.001,startup_us=86400000000", 27).unwrap_err(), error);
-        // Skipped steps count, too.
         let equal: Sends = vec![vec![(0, 1, 1, 0), (1, 0, 1, 0)]; 2000];
         let skipping = try_cost("ring:2", "free:model=fluid,byte_us=5000000000", &equal);
         assert_eq!(skipping.unwrap_err(), error);
@@ -951,7 +938,6 @@ mod windows {
         cost_of_forwarding(topology, &machine, &sends(steps))
     }
 
-    /// The completion time, the end of the first rank, and the mean of the ends of all ranks.
     fn times(cost: &Cost) -> [f64; 3] {
         let ranks = cost.ranks.unwrap();
         [cost.parts.total(), ranks.first, ranks.mean]
@@ -963,8 +949,7 @@ mod windows {
         }
     }
 
-    /// Each rank sends to all others. `kind` names the distribution of the sizes. Empty messages
-    /// are omitted.
+    /// `kind` names the distribution of the sizes. Empty messages are omitted.
     fn complete(kind: &str, ranks: u32) -> Messages {
         let mut random = Random(7);
         let mut below = |most| random.below(most);
@@ -1220,7 +1205,6 @@ mod windows {
     }
 }
 
-/// Compares messages among background traffic with closed forms and a naive simulation.
 mod background {
     use super::super::oracle;
     use crate::cost::background::Background;
@@ -1384,7 +1368,6 @@ fn grouped_sends_of_a_step_share_one_start_up() {
     assert!((us("") - 45.0).abs() < 1e-6 && (us(",grouped=yes") - 45.0).abs() < 1e-6);
 }
 
-/// Several jobs that run at the same time.
 mod jobs {
     use super::super::oracle::{self, ByData, ends_by_data};
     use crate::cost::kind::Kind;
@@ -1432,7 +1415,6 @@ mod jobs {
                 assert_eq!(costs[0].parts[Kind::Contention], Some(expected[0] - 100.0));
             }
         }
-        // Three messages on a link have a third each.
         let three = [(message(10), 0.0), (message(10), 0.0), (message(10), 0.0)];
         let costs = cost_of_jobs("ring:4", "free:model=fluid,byte_us=1", &three);
         assert_eq!(costs.iter().map(total).collect::<Vec<_>>(), [30.0; 3]);

@@ -18,7 +18,6 @@ fn start(kind: &'static CollectiveKind) -> TokenExchange {
         3 => vec![(vec![1], 9)],
         _ => Vec::new(),
     }));
-    // Classes are in ascending order of their receivers.
     assert_eq!((tokens.receivers(0, 0), tokens.receivers(0, 1)), (&[0, 3][..], &[1, 2][..]));
     let sizes = Arc::new(TokenSizes::new(Arc::clone(&tokens), kind.sums));
     let collective = Collective::of_tokens(kind, Arc::clone(&tokens));
@@ -156,7 +155,6 @@ fn a_send_of_tokens_follows_the_latest_arrival_of_these_tokens() {
 /// copies and combines.
 type Choice = (u64, u64, Option<u64>, u64, bool, bool);
 
-/// The holdings of each node: for each class of each owner, the origins of the pieces.
 type Naive = [BTreeMap<(u64, u32), BTreeSet<u64>>; 4];
 
 /// Executes a step from the definition of a dispatch and a combine. Returns the loads of the sends,
@@ -226,7 +224,6 @@ proptest! {
                 }
             }
         }
-        // Execute each step in both ways, and compare loads, faults and holdings.
         for step in &steps {
             let expected = naive_step(&tokens, &mut held, step, sums);
             x.begin_step();

@@ -29,22 +29,18 @@ use super::{Fill, Hop, Link, OPEN, SharedLinks, Shares, WITHOUT_SLOT, quotient, 
 use crate::cost::model::ticks::Timers;
 use crate::cost::model::ticks::{NEVER, Ticks, nearest};
 
-/// The fewest flows that should end in a window. With fewer, windows save no work, and rates are
-/// exact again.
+/// The fewest flows that should end in a window. With fewer, exact rates are as fast.
 const LEAST_ENDS: f64 = 2.0;
 /// The fraction of its own time for which a new flow waits, divided by the fraction of the flows
 /// that end in a window.
 const WAIT: f64 = 1.0 / 20.0;
 /// If less than this fraction of the listed flows has work left, ended flows are removed.
 const LEAST_LISTED: f64 = 0.8;
-/// If fewer flows than `LEAST_CHANGES * OBSERVED` start or end in [`OBSERVED`] windows, windows
-/// save no work.
+/// Windows save no work if fewer flows than `LEAST_CHANGES * OBSERVED` change in [`OBSERVED`].
 const LEAST_CHANGES: usize = 4;
 const OBSERVED: usize = 16;
-/// The bits of a positive `f64` that [`Windows::length`] distinguishes: the exponent, and five of
-/// the fraction.
+/// The bits of an `f64` that [`Windows::length`] distinguishes: exponent, and five of the fraction.
 const BUCKET_BITS: u32 = 16;
-/// An unused entry of [`Flows::links`].
 const NO_LINK: u32 = u32::MAX;
 
 /// A list of flows. Each property is a list, because a computation of all rates reads few
@@ -56,13 +52,11 @@ struct Flows {
     left: Vec<f64>,
     /// The rate divided by the weight; 0 for a flow that has not been in a window yet.
     levels: Vec<u64>,
-    /// The weight of each flow; empty if all weights are [`Flows::weight`].
     weights: Vec<u64>,
     weight: u64,
     /// The number of entries in `links` for each flow, that of the longest route.
     width: usize,
-    /// For each flow, the links of its route (twice if it crosses them twice), then [`NO_LINK`] up
-    /// to `width` entries.
+    /// For each flow, the links of its route (repeated if crossed twice), then [`NO_LINK`].
     links: Vec<u32>,
 }
 
@@ -140,7 +134,6 @@ impl Flows {
     }
 }
 
-/// The capacity of a link, and totals of its flows.
 #[derive(Debug, Clone, Copy)]
 struct Load {
     capacity: u64,
@@ -150,15 +143,12 @@ struct Load {
     flows: u32,
 }
 
-/// The flows on each link, and the properties of flows and links that a solution reads.
 #[derive(Debug, Clone)]
 struct Loads {
     level_bits: u32,
     flows: Flows,
     links: Vec<Load>,
-    /// For each link, the position of its first flow in `on`.
     first_on: Vec<u32>,
-    /// The flows on each link, one link after another.
     on: Vec<u32>,
 }
 
@@ -191,7 +181,6 @@ impl Loads {
         rate_of(self.flows.weight(flow), self.flows.levels[flow], self.level_bits) as f64
     }
 
-    /// Removes the flows that have ended, and lists the flows on each link again.
     fn list(&mut self) {
         let Self { flows, links, first_on, on, .. } = self;
         flows.remove_ended();
@@ -230,31 +219,23 @@ struct Ending {
     end: Ticks,
 }
 
-/// The flows of a network, and their rates in the current window.
 #[derive(Debug, Clone)]
 pub(super) struct Windows {
-    /// The fraction of the flows that should end in a window.
     fraction: f64,
-    /// The start and the end of the current window.
     start: Ticks,
     end: Ticks,
-    /// The time at which the window is cut, because a new flow would wait for too long, or
-    /// [`NEVER`].
+    /// The time at which the window is cut, because a new flow would wait for too long.
     cut: Ticks,
-    /// The largest length of the next window.
     longest: Ticks,
     endings: Vec<Ending>,
     loads: Loads,
     sharing: usize,
-    /// One bit per flow: whether it has ended.
     ended: Vec<u64>,
     fill: Fill,
-    /// The flows that have been added since the last window began.
     new: usize,
     /// The largest levels of flows with limited rates, in ascending order, each with its flow.
     limits: Vec<(u64, u32)>,
-    /// The windows, and the flows that started or ended in them, since the last decision to use
-    /// windows.
+    /// The windows, and the started and ended flows, since the last decision to use windows.
     observed: usize,
     changes: usize,
 }
@@ -313,7 +294,6 @@ impl Windows {
         self.cut = self.cut.min(now.saturating_add(nearest(wait)));
     }
 
-    /// Computes the max-min fair rates, none above its limit. Returns the number of examined links.
     fn solve(&mut self) -> u64 {
         let Self { loads, fill, limits, ended, .. } = self;
         let mut levels = std::mem::take(&mut loads.flows.levels);
@@ -497,7 +477,6 @@ impl Windows {
 }
 
 impl Shares {
-    /// Returns the end of the current window; [`NEVER`] if windows are not in use.
     pub(in super::super) fn window_end(&self) -> Ticks {
         self.windows.as_ref().map_or(NEVER, |windows| windows.end.min(windows.cut))
     }
