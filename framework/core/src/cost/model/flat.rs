@@ -480,6 +480,7 @@ impl Nodes {
 pub struct StageMessage {
     /// The sender, as a node of the machine.
     pub from: u32,
+    /// The receiver, as a node of the machine.
     pub to: u32,
     /// The step of the schedule.
     pub step: u64,
