@@ -4,7 +4,7 @@
 //! lies on two squares and uses one of them. The thesis states that the shorter squares should be
 //! used by more of the nodes, so that no link is used more than n/4 times, where n is the number of
 //! nodes of a row (section 4.4.2, formula 4.22), and shows one such choice (Fig. 4.12), but no
-//! rule. The rule in this crate was developed for this project.
+//! rule.
 //!
 //! By formula 4.22 the time is `(2 log_(2q+1)(n/4q) + 1) alpha + (3n + n/4q - 4) delta + (n/4 +
 //! n/4q - 1) L tau`, where q is the number of circuits that a link carries at the same time, alpha

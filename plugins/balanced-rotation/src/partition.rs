@@ -1,6 +1,5 @@
 //! Assigns the nodes of a torus to cycles and sections for a rotation by 90 degrees. Fig. 4.12 b of
-//! the thesis shows one example, but the text gives no rule. The rule in this module was developed
-//! for this project.
+//! the thesis shows one example; the rule in this module was developed for this project.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -19,9 +18,8 @@
 //! * q mod 3 further backward circuits, which can begin at any position.
 //!
 //! The q forward circuits of a quarter have room for the blocks of n/4 nodes. The shorter cycles
-//! have fewer nodes than that in a quarter and leave a part of this room empty. An eighth of all
-//! nodes therefore finds no room in a forward circuit. The longer cycles send the blocks of these
-//! nodes backwards.
+//! have fewer nodes in a quarter, so an eighth of all nodes finds no room in a forward circuit; the
+//! longer cycles send the blocks of these nodes backwards.
 //!
 //! Case 1: q is at least 3. Every quarter of a cycle is divided in the same way, and the four nodes
 //! that the rotation maps to each other use the same cycle.
@@ -37,20 +35,18 @@ use crate::squares::Square;
 /// their other cycle do not belong to the section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
-    /// Index of the square that the section lies on.
     pub square: usize,
-    /// Whether the circuit from the collector leads a quarter of the cycle forwards. Otherwise it
-    /// leads three quarters of the cycle backwards.
+    /// Whether the circuit from the collector leads a quarter of the cycle forwards, not three
+    /// quarters backwards.
     pub forward: bool,
-    /// Of the nodes on the cycle, ascending, modulo the length of the cycle.
+    /// On the cycle, ascending, modulo its length.
     pub positions: Vec<i64>,
-    /// Index of the collector in `positions`.
+    /// Index in `positions`.
     pub collector: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub struct Parameters {
-    /// Number of nodes of a row.
     pub n: u64,
     /// Largest number of circuits that a directed link carries at the same time.
     pub q: u64,
@@ -80,16 +76,16 @@ impl Reach {
     }
 }
 
-/// The positions of the forward collectors on a cycle, and the rule that selects the gaps with a
-/// backward section. A gap is the range of nodes between two neighbouring forward collectors.
+/// The positions of the forward collectors on a cycle, and the gaps with a backward section. A gap
+/// is the range of nodes between two neighbouring forward collectors.
 #[derive(Debug, Clone, Copy)]
 struct CollectorPositions {
     /// The two collectors of each side, in units of 1/[`PARTS`] of the side.
     along: [usize; 2],
-    /// In cycle `k` about the centre, the gap with number `step * k` (modulo the number of gaps)
-    /// has a backward section. If there is a second backward section, it lies half a cycle further.
+    /// In cycle `k` about the centre, the gap `step * k` (modulo the number of gaps) has a backward
+    /// section; a second one lies half a cycle further.
     step: usize,
-    /// In cycle `k` about the corner, `shift` is added to the number of the gap.
+    /// Added to the number of the gap in cycles about the corner.
     shift: usize,
 }
 
@@ -107,8 +103,8 @@ impl CollectorPositions {
     }
 }
 
-/// Positions of the collectors for q = 2. No rule is known that gives valid positions for every
-/// torus. These positions are valid for most tori, and for a larger proportion of the large tori.
+/// No rule is known that gives valid positions for every torus with q = 2. These are valid for
+/// most, and for a larger proportion of the large ones.
 const USUAL: [CollectorPositions; 4] = [
     CollectorPositions { along: [4, 16], step: 2, shift: 0 },
     CollectorPositions { along: [4, 14], step: 1, shift: 2 },
@@ -131,9 +127,8 @@ fn of_size(squares: &[Square], parameters: Parameters, reach: Reach) -> Option<V
     let with_positions =
         |collectors: CollectorPositions| around_collectors(squares, parameters, reach, collectors);
     match parameters.q {
-        // There is one collector, in the middle of each side. From each cycle about the centre to
-        // the next, the backward section is alternately in gap 2 and gap 0. In the cycles about the
-        // corner, it is alternately in gap 3 and gap 1.
+        // One collector is in the middle of each side. The backward section is alternately in gaps
+        // 2 and 0 (cycles about the centre), or 3 and 1 (about the corner).
         1 => with_positions(CollectorPositions { along: [PARTS / 2; 2], step: 2, shift: 1 }),
         2 => USUAL
             .into_iter()
@@ -152,17 +147,17 @@ fn pairs() -> impl Iterator<Item = CollectorPositions> {
     })
 }
 
-/// A node, or a group of equivalent nodes, that is assigned to one of two cycles. Cycle 0 is about
-/// the centre, and cycle 1 is about the corner.
+/// A node, or a group of equivalent nodes, that is assigned to cycle 0 (about the centre) or 1
+/// (about the corner).
 #[derive(Debug, Clone, Copy, Default)]
 struct Assignable {
     buckets: [usize; 2],
-    /// The distance to the collector on each of the two cycles.
+    /// To the collector on each of the two cycles.
     distance: [usize; 2],
 }
 
-/// Returns the index (0 or 1) of the cycle of each item. An item is assigned to the cycle with the
-/// nearer collector if there is room, so that circuits are short.
+/// Returns the index (0 or 1) of the cycle of each item. An item gets the cycle with the nearer
+/// collector if there is room.
 fn assign(items: &[Assignable], room: &[usize]) -> Option<Vec<usize>> {
     // Sort by the difference of the two distances. `share` serves the last items first, and moves
     // the first items first if a cycle is too full.
@@ -246,8 +241,8 @@ fn around_collectors(
     const NONE: usize = usize::MAX;
     let n = parameters.n;
     let index = |(x, y): (u64, u64)| (x * n + y) as usize;
-    // Stage 1: place the collectors. If a node is at a collector position on both of its cycles, it
-    // is the collector on the cycle about the centre.
+    // Stage 1: place the collectors. A node at collector positions of both cycles is the collector
+    // of the cycle about the centre.
     let mut collects = vec![NONE; (n * n) as usize];
     let mut positions: Vec<Vec<i64>> = Vec::with_capacity(squares.len());
     for (i, square) in squares.iter().enumerate() {
@@ -323,8 +318,8 @@ fn around_collectors(
                 let collector = reach.collector(positions.len());
                 sections.push(Section { square: i, forward: false, positions, collector });
             }
-            // The last gap ends at the first collector. The nodes before this collector get
-            // positions that are lower by the length of the cycle.
+            // The last gap ends at the first collector, whose positions are lowered by the length
+            // of the cycle.
             let (last, turn) = if k + 1 < own.len() {
                 (first + k + 1, 0)
             } else {
@@ -339,8 +334,8 @@ fn around_collectors(
     Some(sections)
 }
 
-/// Divides the `count` nodes between two forward collectors: returns how many belong to the first
-/// and to the second. The rest belongs to backward sections.
+/// Divides the `count` nodes between two forward collectors. Returns how many belong to the first
+/// and to the second; the rest belongs to backward sections.
 fn divide_gap(count: usize, reach: Reach, backward: usize) -> (usize, usize) {
     let after = reach
         .after

@@ -1,7 +1,7 @@
-//! Assignment of items to buckets of limited size. Each item can be put into one of two buckets.
+//! Assignment of items to buckets of limited size.
 
-/// Returns for each item the index (0 or 1) of its bucket, so that no bucket has more items than
-/// `room`, or `None` if this is impossible.
+/// Returns which of its two buckets (0 or 1) each item gets, so that no bucket has more items than
+/// `room`. `None` if this is impossible.
 ///
 /// 1. From the last item to the first, each chooses its bucket 0, or bucket 1 if only that has
 ///    room.
@@ -17,12 +17,12 @@ pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> 
     for (item, buckets) in items.iter().enumerate() {
         buckets.iter().for_each(|bucket| touching[*bucket].push(item));
     }
-    // Stage 1: each item chooses its bucket 0, or its bucket 1 if only bucket 1 has room left.
+    // Stage 1.
     for (item, buckets) in items.iter().enumerate().rev() {
         chosen[item] = usize::from(left[buckets[0]] <= 0 && left[buckets[1]] > 0);
         left[buckets[chosen[item]]] -= 1;
     }
-    // Stage 2: move items out of each bucket that is too full.
+    // Stage 2.
     let mut seen = vec![usize::MAX; room.len()];
     let mut chains = 0;
     for bucket in 0..room.len() {

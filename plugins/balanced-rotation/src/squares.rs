@@ -9,8 +9,8 @@
 //! The rotation of (x, y) to (y, -x) has two fixed points: the centre and the corner. The corner is
 //! the point half a row and half a column from the centre, where the torus closes. There are n/2
 //! squares about each of these two points. Every node lies on one square about the centre and on
-//! one square about the corner. Two squares can share a row. Together they then use the n links of
-//! this row, each link once. No two cycles share a link.
+//! one square about the corner. No two cycles share a link: if two squares share a row, together
+//! they use its n links, each once.
 
 #[derive(Debug, Clone)]
 pub struct Square {
@@ -25,7 +25,7 @@ pub struct Square {
 }
 
 impl Square {
-    /// Returns all squares of an n by n torus, where n is even.
+    /// `n` is even.
     pub fn all(n: u64) -> Vec<Self> {
         let half = n / 2;
         (0..2).flat_map(|about| (1..=half).map(move |number| Self::new(n, about, number))).collect()

@@ -83,9 +83,8 @@ pub(crate) const ALL_TO_ALL: Butterfly = Butterfly {
     },
 };
 
-/// Declares the symmetry and returns the nodes to plan. Nodes with an even coordinate send in one
-/// direction, and nodes with an odd coordinate send equally far in the opposite direction. Shifts
-/// by 2 therefore leave the schedule unchanged.
+/// Declares the symmetry and returns the nodes to plan. Shifts by 2 leave the schedule unchanged,
+/// because nodes with odd coordinates mirror those with even ones.
 fn planned(grid: &Grid, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
     let symmetry = |radix: &u64| if *radix > 1 { Symmetry::shift(2) } else { Symmetry::NONE };
     schedule.symmetric(&grid.radices().iter().map(symmetry).collect::<Vec<_>>())
@@ -119,8 +118,7 @@ impl Algorithm for Butterfly {
             }
             return Ok(());
         }
-        // Case 2: each step sends some segments of the vector, or some blocks. The reduce-scatter
-        // and the all-to-all begin with the shortest distances.
+        // Case 2: each step sends some segments of the vector, or some blocks.
         if collective == Collective::AllReduce {
             schedule.layout_in_parts(grid.radices(), ports as u32)?;
         } else {
@@ -209,7 +207,6 @@ mod tests {
         }
     }
 
-    /// The ports send one segment each of every block, in total as much as a single port.
     #[test]
     fn several_ports_on_tori_have_the_cost_of_the_closed_forms() {
         // `[]` is a hypercube of one node, which has no dimensions.

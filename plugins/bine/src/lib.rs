@@ -36,7 +36,6 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// Returns s, or an error if the number of nodes is not a power of two.
 fn steps(problem: &Problem<'_>) -> Result<u32, Stop> {
     match problem.topology().nodes() {
         n if n.is_power_of_two() => Ok(n.trailing_zeros()),
@@ -44,7 +43,6 @@ fn steps(problem: &Problem<'_>) -> Result<u32, Stop> {
     }
 }
 
-/// Returns the sum of the first `terms` terms of 1 - 2 + 4 - 8 + 16, etc.
 fn reach(terms: u32) -> i64 {
     (1 - (-2_i64).pow(terms)) / 3
 }

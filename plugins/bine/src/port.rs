@@ -11,7 +11,7 @@ pub(crate) const PORTS: ParamInfo = ParamInfo::number(
     "1 to 6: for tori, this number of butterflies or trees over the dimensions at the same time; by default, as many as the machine has ports for the directions of a torus, and with one port a single one along the line of ranks",
 );
 
-/// The messages of a node in a step depend on the parameter `ports`, so no number is promised.
+/// The number of messages of a node in a step depends on `ports`, so none is promised.
 pub(crate) const PORTED: About = About { ports: 0, ..ANYWHERE };
 
 /// A butterfly whose steps use the dimensions of a grid in turn, skipping complete ones. A line of
@@ -53,8 +53,8 @@ impl<'a> PortButterfly<'a> {
         self.grid.moved(r, dimension, c)
     }
 
-    /// Returns the ranks that data of rank `r` can reach in the given steps, including `r`. These
-    /// ranks form a subgrid. The result has the coordinates of the subgrid for each dimension.
+    /// Returns the ranks that data of rank `r` can reach in the given steps, including `r`, as
+    /// coordinates of a subgrid for each dimension.
     pub(crate) fn reached(
         &self,
         r: u64,
@@ -73,10 +73,9 @@ impl<'a> PortButterfly<'a> {
     }
 }
 
-/// Coordinates of one dimension. Consecutive coordinates are stored as a range, because the size of
-/// a set of bits grows with the dimension.
+/// Consecutive coordinates are a range, because a set of bits grows with the dimension.
 pub(crate) enum Coordinates {
-    /// The first coordinate and the number of coordinates, with wrap-around.
+    /// First and number, with wrap-around.
     Range(u64, u64),
     Bits(Vec<u64>),
 }
@@ -85,7 +84,7 @@ impl Coordinates {
     fn new(radix: u64, mut coordinates: Vec<u64>) -> Self {
         coordinates.sort_unstable();
         let count = coordinates.len();
-        // Find the coordinates whose predecessor is missing. A range has exactly one of them.
+        // A range has exactly one of them.
         let mut firsts = (0..count)
             .filter(|k| coordinates[*k] != (coordinates[(k + count - 1) % count] + 1) % radix);
         match (firsts.next(), firsts.next()) {
@@ -103,8 +102,8 @@ impl Coordinates {
     }
 }
 
-/// Returns the grid of the schedule and the number of butterflies. Without the parameter `ports`,
-/// the grid is that of a torus if the machine has several ports, and otherwise a line of ranks.
+/// Returns the grid of the schedule and the number of butterflies. The default is a torus's own
+/// grid if the machine has several ports, and otherwise a line of ranks.
 pub(crate) fn grid_and_ports(problem: &Problem<'_>) -> Result<(Grid, usize), Stop> {
     let Some(ports) = problem.given::<u64>("ports")? else {
         if let Some(of_torus) = ports_on_torus(problem) {
@@ -125,9 +124,9 @@ pub(crate) fn grid_and_ports(problem: &Problem<'_>) -> Result<(Grid, usize), Sto
     }
 }
 
-/// Returns the grid of a torus and the number of butterflies that it can run at the same time, if
-/// there are several: one for each direction of each dimension, at most one for each port of the
-/// machine. The authors' all-to-all has only one, so the default of an all-to-all is a line.
+/// Returns the grid of a torus and the number of butterflies, if several can run at the same time:
+/// one for each direction of each dimension, at most one for each port. The authors' all-to-all has
+/// only one, so its default is a line.
 fn ports_on_torus(problem: &Problem<'_>) -> Option<(Grid, usize)> {
     let is_torus = matches!(problem.topology().kind(), "torus" | "ring");
     if !is_torus || problem.collective() == Collective::AllToAll {

@@ -27,8 +27,8 @@ fn of_function(name: &str) -> (&'static dyn Algorithm, Option<&'static str>) {
     }
 }
 
-/// Returns the blocks of a message in the notation of the file. In an all-to-all, also removes
-/// these blocks from the sender's set in `held`, which has the blocks of each rank.
+/// Returns the blocks of a message in the notation of the file. In an all-to-all, also removes them
+/// from the sender's blocks in `held`.
 fn blocks(
     send: &RehearsedSend,
     collective: Collective,
@@ -55,7 +55,6 @@ fn blocks(
     joined(&ids)
 }
 
-/// Returns the sends and receives of each rank, step by step, in the notation of the file.
 fn events(steps: &[RehearsedStep], collective: Collective, n: u64) -> Vec<String> {
     let mut held: Vec<BTreeSet<(u64, u64)>> =
         (0..n).map(|from| (0..n).map(|to| (from, to)).collect()).collect();
@@ -72,16 +71,16 @@ fn events(steps: &[RehearsedStep], collective: Collective, n: u64) -> Vec<String
             lines[to as usize] += &format!(" <{from}");
             let sent: Vec<_> =
                 before[from as usize].difference(&held[from as usize]).copied().collect();
-            // A rank sends one message in each step, so all blocks that it has lost in this step
-            // were in that message.
+            // A rank sends one message in each step, so it contained all blocks that the rank has
+            // lost.
             held[to as usize].extend(sent);
         }
     }
     lines
 }
 
-/// Replaces the number of each segment by the rank that completes its sum. The library uses a
-/// different numbering, so that each message is contiguous in memory.
+/// Replaces the number of each segment by the rank that completes its sum. The library numbers
+/// segments such that messages are contiguous.
 fn renumbered(lines: &[&str]) -> Vec<String> {
     let n = lines.len();
     let last = n.trailing_zeros() as usize - 1;
@@ -171,7 +170,6 @@ fn the_messages_on_tori_are_those_of_the_authors_library() {
     assert_eq!(compared, 32);
 }
 
-/// Passes the words of the title and the lines of each case. Returns the number of cases.
 fn for_each_case(file: &str, mut compare: impl FnMut(&[&str], &[&str])) -> usize {
     let lines: Vec<&str> = file.lines().filter(|line| !line.starts_with('#')).collect();
     let cases = lines.split(|line| line.is_empty()).filter(|case| !case.is_empty());

@@ -1,6 +1,6 @@
-//! Bine trees. `bine-broadcast` takes `log2 p (alpha + m beta)`, and `bine-scatter` takes `log2 p
-//! alpha + (p - 1) m beta`. `bine-reduce` and `bine-gather` use the same tree in reverse. They take
-//! `log2 p (alpha + m beta + m gamma)` and `log2 p alpha + (p - 1) m beta`.
+//! Bine trees. `bine-broadcast` takes `log2 p (alpha + m beta)`, and `bine-scatter` takes
+//! `log2 p alpha + (p - 1) m beta`. `bine-reduce` and `bine-gather` use the same tree in reverse.
+//! They take `log2 p (alpha + m beta + m gamma)` and `log2 p alpha + (p - 1) m beta`.
 //!
 //! Each step of a tree is one step of the butterfly, in which every rank that has the block sends
 //! it to its partner. With `order=far`, the first message has the longest distance (a
@@ -72,12 +72,11 @@ pub(crate) const GATHER: Tree = Tree {
 struct Edge {
     from: u64,
     to: u64,
-    /// The receiver and all ranks below it in the tree, as coordinates of each dimension.
+    /// The receiver and all ranks below it in the tree.
     below: Vec<Coordinates>,
 }
 
-/// Returns the messages of each step of the broadcast from `root`. `order` has the steps of the
-/// butterfly in the order of the tree.
+/// Returns the messages of each step of the broadcast from `root`.
 fn edges(port: &PortButterfly<'_>, order: &[usize], root: u64) -> Vec<Vec<Edge>> {
     let mut have = vec![root];
     let step = |(i, &s): (usize, &usize)| {
@@ -215,7 +214,6 @@ mod tests {
         }
     }
 
-    /// As for butterflies.
     #[test]
     fn several_ports_on_tori_have_the_cost_of_the_closed_forms() {
         for sides in [&[8][..], &[4, 4], &[2, 8], &[4, 2, 2], &[1, 4]] {
@@ -228,8 +226,7 @@ mod tests {
                     let problem = problem.block_bytes(10 * ports).param("order", order);
                     problem.param("ports", &ports.to_string()).verify(algorithm).unwrap()
                 };
-                // Every rank but the root receives the vector or passes its sum on once. In a
-                // scatter or gather, half of the blocks are sent in each step.
+                // Every rank but the root receives the vector or passes its sum on once.
                 for (algorithm, blocks) in [
                     (&BROADCAST, n - 1),
                     (&REDUCE, n - 1),

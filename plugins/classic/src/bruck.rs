@@ -1,5 +1,5 @@
-//! The algorithm of Bruck et al. (sections 3 and 4 of their paper). It takes about `(k - 1)
-//! ceil(log_k p)` steps. Blocks are forwarded several times on their routes.
+//! The algorithm of Bruck et al. (sections 3 and 4 of their paper). It takes about
+//! `(k - 1) ceil(log_k p)` steps.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -12,9 +12,8 @@
 //! * allgather: `log2 p alpha + (p - 1) m beta`.
 //!
 //! In an all-to-all, the distance of a block from its origin to its destination is written in base
-//! k. For the digit with weight k^i and for each value j from 1 to k - 1, each rank sends some of
-//! its blocks to the rank j k^i positions after it. These are all blocks whose distance has the
-//! value j in this digit.
+//! k. For the digit with weight k^i and each value j from 1 to k - 1, each rank sends all blocks
+//! whose distance has the value j in this digit to the rank j k^i positions after it.
 //!
 //! In an allgather, each rank has the blocks of k^i ranks when the steps of digit i begin. It sends
 //! these blocks to the ranks k^i, 2 k^i, up to (k - 1) k^i positions before it, except blocks that
@@ -52,7 +51,6 @@ impl Algorithm for Bruck {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let k = problem.whole("radix", 2..=u64::MAX)?;
         let n = line(problem, schedule)?;
-        // The sends depend only on distances between ranks.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let mut weight = 1;
         while weight < n {
@@ -72,8 +70,8 @@ impl Algorithm for Bruck {
     }
 }
 
-/// Adds a send from each rank r to the rank `distance` positions before it. The send has the blocks
-/// of the ranks r to r + `weight` - 1.
+/// Adds a send of `weight` blocks, from the rank's own on, from each rank to the rank `distance`
+/// positions before it.
 fn allgather(
     n: u64,
     weight: u64,
@@ -107,7 +105,7 @@ fn all_to_all(
     })
 }
 
-/// A set of distances from 0 to n - 1, with one bit for each distance.
+/// Distances from 0 to n - 1, one bit each.
 pub(crate) struct Distances {
     n: u64,
     bits: Vec<u64>,
@@ -126,7 +124,7 @@ impl Distances {
     pub(crate) fn from(&self, node: u64, out: &mut [u64]) {
         out.fill(0);
         shift_up(&self.bits, node, out);
-        // Bits that are shifted beyond bit n - 1 wrap around to bit 0.
+        // Bits beyond n - 1 wrap around to bit 0.
         shift_down(&self.bits, self.n - node, out);
         let spare = (out.len() as u64 * 64 - self.n) as u32;
         if let Some(last) = out.last_mut() {

@@ -6,9 +6,8 @@
 //! | r | `from` | rank of a process |
 //! | alpha, beta, m | | start-up of a message, time per byte, bytes of a block |
 //!
-//! `linear` is the baseline of every collective. Each node that has a block sends it directly to
-//! its receivers, and all messages are sent in one step. All algorithms except `linear` are from
-//! these papers:
+//! `linear` is the baseline of every collective. Each node sends its blocks directly to their
+//! receivers, in one step. The other algorithms are from these papers:
 //! * R. Thakur, R. Rabenseifner and W. Gropp, *Optimization of Collective Communication Operations
 //!   in MPICH* (2005);
 //! * J. Bruck et al., *Efficient Algorithms for All-to-All Communications in Multiport
@@ -34,14 +33,14 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// Sets a grid with one axis and returns the number of nodes on it.
+/// One axis, whatever the topology. Returns the number of nodes.
 pub(crate) fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<u64, Stop> {
     let n = problem.topology().nodes();
     schedule.layout(&[n], 1)?;
     Ok(n)
 }
 
-/// All except those of tokens, for which see `direct-dispatch` and `direct-combine`.
+/// All but those of tokens (see `direct-dispatch` and `direct-combine`).
 const COLLECTIVES: [Collective; 9] = [
     Collective::AllToAll,
     Collective::Broadcast,
@@ -70,9 +69,8 @@ impl Algorithm for Linear {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (n, root) = (problem.topology().nodes(), problem.root());
-        // Case 1: every rank sends to all others, so all shifts are symmetries. Case 2: in a
-        // permutation, the host accepts those with which it commutes. Case 3: with a root there is
-        // no symmetry.
+        // Case 1: every rank sends to all others, so all shifts are symmetries. Case 2: the host
+        // accepts those with which a permutation commutes. Case 3: with a root there is none.
         let (from_each_to_each, symmetry) = match problem.collective() {
             Collective::AllToAll
             | Collective::AllGather
@@ -139,8 +137,8 @@ impl Algorithm for Linear {
     }
 }
 
-/// Errors if the messages of a step do not fit in memory. If blocks can be empty (`may_be_sparse`),
-/// there may be far fewer messages than pairs, and only the host limits them.
+/// Errors if the messages of a step do not fit in memory. If blocks can be empty, there may be far
+/// fewer messages than pairs, and only the host limits them.
 fn check_step_size(n: u64, may_be_sparse: bool) -> Result<(), Stop> {
     const MAX_NODES: u64 = 4096;
     const MAX_SPARSE_NODES: u64 = 16_384;
@@ -209,7 +207,6 @@ impl Algorithm for Ring {
             return Err(Stop::unsupported("an all-to-all has only one ring"));
         }
         schedule.layout(&[n], rings.count() as u32)?;
-        // On each ring, all ranks apply the same rule relative to their own number.
         let planned = schedule.symmetric(&[rings.symmetry()])?;
         for step in 1..n {
             schedule.step()?;
@@ -224,7 +221,6 @@ impl Algorithm for Ring {
                 } else {
                     let to = (from + 1) % n;
                     let send = Blocks::new(from, to);
-                    // All blocks of this origin, except the one for the sender.
                     let others = [Axis::range(to, n - 1)];
                     schedule.send(&send.destinations(Set::product(&others)))?;
                 }

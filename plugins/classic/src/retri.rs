@@ -32,7 +32,6 @@ impl Algorithm for ReTri {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
         schedule.layout(&[n], 1)?;
-        // The sends depend only on distances between ranks.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let mut weight = 1;
         let steps = (0..).find(|steps| 3_u64.saturating_pow(*steps) >= n).unwrap_or(0);
@@ -58,13 +57,13 @@ impl Algorithm for ReTri {
     }
 }
 
-/// Returns one digit (-1, 0 or 1) for each distance that a block can have on a ring of `n` ranks.
-/// The distance is `weight * t`, forwards or backwards, where t is as small as possible and has at
-/// most `left` digits. The result is the lowest digit of t in balanced ternary. If the distance is
-/// counted backwards, the digit is negated.
+/// Returns the digit (-1, 0 or 1) of each distance on a ring of `n` ranks: the lowest digit in
+/// balanced ternary of t, where the distance is `weight * t` forwards or backwards, and t is as
+/// small as possible with at most `left` digits. It is negated if the distance is counted
+/// backwards.
 fn digits(n: u64, weight: u64, left: u32) -> Vec<i64> {
     let mut digits = vec![0; n as usize];
-    // Start with the largest t, so that a smaller t overwrites the digits of a larger one.
+    // Smaller t overwrite the digits of larger ones.
     for t in (1..=(3_u64.pow(left) - 1) / 2).rev() {
         let ahead = (u128::from(weight) * u128::from(t) % u128::from(n)) as u64;
         let digit = [0, 1, -1][(t % 3) as usize];

@@ -88,12 +88,10 @@ fn plan(
             schedule.place(sets.place(net.levels(), node), node, true)?;
         }
     }
-    // The exchange of the two types of the highest level maps partners to partners and clusters to
-    // clusters. Each rule is the same for both types, so this exchange leaves the schedule
-    // unchanged. Shifts along a single axis are no symmetry: the partner of node (t, c, x), with
-    // the type t, the cluster c and the number x in the cluster, is (1 - t, x, c). A shift of the
-    // clusters of one type would also have to shift the nodes within the clusters of the other
-    // type.
+    // Exchanging the two types of the highest level maps partners to partners and clusters to
+    // clusters. A shift along a single axis is no symmetry: the partner of (t, c, x) is (1 - t, x,
+    // c), so a shift of the clusters of one type would have to shift the nodes within the clusters
+    // of the other type.
     let mut symmetry = vec![Symmetry::NONE; sets.grid().len()];
     if let Some(types) = symmetry.first_mut().filter(|_| net.levels() > 0) {
         *types = Symmetry::xor(1);
@@ -102,7 +100,7 @@ fn plan(
     AllToAll { net, sets, variant, payload, schedule, planned }.exchange()
 }
 
-/// A cluster, and the blocks of its nodes. The blocks are a list of products of sets.
+/// The blocks are a union of products of sets.
 struct Cluster {
     first: u64,
     blocks: Vec<Blocks<'static>>,
@@ -114,11 +112,11 @@ struct AllToAll<'a, 'h> {
     variant: Variant,
     payload: Payload,
     schedule: &'a mut Schedule<'h>,
-    /// All nodes, or those of one type if the host derives the others.
+    /// The nodes of one type suffice if the host derives the others.
     planned: &'a Planned,
 }
 
-/// A function that selects the blocks to send for node (t, c, x).
+/// Selects the blocks to send for node (t, c, x).
 type Select<'a> = dyn Fn(&Blocks<'static>, u64, u64, u64) -> Vec<Blocks<'static>> + 'a;
 
 impl AllToAll<'_, '_> {
@@ -140,8 +138,7 @@ impl AllToAll<'_, '_> {
         })
     }
 
-    /// Plans the exchange within these clusters of level `level`. All clusters exchange at the same
-    /// time.
+    /// Plans the exchange within these clusters of one level, at the same time.
     fn within(&mut self, level: usize, clusters: &[Cluster]) -> Result<(), Stop> {
         if level == 0 {
             return self.within_bases(clusters);
@@ -236,7 +233,7 @@ impl AllToAll<'_, '_> {
         Ok(())
     }
 
-    /// Plans the exchange within base networks, along one dimension after another.
+    /// One dimension after another.
     fn within_bases(&mut self, clusters: &[Cluster]) -> Result<(), Stop> {
         for dimension in 0..self.net.base.dimensions() {
             let len = self.net.base.radix(dimension);
@@ -256,7 +253,6 @@ impl AllToAll<'_, '_> {
         Ok(())
     }
 
-    /// Adds the sends of one step along all lines of a dimension. All nodes follow the same rule.
     fn on_lines(&mut self, cluster: &Cluster, dimension: usize, step: &Shift) -> Result<(), Stop> {
         let base = &self.net.base;
         for v in 0..base.nodes() {
@@ -276,22 +272,21 @@ impl AllToAll<'_, '_> {
     }
 }
 
-/// A step on a line of N nodes. Each node v sends to node v + `by` the blocks of `count`
-/// consecutive nodes, starting with node v + `first`. All node numbers are modulo N.
+/// A step on a line of N nodes: each node v sends to node v + `by` the blocks of `count`
+/// consecutive nodes from v + `first` on, modulo N.
 struct Shift {
     by: u64,
     first: u64,
     count: u64,
 }
 
-/// Allgather on a ring of N nodes. In each of the N - 1 steps, each node passes on the block that
-/// it received in the step before.
+/// Allgather on a ring of N nodes: in N - 1 steps, each node passes on the block received last.
 fn gather_on_ring(len: u64) -> Vec<Shift> {
     (0..len - 1).map(|age| Shift { by: 1, first: len - age, count: 1 }).collect()
 }
 
-/// Allgather by Bruck's algorithm on a line of N nodes. In step s (from 0), each node sends its
-/// blocks to the node 2^s positions before it. Each node sends N - 1 blocks in total.
+/// Bruck's allgather: in step s (from 0), each node sends its blocks to the node 2^s positions
+/// before it, N - 1 blocks in total.
 fn gather_by_doubling(len: u64) -> Vec<Shift> {
     let powers = (0..u64::BITS).map(|i| 1 << i).take_while(|distance| *distance < len);
     powers
@@ -303,9 +298,8 @@ fn gather_by_doubling(len: u64) -> Vec<Shift> {
         .collect()
 }
 
-/// All-to-all on a ring of N nodes. Blocks for nodes up to N / 2 positions ahead are sent forwards
-/// first. In each step a message has blocks for one node fewer. Then all remaining blocks are sent
-/// backwards in the same way. Each block takes its shortest route.
+/// All-to-all on a ring of N nodes: blocks for nodes up to N / 2 positions ahead are sent forwards,
+/// one node fewer in each step, then the others backwards. Each block takes its shortest route.
 fn exchange_on_ring(len: u64) -> Vec<Shift> {
     let ahead = (1..=len / 2).rev().map(|count| Shift { by: 1, first: 1, count });
     let back =
@@ -313,8 +307,7 @@ fn exchange_on_ring(len: u64) -> Vec<Shift> {
     ahead.chain(back).collect()
 }
 
-/// All-to-all on a fully connected line. In step s, each node sends the block for the node s
-/// positions ahead directly to that node.
+/// All-to-all on a fully connected line: in step s, each node sends to the node s positions ahead.
 fn exchange_in_pairs(len: u64) -> Vec<Shift> {
     (1..len).map(|by| Shift { by, first: by, count: 1 }).collect()
 }

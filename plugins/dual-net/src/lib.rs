@@ -14,13 +14,11 @@
 //! | T(k, m) | | time of an algorithm on RDN^k(B); T(0, m) is the time of the algorithm on the base |
 //! | alpha, beta | | start-up of a message, time per byte |
 //!
-//! Each algorithm alternates between two kinds of steps, and uses each kind twice. In one kind,
-//! nodes send to their partners. In the second kind, all clusters run the algorithm one level down
-//! at the same time.
+//! Each algorithm alternates twice between sends to partners and the same algorithm one level down,
+//! which all clusters run at the same time.
 //!
 //! Within a cluster, *the blocks for node v* can be many blocks of the level above. `sets::Blocks`
-//! represents such blocks as a product of sets. A rule therefore sends only a few products, even if
-//! there are many blocks.
+//! represents them as a product of sets, so that a rule sends only a few products.
 //!
 //! The paper does not prescribe the algorithms on the base network. This plugin uses the dimensions
 //! of the base one after another:
@@ -54,7 +52,6 @@ const PAPER: &str = "Y. Li, S. Peng, W. Chu: Collective Communication in Recursi
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Variant {
     Printed,
-    /// The algorithm without unnecessary sends.
     Lean,
 }
 
@@ -87,14 +84,12 @@ const DUAL_NET: About = About {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Payload {
-    /// Each sender has one block, and receivers get copies of it. If every node is a sender, blocks
-    /// are distinguished by their origins.
+    /// Each sender has one block, distinguished by its origin, and receivers get copies of it.
     Shared,
-    /// A different block for each node; the destinations distinguish blocks.
+    /// A different block for each destination.
     Personal,
 }
 
-/// One of the Algorithms 1 to 4 of the paper.
 struct NetCollective {
     about: About,
     payload: Payload,

@@ -2,13 +2,13 @@
 
 use swapmeet_sdk::{Grid, Problem, Stop};
 
-/// A dual-net of k levels over the base network B, `RDN^k(B)`.
+/// `RDN^k(B)`.
 #[derive(Clone)]
 pub(crate) struct Net {
-    /// Nodes of a cluster of each level: n_0, n_1, .. n_k. The last entry is the whole net.
+    /// n_0, n_1, etc. to n_k.
     n: Vec<u64>,
     pub base: Grid,
-    /// The kind of links between the nodes of a line of the base.
+    /// Links between the nodes of a line of the base.
     pub line: Line,
 }
 
@@ -21,7 +21,7 @@ pub(crate) enum Line {
 }
 
 impl Net {
-    /// Reads the net of a problem. Returns an error if the topology is not a dual-net.
+    /// Errors if the topology is not a dual-net.
     pub(crate) fn read(problem: &Problem<'_>) -> Result<Self, Stop> {
         let topology = problem.topology();
         if topology.kind() != "rdn" {
@@ -58,21 +58,19 @@ impl Net {
         self.n[level]
     }
 
-    /// Splits a node's number within its cluster of level `level` into (t, c, x): type, cluster one
-    /// level down, and number within it.
+    /// Splits the number of a node within its cluster of this level into type, cluster and number.
     pub(crate) fn split(&self, level: usize, node: u64) -> (u64, u64, u64) {
         let n = self.n[level - 1];
         (node / (n * n), node / n % n, node % n)
     }
 
-    /// Returns the number of node (t, c, x) within its cluster of level `level`; the inverse of
-    /// [`Self::split`].
+    /// The inverse of [`Self::split`].
     pub(crate) fn join(&self, level: usize, t: u64, c: u64, x: u64) -> u64 {
         let n = self.n[level - 1];
         (t * n + c) * n + x
     }
 
-    /// Returns the opposite end of a node's cross-edge of level `level`.
+    /// Returns the opposite end of the node's cross-edge of this level.
     pub(crate) fn partner(&self, level: usize, node: u64) -> u64 {
         let (t, c, x) = self.split(level, node);
         self.join(level, 1 - t, x, c)

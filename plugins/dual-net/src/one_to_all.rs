@@ -74,19 +74,18 @@ fn plan(
     OneToAll { net, sets: &Sets::new(net, false), variant, payload, schedule }.from(problem.root())
 }
 
-/// A cluster, and the node of the cluster from which the collective starts.
 #[derive(Clone)]
 struct RootedCluster {
-    /// Number of the cluster's first node.
+    /// Its first node.
     first: u64,
     root: u64,
-    /// The blocks for the nodes of the cluster. `None` in a broadcast, which has only one block.
+    /// For the nodes of the cluster. `None` in a broadcast, which has only one block.
     blocks: Option<Blocks<'static>>,
 }
 
 impl RootedCluster {
-    /// Returns the blocks for the nodes (t, `clusters`, `nodes`): the nodes of type t with these
-    /// numbers in these clusters. Returns `None` in a broadcast.
+    /// Returns the blocks for the nodes of type t with these numbers in these clusters. `None` in a
+    /// broadcast.
     fn blocks(
         &self,
         sets: &Sets<'_>,
@@ -121,8 +120,7 @@ impl OneToAll<'_, '_> {
         }
     }
 
-    /// Plans the collective within these clusters of level `level`. All clusters run it at the same
-    /// time.
+    /// Plans the collective within these clusters of one level, at the same time.
     fn within(&mut self, level: usize, clusters: &[RootedCluster]) -> Result<(), Stop> {
         if level == 0 {
             return self.within_bases(clusters);
@@ -131,7 +129,7 @@ impl OneToAll<'_, '_> {
         let n = net.nodes(level - 1);
         let printed = self.variant == Variant::Printed;
 
-        // Step 1: the root s of each cluster sends to its partner s'.
+        // Step 1.
         self.schedule.step()?;
         for cluster in clusters {
             let partner = net.partner(level, cluster.root);
@@ -147,7 +145,7 @@ impl OneToAll<'_, '_> {
             }
         }
 
-        // Step 2: s and s' run the algorithm one level down, within their clusters C and C'.
+        // Step 2.
         let mut inner = Vec::new();
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);
@@ -165,7 +163,7 @@ impl OneToAll<'_, '_> {
         }
         self.within(level - 1, &inner)?;
 
-        // Step 3: the nodes of C and C' send over their cross-edges.
+        // Step 3.
         self.schedule.step()?;
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);
@@ -174,8 +172,7 @@ impl OneToAll<'_, '_> {
                     continue;
                 }
                 for x in 0..n {
-                    // Node s' already has its data. In a broadcast, its partner s sent it the block
-                    // in step 1.
+                    // Node s' already has its data. In a broadcast, so does its partner s.
                     let s = t == s0 && x == s2;
                     let s_prime = t != s0 && x == s1;
                     if s_prime || (s && self.payload == Payload::Shared) {
@@ -190,15 +187,14 @@ impl OneToAll<'_, '_> {
             }
         }
 
-        // Step 4: each cluster runs the algorithm one level down.
+        // Step 4.
         let mut inner = Vec::new();
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);
             for t in 0..2 {
-                // Find the node of each cluster that has the data. The data for the clusters of
-                // type s0 was sent from C', so it is at the node with number s2. The data for the
-                // clusters of the opposite type was sent from C, so it is at the node with number
-                // s1.
+                // The data for the clusters of type s0 was sent from C', so it is at the node with
+                // number s2 of its cluster. The data for the opposite type was sent from C, so it
+                // is at number s1.
                 let (root, own) = if t == s0 { (s2, s1) } else { (s1, s2) };
                 for c in 0..n {
                     if self.payload == Payload::Shared && c == own {
@@ -215,9 +211,9 @@ impl OneToAll<'_, '_> {
         self.within(level - 1, &inner)
     }
 
-    /// Plans the collective within base networks, along one dimension after another. In each
-    /// dimension, all nodes that have data use their lines at the same time. A broadcast instead
-    /// spreads from neighbour to neighbour in all dimensions, if this takes fewer steps.
+    /// Plans the collective within base networks: one dimension after another, on all lines with
+    /// data at the same time. A broadcast instead spreads from neighbour to neighbour in all
+    /// dimensions if this takes fewer steps.
     fn within_bases(&mut self, clusters: &[RootedCluster]) -> Result<(), Stop> {
         let base = &self.net.base;
         let moves = |len: u64| match (self.payload, self.net.line) {
@@ -246,7 +242,7 @@ impl OneToAll<'_, '_> {
         Ok(())
     }
 
-    /// Adds steps of pairs (sender, receiver), relative to the root.
+    /// The pairs are relative to the root.
     fn inform(
         &mut self,
         clusters: &[RootedCluster],
@@ -276,8 +272,8 @@ impl OneToAll<'_, '_> {
         step: &[LineMessage],
     ) -> Result<(), Stop> {
         let base = &self.net.base;
-        // Before the sends along this dimension, exactly the nodes that agree with the root in this
-        // dimension and in all later ones have data. Each of them is the root of its line.
+        // Exactly the nodes that agree with the root in this dimension and in all later ones have
+        // data. Each of them is the root of its line.
         let agrees = |v: u64| {
             (dimension..base.dimensions())
                 .all(|d| base.coordinate(v, d) == base.coordinate(cluster.root, d))
@@ -297,9 +293,9 @@ impl OneToAll<'_, '_> {
     }
 }
 
-/// Returns the steps of a broadcast in which every informed node informs one neighbour in each
-/// step: the one with the most uninformed neighbours, then the farthest from the root. Nodes choose
-/// in the order in which they were informed.
+/// Returns the steps of a broadcast in which each informed node, in the order of being informed,
+/// informs one neighbour: the one with the most uninformed neighbours, then the farthest from the
+/// root.
 ///
 /// On a torus with odd sides this can take fewer steps than one dimension after another, where the
 /// root of a line sends backwards one step later than forwards, so that the forward half waits for

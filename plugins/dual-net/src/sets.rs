@@ -1,28 +1,21 @@
-//! Sets of blocks as products of axes.
-//!
-//! Within a cluster, *the blocks for node v* of the paper can be many blocks of the level above. In
-//! the grid of this module, all blocks that a rule sends are a few products.
+//! Sets of blocks as products of axes, so that all blocks that a rule sends are a few products.
 
 use crate::net::Net;
 use swapmeet_sdk::Axis;
 
-/// The grid of the sets. The axes of a node of level j are its type, then those of its cluster's
-/// number, then those of its number within the cluster.
+/// The grid of the sets. The axes of a node of level j are its type, its cluster's and its number's
+/// within the cluster.
 pub(crate) struct Sets<'a> {
     net: &'a Net,
-    /// For each level, the radices of the axes of a node of that level.
+    /// Of the axes of a node, by level.
     radices: Vec<Vec<u64>>,
-    /// For each dimension of the base, the set of nodes with each coordinate, as bits, if the base
-    /// is one axis.
-    ///
-    /// A base of up to 64 nodes is one axis, even if it has several dimensions: the set of all
-    /// nodes except one is then a small number of products. The dimensions of a larger base are
-    /// axes, and this field is empty.
+    /// For each dimension of the base, the nodes with each coordinate, as bits; empty if the
+    /// dimensions are axes. A base of up to 64 nodes is one axis, even if it has several
+    /// dimensions: the set of all nodes except one is then a small number of products.
     nodes_at: Vec<Vec<u64>>,
-    /// Whether nodes of type 1 have the order (1, x, c) instead of (1, c, x), where c is the
-    /// cluster and x the number in it. Node (0, c, x) and its partner (1, x, c) then differ only on
-    /// the axis of the type. Algorithm 4 as printed needs this: the blocks for a partner are one
-    /// product only then.
+    /// Whether nodes of type 1 have the order (1, x, c) instead of (1, c, x). Node (0, c, x) and
+    /// its partner (1, x, c) then differ only on the axis of the type, so that in Algorithm 4 as
+    /// printed the blocks for a partner are one product.
     swapped: bool,
 }
 
@@ -51,8 +44,8 @@ impl<'a> Sets<'a> {
         &self.radices[self.net.levels()]
     }
 
-    /// Converts the number of a node within its cluster of level `level` to its row-major number on
-    /// the axes of that level. The two numbers differ only if `swapped` is set.
+    /// Converts a number within a cluster of this level to the row-major number on the axes. They
+    /// differ only if `swapped` is set.
     pub(crate) fn place(&self, level: usize, node: u64) -> u64 {
         if level == 0 || !self.swapped {
             return node;
@@ -66,7 +59,7 @@ impl<'a> Sets<'a> {
         Blocks { axes: vec![Axis::ALL; self.grid().len()], hole: 0 }
     }
 
-    /// Returns all nodes of a cluster except `node`, as a union of products: for each axis, the
+    /// Returns all nodes of a cluster except `node` as a union of products: for each axis, the
     /// nodes that agree with `node` on earlier axes and differ on this one.
     pub(crate) fn all_but(&self, level: usize, node: u64) -> Vec<Vec<Axis<'static>>> {
         let (radices, at) = (&self.radices[level], self.coordinates(level, node));
@@ -96,12 +89,12 @@ pub(crate) enum NodeSelection<'a> {
     All,
     One(u64),
     Product(&'a [Axis<'static>]),
-    /// Nodes that are not selected yet. The exchange within the cluster selects them later.
+    /// To be selected later by the exchange within the cluster.
     Hole,
 }
 
-/// *The blocks for node v*, or *of node v*, as a product over all axes. The axes that v determines
-/// are a hole, to be filled with its coordinates.
+/// *The blocks for node v*, or *of node v*, as a product over all axes; those that v determines are
+/// a hole, to be filled with its coordinates.
 #[derive(Clone)]
 pub(crate) struct Blocks<'a> {
     axes: Vec<Axis<'a>>,
@@ -109,8 +102,8 @@ pub(crate) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// Returns only the blocks for, or of, the nodes (t, clusters, nodes). This selection replaces
-    /// the hole, which must have the axes of a cluster of level `level`.
+    /// Returns the blocks for, or of, the nodes (t, clusters, nodes). This selection fills the
+    /// hole, which must have the axes of a cluster of this level.
     pub(crate) fn restrict(
         &self,
         sets: &Sets<'_>,
@@ -142,8 +135,8 @@ impl<'a> Blocks<'a> {
         blocks
     }
 
-    /// Restricts the nodes of a base network to `count` coordinates from `first` on, in one
-    /// dimension. `nodes` is a buffer to which the result can refer.
+    /// Restricts the nodes of a base network to `count` coordinates from `first` on. `nodes` is a
+    /// buffer to which the result can refer.
     pub(crate) fn along<'b>(
         &self,
         sets: &Sets<'_>,

@@ -2,12 +2,11 @@
 //! tokens for the other. Through one port, a dispatch takes at most `(p - 1) (alpha + m beta)`, and
 //! a combine takes at most `(p - 1) (alpha + m beta + m gamma)`.
 //!
-//! In step s of a dispatch, each rank sends to the rank s positions after it. In step s of a
-//! combine, each rank sends to the rank s positions before it. A token with two receivers on one
-//! node crosses the network between nodes twice. These are the messages of DeepEP's low-latency
-//! mode, which sends all of them at the same time, as this algorithm does by default: the ports of
-//! the machine limit how many of them a rank sends at a time. The parameter `window` instead divides
-//! the messages among steps.
+//! In step s, each rank sends to the rank s positions after it (dispatch) or before it (combine). A
+//! token with two receivers on one node crosses the network between nodes twice. These are the
+//! messages of DeepEP's low-latency mode, which sends all of them at the same time, as this
+//! algorithm does by default: the ports of the machine limit how many of them a rank sends at a
+//! time. The parameter `window` instead divides the messages among steps.
 
 use crate::ANYWHERE;
 use crate::tokens::Tokens;

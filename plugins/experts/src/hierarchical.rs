@@ -4,9 +4,8 @@
 //! `(G - 1) u gamma + (g - 1) G m gamma` more than that.
 //!
 //! A dispatch has two phases:
-//! 1. Each rank sends one copy of each token to every other group in which a rank receives the
-//!    token. In that group, the copy is sent to the rank with the same position as the sender. In
-//!    step s, each rank sends to the rank s groups after it.
+//! 1. Each rank sends one copy of each token to every other group with a receiver, to the rank with
+//!    its own position there. In step s, each rank sends to the rank s groups after it.
 //! 2. Each rank copies the tokens from phase 1, and its own tokens, to their receivers in its
 //!    group. In step s, it sends to the rank s positions after it.
 //!
@@ -63,23 +62,18 @@ impl Algorithm for Hierarchical {
     }
 }
 
-/// Returns the send of a dispatch. `owner` is the rank where the tokens start, `near` is the
-/// sender, and `far` is the receiver.
+/// The token starts at `owner`.
 fn dispatch<'a>(near: u64, far: u64, owner: u64, classes: &'a [u64]) -> Blocks<'a> {
     Blocks::new(near, far).origins(Set::one(owner)).segments(Axis::bits(classes)).copy().strict()
 }
 
-/// Returns the send of a combine, which is the reverse of a send of a dispatch: from `far` to
-/// `near`.
 fn combine<'a>(near: u64, far: u64, owner: u64, classes: &'a [u64]) -> Blocks<'a> {
     Blocks::new(far, near).destinations(Set::one(owner)).segments(Axis::bits(classes)).combine()
 }
 
-/// A function that returns a send of some tokens of one rank. The tokens are given by their
-/// classes. All tokens of a class have the same receivers.
+/// A function that returns a send of some classes of tokens of one rank.
 type SendOf = for<'a> fn(u64, u64, u64, &'a [u64]) -> Blocks<'a>;
 
-/// Plans the sends between `n / g` groups of `g` ranks.
 fn between_groups(
     problem: &Problem<'_>,
     schedule: &mut Schedule<'_>,
@@ -94,10 +88,9 @@ fn between_groups(
     run_steps(schedule, &tokens, groups, send)
 }
 
-/// Plans the sends within groups. In a dispatch, the tokens of a rank are already at one rank of
-/// each group with receivers: the rank that has the same position in its group. This rank sends
-/// copies to the receivers in its group. In a combine, the receivers send their results to this
-/// rank, which adds them.
+/// Plans the sends within groups. In a dispatch, the rank of each group with the position of the
+/// tokens' owner already has them, and sends copies to the receivers. In a combine, the receivers
+/// send their results to this rank, which adds them.
 fn within_groups(
     problem: &Problem<'_>,
     schedule: &mut Schedule<'_>,
@@ -112,7 +105,6 @@ fn within_groups(
     run_steps(schedule, &tokens, g, send)
 }
 
-/// Adds the steps 1 to `end` - 1 to the schedule, each with the sends of its tokens.
 fn run_steps(
     schedule: &mut Schedule<'_>,
     tokens: &Tokens,
@@ -136,7 +128,6 @@ mod tests {
     use std::collections::BTreeSet;
     use swapmeet_sdk::Rehearsal;
 
-    /// A token is sent between groups once for each other group with a receiver.
     #[test]
     fn a_token_crosses_once_for_each_group() {
         for (groups, g) in [(1, 1), (1, 4), (4, 1), (2, 3), (3, 2), (3, 4)] {

@@ -1,7 +1,6 @@
 //! Dispatch and combine of mixture-of-experts models, on any topology. In a dispatch, each token of
 //! a rank is sent to a set of ranks, the ranks of its experts. In a combine, the ranks of the set
-//! return partial results, and the rank of the token receives their sum. Both move the same bytes,
-//! in opposite directions.
+//! return partial results, and the rank of the token receives their sum.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -10,8 +9,6 @@
 //! | m | | bytes of the tokens that one rank has for one other rank |
 //! | u | | bytes of the tokens that one rank has for at least one rank of one other group, u <= g m |
 //! | alpha, beta, gamma | | start-up of a message, time per byte, time to add a byte |
-//!
-//! The first lines of each file state the time that its algorithm takes.
 
 use swapmeet_sdk::{About, export_plugin};
 

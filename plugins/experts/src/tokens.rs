@@ -3,41 +3,40 @@
 use std::collections::BTreeMap;
 use swapmeet_sdk::{Problem, Stop, bit_words};
 
-/// The tokens of one rank in one send, as classes of tokens with the same receivers.
+/// The tokens of one rank in one send, as classes: tokens with the same receivers.
 pub(crate) struct Share {
-    /// The step of the send, from 1; 0 if the tokens need no send.
+    /// From 1; 0 if the tokens need no send.
     step: u32,
     near: u32,
     far: u32,
     owner: u32,
-    /// The index in `Tokens::classes` of the first class of the share.
+    /// Index in `Tokens::classes`.
     first: u32,
     count: u32,
 }
 
 impl Share {
-    /// Returns the rank that sends in a dispatch and receives in a combine, the rank at the other
-    /// end, and the rank of the tokens.
+    /// Returns `near` (which sends in a dispatch and receives in a combine), `far` and `owner`.
     pub(crate) fn ranks(&self) -> [u64; 3] {
         [self.near, self.far, self.owner].map(u64::from)
     }
 }
 
-/// The tokens of all ranks, in the order of the sends of a dispatch. The lists take memory for the
-/// tokens that are sent, not for each pair of ranks.
+/// The tokens of all ranks, in the order of the sends of a dispatch. Memory grows with the tokens
+/// that are sent, not with the pairs of ranks.
 pub(crate) struct Tokens {
-    /// The shares in ascending order of step, `near` and owner.
+    /// In ascending order of step, `near` and owner.
     shares: Vec<Share>,
-    /// The classes of tokens of all shares, one share after another.
+    /// Of all shares, one after another.
     classes: Vec<u32>,
-    /// The largest number of classes of tokens that a rank has.
+    /// The most that a rank has.
     most: u64,
 }
 
 impl Tokens {
-    /// Reads the tokens. The receivers are divided into groups of `size` consecutive ranks; with a
-    /// size of 1, each rank is a group. `send` takes a rank and a group, and returns the step,
-    /// `near` and `far` of the send that moves the rank's tokens for this group.
+    /// The receivers are divided into groups of `size` consecutive ranks. `send` takes a rank and a
+    /// group, and returns the step, `near` and `far` of the send that moves the rank's tokens for
+    /// this group.
     pub(crate) fn read(
         problem: &Problem<'_>,
         size: u64,
@@ -76,7 +75,7 @@ impl Tokens {
         &self.shares[start..end]
     }
 
-    /// Returns the classes of a share as [`Axis::bits`](swapmeet_sdk::Axis::bits) requires.
+    /// Returns the classes as [`Axis::bits`](swapmeet_sdk::Axis::bits) requires.
     pub(crate) fn words(&self, share: &Share) -> Vec<u64> {
         let classes = &self.classes[share.first as usize..][..share.count as usize];
         bit_words(self.most, classes.iter().map(|class| u64::from(*class)))

@@ -96,7 +96,7 @@ fn to_sdk(collective: msccl::Collective) -> Collective {
     }
 }
 
-/// Executes an algorithm without a host. Returns its number of steps, or the first error.
+/// Executes an algorithm without a host. Returns its number of steps.
 pub fn count_steps(program: &Program, root: u64) -> Result<u64, Stop> {
     let (_, order, execution) = run(program, root)?;
     let steps = order.parts.last().map_or(0, |(step, _)| *step);
@@ -122,7 +122,7 @@ fn pass_on(program: &Program, root: u64, schedule: &mut Schedule<'_>) -> Result<
     execution.wrong.map_or(Ok(()), Err)
 }
 
-/// The location of a step of a thread block, for error messages. `line` is its line in the file.
+/// The location of a step of a thread block, for error messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct StepLocation {
     gpu: u64,
@@ -141,8 +141,8 @@ fn invalid(line: usize, what: impl fmt::Display) -> Stop {
     Stop::invalid(format!("line {line}: {what}"))
 }
 
-/// Converts a set of blocks to products of origins, destinations and segments. Products that differ
-/// in only one of these three sets are joined.
+/// Converts blocks to products of origins, destinations and segments: products that differ in one
+/// of these sets are joined.
 fn products(buffers: &buffers::Buffers, ids: impl Iterator<Item = u64>) -> Vec<[Numbers; 3]> {
     use std::collections::BTreeMap;
     type Bits = Vec<u64>;
@@ -169,9 +169,8 @@ fn products(buffers: &buffers::Buffers, ids: impl Iterator<Item = u64>) -> Vec<[
     origins.into_iter().map(product).collect()
 }
 
-/// Makes the set of the GPUs with these numbers. A slot is a virtual node of a GPU (see [`sums`]).
-/// With one slot, the grid has one axis of GPUs. With several slots, the grid has the axes (slot,
-/// GPU), and the set has slot 0 of each GPU.
+/// Makes the set of the GPUs with these numbers: slot 0 of each GPU on the grid (slot, GPU), which
+/// has one axis if there is one slot (see [`sums`]).
 fn home_set<'a>(numbers: &'a Numbers, slots: u64, axes: &'a mut Vec<Axis<'a>>) -> Set<'a> {
     axes.clear();
     if slots > 1 {

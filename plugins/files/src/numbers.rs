@@ -7,7 +7,6 @@ pub(crate) enum Numbers {
 }
 
 impl Numbers {
-    /// Makes the set of the numbers whose bits are set.
     pub(crate) fn new(bits: &[u64]) -> Self {
         let list: Vec<u64> = (0..)
             .zip(bits)

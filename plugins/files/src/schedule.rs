@@ -1,8 +1,8 @@
 //! `schedule:file=X.json`: a schedule in the format of `trace --format json`, of Swapmeet or any
 //! other program (`docs/trace.md`).
 //!
-//! Each event is passed to the host as it is read. The nodes are those of the machine. A grid of
-//! virtual nodes can have several on one node; messages between these are ignored.
+//! Each event is passed to the host as it is read. Messages between virtual nodes of the same node
+//! are ignored.
 
 use crate::numbers::Numbers;
 use std::fs::File;
@@ -51,9 +51,9 @@ impl Algorithm for FromSchedule {
 struct FileReader<'a, 'p, 's> {
     problem: &'a Problem<'p>,
     schedule: &'a mut Schedule<'s>,
-    /// Rearrangements before the grid is set, to be passed on then.
+    /// Rearrangements to be passed on when the grid is set.
     waiting: u64,
-    /// Number of segments of a block; 0 before the grid is set.
+    /// Of a block; 0 before the grid is set.
     segments: u64,
     step: u64,
     stop: Option<Stop>,
@@ -98,7 +98,6 @@ impl EventHandler for FileReader<'_, '_, '_> {
             }
             DocumentEvent::Rearrange => {
                 if self.segments == 0 {
-                    // Rearrangements before the grid wait for it.
                     self.waiting += 1;
                     return Ok(());
                 }
@@ -125,14 +124,14 @@ impl FileReader<'_, '_, '_> {
         result.or_else(|stop| self.refuse(stop))
     }
 
-    /// Sets a grid of one axis, whatever the topology.
+    /// One axis, whatever the topology.
     fn lay_out(&mut self, layout: &Layout) -> Result<(), String> {
         let segments = layout.segments.max(1);
         let split = u32::try_from(segments)
             .map_err(|_| format!("{segments} segments, expected at most 2^32 - 1"))?;
         self.segments = segments;
         let grid = [self.problem.topology().nodes()];
-        // For tokens, the host defines the segments: the classes of the tokens.
+        // The segments of tokens are their classes, which the host knows.
         let has_tokens =
             matches!(self.problem.collective(), Collective::Dispatch | Collective::Combine);
         let split = if has_tokens { 1 } else { split };
@@ -171,8 +170,8 @@ impl FileReader<'_, '_, '_> {
             Some(label) => label.clone(),
             None => format!("step {} of the file", send.step),
         };
-        // If the send used the topology's own route, request no route. The path in the file may be
-        // random or lead over switches, so the host could refuse it.
+        // A send with the topology's own route requests none, because the host could refuse a
+        // random path or one over switches.
         let path = if send.own_route { &[] } else { send.path.get(1..).unwrap_or_default() };
         let route = Route::path_with_signs(path, &send.signs);
         let sums = matches!(

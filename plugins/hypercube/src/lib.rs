@@ -1,6 +1,5 @@
 //! Collectives on hypercubes, from V. Kumar, A. Grama, A. Gupta and G. Karypis, *Introduction to
-//! Parallel Computing* (1994). The dual-net algorithms of Y. Li, S. Peng and W. Chu (the plugin
-//! `dual-net`) are based on these collectives.
+//! Parallel Computing* (1994).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -16,10 +15,9 @@
 //! * scatter and allgather: `d alpha + (n - 1) m beta`;
 //! * all-to-all: `d (alpha + n/2 m beta)`.
 //!
-//! All four algorithms use one dimension after another. In each step, nodes send to their neighbour
-//! in the current dimension. Every message crosses one link, and no link carries two messages in
-//! the same direction in a step. Each algorithm takes d steps, and d is also the diameter of the
-//! hypercube. The number of blocks in the longest message, summed over all steps, is minimal:
+//! In each of d steps, nodes send to their neighbour in the next dimension; d is also the diameter.
+//! No link carries two messages in the same direction in a step. The number of blocks in the
+//! longest message, summed over all steps, is minimal:
 //!
 //! | algorithm | blocks | why no schedule sends fewer |
 //! | --- | --- | --- |
@@ -38,11 +36,11 @@ const PAPER: &str =
 
 enum Rule {
     Broadcast,
-    /// The blocks for the nodes with the neighbour's coordinate in the current dimension.
+    /// For the nodes with the neighbour's coordinate in the current dimension.
     Scatter,
-    /// Each node sends a copy of all its blocks.
+    /// Copies of all blocks of the node.
     AllGather,
-    /// As `Scatter`, but each node sends.
+    /// As `Scatter`, but from each node.
     AllToAll,
 }
 
@@ -70,11 +68,10 @@ impl Algorithm for Hypercube {
         let nodes = problem.topology().nodes();
         let root = problem.root();
         let mut axes = vec![Axis::ALL; dims];
-        // The rule commutes with exclusive-or. With a root, the host ignores this symmetry and
-        // plans all nodes.
+        // The rule commutes with exclusive-or. With a root, the host ignores this symmetry.
         let planned = schedule.symmetric(&vec![Symmetry::xor(1); dims])?;
-        // The bits of `to_come` are the dimensions that have not been used yet. In a collective
-        // with a root, a node has data only if it agrees with the root in all these dimensions.
+        // The unused dimensions. In a collective with a root, a node has data only if it agrees
+        // with the root in all of them.
         let mut to_come = nodes - 1;
         for axis in 0..dims {
             schedule.step()?;

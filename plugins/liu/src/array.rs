@@ -1,5 +1,5 @@
-//! The nodes as a two-dimensional array whose last row may be incomplete. The array also defines to
-//! which nodes of its row and column each node sends (sections 3.2 and 3.2.2).
+//! The nodes as a two-dimensional array whose last row may be incomplete, and to which nodes of its
+//! row and column each node sends (sections 3.2 and 3.2.2).
 
 use crate::ring;
 
@@ -7,10 +7,10 @@ use crate::ring;
 /// row sends to the complete row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stall {
-    /// The node waits in the step that Fig. 10 of the paper shows.
+    /// As Fig. 10 of the paper shows.
     Corrected,
-    /// The node waits in the step that the text of the paper states. This is one step too late: in
-    /// the step before, a receiver has already received two messages.
+    /// As the text of the paper states, one step too late: a receiver has already received two
+    /// messages in the step before.
     Printed,
 }
 
@@ -18,19 +18,16 @@ pub(crate) enum Stall {
 pub(crate) struct Array {
     pub p: u64,
     pub columns: u64,
-    /// R: the number of rows, including the incomplete row.
+    /// R, including the incomplete row.
     pub rows: u64,
-    /// r: nodes of the incomplete row, or 0. The first r columns have R nodes, all others R - 1.
+    /// r: nodes of the incomplete row, or 0. The first r columns have R nodes, the others R - 1.
     pub rest: u64,
 }
 
 impl Array {
-    /// Makes an array of `p` nodes and chooses the number of columns, C.
-    ///
     /// C is the square root of P, rounded up. Each node of the incomplete row sends to a different
-    /// complete row (section 3.2.2 A), so there must be at least as many complete rows as nodes in
-    /// the incomplete row. If there are fewer, the square root is rounded down instead. This is
-    /// necessary only for `P = ceil(sqrt P) floor(sqrt P) - 1`.
+    /// complete row (section 3.2.2 A); if there are not enough complete rows, which happens for
+    /// `P = ceil(sqrt P) floor(sqrt P) - 1`, the square root is rounded down.
     pub(crate) fn new(p: u64) -> Self {
         let floor = p.isqrt();
         let up = Self::with_columns(p, floor + u64::from(floor * floor < p));
@@ -45,7 +42,7 @@ impl Array {
         if self.rest == 0 || column < self.rest { self.rows } else { self.rows - 1 }
     }
 
-    /// Returns C, or C + 1 if an incomplete row also sends to the complete rows.
+    /// C, and one more if an incomplete row also sends to the complete rows.
     pub(crate) fn row_steps(&self) -> u64 {
         self.columns + u64::from(self.rest > 0)
     }
@@ -57,19 +54,17 @@ impl Array {
     /// Returns the column to which `node` sends in step `step` (from 1) of a stage along rows, and
     /// the receiver in that column. Returns `None` if the node does not send in this step.
     ///
-    /// C is the number of columns, and r is the number of nodes of the incomplete row. Rules:
+    /// Rules, with C columns and r nodes in the incomplete row:
     /// * Within each row, nodes send in the ring order.
     /// * In the incomplete row some columns have no node (a *pseudo-node* in the paper). A node of
-    ///   the incomplete row sends the data for a pseudo-node to a complete row. The number of this
-    ///   row is the number of the sender's column. Without a further rule, a node of the complete
-    ///   row would receive two messages in this step.
+    ///   the incomplete row sends the data for a pseudo-node to the complete row with the number of
+    ///   its own column, where a node would then receive two messages in this step.
     /// * To prevent this, the nodes of the complete row wait for one step each, one node after
     ///   another. In complete row m < r, for each k from 0 to C - r + m, the node of rank (m + C -
     ///   k) % C waits in step r - m + k.
     ///
-    /// Erratum: the text prints r - m + 1 + k for the step in which the node waits. This is one
-    /// step too late. Fig. 10 of the paper shows the waits one step earlier, and only then are
-    /// there no collisions.
+    /// Erratum: the text prints r - m + 1 + k. Only one step earlier, as in Fig. 10, are there no
+    /// collisions.
     pub(crate) fn row_target(&self, node: u64, step: u64, stall: Stall) -> Option<(u64, u64)> {
         let (row, rank) = (node / self.columns, node % self.columns);
         let (c, r) = (self.columns, self.rest);
@@ -87,7 +82,7 @@ impl Array {
         (exchange_step <= c).then_some((column, row * c + column))
     }
 
-    /// Returns the step in which the node of rank `rank` in complete row m waits, if there is one.
+    /// Returns the step in which this node of complete row m waits.
     fn waiting_step(&self, m: u64, rank: u64, stall: Stall) -> Option<u64> {
         let (c, r) = (self.columns, self.rest);
         let k = (m + c - rank) % c;
@@ -96,7 +91,7 @@ impl Array {
     }
 
     /// Returns the row to which `node` sends in step `step` (from 1) of a stage along columns, and
-    /// the receiver in that row. The nodes of a column send in the ring order.
+    /// the receiver there. The nodes of a column send in the ring order.
     pub(crate) fn column_target(&self, node: u64, step: u64) -> Option<(u64, u64)> {
         let (row, column) = (node / self.columns, node % self.columns);
         let height = self.height(column);
@@ -110,7 +105,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Section 3.2.2 A: if there are not enough complete rows with C rounded up, C is rounded down.
+    /// Section 3.2.2 A.
     #[test]
     fn each_node_of_the_incomplete_row_has_a_complete_row() {
         let shape = |p| {
@@ -165,7 +160,7 @@ mod tests {
         // Nodes 19 and 20 have already sent all their messages, so two cells are empty.
     }
 
-    /// Lemma 1 and section 3.2.2 B, for every number of nodes. Every message is sent once.
+    /// Lemma 1 and section 3.2.2 B, for every number of nodes.
     #[test]
     fn no_node_sends_or_receives_twice_in_a_step() {
         for p in 1..=300 {

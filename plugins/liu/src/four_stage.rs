@@ -3,8 +3,7 @@
 //! destination.
 //!
 //! If the number of nodes p is a square, the algorithm takes `4 sqrt(p) alpha + 4 L beta`. If data
-//! cannot be divided evenly among nodes, some messages have one additional element, and their time
-//! is added.
+//! cannot be divided evenly, some messages are one element longer.
 
 use crate::array::{Array, Stall};
 use crate::{ANYWHERE, collect};
@@ -12,12 +11,12 @@ use swapmeet_sdk::{
     About, Algorithm, Bucket, ParamInfo, Problem, Redistribution, Schedule, Stop, words,
 };
 
-/// The rule that selects the bucket for the first element of the data for a destination. A node
-/// distributes its data among buckets, one for each column (stage I) or for each row (stage II).
+/// Selects the bucket for the first element of the data for a destination. Buckets are columns
+/// (stage I) or rows (stage II).
 #[derive(Clone, Copy, PartialEq)]
 enum Start {
     /// The rule of Fig. 11 and the text after it: for destination j, bucket `j % C` in stage I and
-    /// bucket `j % R` in stage II. C is the number of columns, and R is the number of rows.
+    /// bucket `j % R` in stage II.
     ///
     /// If a message cannot be divided evenly, the first buckets get one of the remaining elements
     /// each. In stage II of an array with R = C, these buckets are the same for all destinations of
@@ -26,8 +25,8 @@ enum Start {
     /// theorem assumes that the number of nodes divides the length of every message.
     Printed,
     /// For destination j, bucket `j` in stage I and bucket `j / C` in stage II, modulo the number
-    /// of buckets. The remaining elements for the destinations of a column are then spread over
-    /// different rows. Compared with the printed rule, no message becomes longer.
+    /// of buckets. This spreads the remaining elements for a column over the rows, and makes no
+    /// message longer.
     Balanced,
 }
 
@@ -81,10 +80,9 @@ impl Algorithm for FourStage {
     }
 }
 
-/// R-Distribute (Fig. 11): each node distributes its data along its row. Bucket k is sent to column
-/// k. Of every P elements for a destination, bucket k gets as many elements as column k has nodes:
-/// R for a complete column, and R - 1 for an incomplete column. P is the number of nodes, and R is
-/// the number of rows.
+/// R-Distribute (Fig. 11): each node sends bucket k along its row to column k. Of every P elements
+/// for a destination, bucket k gets as many elements as column k has nodes: R for a complete
+/// column, and R - 1 for an incomplete column.
 fn r_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let starts: Vec<u32> = (0..array.p)
         .map(|j| match start {
@@ -105,8 +103,8 @@ fn r_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
     Ok(())
 }
 
-/// C-Distribute (section 3.2.2 C): each node distributes its data along its column. Bucket k is
-/// sent to row k of the column. Elements are put into the buckets in turn, one at a time.
+/// C-Distribute (section 3.2.2 C): each node sends bucket k along its column to row k. Elements are
+/// put into the buckets in turn.
 fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let starts = |height: u64| -> Vec<u32> {
         let first = |i: u64| match start {
@@ -115,7 +113,7 @@ fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
         };
         (0..array.p).map(|i| first(i) as u32).collect()
     };
-    // Complete columns are first. Nodes with equal redistributions therefore follow each other.
+    // Complete columns are first, so nodes with equal redistributions follow each other.
     for column in 0..array.columns {
         let height = array.height(column);
         let starts = starts(height);
@@ -138,8 +136,8 @@ fn c_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     (0..array.p).try_for_each(|node| schedule.redistribute(&collect(node, array.columns, &columns)))
 }
 
-/// R-Collect: all data for row k is in bucket k, which is sent to that row. In an incomplete
-/// column, no node has data for the incomplete row at this time.
+/// R-Collect: all data for row k is sent to row k. In an incomplete column, no node has data for
+/// the incomplete row at this time.
 fn r_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     for column in 0..array.columns {
         let height = array.height(column);
@@ -152,8 +150,8 @@ fn r_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// R-Comm: the exchange along rows. If a node could receive two messages in a step, a message from
-/// the incomplete row has priority over a message within the node's row.
+/// R-Comm. Messages from the incomplete row have priority over those within the row if a node could
+/// receive both in a step.
 fn r_comm(array: &Array, stall: Stall, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     // With the printed rule the last node waits one step longer.
     let extra = u64::from(stall == Stall::Printed && array.rest > 0);

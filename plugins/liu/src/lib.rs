@@ -1,7 +1,6 @@
 //! Algorithms for the all-to-all with blocks of different sizes, from Wenheng Liu, Cho-Li Wang and
 //! Viktor K. Prasanna, *Portable and Scalable Algorithm for Irregular All-to-All Communication*,
-//! Journal of Parallel and Distributed Computing 62 (2002). The plugin has the four-stage algorithm
-//! (A4) and the three algorithms with which the paper compares it (A1 to A3).
+//! Journal of Parallel and Distributed Computing 62 (2002).
 //!
 //! | paper | here | meaning |
 //! | --- | --- | --- |
@@ -15,13 +14,12 @@
 //!
 //! A1 and A3 move whole blocks. A2 and A4 redistribute the data of a node element by element, so
 //! that messages have nearly equal lengths. The size of an element is the workload's `element=`.
-//! The host does not track the origin of an element. It verifies that all bytes for a destination
-//! arrive there.
+//! The host does not track the origin of an element: it verifies that all bytes for a destination
+//! arrive.
 //!
 //! Every stage is a phase. A phase begins with a rearrangement, because nodes compose their
 //! messages in the send buffer. On a machine with the model `flat`, a phase also begins with a
-//! barrier. The data that a node has for itself is a message in the paper. In this plugin it is a
-//! local copy.
+//! barrier. The data that a node has for itself is a message in the paper and a local copy here.
 
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Bucket, ParamInfo, Problem, Redistribution, Schedule, Set,
@@ -39,8 +37,8 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// Returns the receiver of member j of a group of n in step s (from 1): member (j + s) % n. In the
-/// last step, each member sends to itself. All algorithms of this plugin use this order.
+/// Returns the receiver of member j of a group of n in step s (from 1). In the last step, each
+/// member sends to itself. All algorithms of this plugin use this order.
 fn ring(j: u64, s: u64, n: u64) -> u64 {
     (j + s) % n
 }
@@ -55,7 +53,6 @@ impl Algorithm for Direct {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let p = problem.topology().nodes();
-        // The ring order commutes with shifts, (j + x) + s = (j + s) + x modulo p.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         schedule.rearrange()?;
         for s in 1..=p {
@@ -119,7 +116,7 @@ impl Algorithm for TwoStage {
     }
 }
 
-/// Adds steps in which every node sends its bucket k to node k, in the ring order.
+/// Every node sends its bucket k to node k, in the ring order.
 fn all_to_all(p: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     for s in 1..=p {
         schedule.step()?;

@@ -25,17 +25,15 @@ impl Algorithm for Binary {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square(problem)?;
-        // Exclusive-or commutes with the mirroring, `(c xor x) xor (side - 1) = (c xor (side - 1))
-        // xor x`, and maps the destinations of a send, which agree with the receiver in the higher
-        // bits, to such destinations.
+        // Exclusive-or commutes with the mirroring, and maps the destinations of a send, which
+        // agree with the receiver in the higher bits, to such destinations.
         let planned = schedule.symmetric(&[Symmetry::xor(1); 2])?;
         let mut side = grid.radix(0);
         while side > 1 {
             for dimension in [1, 0] {
                 schedule.step()?;
                 for node in &planned {
-                    // The node sends to its mirror image within its range of the current halving:
-                    // the image of the last coordinate is the first coordinate.
+                    // The mirror image within the range of the current halving.
                     let image =
                         grid.moved(node, dimension, grid.coordinate(node, dimension) ^ (side - 1));
                     send_for_half(&grid, dimension, (node, image), side / 2, schedule)?;

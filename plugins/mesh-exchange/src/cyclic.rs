@@ -29,16 +29,15 @@ impl Algorithm for Cyclic {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square(problem)?;
-        // Flipping the highest bit of all rows, or columns, is a symmetry. Steps depend on
-        // coordinates modulo `distance`, at most half a side, and thus not on this bit. Partners
-        // differ in one bit, and still do.
+        // Flipping the highest bit of all rows, or columns, is a symmetry: steps depend on
+        // coordinates modulo `distance`, at most half a side, and partners differ in one bit.
         let planned = schedule.symmetric(&[Symmetry::xor((grid.radix(0) / 2).max(1)); 2])?;
         let farthest = grid.radix(0) / 2;
         let mut distance = farthest;
         while distance > 0 {
             schedule.phase(&format!("distance {distance}"))?;
             for step in 0..distance.max(2) {
-                // Rearrange, so that the blocks of the next message are contiguous.
+                // The blocks of the next message must be contiguous.
                 if (distance, step) != (farthest, 0) {
                     schedule.rearrange()?;
                 }

@@ -10,9 +10,8 @@
 //! | ts, tc | | start-up of a message (alpha), time per byte (beta) |
 //! | tl, rho | | time per link, time to rearrange one byte |
 //!
-//! In every exchange, a node and its partner are in different halves of a row (or of a column). The
-//! node sends to its partner all blocks whose destinations are in the partner's half. These are
-//! half of the blocks that the node has.
+//! In every exchange, a node sends its partner in the other half of a row (or of a column) all
+//! blocks for that half, which are half of its blocks.
 //!
 //! Suh and Shin also compare three algorithms that are missing here, because their descriptions are
 //! incomplete:

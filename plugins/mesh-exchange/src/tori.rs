@@ -5,22 +5,20 @@
 //! in use).
 //!
 //! On a torus with 2^d rows and columns, it takes `(2^(d-1) + 2) ts + (2^(3d-2) + 2^(2d)) m tc +
-//! (2^(2d-1) + 10)/3 tl + (2^(d-1) + 1) 2^(2d) m rho`, and no two messages share a link. Here ts is
-//! the start-up time of a message, tc the time per byte, tl the time per link, rho the time to
-//! rearrange one byte, and m the number of bytes of a block.
+//! (2^(2d-1) + 10)/3 tl + (2^(d-1) + 1) 2^(2d) m rho`, and no two messages share a link. The
+//! symbols are those of the crate.
 //!
 //! A node in row r and column c belongs to group (r + c) mod 4. The nodes of two groups send
 //! upwards along their row and column, and the nodes of the two remaining groups send downwards.
 //! There are two phases:
 //!
 //! 1. Nodes send within their group, at the distances D = 2^(d-1), 2^(d-2), etc. to 4. At distance
-//!    D a node sends all blocks for the D rows (or columns) that begin at the receiver. The nodes
-//!    of a diagonal have the same k = (r + c) mod D. In a row, the nodes of the same diagonal are D
-//!    apart, so the nodes of one diagonal together use all upward links of the row, and the nodes
-//!    of a second diagonal use all downward links. The nodes of the diagonals k = 2t and k = 2t + 1
-//!    send along the row in step t, and along the column in the step after it, with wrap-around.
-//!    Each distance therefore takes D/2 steps. After this phase all blocks are in the 4 rows and 4
-//!    columns of their destinations.
+//!    D a node sends all blocks for the D rows (or columns) that begin at the receiver. Nodes with
+//!    the same k = (r + c) mod D are a diagonal, whose nodes are D apart in a row: one diagonal
+//!    uses all upward links of the row, and a second one all downward links. The nodes of the
+//!    diagonals k = 2t and k = 2t + 1 send along the row in step t, and along the column in the
+//!    step after it, with wrap-around. Each distance therefore takes D/2 steps. After this phase
+//!    all blocks are in the 4 rows and 4 columns of their destinations.
 //! 2. Nodes of different groups exchange at the distances 2 and 1. Half of the nodes exchange first
 //!    along their row, and half of them first along their column. Each distance therefore takes two
 //!    steps.
@@ -46,14 +44,13 @@ impl Algorithm for Tori {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square_torus(problem)?;
         let side = grid.radix(0);
-        // The step in which a node sends depends on its coordinates modulo at most half a side.
-        // Shifts by half a side therefore leave the schedule unchanged.
+        // Steps depend on coordinates modulo at most half a side, so shifts by half a side are
+        // symmetries.
         let planned = schedule.symmetric(&[Symmetry::shift((side / 2).max(1)); 2])?;
         let mut distance = side / 2;
         while distance > 0 {
             schedule.phase(&format!("distance {distance}"))?;
             for step in 0..(distance / 2).max(2) {
-                // Rearrange, so that the blocks of the next message are contiguous.
                 if (distance, step) != (side / 2, 0) {
                     schedule.rearrange()?;
                 }
@@ -81,7 +78,6 @@ fn square_torus(problem: &Problem<'_>) -> Result<Grid, Stop> {
     }
 }
 
-/// Phase 1: adds the send of a node to a node of its own group, if the node sends in this step.
 fn send_in_group(
     grid: &Grid,
     (distance, step): (u64, u64),
@@ -99,8 +95,8 @@ fn send_in_group(
     let to = grid.shift(node, dimension, i64::from(way) * distance as i64);
     let fours = grid.radix(dimension) / 4;
     let receiver_four = grid.coordinate(to, dimension) / 4;
-    // `first` is the number of the first unit of four coordinates among the `distance` coordinates
-    // of the destinations. The receiver is in their first unit (upwards) or last unit (downwards).
+    // The number of the first unit of four coordinates of the destinations. The receiver is in
+    // their first unit (upwards) or last unit (downwards).
     let first =
         if way > 0 { receiver_four } else { (receiver_four + 1 + fours - distance / 4) % fours };
     let mut destinations = [Axis::ALL; 2];
@@ -111,8 +107,7 @@ fn send_in_group(
     schedule.send(&Blocks::new(node, to).destinations(Set::product(&destinations)).route(&route))
 }
 
-/// Phase 2: adds the send of a node to its partner at distance 2 or 1, along its row in one step
-/// and along its column in the other.
+/// Phase 2, at distance 2 or 1: along the row in one step and along the column in the other.
 fn exchange_between_groups(
     grid: &Grid,
     (distance, step): (u64, u64),
@@ -137,8 +132,7 @@ mod tests {
     use crate::tests::measure;
     use swapmeet_sdk::Rehearsal;
 
-    /// The steps, blocks, hops and rearranged blocks are those of Table 2 for reference [19], as
-    /// integers, and no link carries two messages.
+    /// For reference [19], as integers. No link carries two messages.
     #[test]
     fn every_square_torus_has_the_cost_of_table_2() {
         for d in 2..6_u32 {

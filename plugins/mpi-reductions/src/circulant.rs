@@ -3,9 +3,8 @@
 //! the reduce-scatter takes `ceil(log2 p) alpha + (p - 1)/p m beta + (p - 1)/p m gamma`. The
 //! allreduce takes `2 ceil(log2 p) alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma`.
 //!
-//! The first distance is p/2, rounded up. Each further distance is half of the previous distance,
-//! rounded up, until the distance is 1. In a circulant graph, each node has links to the nodes at
-//! these distances.
+//! The first distance is p/2, rounded up. Each further distance is half of the previous one,
+//! rounded up, down to 1.
 //!
 //! In a step with distance s, let t be the distance of the previous step, or p in the first step.
 //! Before the step, rank r has sums for itself and the t - 1 ranks after it. It sends its sums for
@@ -45,8 +44,7 @@ pub(crate) const ALL_REDUCE: Circulant = Circulant {
     },
 };
 
-/// Returns two numbers for each step of the reduce-scatter: the distance, and the number of ranks
-/// whose sums a rank sends.
+/// Returns the distance of each step, and the number of ranks whose sums a rank sends.
 fn distances(n: u64) -> Vec<(u64, u64)> {
     let halved = |reach: &u64| (*reach > 1).then(|| reach.div_ceil(2));
     let reaches: Vec<u64> = std::iter::successors(Some(n), halved).collect();
@@ -96,8 +94,8 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// The numbers of rounds and blocks are those of the paper's abstract: ceil(log2 p) rounds, in
-    /// which each rank sends, receives and reduces p - 1 blocks.
+    /// From the paper's abstract: ceil(log2 p) rounds, in which each rank sends, receives and
+    /// reduces p - 1 blocks.
     #[test]
     fn every_size_takes_ceil_log_p_rounds_and_p_minus_1_blocks() {
         for n in 1..70_u64 {

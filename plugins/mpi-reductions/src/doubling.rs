@@ -3,8 +3,8 @@
 //! If p is not a power of two, it takes two additional steps, which add `2 m beta + m gamma` to the
 //! time of the transfers.
 //!
-//! In step i, rank r and rank r xor 2^i send each other their whole sums. Each of the two ranks
-//! adds the received sum to its sum. [`Participants`] defines the ranks that participate.
+//! In step i, rank r and rank r xor 2^i exchange and add their whole sums. [`Participants`] defines
+//! the ranks that participate.
 
 use crate::ANYWHERE;
 use crate::participants::Participants;

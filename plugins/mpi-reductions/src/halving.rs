@@ -4,11 +4,10 @@
 //! additional steps. In the first of them, some ranks send their whole vectors. In the last, they
 //! receive their results.
 //!
-//! Each step has a distance b. In the first step, b is half of the number of ranks, and it is
-//! halved in each further step. Rank r exchanges with rank r xor b. Before the step, both ranks
-//! have sums for the same 2b ranks: b ranks with the same value in bit b as r, and b ranks with the
-//! same value as the partner. Each of the two ranks sends the sums for the partner's b ranks.
-//! [`Participants`] defines the ranks that participate.
+//! In each step, rank r exchanges with rank r xor b, where b is half of the number of ranks in the
+//! first step and is halved in each further step. Before the step, both have sums for the same 2b
+//! ranks; each sends those for the b ranks with the partner's value in bit b. [`Participants`]
+//! defines the ranks that participate.
 
 use crate::ANYWHERE;
 use crate::participants::Participants;
@@ -33,13 +32,12 @@ impl Algorithm for Halving {
         let participants = Participants::new(n);
         let excess = n - participants.ranks();
         schedule.layout(&[n], 1)?;
-        // Partners differ in one bit, and only high bits of a rank decide which messages have its
-        // sums.
+        // Partners differ in one bit, and only high bits decide which messages have a rank's sums.
         let symmetry = if participants.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
         let planned = schedule.symmetric(&[symmetry])?;
         participants.send_excess(schedule)?;
-        // The number of nodes whose results the ranks below `rank` collect: two nodes for each of
-        // the first `excess` ranks, and one node for each further rank.
+        // Nodes whose results the ranks below `rank` collect: two for each of the first `excess`
+        // ranks, and one for each further rank.
         let nodes_below = |rank: u64| rank + rank.min(excess);
         for b in (0..participants.steps()).rev().map(|i| 1 << i) {
             schedule.step()?;
@@ -83,8 +81,7 @@ mod tests {
     }
 
     /// The messages of rank 1 of six, by hand from Open MPI's source. Ranks 0 and 2 send to ranks 1
-    /// and 3, so ranks 1, 3, 4 and 5 participate. Rank 1 exchanges first with rank 4 and then with
-    /// rank 3. Ranks 4 and 5 complete the results of ranks 4 and 5.
+    /// and 3. Rank 1 exchanges first with rank 4 and then with rank 3.
     #[test]
     fn messages_are_those_of_open_mpi() {
         let problem = Rehearsal::on("ring", &[6]).collective(Collective::ReduceScatter, 0);

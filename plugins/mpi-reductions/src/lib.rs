@@ -8,8 +8,7 @@
 //! | m | | bytes of the vector; in a reduce-scatter, bytes of all results together |
 //! | alpha, beta, gamma | | start-up of a message, time per byte, time to add a byte |
 //!
-//! The algorithms treat the nodes as a line of ranks, whatever the topology. The first lines of
-//! each file state the time that its algorithm takes.
+//! The algorithms treat the nodes as a line of ranks, whatever the topology.
 
 use swapmeet_sdk::{About, ParamInfo, Problem, Stop, export_plugin};
 
@@ -49,9 +48,9 @@ const PIPELINE_SEGMENTS: ParamInfo = ParamInfo::text(
     "number of segments of a rail's share of the vector, 1 to 4096 for all rails, or auto",
 );
 
-/// Returns the number of segments of each of `rails` equal shares of the vector, in a pipeline of
-/// `depth` edges. With s segments such a pipeline takes about `c (depth + s) (alpha + m/(rails s)
-/// beta)`, so `auto` is the s with the least time, `sqrt(depth m beta / (rails alpha))`.
+/// Returns the segments of each of `rails` equal shares of the vector, in a pipeline of `depth`
+/// edges. With s segments it takes about `c (depth + s) (alpha + m/(rails s) beta)`, so the best s
+/// is `sqrt(depth m beta / (rails alpha))`.
 fn pipeline_segments(problem: &Problem<'_>, rails: u64, depth: u64) -> Result<u64, Stop> {
     let most = MAX_SEGMENTS / rails;
     if most == 0 {
@@ -64,7 +63,7 @@ fn pipeline_segments(problem: &Problem<'_>, rails: u64, depth: u64) -> Result<u6
     }
     let bytes = problem.block_bytes() as f64 / rails as f64;
     let best = depth as f64 * bytes * problem.byte_us() / problem.startup_us();
-    // Without a start-up, the quotient is infinite, or undefined if bytes take no time either.
+    // Infinite without a start-up, undefined if bytes take no time either.
     Ok(if best.is_nan() { 1 } else { (best.sqrt().round() as u64).clamp(1, most) })
 }
 

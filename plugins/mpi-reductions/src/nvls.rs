@@ -1,22 +1,22 @@
-//! `nvls-allreduce` and `nvls-tree-allreduce`: NCCL's NVLS and NVLSTree
-//! (`src/device/all_reduce.h`, commit 5067397), allreduces in which switches add and copy data, as
-//! NVSwitch does (NVLink SHARP).
+//! `nvls-allreduce` and `nvls-tree-allreduce`: NCCL's NVLS and NVLSTree (`src/device/all_reduce.h`,
+//! commit 5067397), allreduces in which switches add and copy data, as NVSwitch does (NVLink
+//! SHARP).
 //!
 //! The vector of m bytes has one share for each rank of a group of g ranks, and each share has s
 //! segments. A segment takes three kinds of steps:
 //!
 //! 1. *Reduce*: all ranks of the group send their values to the switch, which adds them and sends
-//!    the sum to the rank of the share. This rank also sends its value over the switch.
+//!    the sum to the rank of the share.
 //! 2. *Tree*, with several groups: the ranks of the share in all groups do an allreduce on the two
 //!    binary trees of [`two_tree`](crate::two_tree), each with half of the segments.
-//! 3. *Multicast*: the rank of the share sends the sum to the switch, which sends a copy to each rank
-//!    of the group, also to the rank of the share.
+//! 3. *Multicast*: the rank of the share sends the sum to the switch, which sends a copy to each
+//!    rank of the group, also to the rank of the share.
 //!
 //! So a rank sends and receives `(1 + 1/g) m` bytes on its links to the switch. The segments form a
 //! pipeline: in a step, a group reduces one segment of each share and multicasts another one. With
-//! one group, the allreduce takes s + 1 steps of at most `alpha + (1 + 1/g) m/s beta`. With G groups,
-//! a segment passes about 2 log2 G more steps, and the ranks of a share send up to 2 m/g bytes to
-//! other groups.
+//! one group, the allreduce takes s + 1 steps of at most `alpha + (1 + 1/g) m/s beta`. With G
+//! groups, a segment passes about 2 log2 G more steps, and the ranks of a share send up to 2 m/g
+//! bytes to other groups.
 
 use crate::pipeline::{Edge, pipeline};
 use crate::two_tree::trees;
@@ -58,7 +58,7 @@ pub(crate) const TREE: Nvls = Nvls {
     },
 };
 
-/// A message of each share, or a set of messages, for one segment.
+/// For one segment of each share.
 #[derive(Debug, Clone, Copy)]
 enum Hop {
     Reduce { group: usize },
@@ -127,7 +127,6 @@ impl Algorithm for Nvls {
 }
 
 impl Nvls {
-    /// Returns the number of ranks of a group.
     fn group(&self, problem: &Problem<'_>) -> Result<u64, Stop> {
         if self.about.params.len() == TREE_PARAMS.len() {
             problem.group("group")
@@ -137,9 +136,8 @@ impl Nvls {
     }
 }
 
-/// Returns the edges of the pipeline for groups with these trees, and the hop of each edge. A group
-/// has four ports: for its reductions, for its multicasts, and to send to and receive from other
-/// groups.
+/// Returns the edges of the pipeline with their hops. A group has four ports: for reductions, for
+/// multicasts, and to and from other groups.
 fn edges(trees: &[Vec<Option<usize>>; 2]) -> (Vec<Edge>, Vec<Hop>) {
     let (mut edges, mut hops) = (Vec::new(), Vec::new());
     let mut add = |tree, hop, after, ports| {
@@ -155,14 +153,13 @@ fn edges(trees: &[Vec<Option<usize>>; 2]) -> (Vec<Edge>, Vec<Hop>) {
         let reduce = |group: usize| (Hop::Reduce { group }, [reduces(group); 2]);
         let reduced = groups.clone().map(reduce).map(|(hop, ports)| add(tree, hop, vec![], ports));
         let reduced: Vec<usize> = reduced.collect();
-        // From the leaves to the root, so that each edge follows the edges below it.
         let mut order: Vec<usize> = root.into_iter().collect();
         let mut next = 0;
         while let Some(group) = order.get(next).copied() {
             order.extend(groups.clone().filter(|child| parents[*child] == Some(group)));
             next += 1;
         }
-        // For each group, the edges after which it has the sum of the groups below it.
+        // By group: the edges after which it has the sum of the groups below it.
         let mut below: Vec<Vec<usize>> = reduced.iter().map(|edge| vec![*edge]).collect();
         for child in order.iter().rev().copied() {
             let Some(parent) = parents[child] else { continue };
@@ -171,7 +168,7 @@ fn edges(trees: &[Vec<Option<usize>>; 2]) -> (Vec<Edge>, Vec<Hop>) {
             let up = add(tree, Hop::Up { child, parent }, after, [sends(child), receives(parent)]);
             below[parent].push(up);
         }
-        // For each group, the edges after which it has the whole sum.
+        // By group: the edges after which it has the whole sum.
         let mut complete = below;
         for child in order.iter().copied() {
             if let Some(parent) = parents[child] {
@@ -187,8 +184,8 @@ fn edges(trees: &[Vec<Option<usize>>; 2]) -> (Vec<Edge>, Vec<Hop>) {
     (edges, hops)
 }
 
-/// Returns, for each rank, a switch to which it is linked and which can add and copy data. The
-/// switches of a group must be joined by such switches.
+/// Returns for each rank a linked switch that can add and copy data. Those of a group must be
+/// joined by such switches.
 fn switches(problem: &Problem<'_>, g: u64) -> Result<Vec<u64>, Stop> {
     let n = problem.topology().nodes();
     let reducing = |vertex| -> Result<Vec<u64>, Stop> {
@@ -231,8 +228,6 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// Returns a problem on groups of `g` ranks, each with a switch that adds and copies, and a
-    /// switch that joins all ranks.
     fn problem(groups: u64, g: u64) -> Rehearsal {
         let n = groups * g;
         let links = (0..n).flat_map(|rank| {
@@ -244,8 +239,7 @@ mod tests {
         problem.reducing(&switches).collective(Collective::AllReduce, 0)
     }
 
-    /// NVIDIA's rule for NVLS: the algorithm bandwidth times `1 + 1/g` is constant, because a rank
-    /// sends and receives `(1 + 1/g) m` bytes.
+    /// NVIDIA's rule for NVLS: the algorithm bandwidth times `1 + 1/g` is constant.
     #[test]
     fn a_rank_sends_and_receives_its_vector_and_a_share() {
         for (g, s) in [(2, 1), (4, 3), (5, 8), (8, 2)] {
@@ -256,7 +250,6 @@ mod tests {
             for step in problem.plan(&ONE_GROUP).unwrap() {
                 for send in &step.sends {
                     let bytes = 12 * send.segments.len() as u64;
-                    // A sum arrives once, and a copy is sent once.
                     let is_first = if send.reducer > 0 { send.from == 0 } else { send.to == 0 };
                     let is_sum = send.reducer > 0;
                     assert_eq!(
@@ -273,8 +266,8 @@ mod tests {
         }
     }
 
-    /// The ranks of a share exchange data as in `two-tree-allreduce`: with 2, 3 and more groups, at
-    /// most 1, 1.5 and 2 times their share is sent.
+    /// As in `two-tree-allreduce`: with 2, 3 and more groups, at most 1, 1.5 and 2 times the share
+    /// is sent.
     #[test]
     fn groups_exchange_shares_on_two_trees() {
         for (groups, g, most) in [(1, 4, 0), (2, 2, 8), (3, 3, 12), (4, 2, 16), (7, 1, 16)] {

@@ -7,11 +7,10 @@
 
 use swapmeet_sdk::{Axis, Blocks, Planned, Schedule, Stop, Symmetry};
 
-/// Bits of a rank on one axis, which then has eight coordinates. Seven axes suffice for ranks of
-/// twenty bits, and their 56 coordinates fit into one word.
+/// Bits of a rank on one axis. Seven axes suffice for twenty bits, and their 56 coordinates fit
+/// into one word.
 const BITS: u32 = 3;
 
-/// The nodes that participate in an algorithm whose number of ranks must be a power of two.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Participants {
     n: u64,
@@ -35,9 +34,9 @@ impl Participants {
         self.n == self.ranks
     }
 
-    /// Returns the radices of the grid. If all nodes participate, the grid has one axis for every
-    /// three bits of the rank, the highest bits first. A set of ranks that agree in some bits is
-    /// then described by a few coordinates on each axis. Otherwise the grid has a single axis.
+    /// If all nodes participate, the grid has one axis for every three bits of the rank, the
+    /// highest first, so that ranks that agree in some bits are few coordinates on each axis.
+    /// Otherwise it has a single axis.
     pub(crate) fn radices(self) -> Vec<u64> {
         if !self.is_whole() {
             return vec![self.n];
@@ -68,8 +67,8 @@ impl Participants {
         }
     }
 
-    /// Writes to `axes` the set of nodes that agree with `rank` in the lowest `bits` bits, as one
-    /// subset for each axis. All nodes must participate.
+    /// Writes the nodes that agree with `rank` in the lowest `bits` bits, as a subset for each
+    /// axis.
     pub(crate) fn agreeing_nodes(self, rank: u64, bits: u32, axes: &mut Vec<Axis<'_>>) {
         axes.clear();
         axes.resize(self.steps().div_ceil(BITS).max(1) as usize, Axis::ALL);
@@ -86,8 +85,6 @@ impl Participants {
         if rank < excess { 2 * rank + 1 } else { rank + excess }
     }
 
-    /// Adds the step in which excess nodes send their data to participating nodes. Adds no step if
-    /// all nodes participate.
     pub(crate) fn send_excess(self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         if self.is_whole() {
             return Ok(());
@@ -97,7 +94,6 @@ impl Participants {
             .try_for_each(|i| schedule.send(&Blocks::new(2 * i, 2 * i + 1).combine()))
     }
 
-    /// Adds the step in which excess nodes receive the result, if there are excess nodes.
     pub(crate) fn return_to_excess(self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         if self.is_whole() {
             return Ok(());

@@ -3,9 +3,9 @@
 //! all-gather and reduce-scatter operations at scale*, arXiv 2506.20252 (2025).
 //!
 //! Let P be the number of ranks p, rounded up to a power of two. Let A, a power of two, be the
-//! largest number of blocks in a message. With blocks of m bytes, the allgather takes `(log2 A +
-//! P/A - 1) alpha + (p - 1) m beta`. If all results together have m bytes, the reduce-scatter takes
-//! `(log2 A + P/A - 1) alpha + (p - 1)/p m beta + (p - 1)/p m gamma`.
+//! largest number of blocks in a message. With blocks of m bytes, the allgather takes
+//! `(log2 A + P/A - 1) alpha + (p - 1) m beta`. If all results together have m bytes, the
+//! reduce-scatter takes `(log2 A + P/A - 1) alpha + (p - 1)/p m beta + (p - 1)/p m gamma`.
 //!
 //! In the allgather, each block spreads along its own binomial tree. The rank at position i of this
 //! tree is the i-th rank before the origin of the block. It receives the block over a distance
@@ -16,9 +16,8 @@
 //! 1. In the logarithmic steps, the distance is halved from P/2 down to P/A. The positions are the
 //!    odd multiples of the distance. After these steps, all multiples of P/A have the block.
 //! 2. In the linear steps, each multiple of P/A is the root of a subtree of P/A positions. All
-//!    subtrees grow at the same time, by one position in each step, in depth-first order. Because
-//!    of this order, a rank keeps at most A log2(P/A) blocks of other ranks that it has not yet
-//!    sent on.
+//!    subtrees grow at the same time, by one position in each step, in depth-first order, so that a
+//!    rank keeps at most A log2(P/A) blocks of other ranks that it has not yet sent on.
 //!
 //! The reduce-scatter reduces along the same trees in reverse: first the linear steps, from the
 //! last position of a subtree to the first, and then the logarithmic steps with doubled distances.
@@ -63,15 +62,14 @@ pub(crate) const REDUCE_SCATTER: Pat = Pat {
     },
 };
 
-/// The positions that receive a block in a step: `first`, `first + stride`, `first + 2 stride`,
-/// etc., as long as they are less than the number of ranks.
+/// `first`, `first + stride`, etc., as long as they are less than the number of ranks.
 struct Positions {
     first: u64,
     stride: u64,
 }
 
 impl Positions {
-    /// Returns the value of the lowest bit of each position, which is the distance of the messages.
+    /// The lowest bit of each position.
     fn distance(&self) -> u64 {
         1 << self.first.trailing_zeros()
     }
@@ -81,8 +79,8 @@ impl Positions {
     }
 }
 
-/// Appends the positions of the subtree of `size` positions (a power of two) below `root`, in
-/// depth-first order, the farthest first, without `root`.
+/// Appends the positions of the subtree of `size` positions (a power of two) below `root` in
+/// depth-first order, the farthest first.
 fn depth_first(root: u64, size: u64, order: &mut Vec<u64>) {
     let mut child = size / 2;
     while child > 0 {
@@ -92,9 +90,8 @@ fn depth_first(root: u64, size: u64, order: &mut Vec<u64>) {
     }
 }
 
-/// Returns the steps of the collective for `n` ranks. A message has at most `aggregation` blocks.
 fn steps(collective: Collective, n: u64, aggregation: u64) -> Vec<Positions> {
-    // As in NCCL, `n / 2` is rounded down first: messages between three ranks have one block.
+    // As in NCCL, `n / 2` is rounded down first.
     let aggregation = aggregation.min((n / 2).max(1).next_power_of_two());
     let whole = n.next_power_of_two();
     let stride = whole / aggregation;
@@ -130,7 +127,6 @@ impl Algorithm for Pat {
             schedule.step()?;
             for rank in &planned {
                 if collective == Collective::AllGather {
-                    // The sender's position in the tree is `distance` less than the receiver's.
                     let first = (rank + positions.first - distance) % n;
                     let origins = [Axis::stride(first, positions.stride, count)];
                     let send = Blocks::new(rank, (rank + n - distance) % n).copy().strict();
@@ -162,10 +158,9 @@ mod tests {
     use super::*;
     use swapmeet_sdk::{Rehearsal, RehearsedStep};
 
-    /// Messages that were recorded from NCCL's own code. The file states its source and licence.
+    /// Recorded from NCCL's own code. The file states its source and licence.
     const NCCL: &str = include_str!("../../../tests/fixtures/schedules/nccl-pat.txt");
 
-    /// Returns the messages of rank 0 in the notation of the file: the distance and the blocks.
     fn printed(steps: &[RehearsedStep], collective: Collective, n: u64) -> Vec<String> {
         let message = |step: &RehearsedStep| {
             let send = step.sends.iter().find(|send| send.from == 0).unwrap();

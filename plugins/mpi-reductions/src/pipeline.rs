@@ -2,21 +2,19 @@
 
 use swapmeet_sdk::Stop;
 
-/// An edge of a tree, over which all segments of the tree are sent in order, one in a step.
+/// An edge of a tree, over which the segments of the tree are sent in order, one in a step.
 #[derive(Debug, Clone)]
 pub(crate) struct Edge {
     pub tree: usize,
-    /// The edges whose data this edge forwards, as indices. A segment is sent over this edge in a
-    /// later step than over all of them.
+    /// The edges whose data this edge forwards, in later steps than theirs.
     pub after: Vec<usize>,
-    /// The ports that a segment occupies in its step. A port has one segment in a step.
+    /// Those that a segment occupies in its step, alone.
     pub ports: [usize; 2],
 }
 
-/// Calls `step` for each step, with the edges on which a segment is sent and the number of this
-/// segment in its tree. Tree t has `segments[t]` segments. In each step, all edges that could send
-/// are visited in the order of their next segments, and then in the order of `edges`. An edge sends
-/// if its ports are free.
+/// Calls `step` for each step, with the edges on which a segment is sent and its number in its
+/// tree. Tree t has `segments[t]` segments. Edges that could send are visited in the order of their
+/// next segments, then of `edges`; an edge sends if its ports are free.
 pub(crate) fn pipeline(
     edges: &[Edge],
     segments: [usize; 2],

@@ -5,10 +5,9 @@
 //! steps, which add `2 m beta + m gamma` to the time of the transfers.
 //!
 //! The vector has one segment for each rank, which completes the sum of this segment. In step i of
-//! the reduce-scatter, rank r exchanges with rank r xor 2^i. Rank r divides the segments that it
-//! still sums: it sends the segments whose number differs from r in bit i, and keeps the remaining
-//! segments. The allgather has the same steps in reverse order. In each of its steps, a rank sends
-//! all completed segments that it has. [`Participants`] defines the ranks that participate.
+//! the reduce-scatter, rank r exchanges with rank r xor 2^i. Of the segments that it still sums, it
+//! sends those whose number differs from r in bit i. The allgather has the same steps in reverse
+//! order, and sends all completed segments. [`Participants`] defines the ranks that participate.
 
 use crate::ANYWHERE;
 use crate::participants::Participants;
@@ -75,7 +74,6 @@ impl Algorithm for Rabenseifner {
     }
 }
 
-/// Adds a send of the segments that agree with `rank` in the lowest `bits` bits.
 fn send_agreeing(
     participants: Participants,
     schedule: &mut Schedule<'_>,

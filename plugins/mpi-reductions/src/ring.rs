@@ -1,7 +1,7 @@
 //! `ring-reduce-scatter` and `ring-allreduce`: P. Patarasuk and X. Yuan, *Bandwidth Optimal
-//! All-reduce Algorithms for Clusters of Workstations* (2009). The reduce-scatter takes `(p - 1)
-//! alpha + (p - 1)/p m beta + (p - 1)/p m gamma`. The allreduce is a reduce-scatter followed by an
-//! allgather, and takes `2 (p - 1) alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma`.
+//! All-reduce Algorithms for Clusters of Workstations* (2009). The reduce-scatter takes
+//! `(p - 1) alpha + (p - 1)/p m beta + (p - 1)/p m gamma`. The allreduce is a reduce-scatter
+//! followed by an allgather, and takes `2 (p - 1) alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma`.
 //!
 //! The vector has p segments. Segment c starts at rank c + 1 and is sent once round the ring to
 //! rank c. Each rank on this route adds its values to the segment. In the allgather the segment is
@@ -55,7 +55,6 @@ impl Algorithm for Ring {
         let lay_out = if all { Schedule::layout_in_parts } else { Schedule::layout };
         let rings = Rings::of(problem)?;
         lay_out(schedule, &[n], rings.count() as u32)?;
-        // On each ring, all ranks apply the same rule.
         let planned = schedule.symmetric(&[rings.symmetry()])?;
         let send = |rank, ring, distance| {
             let part = Set::one(rings.before(ring, rank, distance));
@@ -123,8 +122,8 @@ mod tests {
         }
     }
 
-    /// Each ring carries the R-th part of the vector, and crosses from each group to the next once.
-    /// The closed form of the bytes between groups is that of the paper, with m / R instead of m.
+    /// Each ring crosses from each group to the next once. The closed form is that of the paper,
+    /// with m / R instead of m.
     #[test]
     fn several_rings_divide_the_bytes_between_groups() {
         for (groups, g, rings) in [(2, 4, 4), (3, 2, 2), (4, 3, 2), (1, 4, 4), (3, 4, 1), (5, 1, 1)]

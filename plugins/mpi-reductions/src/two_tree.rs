@@ -1,10 +1,10 @@
 //! `two-tree-allreduce`: an allreduce on two binary trees at the same time, after P. Sanders, J.
 //! Speck and J. L. Träff, *Two-tree algorithms for full bandwidth broadcast, reduction and scan*
-//! (2009), with the trees of NCCL (`ncclGetDtree` in `src/graph/trees.cc`, commit 5067397). Each tree
-//! reduces and broadcasts half of the vector's segments. Every rank is an inner node of one tree and
-//! a leaf of the second tree, so that it sends and receives in most steps. With s segments, the
-//! reduction and the broadcast take about 2 log2 p + 2 s steps each, and a step takes `alpha + m/s
-//! beta + m/s gamma`.
+//! (2009), with the trees of NCCL (`ncclGetDtree` in `src/graph/trees.cc`, commit 5067397). Each
+//! tree reduces and broadcasts half of the vector's segments. Every rank is an inner node of one
+//! tree and a leaf of the second tree, so that it sends and receives in most steps. With s
+//! segments, the reduction and the broadcast take about 2 log2 p + 2 s steps each, and a step takes
+//! `alpha + m/s beta + m/s gamma`.
 //!
 //! With `group=G` the trees are trees of groups of G ranks, as NCCL's are trees of computers
 //! (`connectTrees` in `src/graph/connect.cc`). There are G pairs of trees, each for one G-th of the
@@ -13,8 +13,8 @@
 //! (modulo G).
 //!
 //! NCCL sends a segment as soon as it has arrived. This module chooses a step for each segment and
-//! edge ([`pipeline`]): in each step, every rank sends at most one message of a pair and receives at
-//! most one, and as many within its group. All pairs have the same steps.
+//! edge ([`pipeline`]): in each step, every rank sends at most one message of a pair and receives
+//! at most one, and as many within its group. All pairs have the same steps.
 
 use crate::pipeline::{Edge, pipeline};
 use crate::{ANYWHERE, pipeline_segments};
@@ -82,9 +82,8 @@ impl Algorithm for TwoTree {
     }
 }
 
-/// Returns the parent of every rank in a tree of groups of `g` ranks, given the parent of every
-/// group. Rail 0: the first rank of a group has the first rank of the parent group as its parent,
-/// and the other ranks form a chain that ends there.
+/// Returns the parents of ranks, given those of groups of `g` ranks, for rail 0: the first rank of
+/// a group has the first rank of the parent group as its parent, and the other ranks form a chain.
 fn in_chains(parents: &[Option<usize>], g: usize) -> Vec<Option<usize>> {
     let parent = |rank: usize| match rank % g {
         0 => parents[rank / g].map(|parent| parent * g),
@@ -93,16 +92,14 @@ fn in_chains(parents: &[Option<usize>], g: usize) -> Vec<Option<usize>> {
     (0..parents.len() * g).map(parent).collect()
 }
 
-/// Returns the edges of both trees, and the sender and receiver of each. If `up`, data is sent to
-/// parents, otherwise to children. A rank has four ports: to send and to receive, between groups and
-/// within its group.
+/// Returns the edges of both trees with their senders and receivers: to parents if `up`, otherwise
+/// to children. A rank has four ports: to send and to receive, between groups and within its group.
 fn edges(trees: &[Vec<Option<usize>>; 2], up: bool, g: usize) -> (Vec<Edge>, Vec<(usize, usize)>) {
     let children = trees.iter().enumerate().flat_map(|(tree, parents)| {
         let parents = parents.iter().enumerate();
         parents.filter_map(move |(child, parent)| Some((tree, child, (*parent)?)))
     });
     let children: Vec<(usize, usize, usize)> = children.collect();
-    // The edges from the children of each rank, and the edge from each rank to its parent.
     let mut below = trees.each_ref().map(|parents| vec![Vec::new(); parents.len()]);
     let mut above = below.clone();
     for (i, (tree, child, parent)) in children.iter().enumerate() {
@@ -118,8 +115,8 @@ fn edges(trees: &[Vec<Option<usize>>; 2], up: bool, g: usize) -> (Vec<Edge>, Vec
     children.iter().map(edge).unzip()
 }
 
-/// Returns the parent of every rank, for each of the two trees: an in-order tree, and the same tree
-/// mirrored or, for odd n, shifted by one.
+/// Returns the parents in the two trees: an in-order tree, and the same tree mirrored or, for odd
+/// n, shifted by one.
 pub(crate) fn trees(n: usize) -> [Vec<Option<usize>>; 2] {
     let second = |rank: usize| match n % 2 {
         0 => parent(n, n - 1 - rank).map(|parent| n - 1 - parent),
@@ -128,7 +125,7 @@ pub(crate) fn trees(n: usize) -> [Vec<Option<usize>>; 2] {
     [(0..n).map(|rank| parent(n, rank)).collect(), (0..n).map(second).collect()]
 }
 
-/// Returns the parent of a rank in the in-order tree with root 0, in which odd ranks are leaves.
+/// In the in-order tree with root 0, odd ranks are leaves.
 fn parent(n: usize, rank: usize) -> Option<usize> {
     if rank == 0 {
         return None;
@@ -154,8 +151,7 @@ mod tests {
         }
     }
 
-    /// Each edge carries the half of the segments that belongs to its tree, in both directions. The
-    /// number of idle steps is at most the sum of the depths of the two trees.
+    /// The idle steps are at most the sum of the depths of the two trees.
     #[test]
     fn each_segment_is_sent_up_and_down_once() {
         for n in 1..20_u64 {
@@ -177,7 +173,7 @@ mod tests {
         }
     }
 
-    /// The parents that NCCL's own code computes. The file states its source and licence.
+    /// Computed by NCCL's own code. The file states its source and licence.
     const NCCL: &str = include_str!("../../../tests/fixtures/schedules/nccl-trees.txt");
 
     #[test]
@@ -194,9 +190,9 @@ mod tests {
         assert_eq!(compared, 2 * 63);
     }
 
-    /// The messages between groups are the edges of NCCL's trees, each with its rail's share of the
-    /// vector. A group with a parent and two children in one tree and a parent in the other sends
-    /// and receives twice the vector, or for two and three groups 1 and 1.5 times the vector.
+    /// The messages between groups are the edges of NCCL's trees, each with its rail's share. A
+    /// group with a parent and two children in one tree and a parent in the other sends and
+    /// receives twice the vector; with two and three groups 1 and 1.5 times.
     #[test]
     fn groups_exchange_data_on_their_rails() {
         for (groups, g, most) in
@@ -238,8 +234,7 @@ mod tests {
         }
     }
 
-    /// `segments=auto` is within 10 % of the best number of segments, if a step takes the start-up
-    /// and the time of a segment.
+    /// Within 10 % of the best number, if a step takes the start-up and the time of a segment.
     #[test]
     fn automatic_segments_are_nearly_the_best() {
         for (groups, g, bytes) in [(8, 1, 1 << 20), (6, 2, 1 << 16), (2, 4, 1 << 21), (12, 1, 64)] {

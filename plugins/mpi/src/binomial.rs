@@ -8,8 +8,7 @@
 //! scatter in reverse.
 //!
 //! `binomial-broadcast:order=near` begins with b = 1 and doubles b in each step. Each rank r below
-//! b sends to rank r + b. This is the order of Open MPI (`ompi_coll_base_topo_build_bmtree`). If
-//! the time of a message does not depend on its distance, both orders take the same time.
+//! b sends to rank r + b. This is the order of Open MPI (`ompi_coll_base_topo_build_bmtree`).
 
 use crate::{ANYWHERE, line, node, nodes};
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop};
@@ -53,7 +52,7 @@ pub(crate) const GATHER: Binomial = Binomial {
     },
 };
 
-/// Returns the distance of each step of a tree over n ranks, in descending order.
+/// In descending order, for n ranks.
 pub(crate) fn halves(n: u64) -> impl DoubleEndedIterator<Item = u64> {
     let steps = n.next_power_of_two().trailing_zeros();
     (0..steps).rev().map(|step| 1 << step)
@@ -66,8 +65,7 @@ impl Algorithm for Binomial {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (n, root) = (line(problem, schedule, 1)?, problem.root());
-        // Case 1: a broadcast that begins with near ranks. Before each step, the ranks 0 to b - 1
-        // have the block.
+        // Case 1: near ranks first. Before each step, the ranks 0 to b - 1 have the block.
         if problem.collective() == Collective::Broadcast
             && problem.choice("order", &[("far", false), ("near", true)])?
         {
@@ -89,7 +87,6 @@ impl Algorithm for Binomial {
                 let upper = nodes(rank + b, b.min(n - rank - b), root, n);
                 schedule.send(&match problem.collective() {
                     Collective::Broadcast => Blocks::new(near, far).copy(),
-                    // The sender passes on its own block and all blocks that it has received.
                     _ if gather => Blocks::new(far, near),
                     _ => Blocks::new(near, far).destinations(Set::product(&upper)),
                 })?;
@@ -132,7 +129,6 @@ mod tests {
         }
     }
 
-    /// The expected partners are those of Open MPI's source.
     #[test]
     fn near_children_first_reach_every_rank_in_the_order_of_open_mpi() {
         for n in 1..20_u64 {
@@ -142,7 +138,7 @@ mod tests {
                 let proved = on.verify(&BROADCAST).unwrap();
                 let log = u64::from(n.next_power_of_two().trailing_zeros());
                 assert_eq!((proved.steps, proved.messages), (log, n - 1), "{n} from {root}");
-                // The rule of Open MPI: the parent of a rank is the rank without its highest bit.
+                // Open MPI's source: the parent of a rank is the rank without its highest bit.
                 for (i, step) in (0..).zip(on.plan(&BROADCAST).unwrap()) {
                     for send in &step.sends {
                         let [from, to] = [send.from, send.to].map(|v| (v + n - root) % n);

@@ -2,8 +2,8 @@
 //! `log2 p alpha + (p - 1) m beta`, where p must be a power of two.
 //!
 //! There is one step for each b = 1, 2, 4, etc. below p. In step b, rank r exchanges all its blocks
-//! with rank r xor b. Before this step it has b blocks. They are the blocks of the ranks that agree
-//! with r in bit b and all higher bits.
+//! with rank r xor b. Before this step it has the blocks of the b ranks that agree with r in bit b
+//! and all higher bits.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{
@@ -32,8 +32,8 @@ impl Algorithm for Doubling {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule, 1)?;
-        // Exclusive-or preserves partners, which differ in one bit, and the ranks that agree in the
-        // higher bits, whose blocks a rank has.
+        // Exclusive-or preserves partners, which differ in one bit, and ranks that agree in the
+        // higher bits.
         let planned = schedule.symmetric(&[Symmetry::xor(1)])?;
         for b in (0..n.trailing_zeros()).map(|bit| 1 << bit) {
             schedule.step()?;

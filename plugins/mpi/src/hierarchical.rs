@@ -3,8 +3,7 @@
 //! G groups of g ranks, p = g G, it takes `(2 (g - 1) + G - 1) alpha + (2 (g - 1) (p - 1) + (G - 1)
 //! g^2) m beta`.
 //!
-//! 1. The ranks of a group send all their blocks to the leader, one rank after another. The leader
-//!    is the first rank of the group.
+//! 1. The ranks of a group send all their blocks to the leader, its first rank, one after another.
 //! 2. The leaders exchange the blocks of their groups. In step s each leader sends to the leader s
 //!    groups after it.
 //! 3. The leader sends to each rank of its group the blocks for that rank.
@@ -34,7 +33,6 @@ impl Algorithm for Hierarchical {
         for rank in 1..g {
             schedule.step()?;
             for leader in leaders() {
-                // All blocks except the rank's own one for itself.
                 let others = [Axis::range((leader + rank + 1) % n, n - 1)];
                 schedule.send(
                     &Blocks::new(leader + rank, leader).destinations(Set::product(&others)),
@@ -73,7 +71,7 @@ mod tests {
             let n = groups * g;
             let proved = Rehearsal::on("torus", &[groups, g]).verify(&Hierarchical).unwrap();
             assert_eq!(proved.steps, 2 * (g - 1) + groups - 1, "{groups} of {g}");
-            // A member's block for itself is not sent, and the leader keeps its own blocks.
+            // A member's block for itself and the leader's own blocks are not sent.
             let blocks = (g - 1) * (n - 1) + (groups - 1) * g * g + (g - 1) * (n - 1);
             assert_eq!(proved.critical_bytes, blocks, "{groups} of {g}");
             assert!(proved.max_sends <= 1 && proved.max_receives <= 1);

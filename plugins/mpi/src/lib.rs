@@ -9,7 +9,7 @@
 //! | alpha, beta | | start-up of a message, time per byte |
 //!
 //! The algorithms treat the nodes as a line of ranks: their grid has one axis, whatever the
-//! topology. The first lines of each file state the time that its algorithm takes.
+//! topology.
 
 use swapmeet_sdk::{About, Axis, Problem, Schedule, Stop, export_plugin};
 
@@ -31,19 +31,18 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// Sets a grid of one axis, with blocks of `segments` segments.
+/// One axis, whatever the topology.
 fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>, segments: u32) -> Result<u64, Stop> {
     let n = problem.topology().nodes();
     schedule.layout(&[n], segments)?;
     Ok(n)
 }
 
-/// Returns the node of a rank counted from the root.
+/// `rank` is counted from the root.
 fn node(rank: u64, root: u64, n: u64) -> u64 {
     (rank + root) % n
 }
 
-/// Returns the nodes of `count` ranks from `rank` on, counted from the root.
 fn nodes(rank: u64, count: u64, root: u64, n: u64) -> [Axis<'static>; 1] {
     [Axis::range(node(rank, root, n), count)]
 }

@@ -31,8 +31,7 @@ impl Algorithm for LinearSync {
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        /// The largest number of messages in a step. The limit is needed because all messages of a
-        /// step are held in memory.
+        /// All messages of a step are held in memory.
         const MAX_MESSAGES: u64 = 1 << 22;
         let (n, window) = (problem.topology().nodes(), problem.whole("window", 1..=u64::MAX)?);
         let messages = n.saturating_mul(window.min(n));
@@ -41,7 +40,6 @@ impl Algorithm for LinearSync {
                 "a step of {messages} messages is too large; the limit is {MAX_MESSAGES}"
             )));
         }
-        // All ranks send at the same distances.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let mut nearest = 1;
         while nearest < n {

@@ -46,8 +46,7 @@ impl Algorithm for Neighbour {
             for rank in &planned {
                 let upwards = (rank + step) % 2 == 1;
                 let to = if upwards { rank + 1 } else { rank + n - 1 } % n;
-                // Send the newest blocks, which were received from the opposite side. In step 2
-                // they are the blocks of the pair of step 1.
+                // The newest blocks, from the opposite side; in step 2 those of the pair of step 1.
                 let newest = match (step, upwards) {
                     (1, _) => Axis::range(rank, 1),
                     (_, true) => Axis::range((rank + n + 1 - step) % n, 2),

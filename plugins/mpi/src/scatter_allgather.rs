@@ -41,8 +41,7 @@ impl Algorithm for ScatterAllgather {
             schedule.step()?;
             for rank in (0..n - b).step_by(2 * b as usize) {
                 let upper = Axis::range(rank + b, b.min(n - rank - b));
-                // The scatter moves the segments instead of copying them. The allgather later sends
-                // each segment to all ranks, including the root.
+                // The scatter moves the segments, because the allgather sends each to all ranks.
                 schedule.send(&Blocks::new(at(rank), at(rank + b)).segments(upper))?;
             }
         }

@@ -1,6 +1,6 @@
 //! `sparbit-allgather`: W. J. Loch and G. P. Koslovski, *Sparbit: A New Logarithmic-Cost and Data
-//! Locality-Aware MPI Allgather Algorithm*, arXiv 2109.08751 (2021). It takes `ceil(log2 p) alpha +
-//! (p - 1) m beta` for any number of ranks.
+//! Locality-Aware MPI Allgather Algorithm*, arXiv 2109.08751 (2021). It takes
+//! `ceil(log2 p) alpha + (p - 1) m beta` for any number of ranks.
 //!
 //! Each block spreads along a separate binomial tree, and all trees grow at the same time. The
 //! distance d is 2^(ceil(log2 p) - 1) in the first step and is halved in each further step. In each
@@ -34,8 +34,8 @@ impl Algorithm for Sparbit {
         while distance > 0 {
             schedule.step()?;
             for rank in &planned {
-                // Send the sender's own block and those of the n - distance - 1 ranks before it. A
-                // block from farther back would travel around to its origin or beyond.
+                // A block from more than n - distance - 1 ranks back would travel around to its
+                // origin or beyond.
                 let origins = [Axis::range((rank + distance + 1) % n, n - distance)];
                 schedule.send(
                     &Blocks::new(rank, (rank + distance) % n)

@@ -3,10 +3,8 @@
 //! of g ranks, p = g G, and radix k, it takes (k - 1) log_k g + G - 1 steps. With k = 2 and g a
 //! power of two, it takes `(log2 g + G - 1) alpha + (log2 g p/2 + (G - 1) g) m beta`.
 //!
-//! 1. Within each group, Bruck's algorithm with radix k sends each block to a rank of the sender's
-//!    group. The position of this rank in its group is the position of the destination in the
-//!    destination's group. After that, each rank has all blocks of its group for ranks with the
-//!    same position as itself.
+//! 1. Within each group, Bruck's algorithm with radix k sends each block to the rank with the
+//!    position of the destination in its group.
 //! 2. Ranks with the same position exchange these blocks. In step s each rank sends to the rank s
 //!    groups after it.
 
@@ -39,7 +37,6 @@ impl Algorithm for Tuna {
         let (g, k) = (problem.group("group")?, problem.whole("radix", 2..=u64::MAX)?);
         let groups = problem.topology().nodes() / g;
         schedule.layout(&[groups, g], 1)?;
-        // All ranks apply the same rule relative to their group and their position.
         let planned = schedule.symmetric(&[Symmetry::shift(1); 2])?;
         schedule.phase("within the group")?;
         let mut weight = 1;

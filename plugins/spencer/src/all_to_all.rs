@@ -11,14 +11,14 @@
 //! | alpha, delta | | start-up time of a round, switching time of a link |
 //! | m beta | | time of one block on a link (L tau in the thesis) |
 //!
-//! Phase 1 uses k virtual cycles. Each virtual cycle consists of every k-th node of the cycle, so
-//! its circuits are k links long. Phase 2 uses cycles of k neighbouring nodes. A circuit of k - 1
-//! links closes such a cycle. This circuit leads back over the links of the cycle. In a torus the
-//! algorithm uses one dimension after another, and each message is split into segments, the lanes.
-//! Each lane uses the dimensions in a different order.
+//! Phase 1 uses k virtual cycles. Each consists of every k-th node of the cycle, so its circuits
+//! are k links long. Phase 2 uses cycles of k neighbouring nodes, each closed by a circuit of k - 1
+//! links that leads back over the links of the cycle. In a torus the algorithm uses one dimension
+//! after another, and each message is split into segments, the lanes. Each lane uses the dimensions
+//! in a different order.
 //!
-//! The time on one cycle, with all ports and k = q, is `(n/2q + q/2) alpha + (n/2 + q^2/2 - q/2)
-//! delta` plus the time of the transfers:
+//! The time on one cycle, with all ports and k = q, is
+//! `(n/2q + q/2) alpha + (n/2 + q^2/2 - q/2) delta` plus the time of the transfers:
 //! * `3n/2 m beta` for a gossip (formula 3.5);
 //! * `(n^2/8 + (q+1) n/2) m beta` for a multi-scatter (formula 3.8).
 //!
@@ -88,7 +88,6 @@ pub(crate) const MULTISCATTER: CircuitCollective = CircuitCollective {
     ..ALL_TO_ALL
 };
 
-/// The cycles and methods of the two phases in one dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TwoPhase {
     n: u64,
@@ -108,8 +107,7 @@ impl TwoPhase {
         Self { n, k, methods }
     }
 
-    /// Returns the k that needs the fewest rounds of those with which no link carries more than q
-    /// circuits; the smallest of these.
+    /// Returns the smallest k with the fewest rounds among those with at most q circuits on a link.
     pub(crate) fn within(n: u64, q: u64, variant: Variant) -> Self {
         let fits = (1..=n.min(2 * q))
             .filter(|k| n.is_multiple_of(*k))
@@ -127,12 +125,9 @@ impl TwoPhase {
         self.methods[phase].rounds(self.p(phase))
     }
 
-    /// Returns the period of the coordinates. Shifts by multiples of the period leave the schedule
-    /// unchanged.
-    ///
-    /// A shift by k maps each cycle of phase 2 to the next cycle, and each node of a cycle of phase
-    /// 1 to the next node. If nodes form pairs in phase 1, the shift must be by 2k, so that pairs
-    /// are mapped to pairs.
+    /// Returns the period of the coordinates: shifts by its multiples are symmetries. A shift by k
+    /// maps each cycle of phase 2 to the next, and each node of a cycle of phase 1 to the next
+    /// node. If nodes form pairs in phase 1, the shift is by 2k, so that pairs are mapped to pairs.
     fn period(&self) -> u64 {
         let pairs = self.methods[0] == Method::Pairs && self.rounds(0) > 0;
         if pairs { 2 * self.k } else { self.k }
@@ -143,8 +138,8 @@ impl TwoPhase {
         let first = match self.methods[0] {
             _ if self.n == k => 0,
             Method::Pairs if k == 1 => 1,
-            // In a round, a virtual cycle uses every second edge. Neighbouring virtual cycles begin
-            // with different edges, so about half of the k virtual cycles use the same link.
+            // In a round, a virtual cycle uses every second edge, and neighbouring virtual cycles
+            // begin with different edges, so about half of the k virtual cycles use the same link.
             Method::Pairs if k.is_multiple_of(2) => k / 2 + 1,
             Method::Pairs => k.div_ceil(2),
             Method::OneWay | Method::BothWays => k,
@@ -158,7 +153,7 @@ impl TwoPhase {
     }
 }
 
-/// Returns the phases for each dimension. `cycles` is the user's k, if any.
+/// `cycles` is the user's k, if any.
 fn choose(torus: &Torus, cycles: Option<u64>) -> Result<Vec<TwoPhase>, Stop> {
     torus
         .dims
@@ -182,8 +177,7 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     let periods: Vec<u64> = two_phase.iter().map(TwoPhase::period).collect();
     let planned = schedule
         .symmetric(&periods.iter().map(|period| Symmetry::shift(*period)).collect::<Vec<_>>())?;
-    // Each lane (a segment of every message) uses the dimensions in its own order, in two phases
-    // for each dimension.
+    // Each lane uses the dimensions in its own order.
     for stage in 0..torus.cycles.len() {
         for phase in 0..2 {
             let rounds =
@@ -195,7 +189,6 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
                     phase + 1
                 ))?;
             }
-            // The lanes that still have rounds in this phase send at the same time.
             for round in 1..=rounds {
                 schedule.step()?;
                 let active = (0..).zip(&lanes).map(|(lane, order)| (lane, order[stage]));
@@ -233,7 +226,6 @@ struct RingMessage {
     destinations: Vec<u64>,
 }
 
-/// Returns the sends of one round, as a list for each coordinate in `coordinates`.
 fn messages(
     cycle: &TwoPhase,
     coordinates: Range<u64>,
@@ -245,12 +237,9 @@ fn messages(
     let gossip = collective == Collective::AllGather;
     coordinates
         .map(|x| {
-            // `place` is the number of a node on its cycle. `colour` tells which edges the cycle
-            // uses in the first round.
-            //
-            // In phase 1, `colour` is the number of the virtual cycle. In phase 2, `colour` decides
-            // whether the circuit that closes the cycle is used in the first round. This circuit
-            // uses the same links as the cycle. A gossip uses it in the first round, because the
+            // `place` is the number of a node on its cycle. `colour` selects the edges of the first
+            // round. In phase 1 it is the number of the virtual cycle. In phase 2 it decides
+            // whether the first round uses the closing circuit, as a gossip does, because the
             // circuit then carries one message instead of two.
             let (place, colour) =
                 if phase == 0 { (x / k, x % k) } else { (x % k, u64::from(gossip)) };
@@ -258,12 +247,11 @@ fn messages(
             let at_place = |i: u64| if phase == 0 { i * k + x % k } else { x / k * k + i };
             let ring_messages = sends.into_iter().map(|m| {
                 let next = if m.forwards { (place + 1) % p } else { (place + p - 1) % p };
-                // In phase 2, the circuit that closes the cycle leads back over its links.
+                // In phase 2, the closing circuit leads back over the links of the cycle.
                 let plus = if phase == 0 { m.forwards } else { next > place };
-                // The range of origins and destinations is given in nodes of the current cycle. In
-                // phase 1, node i of a virtual cycle stands for k neighbouring nodes. In phase 2,
-                // node i of a cycle stands for all nodes of its virtual cycle, because it received
-                // their blocks in phase 1.
+                // Ranges count nodes of the current cycle. Node i of a cycle stands for k
+                // neighbouring nodes in phase 1, and for all nodes of its virtual cycle, whose
+                // blocks it has, in phase 2.
                 let from = |c: u64| if phase == 0 { c / k } else { c % k };
                 RingMessage {
                     to: at_place(next),
@@ -280,8 +268,7 @@ fn messages(
         .collect()
 }
 
-/// The sends of one lane in a round: the number of the lane, its dimension, and the sends for each
-/// planned coordinate in that dimension.
+/// The number of a lane, its dimension, and its sends in a round for each planned coordinate.
 type LaneMessages = (u64, usize, Vec<Vec<RingMessage>>);
 
 fn send_all(

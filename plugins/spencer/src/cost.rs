@@ -10,8 +10,7 @@ use std::cmp::Ordering;
 use std::ops::{Add, Mul};
 use swapmeet_sdk::Problem;
 
-/// The cost of a schedule. `links` is the sum over rounds of the links of the longest circuit,
-/// `blocks` that of the blocks on the most loaded link.
+/// Sums over rounds: `links` of the longest circuit, `blocks` on the most loaded link.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Cost {
     pub rounds: u64,
@@ -59,7 +58,7 @@ impl Cost {
     }
 }
 
-/// The machine's times for a round (alpha), for a link (delta), and for a block on a link (L tau).
+/// Times for a round (alpha), a link (delta), and a block on a link (L tau).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct MachineTimes {
     pub round: f64,
@@ -73,7 +72,7 @@ impl MachineTimes {
         Self { round: problem.startup_us(), link: problem.hop_us(), block }
     }
 
-    /// Returns whether the first schedule is cheaper. `None` is an impossible schedule.
+    /// `None` is an impossible schedule.
     pub(crate) fn prefer(self, first: Option<Cost>, second: Option<Cost>) -> bool {
         match (first, second) {
             (Some(first), Some(second)) => self.compare(first, second).is_lt(),
@@ -82,7 +81,6 @@ impl MachineTimes {
         }
     }
 
-    /// Compares times, then rounds, then blocks, then links.
     fn compare(self, a: Cost, b: Cost) -> Ordering {
         let time = |c: Cost| {
             self.round * c.rounds as f64 + self.link * c.links as f64 + self.block * c.blocks
@@ -93,8 +91,8 @@ impl MachineTimes {
     }
 }
 
-/// Returns the cost of a round, or `None` if a link would carry more than q circuits. A circuit is
-/// its first node, the nodes after it, and the number of its blocks.
+/// `None` if a link would carry more than q circuits. A circuit is its first node, the nodes after
+/// it, and the number of its blocks.
 pub(crate) fn round(
     torus: &Torus,
     circuits: impl Iterator<Item = (u64, Vec<u64>, u64)>,

@@ -17,8 +17,8 @@
 //! The time of a round of circuits is alpha, plus delta times the links of the longest circuit,
 //! plus `L tau` times the number of circuits that share a link.
 //!
-//! The thesis assumes that n is even and the same in every dimension. In this crate, dimensions may
-//! differ and may be odd. Logarithms in formulas are then rounded up.
+//! The thesis assumes that n is even and the same in every dimension. Here, dimensions may differ
+//! and may be odd; logarithms are then rounded up.
 
 use swapmeet_sdk::{About, Algorithm, ParamInfo, Problem, Schedule, Stop, export_plugin, words};
 use torus::{Torus, Variant};

@@ -9,29 +9,26 @@
 //! | alpha, delta | | start-up time of a round, switching time of a link |
 //! | L tau | | time of one message on a link |
 //!
-//! In the first round, a cycle is divided into 2q+1 equal sections (q+1 with one port). An informed
-//! node is in the middle of one section. It informs the middle node of each of the other sections.
-//! In the next round, each section is divided in the same way, and so on.
+//! In each round, each section of a cycle (at first the whole cycle) is divided into 2q+1 equal
+//! sections (q+1 with one port). The informed node in the middle of one of them informs the middle
+//! nodes of the others.
 //!
 //! A torus uses one dimension after another. With all ports, the message is split into d segments.
 //! Each segment uses the dimensions in a different order, (1, 2, .., d), (2, .., d, 1), etc., so
 //! that all links are used.
 //!
-//! In a scatter, a node sends bundles of blocks, which become smaller from round to round. A gather
-//! is a scatter in reverse.
+//! A gather is a scatter in reverse.
 //!
-//! The cost with all ports is the sum of three terms: the number of rounds times alpha, the number
-//! of switched links times delta, and the propagation times L tau.
+//! Costs with all ports:
 //!
 //! | | rounds (alpha) | switching (delta) | propagation (L tau) |
 //! | --- | --- | --- | --- |
 //! | broadcast, formula 3.2 | d log_(2q+1) n | d n/2 | q log_(2q+1) n |
 //! | scatter and gather, formula 3.4 | d log_(2q+1) n | d n/2 | (N-1) / 2d |
 //!
-//! With one port, the base of the logarithm is q+1. The propagation of a broadcast is then 2d times
-//! the value in the table, and the propagation of a scatter is d times the value (Table 3.2). If n
-//! is not a power of 2q+1, logarithms are rounded up. If n is a power of 2q+1, switching is d
-//! (n-1)/2.
+//! With one port, the base of the logarithm is q+1, and the propagation is 2d times (broadcast) or
+//! d times (scatter) the value in the table (Table 3.2). If n is not a power of 2q+1, logarithms
+//! are rounded up; otherwise switching is d (n-1)/2.
 
 use crate::torus::{Torus, Variant};
 use crate::tree::{Circuit, Payload, divide, one_port_start};
@@ -71,8 +68,8 @@ pub(crate) const GATHER: CircuitCollective = CircuitCollective {
     ..ONE_TO_ALL
 };
 
-/// The circuits of each round in one dimension. Its cycle is cut open to a line at the coordinate
-/// `cut`, so that the root is at the position from which the circuits begin.
+/// The circuits of each round in one dimension. The cycle is cut open to a line at `cut`, so that
+/// the root is where circuits begin.
 struct Cycle {
     n: u64,
     cut: u64,
@@ -133,7 +130,6 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     Ok(())
 }
 
-/// Adds the sends of one circuit on every line of the dimension that already has data.
 fn inform(
     torus: &Torus,
     schedule: &mut Schedule<'_>,
@@ -160,7 +156,6 @@ fn inform(
         schedule.send(&match collective {
             Collective::Broadcast => send.copy(),
             Collective::Scatter => send.destinations(Set::product(&section)),
-            // In a gather, the sender sends all blocks that it has collected from its section.
             _ => send,
         })?;
     }

@@ -40,15 +40,15 @@ mod stage;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// The cheapest of `Standard` and `Balanced` (and `Direct`, with one port) on the machine.
+    /// The cheapest of `Standard`, `Balanced` and, with one port, `Direct`.
     Best,
-    /// Data is collected along diagonals. A rotation by 90 degrees is done as two transpositions.
+    /// Along diagonals; a rotation by 90 degrees as two transpositions.
     Standard,
-    /// A rotation by 90 degrees along balanced cycles (see the crate `balanced-rotation`).
+    /// A rotation by 90 degrees along balanced cycles (crate `balanced-rotation`).
     Balanced,
     /// Appendix A: the transposition begins during the collection.
     Combined,
-    /// A transposition in which each node sends its own block, without a collection.
+    /// Each node sends its own block, without a collection.
     Direct,
 }
 
@@ -102,16 +102,15 @@ impl Choice {
     }
 }
 
-/// Checks the parameters. A permutation that is not supported is only detected in `plan`, which
-/// reads all destinations.
+/// A permutation that is not supported is only detected in `plan`, which reads all destinations.
 fn check(problem: &Problem<'_>) -> Result<(), Stop> {
     Choice::read(problem).map(|_| ())
 }
 
-/// Checks that the nodes of the torus are numbered in the order of the schedule, whose paths name
-/// nodes. If ranks are placed otherwise (`place=`), nodes with adjacent numbers are not neighbours.
+/// Checks that nodes with adjacent numbers are neighbours, because paths name nodes. With `place=`
+/// they may not be.
 fn check_neighbours(problem: &Problem<'_>, torus: &Torus) -> Result<(), Stop> {
-    // Only placed networks are checked, because the links of large networks cannot be read.
+    // The links of large networks cannot be read.
     if !problem.topology().spec().contains("place=") {
         return Ok(());
     }
@@ -158,8 +157,7 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     let parts =
         stages.iter().map(Stage::parts).fold(1, |parts, own| lcm(parts.into(), own.into()) as u32);
     schedule.layout(&torus.dims, parts)?;
-    // The period of each stage divides the radix of the axis. The least common multiple of all
-    // periods therefore also divides the radix.
+    // Each period divides the radix of the axis, so their least common multiple does too.
     let period = |axis| stages.iter().map(|stage| stage.period(torus, axis)).fold(1, lcm);
     let planned = schedule.symmetric(
         &(0..torus.dims.len()).map(|axis| Symmetry::shift(period(axis))).collect::<Vec<_>>(),
@@ -170,7 +168,6 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     Ok(())
 }
 
-/// Returns one stage for each distinct size of the permuted axes.
 fn stages(
     problem: &Problem<'_>,
     torus: &Torus,
@@ -231,8 +228,7 @@ fn mirrored(
     Ok(cheaper.unwrap_or(standard))
 }
 
-/// Checks that n is even. A mirror crosses a cycle at two opposite places, each of which lies
-/// between two nodes. This is only possible if n is even.
+/// A mirror crosses a cycle at two opposite places between nodes, so n must be even.
 fn check_even(n: u64) -> Result<(), Stop> {
     if n.is_multiple_of(2) {
         return Ok(());
@@ -255,7 +251,7 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// The order that a plan for all nodes must have (docs/abi.md, "Symmetry").
+    /// As a plan for all nodes must have (docs/abi.md, "Symmetry").
     #[test]
     fn senders_are_in_ascending_order() {
         let side = 8;

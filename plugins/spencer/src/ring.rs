@@ -1,5 +1,4 @@
-//! Gossip and multi-scatter on an undivided cycle of p nodes: the sends of each node in each round
-//! (sections 3.4 and 3.5).
+//! Gossip and multi-scatter on an undivided cycle of p nodes (sections 3.4 and 3.5).
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
@@ -19,7 +18,6 @@ impl Span {
     }
 }
 
-/// A send to a neighbour, with the blocks that have these origins and these destinations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RingSend {
     pub forwards: bool,
@@ -29,8 +27,8 @@ pub(crate) struct RingSend {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// Neighbours exchange in pairs (one port, even number of nodes). The edges of the cycle
-    /// alternate between two colours, and each round uses the edges of one colour.
+    /// Neighbours exchange in pairs (one port, even number of nodes). Each round uses the edges of
+    /// one of two alternating colours.
     Pairs,
     /// All nodes send forwards only: one port, and an odd number of nodes, which have no pairs.
     OneWay,
@@ -45,8 +43,7 @@ impl Method {
         }
     }
 
-    /// Returns the sends of node `x`. Rounds start with 1. The parity of `colour` selects the edges
-    /// of the first round.
+    /// Rounds start with 1. The parity of `colour` selects the edges of the first round.
     pub(crate) fn sends(
         self,
         p: u64,
@@ -78,13 +75,13 @@ fn all_but(p: u64, x: u64) -> Span {
     Span { first: (x + 1) % p, count: p - 1 }
 }
 
-/// Returns the node `distance` positions behind x, against the direction of travel.
+/// Against the direction of travel.
 fn behind(p: u64, x: u64, distance: u64, forwards: bool) -> u64 {
     if forwards { (x + p - distance) % p } else { (x + distance) % p }
 }
 
-/// Returns the send that passes on the message of the node behind, in either direction: "it passes
-/// the message it received from its left neighbour to its right neighbour".
+/// In either direction, "it passes the message it received from its left neighbour to its right
+/// neighbour".
 fn pass_on(p: u64, round: u64, x: u64, forwards: bool) -> RingSend {
     RingSend {
         forwards,
@@ -93,29 +90,25 @@ fn pass_on(p: u64, round: u64, x: u64, forwards: bool) -> RingSend {
     }
 }
 
-/// Returns whether node x uses edge x in a round. Edge x leads from node x to the next node. If
-/// node x does not use edge x, it uses edge x - 1.
+/// Edge x leads from node x to the next node. A node that does not use it uses edge x - 1.
 fn uses_next_edge(round: u64, x: u64, colour: u64) -> bool {
     (x + colour + round - 1).is_multiple_of(2)
 }
 
-/// Returns the send of a gossip in pairs. In the first round a node sends its block. In each
-/// further round it sends the two blocks that it received last.
+/// In the first round a node sends its block, in each further round the two blocks received last.
 fn gossip_pairs(p: u64, round: u64, x: u64, colour: u64) -> RingSend {
     let forwards = uses_next_edge(round, x, colour);
     let newest = |distance| behind(p, x, distance, forwards);
     let origins = match round {
         1 => Span::one(x),
-        // `first` is the lower number of two neighbouring nodes.
         _ if forwards => Span { first: newest(round - 1), count: 2 },
         _ => Span { first: newest(round - 2), count: 2 },
     };
     RingSend { forwards, origins, destinations: Span::ALL }
 }
 
-/// Returns the send of a multi-scatter in pairs. In the first round, a node sends half of its
-/// blocks to one neighbour. In the second round, it sends the remaining half to its second
-/// neighbour. In each further round, it passes on received blocks.
+/// In the first round, a node sends half of its blocks to one neighbour, in the second the other
+/// half to its second neighbour. Then it passes on received blocks.
 fn scatter_pairs(p: u64, round: u64, x: u64, colour: u64) -> RingSend {
     let forwards = uses_next_edge(round, x, colour);
     let half = p / 2;
@@ -127,9 +120,8 @@ fn scatter_pairs(p: u64, round: u64, x: u64, colour: u64) -> RingSend {
     RingSend { forwards, origins: Span::ALL, destinations }
 }
 
-/// Returns the send of a multi-scatter in one of the two directions. Initially, a node sends half
-/// of its blocks in each direction. Later, it passes on received blocks in the same direction. The
-/// block for the opposite node is sent forwards.
+/// Initially, a node sends half of its blocks in each direction. Then it passes on received blocks.
+/// The block for the opposite node is sent forwards.
 fn scatter_both(p: u64, round: u64, x: u64, forwards: bool) -> Option<RingSend> {
     let reach = if forwards { p / 2 } else { (p - 1) / 2 };
     let count = reach.checked_sub(round - 1).filter(|c| *c > 0)?;

@@ -6,19 +6,19 @@ use swapmeet_sdk::{Problem, Stop};
 pub(crate) enum Variant {
     /// One port. It carries up to q circuits.
     OnePort,
-    /// In the first phase of a gossip or multi-scatter, one port for each cycle. In the second
-    /// phase, all ports.
+    /// One port for each cycle in the first phase of a gossip or multi-scatter, all ports in the
+    /// second.
     Hybrid,
-    /// All 2d ports of a node, each for up to q circuits.
+    /// All 2d ports, each for up to q circuits.
     AllPorts,
 }
 
 pub(crate) struct Torus {
     pub dims: Vec<u64>,
     strides: Vec<u64>,
-    /// The dimensions that have links. A dimension of one node has none.
+    /// The dimensions of more than one node.
     pub cycles: Vec<usize>,
-    /// q: the largest number of circuits that a directed link carries at the same time.
+    /// Circuits that a directed link carries at the same time.
     pub q: u64,
     pub variant: Variant,
 }
@@ -35,9 +35,8 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Stop> {
 }
 
 impl Torus {
-    /// Reads the torus of the problem, and reads q from the host. If the user has not chosen a
-    /// variant, one-port machines use the variant for one port, and all other machines use the
-    /// variant for all ports.
+    /// The default variant is that for one port on one-port machines, and otherwise that for all
+    /// ports.
     pub(crate) fn read(problem: &Problem<'_>, variants: &[(&str, Variant)]) -> Result<Self, Stop> {
         let variant = match problem.given_choice("variant", variants)? {
             Some(variant) => variant,
@@ -66,7 +65,6 @@ impl Torus {
         node / self.strides[dim] % self.dims[dim]
     }
 
-    /// Returns the node with coordinate `to` in `dim` and all others of `node`.
     pub(crate) fn moved(&self, node: u64, dim: usize, to: u64) -> u64 {
         node - self.coordinate(node, dim) * self.strides[dim] + to * self.strides[dim]
     }
@@ -80,8 +78,8 @@ impl Torus {
         self.moved(node, dim, if plus { (x + 1) % n } else { (x + n - 1) % n })
     }
 
-    /// Returns the index of the link to `next` among those of `node`, from the difference of the
-    /// numbers: one stride, or several if the link wraps around.
+    /// Determined from the difference of the numbers: one stride, or several if the link wraps
+    /// around.
     pub(crate) fn link(&self, node: u64, next: u64) -> usize {
         let difference = next.wrapping_sub(node);
         let along = |dim: &usize| {
@@ -93,7 +91,7 @@ impl Torus {
         self.cycles.iter().find_map(along).unwrap_or(0)
     }
 
-    /// Returns all nodes that agree with `base` in all dimensions except `dims`.
+    /// Those that agree with `base` in all dimensions except `dims`.
     pub(crate) fn span(&self, base: u64, dims: &[usize]) -> Vec<u64> {
         let mut nodes = vec![base];
         for &dim in dims {
@@ -115,7 +113,7 @@ impl Torus {
             .collect()
     }
 
-    /// Returns the directions of a route that leads along `dim` only: one sign for each dimension.
+    /// One sign for each dimension, along `dim` only.
     pub(crate) fn along(&self, dim: usize, plus: bool) -> Vec<i8> {
         (0..self.dims.len()).map(|d| if d != dim { 0 } else { 2 * i8::from(plus) - 1 }).collect()
     }
@@ -131,8 +129,8 @@ mod tests {
         for node in 0..torus.nodes() {
             for dim in [0, 1, 3] {
                 for plus in [true, false] {
-                    // In a cycle of two nodes, both directions lead to the same node. They both use
-                    // the link in the positive direction.
+                    // In a cycle of two nodes, both directions use the link in the positive
+                    // direction.
                     let link = 2 * dim + usize::from(plus || torus.dims[dim] == 2);
                     assert_eq!(torus.link(node, torus.neighbour(node, dim, plus)), link);
                 }

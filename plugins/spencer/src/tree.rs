@@ -6,16 +6,12 @@
 //! | q | `q` | largest number of circuits that a directed link carries at the same time |
 //! | 2q + 1 | | number of sections of a line with all ports: q on each side, and the middle section |
 //! | q + 1 | | number of sections with one port: q on one side, and the section of the node that has the data |
-//!
-//! A broadcast or scatter uses the circuits in forward order, a gather in reverse order. The
-//! permutations of chapter 4 use the circuits on short lines, for the collection and the
-//! distribution.
 
 use crate::cost::Cost;
 use crate::torus::Variant;
 use std::collections::HashMap;
 
-/// Node `from` informs `to`, which then is responsible for the `count` nodes from `first` on.
+/// `to` then is responsible for the `count` nodes from `first` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Circuit {
     pub from: u64,
@@ -24,7 +20,7 @@ pub(crate) struct Circuit {
     pub count: u64,
 }
 
-/// A section of a line, and the node `at` that is responsible for informing it.
+/// `at` is responsible for informing the section.
 #[derive(Debug, Clone, Copy)]
 struct Section {
     first: u64,
@@ -32,23 +28,22 @@ struct Section {
     at: u64,
 }
 
-/// The data of a circuit. It determines the cost of divisions with equally many rounds: first the
-/// blocks on the most loaded link, then the lengths of circuits.
+/// Determines the cost of divisions with equally many rounds: first the blocks on the most loaded
+/// link, then the lengths of circuits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Payload {
-    /// Each circuit carries the same message (a broadcast). The blocks of a link are its circuits.
+    /// The same message (a broadcast). The blocks of a link are its circuits.
     Message,
-    /// One block for, or from, each node of the section, as in a scatter, a gather or a collection.
+    /// One block for, or from, each node of the section (a scatter, gather or collection).
     Bundle,
 }
 
 /// Returns for each round the circuits that inform the nodes 0 to `count` - 1 of a line, of which
 /// `at` has the data.
 ///
-/// With all ports, a node reaches 2q+1 times as many nodes with each round. The division takes as
-/// many rounds as `at` needs to reach both ends, from the middle ceil(log_(2q+1) count).
-///
-/// With one port, `at` is an end or [`one_port_start`], and there are ceil(log_(q+1) count) rounds.
+/// With all ports, it takes as many rounds as `at` needs to reach both ends, from the middle
+/// ceil(log_(2q+1) count). With one port, `at` is an end or [`one_port_start`], and there are
+/// ceil(log_(q+1) count) rounds.
 pub(crate) fn divide(
     count: u64,
     at: u64,
@@ -66,7 +61,6 @@ pub(crate) fn divide(
     loop {
         let reach = reaches.next();
         let (mut circuits, mut next) = (Vec::new(), Vec::new());
-        // The responsible node of each section makes others responsible for nodes at both ends.
         for section in sections.iter().filter(|s| s.count > 1) {
             let (left, right) = match reach {
                 None => one_port(section, q),
@@ -91,9 +85,8 @@ pub(crate) fn divide(
                         None => count - 1,
                         Some(reach) => (count - 1).saturating_sub(reach.nodes),
                     };
-                    // A new responsible node is at the near end (one port), or as near as possible
-                    // (all ports), so that circuits are short and it still reaches the far end in
-                    // the remaining rounds.
+                    // At the near end (one port), or as near as possible to still reach the far end
+                    // (all ports), so that circuits are short.
                     let to = match (reach, leftwards) {
                         (None, true) | (Some(_), false) => first + far,
                         (None, false) | (Some(_), true) => first + count - 1 - far,
@@ -111,8 +104,8 @@ pub(crate) fn divide(
     }
 }
 
-/// Returns the cost of each round with bundles of blocks, which is the same in reverse order.
-/// `place` is a position on the line, `blocks` the number of blocks of a circuit.
+/// The same in reverse order. `place` is a position on the line, `blocks` the number of blocks of a
+/// circuit.
 pub(crate) fn bundle_costs(
     rounds: &[Vec<Circuit>],
     place: impl Fn(u64) -> i64,
@@ -120,7 +113,7 @@ pub(crate) fn bundle_costs(
 ) -> Vec<Cost> {
     let cost = |round: &Vec<Circuit>| {
         let costs = round.iter().map(|c| {
-            // All circuits from a node to the same side share the first link on that side.
+            // Circuits from a node to the same side share the first link on that side.
             let shares = |d: &&Circuit| d.from == c.from && (d.to > d.from) == (c.to > c.from);
             let shared = round.iter().filter(shares).count() as f64;
             Cost {
@@ -134,15 +127,15 @@ pub(crate) fn bundle_costs(
     rounds.iter().map(cost).collect()
 }
 
-/// Returns the position with the data at the start, for a cycle of n nodes that is cut open to a
-/// line and informed through one port: the last node of the first section, which the node keeps in
-/// the first round. From an end of the line, circuits would be longer in total.
+/// Returns where the data is at the start if a cycle of n nodes is cut open and informed through
+/// one port: the last node of the first section, which it keeps in the first round. From an end,
+/// circuits would be longer in total.
 pub(crate) fn one_port_start(n: u64, q: u64) -> u64 {
     n.div_ceil(q + 1) - 1
 }
 
-/// Divides `count` nodes from `first` on into at most `most` chunks (first node, number) of nearly
-/// equal size, the larger ones farther from the informing node, without empty ones.
+/// Divides `count` nodes from `first` on into at most `most` chunks of nearly equal size, the
+/// larger ones farther from the informing node.
 fn chunks(first: u64, count: u64, most: u64, leftwards: bool) -> impl Iterator<Item = (u64, u64)> {
     let pieces = most.min(count);
     let edge = move |i: u64| {
@@ -151,36 +144,32 @@ fn chunks(first: u64, count: u64, most: u64, leftwards: bool) -> impl Iterator<I
     (0..pieces).map(move |i| (first + edge(i), edge(i + 1) - edge(i)))
 }
 
-/// The number of nodes for which a node is still responsible after a round, and the circuits of
-/// this round.
+/// The *reach* is the largest number of nodes on one side for which a node is still responsible,
+/// here after the circuits of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reach {
     circuits: u64,
     nodes: u64,
-    /// The most nodes of one side that a node passed on in this round.
+    /// On one side in this round.
     passed_on: u64,
 }
 
-/// Two sums over all rounds: the number of blocks on the most loaded link, and the number of links
-/// of the longest circuit. The number of blocks is compared first.
+/// Sums over all rounds, compared in this order: blocks on the most loaded link, links of the
+/// longest circuit.
 type BlocksAndLinks = (u64, u64);
 
-/// Returns the reach after each round, for the cheapest division with the fewest rounds. The
-/// *reach* is the largest number of nodes on one side for which a node is still responsible. It is
+/// Returns the reach after each round, for the cheapest division with the fewest rounds. It is
 /// `side`, the longer side of the line, before the first round, and 0 after the last.
 ///
-/// In a round that reduces the reach from s to s', a node makes c nodes on each side responsible
-/// for chunks of m nodes. [`cheapest`] tries all values of c and s', each with only one value of m:
+/// A round that reduces the reach from s to s' makes c nodes on each side responsible for chunks of
+/// m nodes. It is enough that [`cheapest`] tries all c and s' with one value of m:
+/// * bundles: the smallest, m = ceil((s - s') / c), because at least s - s' nodes must be passed
+///   on. If c divides s - s' in every round, the bundles of all rounds have `side` blocks in total.
+/// * messages: the largest, m = min(2 s' + 1, ceil(s / c)), because longer chunks need fewer links;
+///   a node in the middle of its chunk has a reach of s'.
 ///
-/// * bundles: the smallest one, m = ceil((s - s') / c), because at least s - s' nodes must be
-///   passed on. If c divides s - s' in every round, the bundles of all rounds have `side` blocks in
-///   total.
-/// * messages: the largest one, m = min(2 s' + 1, ceil(s / c)), because longer chunks need fewer
-///   links, and the size of a message does not depend on them. m is at most 2 s' + 1, because a
-///   node in the middle of its chunk has a reach of s'.
-///
-/// As long as m > s', the farthest newly responsible node is s - s' links away. The longest
-/// circuits of all rounds then have `side` links in total.
+/// As long as m > s', the farthest newly responsible node is s - s' links away, so the longest
+/// circuits have `side` links in total.
 fn reaches(side: u64, q: u64, payload: Payload) -> Vec<Reach> {
     let mut rounds = 0;
     while most_reach(rounds, q) < side {
@@ -197,15 +186,14 @@ fn reaches(side: u64, q: u64, payload: Payload) -> Vec<Reach> {
     reaches
 }
 
-/// Returns the number of nodes that can be reached on each side in this number of rounds.
+/// On each side.
 fn most_reach(rounds: u32, q: u64) -> u64 {
     ((2 * q + 1).saturating_pow(rounds) - 1) / 2
 }
 
 type Known = HashMap<(u64, u32), (BlocksAndLinks, Reach)>;
 
-/// Returns the lowest cost of reaching `nodes` nodes on each side in `rounds` rounds. Also returns
-/// the reach after the first of these rounds.
+/// To reach `nodes` nodes on each side, with the reach after the first of these rounds.
 fn cheapest(
     nodes: u64,
     rounds: u32,
@@ -246,7 +234,6 @@ fn cheapest(
     found
 }
 
-/// Returns a lower bound for the cost of reaching `nodes` nodes on each side in `rounds` rounds.
 fn least_cost(nodes: u64, rounds: u32, q: u64, payload: Payload) -> BlocksAndLinks {
     (
         if payload == Payload::Bundle { nodes } else { least_circuits(2 * nodes + 1, rounds, q) },
@@ -254,7 +241,7 @@ fn least_cost(nodes: u64, rounds: u32, q: u64, payload: Payload) -> BlocksAndLin
     )
 }
 
-/// Returns the fewest circuits to one side, over all rounds, that divide a line into `sections`.
+/// To one side, over all rounds.
 fn least_circuits(sections: u64, rounds: u32, q: u64) -> u64 {
     if sections <= 1 || rounds == 0 {
         return 0;
@@ -264,15 +251,14 @@ fn least_circuits(sections: u64, rounds: u32, q: u64) -> u64 {
     (1..=q).filter(holds).map(with).min().unwrap_or(q)
 }
 
-/// Returns the nodes, left and right, that the responsible node passes on in a round.
+/// Returns the nodes, left and right, that the responsible node passes on.
 fn all_ports(section: &Section, most: u64) -> (u64, u64) {
     let left = section.at - section.first;
     let right = section.count - 1 - left;
     (left.min(most), right.min(most))
 }
 
-/// Like [`all_ports`], but with one port. A node at an end of the section passes on nodes at the
-/// opposite end, and any other node passes on nodes at the right end.
+/// A node at an end passes on nodes at the opposite end, any other node those at the right end.
 fn one_port(section: &Section, q: u64) -> (u64, u64) {
     let left = section.at - section.first;
     let right = section.count - 1 - left;
@@ -297,10 +283,8 @@ mod tests {
         rounds
     }
 
-    /// Checks three properties of a division:
-    /// * Every node is informed exactly once.
-    /// * The informing node was informed before, and was responsible for the section.
-    /// * No link of the line carries more than q circuits in a round.
+    /// Every node is informed once, by an informed node that was responsible for it, and no link
+    /// carries more than q circuits in a round.
     fn check(count: u64, at: u64, q: u64, variant: Variant, payload: Payload) -> usize {
         let rounds = divide(count, at, q, variant, payload);
         let mut serves = vec![(0, 0); count as usize];
@@ -320,7 +304,6 @@ mod tests {
                     loads[link as usize][usize::from(c.to > c.from)] += 1;
                 }
                 let own = &mut serves[c.from as usize];
-                // The section lies at one end of that for which the node was responsible.
                 if c.first > c.from {
                     own.1 = own.1.min(c.first - own.0);
                 } else {
@@ -371,7 +354,6 @@ mod tests {
         }
     }
 
-    /// Returns rounds, links of the longest circuits, and blocks on the most loaded links.
     fn cost(count: u64, at: u64, q: u64, payload: Payload) -> (u64, u64, u64) {
         let mut rounds = divide(count, at, q, Variant::AllPorts, payload);
         if payload == Payload::Message {

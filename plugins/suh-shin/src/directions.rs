@@ -1,5 +1,5 @@
-//! The dimension and the direction in which each class of nodes sends. A class consists of the
-//! nodes that send in the same dimension and direction in every phase.
+//! The dimension and direction in which each class of nodes sends. A class is the nodes with the
+//! same ones in every phase.
 //!
 //! | 3D torus | z even | z odd |
 //! | --- | --- | --- |
@@ -26,17 +26,15 @@ use crate::network::NetworkKind;
 const C: usize = 0;
 const R: usize = 1;
 
-/// The rules (1) to (8) of the 2D torus: dimension and direction by row plus column modulo 4, for
-/// Phase 1 (pattern A) and Phase 2 (pattern B).
+/// The rules (1) to (8): dimension and direction by row plus column modulo 4, for Phase 1 (pattern
+/// A) and Phase 2 (pattern B).
 const PLANE: [[(usize, i8); 4]; 2] =
     [[(C, 1), (R, 1), (C, -1), (R, -1)], [(R, 1), (C, 1), (R, -1), (C, -1)]];
 
-/// Returns the dimension (from 0) and the direction (1 or -1) of a node's sends. `turn` is the
-/// number (from 1) of a ring phase or of a step of Phase n+1.
+/// `turn` is the number (from 1) of a ring phase or of a step of Phase n+1.
 ///
 /// A node of a torus sends in this direction even if the opposite one is equally short, as for four
-/// hops on a ring of eight: the two classes of a line must use opposite directions, because they
-/// would otherwise share links.
+/// hops on a ring of eight, because the two classes of a line would otherwise share links.
 pub(crate) fn direction(kind: NetworkKind, x: &[u64], mut turn: usize) -> (usize, i8) {
     let directed = |printed| if kind == NetworkKind::Torus { printed } else { 1 };
     for k in (2..x.len()).rev() {
@@ -85,7 +83,6 @@ mod tests {
         }
     }
 
-    /// If two classes sent in the same direction of a line, their rings would share links.
     #[test]
     fn classes_of_a_line_use_different_directions() {
         for n in 2..=4 {

@@ -30,15 +30,14 @@
 //! Remarks on the paper:
 //! * There is no one-dimensional form, because four classes of nodes need four directions, and a
 //!   line has only two.
-//! * Erratum: the data array of section 3.1.3 cannot be followed literally. Its text swaps u and v.
-//!   Also, the submesh "k hops away" is not always the submesh of the array's column. They differ
-//!   if the node is not at the trailing edge of its submesh. The groups of blocks in section 3.1.1,
-//!   one group for each submesh, are correct. The rules of this plugin are equivalent to these
-//!   groups.
+//! * Erratum: the data array of section 3.1.3 cannot be followed literally. Its text swaps u and v,
+//!   and the submesh "k hops away" is not that of the array's column unless the node is at the
+//!   trailing edge of its submesh. The rules of this plugin are equivalent to the groups of blocks
+//!   in section 3.1.1, which are correct.
 //! * Table 1 uses the number of steps of the longest dimension for all ring phases. In three and
-//!   more dimensions, the last dimension is used only in Phases 1 and n. If only the last dimension
-//!   has the greatest length, the network therefore takes fewer steps than in Table 1. The order of
-//!   the dimensions in the paper, longest first, is therefore not the cheapest.
+//!   more dimensions, the last dimension is used only in Phases 1 and n, so a network whose last
+//!   dimension alone is the longest takes fewer steps. The paper's order, longest first, is
+//!   therefore not the cheapest.
 
 mod directions;
 mod network;

@@ -12,18 +12,17 @@ pub(crate) enum NetworkKind {
 #[derive(Debug, Clone)]
 pub(crate) struct PaddedNetwork {
     pub kind: NetworkKind,
-    /// Side of the submeshes: 4 in a torus, 2 in a mesh. Their nodes belong to different groups.
+    /// 4 in a torus, 2 in a mesh. Nodes of a submesh belong to different groups.
     pub submesh: u64,
-    /// The nodes of the machine, and the grid padded to N1 .. Nn.
+    /// Padded to N1 .. Nn.
     pub nodes: Padded,
-    /// The axes of x1, x2, etc. of the paper. In 2D, x1 is the column, on the last axis; in more
-    /// dimensions x, on the first.
+    /// Of x1, x2, etc. In 2D, x1 is the column, on the last axis; in more dimensions x, on the
+    /// first.
     pub axes: Vec<usize>,
     pub planned: Option<Planned>,
 }
 
 impl PaddedNetwork {
-    /// Errors with the reason if the algorithm cannot run here.
     pub(crate) fn new(problem: &Problem<'_>) -> Result<Self, Stop> {
         let (kind, submesh) = match problem.topology().kind() {
             "torus" => (NetworkKind::Torus, 4),
@@ -43,11 +42,9 @@ impl PaddedNetwork {
         Ok(Self { kind, submesh, nodes: Padded::new(machine, submesh)?, axes, planned: None })
     }
 
-    /// Sets grid and placement, and declares the symmetry.
-    ///
-    /// Sends depend on the position within the submesh, and receivers and destinations are relative
-    /// to it, so shifts by whole submeshes are symmetries. With virtual nodes, which are all at one
-    /// end of an axis, there is none.
+    /// Sets grid and placement, and declares the symmetry: shifts by whole submeshes, because sends
+    /// depend on positions within the submesh. With virtual nodes, which are all at one end of an
+    /// axis, there is none.
     pub(crate) fn lay_out(&mut self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         self.nodes.lay_out(schedule)?;
         if !self.nodes.has_virtual_nodes() {
@@ -59,7 +56,7 @@ impl PaddedNetwork {
         Ok(())
     }
 
-    /// Visits planned nodes in ascending order, with their coordinates x1 .. xn and their numbers.
+    /// In ascending order, with coordinates x1 .. xn and numbers.
     pub(crate) fn each_node(
         &self,
         mut visit: impl FnMut(&[u64], u64) -> Result<(), Stop>,

@@ -38,9 +38,9 @@ pub(crate) fn run(network: &PaddedNetwork, schedule: &mut Schedule<'_>) -> Resul
 /// Begins a phase. Between two phases all nodes rearrange their data once, as the paper assumes in
 /// its costs (sections 3.2.3 and 4.2).
 ///
-/// In three and more dimensions one rearrangement is not enough to make every message contiguous. A
-/// phase has three sends, and each send has four of the eight octants of a node's data. In no order
-/// of the octants are the data of all three sends contiguous.
+/// In three and more dimensions this is not enough to make every message contiguous: each of the
+/// three sends of a phase has four of the eight octants of a node's data, and no order makes all
+/// three contiguous.
 fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
     if phase > 1 {
         schedule.rearrange()?;
@@ -57,8 +57,8 @@ fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
 /// ```
 ///
 /// The message has all blocks for the next N/4 - s submeshes in that direction: columns 4s .. N-1
-/// of the data array. The longest dimension determines the number of steps. Shorter dimensions need
-/// fewer steps, so their nodes do not send in the last steps.
+/// of the data array. The longest dimension determines the number of steps; nodes along shorter
+/// ones do not send in the last.
 ///
 /// Erratum: Fig. 5 of the paper prints C, the number of columns, also for the classes that send
 /// along r.
@@ -75,13 +75,12 @@ fn ring_phase(
             let axis = network.axes[k];
             let to = grid.shift(node, axis, i64::from(sign) * q as i64);
             let (receiver_at, submeshes) = (grid.coordinate(to, axis), grid.radix(axis) / q);
-            // The receiver is in one of the destination submeshes. It is in the first submesh if
-            // the direction is positive, and in the last submesh if the direction is negative.
+            // The first destination submesh if the direction is positive, and the last if it is
+            // negative.
             let first =
                 if sign > 0 { receiver_at / q } else { (receiver_at / q + s + 1) % submeshes };
             // In a mesh, a message back along the line closes the logical ring, by the topology's
-            // route. Virtual nodes with the same home, the real node that represents them, need no
-            // route.
+            // route. Virtual nodes with the same home (real node) need no route.
             let changes_home =
                 network.nodes.home(axis, x[k]) != network.nodes.home(axis, receiver_at);
             let sign = if network.kind == NetworkKind::Torus && changes_home { sign } else { 0 };
@@ -94,9 +93,8 @@ fn ring_phase(
     })
 }
 
-/// Adds one step of Phase n+1 of a torus or of the last phase. In Phase n+1, the halves of the
-/// 4x..x4 submeshes exchange (`distance` d = 2). In the last phase, nodes exchange within the
-/// 2x..x2 submeshes (d = 1):
+/// Phase n+1 of a torus: the halves of the 4x..x4 submeshes exchange (`distance` d = 2). Last
+/// phase: nodes exchange within the 2x..x2 submeshes (d = 1):
 ///
 /// ```text
 /// IF x mod 2d < d, P(.., x, ..) -> P(.., x + d, ..)
@@ -129,9 +127,8 @@ fn exchange(
         } else {
             (here - distance, -1)
         };
-        // A node's blocks have origins with its coordinates modulo `reach`, and destinations in its
-        // aligned range of `reach` coordinates. With virtual nodes it has blocks only if some of
-        // both are real.
+        // The origins of a node's blocks have its coordinates modulo `reach`, and the destinations
+        // are in its aligned range of `reach` coordinates. Some of both must be real.
         let holds_any = (0..x.len()).all(|k| {
             let (reach, size) = (
                 if done.contains(&k) { distance } else { 2 * distance },
@@ -155,8 +152,8 @@ fn exchange(
     step(network, true, moves, schedule)
 }
 
-/// Returns the shorter direction between the homes of two nodes of a torus, or `inside`, the
-/// direction in the padded grid, if both are equally short. Otherwise, or with equal homes, 0.
+/// Returns the shorter direction between the homes of two nodes, or `inside`, that in the padded
+/// grid, if both are equally short. Otherwise, or with equal homes, 0.
 fn exchange_direction(
     network: &PaddedNetwork,
     axis: usize,
@@ -178,16 +175,16 @@ struct GridSend {
     from: u64,
     to: u64,
     axis: usize,
-    /// Direction: 1 or -1, or 0 if the topology chooses the route.
+    /// 1 or -1, or 0 if the topology chooses the route.
     sign: i8,
-    /// An axis of the layout and coordinates on it. Axis 2a is the submesh along dimension a,
-    /// and axis 2a + 1 the position within a submesh.
+    /// An axis of the layout and coordinates on it: axis 2a is the submesh along dimension a, and
+    /// axis 2a + 1 the position within a submesh.
     destinations: (usize, Axis<'static>),
 }
 
-/// Adds one step with the sends that `moves` returns for each node. Several virtual nodes can have
-/// the same home (the real node that represents them). In an exchange, this home can have two
-/// partners. The step is then divided into rounds, in the order of sender and receiver.
+/// Adds one step with the sends that `moves` returns. If virtual nodes have the same home, it can
+/// have two partners in an exchange; the step is then divided into rounds, in the order of sender
+/// and receiver.
 fn step(
     network: &PaddedNetwork,
     is_exchange: bool,

@@ -2,28 +2,26 @@
 
 use swapmeet_sdk::{Collective, Problem, Stop};
 
-/// The largest number of pairs of nodes with data. A search then takes a minute and 3 GB.
+/// Pairs of nodes with data. A search then takes a minute and 3 GB.
 pub(crate) const MAX_PAIRS: u64 = 10_000_000;
 
-/// The amount of data of each pair of nodes. Each block is divided into segments of equal size, and
-/// segments of the same block may take different paths.
+/// Each block is divided into segments of equal size, which may take different paths.
 pub(crate) struct Demand {
     pub sources: Vec<u32>,
-    /// For each source its receivers, each with the size of a segment: bytes, possibly 0, or 1 if
-    /// blocks are counted.
+    /// The receivers of each source with the size of a segment: bytes, possibly 0, or 1 if blocks
+    /// are counted.
     pub rows: Vec<Vec<(u32, u32)>>,
-    /// Whether all blocks have the same size and are counted.
+    /// If all have the same size.
     pub counts_blocks: bool,
     pub segments: u32,
-    /// The size that a link of the smallest bandwidth carries in one step, in the unit of `rows`.
+    /// What a link of the smallest bandwidth carries in one step, in the unit of `rows`.
     pub quota: u64,
 }
 
 impl Demand {
-    /// Reads the demand. In a step, a link of the smallest bandwidth carries `group` blocks, or
-    /// `group` segments if the user divides blocks into `segments`. If sizes differ, it carries
-    /// `group` times the mean size of the blocks that are not empty, but at least two of the
-    /// largest segments. The data of a node for itself is omitted, because it is a local copy.
+    /// In a step, a link of the smallest bandwidth carries `group` blocks (or segments, if the user
+    /// divides blocks). If sizes differ, it carries `group` times the mean size of the blocks that
+    /// are not empty, but at least two of the largest segments.
     ///
     /// # Errors
     /// [`Stop::Unsupported`] if there are too many pairs, or if a segment is too large.
@@ -53,7 +51,7 @@ impl Demand {
         let uniform = problem.is_uniform();
         let (mut sources, mut blocks) = (Vec::new(), Vec::new());
         for from in 0..nodes {
-            // A block without bytes must arrive too, so the row contains all receivers.
+            // A block without bytes must arrive too.
             let mut row: Vec<(u32, u64)> =
                 receivers(from).map(|to| (to as u32, u64::from(uniform))).collect();
             if !uniform {
@@ -76,7 +74,6 @@ impl Demand {
         let mean = total.div_ceil((sizes().count() as u128).max(1)).max(1) as u64;
         let segments =
             segments.unwrap_or_else(|| if uniform { 1 } else { segments_of(sizes, mean) });
-        // Convert the sizes of blocks to sizes of segments, and choose the size of a step.
         let of_segment = |size: u64| {
             let size = if uniform { size } else { size.div_ceil(segments.into()) };
             u32::try_from(size).map_err(|_| {
@@ -97,18 +94,17 @@ impl Demand {
     }
 }
 
-/// Returns the segments for blocks of different sizes: the power of two up to 256 with the least
-/// estimated loss. Larger numbers fill steps better, but segment sizes are rounded up to bytes. A
-/// segment of the largest block has at least about a sixteenth of the mean block size.
+/// Returns the power of two up to 256 with the least estimated loss: larger numbers fill steps
+/// better, but sizes are rounded up to bytes. A segment of the largest block has at least about a
+/// sixteenth of the mean block size.
 fn segments_of<I: Iterator<Item = u64>>(sizes: impl Fn() -> I, mean: u64) -> u32 {
     let total = sizes().map(u128::from).sum::<u128>() as f64;
     let largest = sizes().max().unwrap_or(1);
-    // The size of the block to which a byte belongs, on average over all bytes.
+    // The mean over all bytes of the size of their blocks.
     let of_byte = sizes().map(|size| size as f64 * size as f64).sum::<f64>() / total;
     let loss = |segments: u64| {
         let rounded = sizes().map(|size| u128::from(size.div_ceil(segments) * segments));
         let of_rounding = rounded.sum::<u128>() as f64 / total - 1.0;
-        // The unused part of a step grows with the size of segments.
         let of_steps = of_byte / (6 * segments * mean) as f64;
         of_rounding + of_steps
     };

@@ -4,44 +4,40 @@
 //!
 //! Each link leads from a node to its image under one of a few translations, the shifts. A block
 //! moves from its origin to its receiver over links whose shifts add up to the difference of the
-//! two nodes. Translations commute, so the block can cross these links in any order. In a step,
-//! each shift carries a limited number of these blocks, and each block crosses at most one link.
-//! Choosing the steps is therefore a colouring of the edges of a bipartite graph: its vertices are
-//! the blocks of one node and the shifts, its edges are the crossings, and the colours are the
-//! steps. By Kőnig's theorem (1916), the number of colours that is needed is the largest number of
-//! edges at a vertex. If all blocks take shortest paths that load the shifts evenly, no schedule
-//! has fewer steps.
+//! two nodes. Translations commute, so the order is free. In a step, each shift carries a limited
+//! number of blocks, and each block crosses at most one link. Steps are therefore colours of the
+//! edges (the crossings) of a bipartite graph between the blocks of one node and the shifts. By
+//! Kőnig's theorem (1916), the number of colours that is needed is the largest number of edges at a
+//! vertex. If all blocks take shortest paths that load the shifts evenly, no schedule has fewer
+//! steps.
 
 use crate::orbits::Translations;
 use std::collections::{HashMap, VecDeque};
 use swapmeet_sdk::{Blocks, Route, Schedule, Set, Stop, Symmetry};
 
-/// The largest number of crossings (links that blocks cross) in the plan of one node. So many take
-/// about ten seconds.
+/// Crossings in the plan of one node: links that its blocks cross. So many take about ten seconds.
 const MAX_CROSSINGS: u64 = 10_000_000;
-/// The largest number of entries in the table of [`shortest_paths`]: nodes times shifts.
+/// Nodes times shifts.
 const MAX_COUNTS: usize = 1 << 26;
 
-/// If the schedule takes more steps than this multiple of the lower bound, [`Exchange::of`] rejects
-/// it, because a search may find a shorter schedule.
+/// A schedule with more than this multiple of the lower bound is rejected, because a search may
+/// find a shorter one.
 const ACCEPTED_RATIO: f64 = 1.005;
 
 const FREE: u32 = u32::MAX;
 
-/// The schedule of an all-to-all, as the sends of one node. All other nodes do the same.
+/// As the sends of one node. All others do the same.
 pub(crate) struct Exchange {
-    /// For each slot, the block that crosses a link in each step, or [`FREE`]. Each shift has one
-    /// slot for each block that it can carry in a step.
+    /// By slot and step: the block that crosses a link, or [`FREE`]. A shift has one slot for each
+    /// block that it can carry in a step.
     slots: Vec<Vec<u32>>,
-    /// The shift of each slot, as an index.
     shift_of_slot: Vec<usize>,
     steps: u32,
 }
 
 impl Exchange {
-    /// Makes a schedule in which each link carries at most `blocks_per_link` blocks per step, and
-    /// each node sends at most `ports` messages per step. Returns `None` if a search is needed
-    /// instead:
+    /// Each link carries at most `blocks_per_link` blocks per step, and each node sends at most
+    /// `ports` messages. `None` if a search is needed instead:
     /// - if the network is too large for this method;
     /// - if the schedule is too long ([`ACCEPTED_RATIO`]), for example because the shortest paths
     ///   do not load the links evenly;
@@ -83,8 +79,7 @@ impl Exchange {
                 }
             }
         }
-        // If a node has fewer ports than links, some of its links must be unused in each step.
-        // Dummy blocks, one for each of these unused links, occupy them.
+        // Dummy blocks occupy the links that must be unused in each step because of too few ports.
         let pauses = if most == 1 { shifts as u64 - ports } else { 0 };
         let unused = load.iter().enumerate().flat_map(|(slot, load)| {
             std::iter::repeat_n(slot, steps.saturating_sub(*load) as usize)
@@ -104,7 +99,7 @@ impl Exchange {
         self.steps
     }
 
-    /// Writes the schedule as steps, in which each block crosses at most one link.
+    /// As steps, in which each block crosses at most one link.
     pub(crate) fn write_steps(
         &self,
         group: &Translations,
@@ -113,7 +108,7 @@ impl Exchange {
     ) -> Result<(), Stop> {
         schedule.layout(dims, 1)?;
         let planned = schedule.symmetric(&vec![Symmetry::shift(1); group.axes()])?;
-        // The translation by which each block has moved from its origin.
+        // From the origin of each block.
         let mut moved: Vec<u32> = vec![0; dims.iter().product::<u64>() as usize];
         for step in 0..self.steps as usize {
             schedule.step()?;
@@ -138,7 +133,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Writes the schedule as one step, in which each block takes its whole path.
+    /// As one step, in which each block takes its whole path.
     pub(crate) fn write_routes(
         &self,
         group: &Translations,
@@ -148,7 +143,6 @@ impl Exchange {
         schedule.layout(dims, 1)?;
         let planned = schedule.symmetric(&vec![Symmetry::shift(1); group.axes()])?;
         schedule.step()?;
-        // The path of each block from node 0, without its start.
         let mut paths: Vec<Vec<u32>> = vec![Vec::new(); group.nodes()];
         for step in 0..self.steps as usize {
             for (slot, shift) in self.slots.iter().zip(&self.shift_of_slot) {
@@ -177,7 +171,7 @@ impl Exchange {
 /// Chooses a shortest path from node 0 to each node, so that the loads of the shifts differ little.
 /// Returns, for each node, how often its path uses each shift; `None` if the table is too large.
 fn shortest_paths(group: &Translations) -> Option<Vec<u16>> {
-    /// Rounds of choosing all paths. The first paths are chosen without the loads of later ones.
+    /// The first paths are chosen without the loads of later ones.
     const ROUNDS: u32 = 3;
     let (nodes, shifts) = (group.nodes(), group.shifts.len());
     if nodes * shifts > MAX_COUNTS {
@@ -186,7 +180,7 @@ fn shortest_paths(group: &Translations) -> Option<Vec<u16>> {
     let distance = distances(group);
     let (mut counts, mut load) = (vec![0_u16; nodes * shifts], vec![0_u64; shifts]);
     for node in (0..ROUNDS).flat_map(|_| 1..nodes) {
-        // Remove the last path. Then go back from the node over the shifts with the smallest loads.
+        // Replace the last path, going back over the shifts with the smallest loads.
         let row = &mut counts[node * shifts..][..shifts];
         load.iter_mut().zip(&*row).for_each(|(load, count)| *load -= u64::from(*count));
         row.fill(0);
@@ -205,7 +199,7 @@ fn shortest_paths(group: &Translations) -> Option<Vec<u16>> {
     Some(counts)
 }
 
-/// Returns the number of links on a shortest path from node 0 to each node.
+/// From node 0 to each node.
 fn distances(group: &Translations) -> Vec<u32> {
     let mut distance = vec![u32::MAX; group.nodes()];
     distance[0] = 0;
@@ -222,11 +216,9 @@ fn distances(group: &Translations) -> Vec<u32> {
     distance
 }
 
-/// Returns a lower bound on the largest load of a shift, from the loads of the chosen shortest
-/// paths. No other paths have a smaller total load, so the mean load of all shifts is a bound. If
-/// each shift moves along one axis, the mean load of the shifts of each axis is a bound too,
-/// because every path between two nodes crosses at least the links between their coordinates on
-/// this axis.
+/// Returns a lower bound on the largest load of a shift. Shortest paths have the smallest total
+/// load, so the mean load is a bound. If each shift moves along one axis, the mean of the shifts of
+/// each axis is one too, because every path crosses at least the links between the two coordinates.
 fn least_congestion(group: &Translations, load: &[u64]) -> u64 {
     let axes: Option<Vec<usize>> = group.shifts.iter().map(|shift| group.axis(*shift)).collect();
     let axes = axes.unwrap_or_else(|| vec![0; load.len()]);
@@ -237,13 +229,13 @@ fn least_congestion(group: &Translations, load: &[u64]) -> u64 {
     (0..group.axes()).map(of_axis).max().unwrap_or(0)
 }
 
-/// An assignment of steps to crossings. No block and no slot has two crossings in the same step.
+/// Assigns steps to crossings. No block and no slot has two in the same step.
 struct Colouring {
-    /// For each slot and step, the block that crosses a link, or [`FREE`] if there is none.
+    /// By slot and step: the block, or [`FREE`].
     slots: Vec<Vec<u32>>,
-    /// For each block and step with a crossing, its slot.
+    /// By block and step.
     slot_of: HashMap<(u32, u32), u32>,
-    /// For each slot, all free steps and perhaps others.
+    /// By slot: all free steps and perhaps others.
     free: Vec<Vec<u32>>,
 }
 
@@ -256,7 +248,7 @@ impl Colouring {
         }
     }
 
-    /// Adds a crossing. The block and the slot must each have a step without a crossing.
+    /// The block and the slot must each have a free step.
     fn add(&mut self, block: u32, slot: usize) {
         const TRIED: usize = 4;
         let mut tried = Vec::new();
@@ -281,8 +273,8 @@ impl Colouring {
         self.put(block, slot as u32, step);
     }
 
-    /// Makes `step` free for a block with another free step: along the path from the block that
-    /// alternates between these two steps, every crossing changes its step to the other one.
+    /// Makes `step` free for a block: along the path from the block that alternates between `step`
+    /// and a free step of the block, every crossing changes its step to the other one.
     fn exchange(&mut self, block: u32, step: u32) {
         let steps = self.slots[0].len() as u32;
         let start = block.wrapping_mul(0x9e37_79b9) % steps;
@@ -292,7 +284,6 @@ impl Colouring {
         else {
             return;
         };
-        // Remove all crossings of the path, then add each in its other step.
         let (mut path, mut block) = (Vec::new(), block);
         while let Some(slot) = self.slot_of.remove(&(block, step)) {
             let of_slot = &mut self.slots[slot as usize];

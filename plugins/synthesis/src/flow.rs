@@ -18,9 +18,9 @@ pub(crate) struct FlowSchedule;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Nodes send only to neighbours, which store and forward the data.
+    /// Nodes send to neighbours, which store and forward.
     Steps,
-    /// A single step, in which each message takes the best route that was found for it.
+    /// In a single step, each message takes the best route that was found.
     Routes,
 }
 
@@ -48,10 +48,10 @@ const PARAMS: [ParamInfo; 5] = [
 ];
 
 const DRAWS: u32 = 2;
-/// Paths are not drawn again up to this ratio to the lower bound. On networks of up to 1,024 nodes,
-/// a second draw of such a schedule saved at most 0.3 % of the steps and doubled the time.
+/// Up to this ratio to the lower bound, paths are not drawn again. On networks of up to 1,024
+/// nodes, a second draw of such a schedule saved at most 0.3 % of the steps and doubled the time.
 const ACCEPTED_RATIO: f64 = 1.025;
-/// Pairs of a source and a link, with a flow of 4 bytes each: at most 1 GiB.
+/// Pairs of a source and a link, 4 bytes each: at most 1 GiB.
 const MAX_FLOWS: u64 = 1 << 28;
 
 impl Algorithm for FlowSchedule {
@@ -166,7 +166,6 @@ impl Search {
         route(&self.network, &self.resources, &self.demand, flow, random, self.deadline)
     }
 
-    /// Returns the paths and the order of queues of the shortest schedule, and its steps.
     fn best_steps(&self, flow: &Solution, random: &mut Random) -> (Routed, Order, u64) {
         let mut best: Option<(Routed, Order, u64)> = None;
         for _ in 0..DRAWS {
@@ -177,7 +176,7 @@ impl Search {
                 if chosen.is_some() && self.deadline.has_passed() {
                     break;
                 }
-                // Stop as soon as the schedule cannot be shorter than the best one.
+                // It cannot become shorter than the best one.
                 let simulated = simulate(&self.network, &self.resources, &routed, order, |event| {
                     let Event::Step { least: bound } = event else { return Ok(()) };
                     if bound < least { Ok(()) } else { Err(()) }
@@ -187,7 +186,6 @@ impl Search {
                 {
                     (least, chosen) = (steps, Some(order));
                 }
-                // No order takes fewer steps than the largest load.
                 if least as f64 <= routed.congestion.ceil() {
                     break;
                 }
@@ -269,7 +267,7 @@ impl ScheduleWriter<'_, '_> {
     }
 }
 
-/// A width of 1 % is narrow enough: a schedule of whole blocks is less precise.
+/// A schedule of whole blocks is less precise than 1 %.
 const OPTIONS: Options =
     Options { gap: 0.01, stale_checks: 8, bisections: 7, early_checks: 3, exact: false };
 
@@ -291,7 +289,8 @@ impl swapmeet_flows::Demand for Load<'_> {
         resources: &mut [u32],
         links: &mut [u32],
     ) -> u128 {
-        // All capacities are 1, so that prices need no conversion.
+        // Divides the demand among paths such that the largest load of a resource is minimal, if
+        // data can be divided without limit.
         self.resources.set_lengths(values, resources, links).into()
     }
 }
@@ -305,7 +304,7 @@ fn best_flow(
     random: &mut Random,
     deadline: Deadline,
 ) -> Solution {
-    // Cuts are examined only if all pairs have the same demand, and only if ports are not limited.
+    // Cuts are examined only for equal demands and unlimited ports.
     let has_cuts = demand.is_even(network.nodes) && resources.ports.is_none();
     let cut = || BestCut::new(&network.links, &resources.quota, network.nodes as u32);
     let problem = swapmeet_flows::Problem {

@@ -14,17 +14,17 @@ use crate::network::LinkGraph;
 use swapmeet_flows::Random;
 use swapmeet_sdk::Stop;
 
-/// The search for a rare block ends after about this number of candidates.
+/// Approximate number of candidates.
 const SAMPLE: usize = 16;
-/// The largest number of moves in a schedule. Each takes 8 bytes.
+/// Each takes 8 bytes.
 const MAX_MOVES: u64 = 1 << 27;
 
-/// A set of blocks for each node, as bits.
+/// For each node.
 struct Bits {
     words: usize,
     groups: usize,
     bits: Vec<u64>,
-    /// A bit for each word of `bits` that is not zero.
+    /// A bit for each word that is not zero.
     summary: Vec<u64>,
 }
 
@@ -55,7 +55,7 @@ impl Bits {
 
 pub(crate) struct Moves {
     pub moves: Vec<(u32, u32)>,
-    /// The index of the first move of each step. The last entry is the number of all moves.
+    /// The index of the first move of each step, and the number of all moves.
     pub first: Vec<usize>,
 }
 
@@ -71,21 +71,21 @@ impl Moves {
 
 struct Attempt<'a> {
     network: &'a LinkGraph,
-    /// All links reversed: its links out of a node are the original ones into it.
+    /// All links reversed.
     into: &'a LinkGraph,
     of_link: &'a [u32],
     has: Bits,
     lacks: Bits,
     left: Vec<u32>,
-    /// For each block, a key that is lower for rarer blocks. The upper bits contain the number of
-    /// nodes that have the block, and the lowest 12 bits are random and break ties.
+    /// By block, lower for rarer ones: the upper bits are the number of nodes that have it, the
+    /// lowest 12 bits are random and break ties.
     key: Vec<u32>,
     holders: Vec<u32>,
-    /// The links into the current node, each with the block that is chosen for it.
+    /// The links into the current node, each with the chosen block.
     choices: Vec<(u32, Option<u32>)>,
 }
 
-/// Checks the number of moves of a schedule that brings this number of blocks to every node.
+/// For this number of blocks.
 ///
 /// # Errors
 /// [`Stop::Unsupported`] if the schedule has too many moves.
@@ -99,8 +99,8 @@ pub(crate) fn check_moves(network: &LinkGraph, blocks: u64) -> Result<(), Stop> 
     Ok(())
 }
 
-/// Makes up to `tries` schedules that bring every block to every node, and returns the schedule
-/// with the fewest steps. `origins` contains, for each block, the node that has it at the start.
+/// Returns the one with the fewest steps of up to `tries` schedules. `origins` has the node of each
+/// block at the start.
 pub(crate) fn gather(
     network: &LinkGraph,
     origins: &[u32],
@@ -126,8 +126,8 @@ pub(crate) fn gather(
     best.ok_or_else(|| Stop::failed("no schedule was found, although the network is connected"))
 }
 
-/// Returns a lower bound on the number of steps: the largest number of steps that a node needs to
-/// receive all blocks except its own. `own` has the number of blocks of each node at the start.
+/// Returns the largest number of steps that a node needs to receive all blocks except its own, of
+/// which `own` has the number.
 pub(crate) fn lower_bound(into: &LinkGraph, blocks: usize, own: &[usize]) -> usize {
     let rate =
         |node: usize| into.links.out(node).map(|link| into.bandwidth[link] as usize).sum::<usize>();
@@ -165,7 +165,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Makes a schedule. Returns `None` if the schedule would not have fewer steps than `most`.
+    /// `None` if it would not have fewer steps than `most`.
     fn run(mut self, blocks: usize, most: usize, random: &mut Random) -> Option<Moves> {
         let mut moves = Moves { moves: Vec::new(), first: vec![0] };
         let mut open: Vec<u32> = (0..self.network.nodes as u32).collect();
@@ -184,12 +184,11 @@ impl<'a> Attempt<'a> {
                     self.choices.iter().filter_map(|(link, block)| Some((*link, (*block)?)));
                 moves.moves.extend(chosen);
             }
-            // All blocks arrive at the end of the step.
             for &(link, block) in &moves.moves[start..] {
                 self.has.set(self.network.links.head[link as usize] as usize, block as usize);
                 self.holders[block as usize] += 1;
             }
-            // Sort the moves by link, so that the sends of a node are consecutive.
+            // By link, so that the sends of a node are consecutive.
             moves.moves[start..].sort_unstable();
             moves.first.push(moves.moves.len());
             open.retain(|node| self.left[*node as usize] > 0);
@@ -197,12 +196,12 @@ impl<'a> Attempt<'a> {
         Some(moves)
     }
 
-    /// Chooses blocks for the links into a node, in random order. The choices for other nodes are
-    /// independent: a node can send any block over all its links.
+    /// In random order. The choices for other nodes are independent: a node can send any block over
+    /// all its links.
     fn choose(&mut self, node: usize, random: &mut Random) {
         self.choices.clear();
         for back in self.into.links.out(node) {
-            // A link of larger bandwidth carries several blocks, so it is listed several times.
+            // A link of larger bandwidth is listed once for each block.
             let blocks = self.into.bandwidth[back] as usize;
             self.choices.extend(std::iter::repeat_n((self.of_link[back], None), blocks));
         }
@@ -219,14 +218,14 @@ impl<'a> Attempt<'a> {
                 self.choices[place].1 = Some(block);
                 self.lacks.clear(node, block as usize);
                 self.left[node] -= 1;
-                // Make it less attractive for other nodes in this step.
+                // Less attractive for other nodes in this step.
                 self.key[block as usize] += 1 << 12;
             }
         }
     }
 
-    /// Finds a block for a link by an exchange. The link takes over a block that was chosen for
-    /// another link into the same node, and a further block is found for the other link.
+    /// The link takes over a block that was chosen for another link into the same node, for which a
+    /// further block is found.
     fn exchange(&mut self, link: u32, random: &mut Random) -> Option<u32> {
         let from = self.network.links.tail[link as usize] as usize;
         for place in 0..self.choices.len() {
@@ -244,7 +243,7 @@ impl<'a> Attempt<'a> {
         None
     }
 
-    /// Returns a rare block that the sender has and the receiver lacks, from word `start` on.
+    /// A block that the sender has and the receiver lacks, from word `start` on.
     fn pick(&self, link: u32, start: usize) -> Option<u32> {
         let (from, to) = (
             self.network.links.tail[link as usize] as usize,

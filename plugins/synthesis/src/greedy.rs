@@ -1,9 +1,9 @@
 //! `greedy-allgather`, `greedy-broadcast`, and two reductions that are derived from an allgather.
 //!
 //! If the steps of an allgather run backwards and all links are reversed, the result is a
-//! reduce-scatter. In the allgather, a node receives each block once and then sends copies of it.
-//! In the reduce-scatter, the node instead receives partial sums, adds them, and then sends its own
-//! sum once. A reduce-scatter followed by an allgather is an allreduce.
+//! reduce-scatter. Where a node receives a block once and sends copies of it, it then receives
+//! partial sums, adds them, and sends the sum once. A reduce-scatter followed by an allgather is an
+//! allreduce.
 
 use crate::gather::{Moves, check_moves, gather};
 use crate::network::LinkGraph;
@@ -14,7 +14,7 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop, Symmetry,
 };
 
-/// The maximum number of tries. More would take hours, in which the search makes no calls.
+/// More would take hours, in which the search makes no calls.
 const MOST_TRIES: u64 = 1 << 16;
 const TRIES: ParamInfo = ParamInfo::number(
     "tries",
@@ -110,18 +110,14 @@ impl Algorithm for Greedy {
             random: Random::new(problem.param(SEED.key())?),
             deadline: Deadline::start(problem)?,
         };
-        // The segments of the root's block, or of one block for each node.
         let collective = problem.collective();
         let segments = problem.whole(SEGMENTS.key(), 1..=4096)?;
         let of_root = collective == Collective::Broadcast;
         let blocks = if of_root { segments } else { segments * u64::from(nodes) };
         check_moves(&network, blocks)?;
-        // Choose the grid.
-        // - If all nodes are equivalent, the symmetry needs the axes of the network.
-        // - The sends of a broadcast select only segments, so any grid is suitable.
-        // - In all other cases, a node collects the data of other nodes in no regular order. In a
-        //   grid with one axis, any set of nodes is one box (a product of one set for each axis),
-        //   which makes verification fast.
+        // Choose the grid. If all nodes are equivalent, the symmetry needs the axes of the network.
+        // Otherwise a node collects data in no regular order, and with one axis any set of nodes is
+        // one box, which makes verification fast.
         let is_equal = !of_root && segments == 1;
         let group = if is_equal { Translations::of(&network, dims) } else { None };
         let line = [network.nodes as u64];
@@ -160,8 +156,8 @@ impl Algorithm for Greedy {
     }
 }
 
-/// Selects the data that a send copies: the block of the root in a broadcast, the block of an
-/// origin in an allgather, or a completed part of the vector in an allreduce.
+/// The block of the root in a broadcast, of an origin in an allgather, or a completed part of the
+/// vector in an allreduce.
 fn copied(blocks: Blocks<'static>, collective: Collective, block: u64) -> Blocks<'static> {
     match collective {
         Collective::Broadcast => blocks.copy(),
@@ -191,7 +187,7 @@ impl Search {
         Ok(moves)
     }
 
-    /// Plans a network on which all nodes are equivalent, so that all nodes do the same.
+    /// All nodes are equivalent and do the same.
     fn equal_nodes(
         &mut self,
         network: &LinkGraph,
@@ -204,8 +200,7 @@ impl Search {
             |group: &Translations| orbits::gather(network, group, self.tries, &mut self.random);
         if collective != Collective::AllGather {
             // A reduce-scatter is a gather on the reversed network, backwards. The receiver of a
-            // block in the gather here sends a partial sum, for the block's origin in the gather:
-            // `from` minus the offset.
+            // block there sends a partial sum, for the block's origin: `from` minus the offset.
             let steps = find(&group.reversed());
             schedule.log(&format!("schedule: {} steps", steps.len()));
             schedule.phase("reduce-scatter")?;
@@ -222,7 +217,7 @@ impl Search {
             }
         }
         if collective != Collective::ReduceScatter {
-            // The origin of a block is its receiver minus the offset of the block.
+            // The origin of a block is its receiver minus the offset.
             let steps = find(group);
             schedule.log(&format!("schedule: {} steps", steps.len()));
             schedule.phase("allgather")?;
@@ -242,7 +237,7 @@ impl Search {
     }
 }
 
-/// Adds moves in their order. `select` restricts a send to a block.
+/// `select` restricts a send to a block.
 fn forwards(
     network: &LinkGraph,
     moves: &Moves,
@@ -259,8 +254,7 @@ fn forwards(
     Ok(())
 }
 
-/// Adds moves on the reversed network in reverse order, as sends of partial sums. `of_link` has the
-/// original links, and `select` restricts a send to a block.
+/// As sends of partial sums in reverse order. `of_link` has the original links.
 fn backwards(
     network: &LinkGraph,
     of_link: &[u32],

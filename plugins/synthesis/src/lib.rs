@@ -1,13 +1,12 @@
 //! Algorithms that search for a schedule on any network, for collectives whose time depends mainly
 //! on bandwidth.
 //!
-//! `flow` computes the best flow: the division of the demand among the paths of the network with
-//! the smallest maximum load. It then draws a whole path from the flow for each block, and puts the
-//! messages into synchronous steps. The `greedy-*` algorithms choose, for each link and step, a
-//! rare block that the receiver lacks.
+//! `flow` computes the best flow, the division of the demand among paths with the smallest maximum
+//! load, draws a path for each block from it, and puts the messages into synchronous steps. The
+//! `greedy-*` algorithms choose, for each link and step, a rare block that the receiver lacks.
 //!
-//! Random choices depend only on `seed`, so a schedule does not depend on the machine that computes
-//! it. The exception is the parameter `seconds`, which ends the search after a time.
+//! Random choices depend only on `seed`. Only the parameter `seconds`, which ends the search after
+//! a time, makes a schedule depend on the machine that computes it.
 
 use std::time::{Duration, Instant};
 use swapmeet_sdk::{ParamInfo, Problem, Stop, export_plugin};
@@ -31,7 +30,7 @@ const SECONDS: ParamInfo = ParamInfo::number(
     "end the search after about this time and keep the best schedule; rows are then not repeatable",
 );
 
-/// The note in the row if the parameter `seconds` has ended the search.
+/// In the row, if `seconds` has ended the search.
 const ENDED_EARLY: &str =
     "the search ended because of `seconds`, so another run may give another schedule";
 
@@ -39,7 +38,7 @@ const ENDED_EARLY: &str =
 pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {
-    /// Returns the deadline that follows from the parameter `seconds`, counted from now.
+    /// Counted from now.
     ///
     /// # Errors
     /// If the value of `seconds` is not a whole number.

@@ -1,10 +1,10 @@
-//! Chooses the links that carry data in a step if ports are limited: as many links as possible,
-//! such that no node sends or receives over more links than it has ports.
+//! Chooses as many links as possible that carry data in a step, such that no node sends or receives
+//! over more links than it has ports.
 
 use crate::network::LinkGraph;
 use swapmeet_flows::Links;
 
-/// The choice of links for one step, with buffers that all steps use.
+/// With buffers that all steps use.
 pub(crate) struct Matching {
     ports: u64,
     into: Links,
@@ -12,7 +12,7 @@ pub(crate) struct Matching {
     pub chosen: Vec<bool>,
     sent: Vec<u64>,
     received: Vec<u64>,
-    /// The last search that has visited each node, at most once.
+    /// The last search that has visited each node.
     mark: Vec<u32>,
     search: u32,
 }
@@ -32,9 +32,9 @@ impl Matching {
         }
     }
 
-    /// Chooses among links with waiting data. `left` has the remaining loads of the sending ports,
-    /// then the receiving ones, and the most loaded get links first. Later searches can exchange
-    /// the link of a port, but never only remove it (augmenting paths).
+    /// `left` has the remaining loads of the sending ports, then of the receiving ones. The most
+    /// loaded get links first; later searches (augmenting paths) can exchange the link of a port,
+    /// but never only remove it.
     pub(crate) fn choose(&mut self, network: &LinkGraph, waiting: &[bool], left: &[f32]) {
         self.chosen.fill(false);
         self.sent.fill(0);
@@ -56,8 +56,7 @@ impl Matching {
         }
     }
 
-    /// Finds a link for one more message from node `from`. If necessary, other senders exchange
-    /// their links. Returns whether a link was found.
+    /// Finds a link for one more message, for which other senders may exchange their links.
     fn send_from(
         &mut self,
         network: &LinkGraph,
@@ -77,8 +76,8 @@ impl Matching {
             if self.received[to] < self.ports {
                 self.received[to] += 1;
             } else {
-                // The receiver has no free port. Let another sender give up its link to this
-                // receiver, if that sender finds a different link.
+                // The receiver has no free port. Let another sender exchange its link to this
+                // receiver.
                 let other = self.into.out(to).map(|back| self.of_link[back] as usize);
                 let others: Vec<usize> = other.filter(|other| self.chosen[*other]).collect();
                 let moved = others.into_iter().find(|other| {
@@ -96,8 +95,7 @@ impl Matching {
         false
     }
 
-    /// Finds a link for one more message to node `to`, with exchanges as in
-    /// [`Matching::send_from`].
+    /// As [`Matching::send_from`].
     fn receive_at(&mut self, network: &LinkGraph, waiting: &[bool], to: usize) -> bool {
         let links: Vec<usize> = self.into.out(to).map(|back| self.of_link[back] as usize).collect();
         for link in links {

@@ -1,18 +1,17 @@
 use swapmeet_flows::Links;
 use swapmeet_sdk::{Problem, Stop};
 
-/// The directed links of a network. The nodes have the lowest vertex numbers, and switches follow.
+/// The nodes have the lowest vertex numbers, and switches follow.
 pub(crate) struct LinkGraph {
     pub nodes: usize,
     pub links: Links,
-    /// The bandwidth of each link, as a multiple of the smallest bandwidth.
+    /// As multiples of the smallest bandwidth.
     pub bandwidth: Vec<f64>,
 }
 
 impl LinkGraph {
-    /// Reads the network. Parallel links between two neighbours count as one link with the smallest
-    /// of their bandwidths, because all messages between the neighbours use only one of these
-    /// links.
+    /// Parallel links count as one with the smallest of their bandwidths, because all messages
+    /// between two neighbours use only one of them.
     ///
     /// # Errors
     /// [`Stop::Unsupported`] if a link has no bandwidth, if ranks share a node, or if there is no
@@ -83,13 +82,11 @@ impl LinkGraph {
         self.links.vertices() > self.nodes
     }
 
-    /// Returns the largest number of links that leave a node.
     pub(crate) fn most_links_of_a_node(&self) -> u64 {
         (0..self.nodes).map(|node| self.links.out(node).len() as u64).max().unwrap_or(0)
     }
 
-    /// Returns the network with all links reversed, and for each reversed link the number of the
-    /// original link.
+    /// Also returns the original link of each.
     pub(crate) fn reversed(&self) -> (Self, Vec<u32>) {
         let (links, order) = self.links.reversed();
         let bandwidth = order.iter().map(|link| self.bandwidth[*link as usize]).collect();

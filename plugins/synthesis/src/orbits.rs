@@ -1,5 +1,5 @@
 //! Gathers for networks on which all nodes are equivalent. On these networks, each translation of a
-//! grid maps links to links of the same bandwidth. One node is planned, and all other nodes do the
+//! grid maps links to links of the same bandwidth, so one node is planned and the others do the
 //! same.
 //!
 //! A *shift* is the translation from the start of a link to its end. The *offset* of a block at a
@@ -12,8 +12,7 @@ use swapmeet_flows::Random;
 
 pub(crate) struct Translations {
     radices: Vec<u64>,
-    /// The translations from the start of a link to its end (shifts), one for each link that leaves
-    /// a node. They are the same for every node.
+    /// One for each link that leaves a node, the same for every node.
     pub shifts: Vec<u32>,
 }
 
@@ -45,7 +44,7 @@ impl Translations {
         self.radices.iter().product::<u64>() as usize
     }
 
-    /// Returns the axis along which a shift moves by one, as on a torus; `None` for other shifts.
+    /// Returns the axis along which a shift moves by one, as on a torus.
     pub(crate) fn axis(&self, shift: u32) -> Option<usize> {
         let (mut rest, mut axes) = (u64::from(shift), Vec::new());
         for (axis, &radix) in self.radices.iter().enumerate().rev() {
@@ -60,7 +59,6 @@ impl Translations {
         self.radices.len()
     }
 
-    /// Returns the translation by `a`, then `b`.
     pub(crate) fn add(&self, a: u32, b: u32) -> u32 {
         self.combine(a, b, |a, b, radix| (a + b) % radix)
     }
@@ -79,19 +77,19 @@ impl Translations {
         sum as u32
     }
 
-    /// Returns the network with all links reversed: the inverse of each shift.
+    /// The inverse of each shift.
     pub(crate) fn reversed(&self) -> Self {
         let shifts = self.shifts.iter().map(|shift| self.subtract(0, *shift)).collect();
         Self { radices: self.radices.clone(), shifts }
     }
 }
 
-/// Each move of a step is an index of a shift and the offset of the block at its receiver.
+/// For each move of a step, the index of a shift and the offset of the block at its receiver.
 pub(crate) type OffsetSteps = Vec<Vec<(usize, u32)>>;
 
-/// Makes up to `tries` gathers in which all nodes do the same, and returns the gather with the
-/// fewest steps. In each step, each shift brings every node a block whose offset is new. The sender
-/// has received this block in an earlier step, or it is the origin of the block.
+/// Makes up to `tries` gathers and returns the one with the fewest steps. In each step, each shift
+/// brings every node a block whose offset is new, from its origin or from a node that has received
+/// it before.
 pub(crate) fn gather(
     network: &LinkGraph,
     group: &Translations,
@@ -117,8 +115,8 @@ fn one_gather(nodes: usize, group: &Translations, random: &mut Random) -> Offset
     reached[0] = true;
     let mut left = nodes - 1;
     let mut steps: OffsetSteps = Vec::new();
-    // For each shift, the offsets of the blocks that it can bring to their receivers. An offset
-    // that has already arrived over another shift is skipped when it is drawn.
+    // For each shift, the offsets that it can bring. One that has already arrived over another
+    // shift is skipped when it is drawn.
     let mut candidates: Vec<Vec<u32>> = group.shifts.iter().map(|shift| vec![*shift]).collect();
     let mut order: Vec<usize> = (0..group.shifts.len()).collect();
     while left > 0 {

@@ -4,7 +4,7 @@ use crate::demand::Demand;
 use crate::network::LinkGraph;
 use swapmeet_flows::Column;
 
-/// The length to which the prices of the most expensive links are scaled.
+/// The prices of the most expensive links are scaled to this length.
 pub(crate) const LONGEST: u32 = 4000;
 
 /// The load of a resource is the number of steps that it needs.
@@ -15,27 +15,27 @@ pub(crate) struct Resources {
     pub quota: Vec<u64>,
     /// Messages that a node may send, and may receive, in a step; `None` if it can use all links.
     pub ports: Option<u64>,
-    /// The largest number of steps that any resource needs for a unit of data.
+    /// For a unit of data.
     pub slowest_steps: f64,
 }
 
 impl Resources {
-    /// Makes the resources. `quota` is the size that a link of the smallest bandwidth carries in a
-    /// step. `ports` is the port limit of the machine.
+    /// `quota` is the size that a link of the smallest bandwidth carries in a step, `ports` the
+    /// limit of the machine.
     pub(crate) fn of(network: &LinkGraph, quota: u64, ports: u64) -> Self {
         let (links, nodes) = (network.links.count(), network.nodes as u32);
         let quota: Vec<u64> =
             network.bandwidth.iter().map(|factor| (quota as f64 * factor) as u64).collect();
         let steps =
             |share: f32| quota.iter().map(|quota| f64::from(1.0 / *quota as f32 / share)).collect();
-        // A port limit that is at least as large as the degree of every vertex has no effect.
+        // A limit that is at least the degree of every vertex has no effect.
         let degree = (0..network.links.vertices()).map(|v| network.links.out(v).len() as u64);
         let into = network.links.reversed().0;
         let degree = degree.chain((0..network.links.vertices()).map(|v| into.out(v).len() as u64));
         let ports = Some(ports).filter(|ports| degree.max().unwrap_or(0) > *ports);
         let mut columns = Vec::new();
         let mut count = 0;
-        // With one port a node uses one link, and the limits of links follow from those of ports.
+        // With one port a node uses one link, and the limits of links follow.
         if ports != Some(1) {
             columns.push(Column { resource: (0..links as u32).collect(), weight: steps(1.0) });
             count += links as u32;
@@ -53,8 +53,8 @@ impl Resources {
         Self { count: count as usize, columns, quota, ports, slowest_steps }
     }
 
-    /// Converts the prices of resources to whole numbers, and computes the length of each link from
-    /// the prices of the resources that it uses. Returns the sum of the prices as whole numbers.
+    /// Converts the prices to whole numbers, and computes the length of each link from the
+    /// resources that it uses. Returns the sum of the prices.
     pub(crate) fn set_lengths(&self, prices: &[f32], whole: &mut [u32], length: &mut [u32]) -> u64 {
         let most = prices.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
         let scale = LONGEST as f32 / self.columns.len() as f32 / most;
@@ -68,8 +68,8 @@ impl Resources {
         for column in &self.columns {
             let uses = column.resource.iter().zip(&column.weight);
             for (length, (resource, steps)) in length.iter_mut().zip(uses) {
-                // `steps * unit` is at most 1, and `scale` divides `LONGEST` among the columns. The
-                // length of a link is therefore about `LONGEST` at most.
+                // `steps * unit` is at most 1, and `scale` divides `LONGEST` among the columns, so
+                // a link is about `LONGEST` long at most.
                 *length += (whole[*resource as usize] as f32 * (*steps as f32 * unit)) as u32;
             }
         }
@@ -77,8 +77,8 @@ impl Resources {
         sum
     }
 
-    /// Returns a lower bound on the number of steps: the largest number of steps that a single node
-    /// needs to send all its data, or to receive all its data, over all its links and ports.
+    /// Returns the largest number of steps that a node needs to send, or to receive, all its data
+    /// over all its links and ports.
     pub(crate) fn bound_of_nodes(&self, network: &LinkGraph, demand: &Demand) -> f64 {
         let (mut sent, mut received) = (vec![0.0; network.nodes], vec![0.0; network.nodes]);
         for (source, row) in demand.sources.iter().zip(&demand.rows) {

@@ -1,6 +1,6 @@
-//! Finds a path for each piece of data. At first, paths are drawn at random, with probabilities in
-//! proportion to the flow of the source. In the following rounds, pieces move to cheaper paths, so
-//! that the largest load of a resource becomes smaller.
+//! Finds a path for each piece of data. At first, paths are drawn at random in proportion to the
+//! flow of the source. Then pieces move to cheaper paths, so that the largest load of a resource
+//! becomes smaller.
 
 use crate::Deadline;
 use crate::demand::Demand;
@@ -9,16 +9,15 @@ use crate::resources::{LONGEST, Resources};
 use swapmeet_flows::Random;
 use swapmeet_flows::{Column, Links, ShortestPaths, Solution, fast_exp};
 
-/// The number of pieces that a link of the smallest bandwidth carries in one step, if blocks have
-/// different sizes and are large enough to be divided.
+/// On a link of the smallest bandwidth, if blocks have different sizes and are large enough to be
+/// divided.
 const PIECES_PER_STEP: u64 = 4;
-/// Entries of a table of prices for equally spaced loads, in steps. It has at least two entries for
-/// each step.
+/// Entries of a table of prices for equally spaced loads, at least two for each step.
 const TABLE: u32 = 1 << 14;
-/// The number of rounds in which pieces move to cheaper paths.
+/// In which pieces move to cheaper paths.
 const ROUNDS: u32 = 14;
 
-/// Consecutive segments of one block, which take the same path.
+/// Consecutive segments of one block on the same path.
 #[derive(Clone, Copy)]
 pub(crate) struct Piece {
     pub source: u32,
@@ -29,7 +28,7 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// Returns the size of the whole piece.
+    /// Of the whole piece.
     pub(crate) fn load(&self) -> u64 {
         u64::from(self.segments) * u64::from(self.size)
     }
@@ -43,12 +42,12 @@ pub(crate) struct Routed {
     pub congestion: f64,
 }
 
-/// Paths as lists of links, which are stored one after another in one vector. A schedule reads them
-/// millions of times, and a vector for each path would make half of these reads slower.
+/// Lists of links, one after another. A schedule reads them millions of times, and a vector for
+/// each path would make half of these reads slower.
 #[derive(Clone, Default)]
 pub(crate) struct Paths {
     pub links: Vec<u32>,
-    /// For each path, the index in `links` after its last link.
+    /// The index in `links` after the last link of each path.
     ends: Vec<usize>,
 }
 
@@ -73,8 +72,8 @@ impl Paths {
     }
 }
 
-/// Returns the pieces in the order of their sources, and the end of each source's range. Several
-/// fit into a step of a slow link if segments are small enough.
+/// In the order of their sources, with the end of each source's range. Several fit into a step of a
+/// slow link if segments are small enough.
 fn pieces_of(demand: &Demand) -> (Vec<Piece>, Vec<usize>) {
     let (mut pieces, mut ends) = (Vec::new(), Vec::new());
     for (&source, row) in demand.sources.iter().zip(&demand.rows) {
@@ -84,7 +83,7 @@ fn pieces_of(demand: &Demand) -> (Vec<Piece>, Vec<usize>) {
                 0 => demand.segments,
                 _ => most.clamp(1, demand.segments.into()) as u32,
             };
-            // If blocks are counted, each segment is a piece, so that a step carries whole pieces.
+            // If blocks are counted, a step carries whole pieces.
             let most = if demand.counts_blocks { 1 } else { most };
             let mut first_segment = 0;
             while first_segment < demand.segments {
@@ -98,8 +97,8 @@ fn pieces_of(demand: &Demand) -> (Vec<Piece>, Vec<usize>) {
     (pieces, ends)
 }
 
-/// Draws a path by a random walk from the target back to the source. The probability of a link is
-/// in proportion to the flow on it. Returns whether the walk has reached the source.
+/// Draws a path by a random walk from the target back to the source, with probabilities in
+/// proportion to the flow. Returns whether it has reached the source.
 fn walk_back(
     network: &LinkGraph,
     (into, of_link): (&Links, &[u32]),
@@ -127,7 +126,7 @@ fn walk_back(
         }
         let Some(link) = chosen else { return false };
         at = network.links.tail[link];
-        // If the walk returns to a vertex that it has visited, remove the loop from the path.
+        // Remove the loop if the walk returns to a visited vertex.
         match path.iter().position(|link: &u32| network.links.head[*link as usize] == at) {
             Some(again) => path.truncate(again),
             None => path.push(link as u32),
@@ -137,7 +136,6 @@ fn walk_back(
     true
 }
 
-/// Finds a path for each piece, so that the largest load of a resource is small.
 pub(crate) fn route(
     network: &LinkGraph,
     resources: &Resources,
@@ -174,9 +172,9 @@ struct Router<'a> {
     whole: Vec<u32>,
     length: Vec<u32>,
     shortest: ShortestPaths,
-    /// A lower bound on the number of steps, as a whole number.
+    /// A lower bound on the steps, as a whole number.
     target: f32,
-    /// The prices of a resource for loads from 0 on, with `per_step` entries for each step of load.
+    /// The prices of a resource for loads from 0 on, with `per_step` entries for each step.
     table: Vec<f32>,
     per_step: f32,
 }
@@ -196,7 +194,7 @@ impl Router<'_> {
         let mut path = Vec::new();
         for (index, (&source, &end)) in demand.sources.iter().zip(ends).enumerate() {
             let flow = &flow.flows[index * links..(index + 1) * links];
-            // Pieces without bytes have no flow. They take a path with the fewest links.
+            // Pieces without bytes have no flow, and take a path with the fewest links.
             if demand.rows[index].iter().any(|(_, size)| *size == 0) {
                 self.length.fill(1);
                 self.shortest.find(&network.links, &self.length, source);
@@ -208,7 +206,6 @@ impl Router<'_> {
                     paths.push(path.as_slice().into());
                     continue;
                 }
-                // All others follow the flow, backwards from the target.
                 if !walk_back(
                     network,
                     (&into, &of_link),
@@ -229,8 +226,7 @@ impl Router<'_> {
         paths
     }
 
-    /// Moves pieces to cheaper paths, starting from `current`, and keeps the paths of the round
-    /// with the least congestion in `routed`.
+    /// Starting from `current`, keeps the paths of the round with the least congestion in `routed`.
     fn improve(
         &mut self,
         routed: &mut Routed,
@@ -273,7 +269,7 @@ impl Router<'_> {
                     self.add(kept, load);
                 }
             }
-            // Keep the best paths so far, because a later round can be worse than an earlier one.
+            // A later round can be worse.
             let congestion = self.congestion();
             if congestion < routed.congestion {
                 routed.congestion = congestion;
@@ -285,12 +281,10 @@ impl Router<'_> {
         }
     }
 
-    /// Finds the shortest-path tree of a source, with lengths that follow from the prices of the
-    /// present loads.
+    /// With lengths that follow from the present loads.
     fn find_tree(&mut self, source: u32) {
         for resource in 0..self.price.len() {
-            // Use the price of a load that is one step larger, because a path is searched for an
-            // additional piece.
+            // With the additional piece, the load is one step larger.
             self.price[resource] = self.price_at(self.load[resource] + 1.0);
         }
         self.resources.set_lengths(&self.price, &mut self.whole, &mut self.length);
@@ -307,12 +301,11 @@ impl Router<'_> {
         self.table = entries.map(|entry| fast_exp(exponent(entry)) + 1e-4).collect();
     }
 
-    /// Returns the price of a resource with this load.
     fn price_at(&self, load: f32) -> f32 {
         self.table[((load * self.per_step + 0.5) as usize).min(self.table.len() - 1)]
     }
 
-    /// Returns the sum of the prices on a path, if a piece of size `load` were added to it.
+    /// If a piece of size `load` were added.
     fn price_of(&self, path: &[u32], load: f32) -> f32 {
         let of_link = |link: u32, column: &Column| {
             let link = link as usize;

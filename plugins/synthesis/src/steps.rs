@@ -1,5 +1,5 @@
-//! Converts pieces with paths to synchronous steps. The pieces that wait for a link form a queue,
-//! and in each step the link carries the first pieces of its queue.
+//! Converts pieces with paths to synchronous steps, in each of which a link carries the first
+//! pieces of its queue.
 
 use crate::matching::Matching;
 use crate::network::LinkGraph;
@@ -7,27 +7,26 @@ use crate::resources::Resources;
 use crate::routes::{Piece, Routed};
 use std::collections::BinaryHeap;
 
-/// The order of the pieces in a queue. None of these orders is the best on all networks.
+/// No order is the best on all networks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// The piece with the most remaining links is first.
+    /// Most remaining links first.
     Farthest,
-    /// The piece with the largest value is first. The value is the maximum over the links of the
-    /// piece's path after the next link. Each of these links counts the largest remaining load of
-    /// its resources, plus the number of links from this link to the target. Values are divided
-    /// into classes: the parameter is the number of classes between 0 and the congestion. Within a
-    /// class, the piece with the most remaining links is first.
+    /// Largest value first: the maximum over the links of the remaining path after the next link of
+    /// the largest remaining load of their resources, plus the number of links to the target.
+    /// Values are divided into this number of classes between 0 and the congestion, within which
+    /// most remaining links are first.
     MostLoaded(u32),
 }
 
 pub(crate) const ORDERS: [Order; 3] =
     [Order::Farthest, Order::MostLoaded(256), Order::MostLoaded(64)];
 
-/// In each step, a link stops searching its queue after this number of pieces that were not sent
-/// completely. With 4 pieces instead of 32, schedules for log-normal sizes were up to 7 % longer.
+/// A link stops searching its queue after this number of pieces that were not sent completely. With
+/// 4 pieces instead of 32, schedules for log-normal sizes were up to 7 % longer.
 const EXAMINED: usize = 32;
 
-/// Segments of a piece that travel together along its path.
+/// Travel together along the path of a piece.
 #[derive(Clone)]
 struct Packet {
     piece: u32,
@@ -46,7 +45,7 @@ fn entry(key: u32, packet: u32) -> Entry {
 }
 
 pub(crate) enum Event<'a> {
-    /// A step begins. The whole schedule takes at least `least` steps.
+    /// The whole schedule takes at least `least` steps.
     Step {
         least: u64,
     },
@@ -58,30 +57,27 @@ pub(crate) enum Event<'a> {
     },
 }
 
-/// The lower bound on the number of steps is computed again after this number of steps.
 const STEPS_PER_BOUND: u64 = 16;
 
 struct StepSimulation<'a> {
     resources: &'a Resources,
     routed: &'a Routed,
     order: Order,
-    /// For each link, the queue of the packets that wait for it.
+    /// For each link.
     queues: Vec<BinaryHeap<Entry>>,
     packets: Vec<Packet>,
-    /// The remaining load of each resource, in steps.
+    /// Of each resource, in steps.
     left: Vec<f32>,
-    /// For each link, the largest remaining load of its resources, rounded down.
-    /// [`StepSimulation::arrive`] computes it once before it computes keys, because the loads do
-    /// not change meanwhile.
+    /// By link: the largest of these loads of its resources, rounded down, computed once for all
+    /// keys of a step.
     busiest: Vec<u32>,
     moving: Vec<u32>,
-    /// Whether segments have different sizes. The last segments of a step are then those that fit
-    /// best instead of the first ones of the queue.
+    /// The last segments of a step are then those that fit best instead of the first of the queue.
     sizes_differ: bool,
 }
 
-/// Makes steps until all pieces have arrived, and returns the number of steps. `visit` is called at
-/// the start of each step, and with each send of the step. An error of `visit` ends the schedule.
+/// Calls `visit` at the start of each step, and with each send. Returns the number of steps. An
+/// error of `visit` ends the schedule.
 ///
 /// # Errors
 /// The errors of `visit`.
@@ -111,7 +107,6 @@ pub(crate) fn simulate<E>(
     let mut ports = ports.map(|matching| (matching, resources.count - 2 * network.nodes));
     let (mut steps, mut least) = (0, 0);
     while simulation.queues.iter().any(|queue| !queue.is_empty()) {
-        // Every resource needs as many further steps as its remaining load.
         if steps % STEPS_PER_BOUND == 0 {
             least = steps + simulation.left.iter().copied().fold(0.0, f32::max) as u64;
         }
@@ -133,7 +128,6 @@ pub(crate) fn simulate<E>(
 }
 
 impl StepSimulation<'_> {
-    /// Computes the loads, and puts all pieces into the queues of their first links.
     fn start(&mut self) {
         let Routed { pieces, paths, .. } = self.routed;
         for (piece, path) in pieces.iter().zip(paths.iter()) {
@@ -155,7 +149,7 @@ impl StepSimulation<'_> {
         }
     }
 
-    /// Puts a packet into its next queue, if it has not arrived. `steps` are those so far.
+    /// If it has not arrived. `steps` are those so far.
     fn wait(&mut self, number: u32, steps: u32) {
         let Packet { size, next, left, .. } = &self.packets[number as usize];
         let path = &self.routed.paths.links[*next..*next + *left as usize];
@@ -165,8 +159,7 @@ impl StepSimulation<'_> {
         }
     }
 
-    /// Returns a packet's key in its next queue. `path` has the links to cross, `size` is that
-    /// of a segment, `steps` are those so far.
+    /// `path` has the links to cross, `size` is that of a segment, `steps` are those so far.
     fn key(&self, path: &[u32], size: u32, steps: u32) -> u32 {
         if size == 0 {
             // Pieces without bytes fit into every step.
@@ -180,7 +173,7 @@ impl StepSimulation<'_> {
         (most.unwrap_or(0) + steps) / class * 64 + ahead.min(63)
     }
 
-    /// Sends what fits into a step from the start of a queue, and divides a piece between segments.
+    /// Divides a piece between segments.
     fn carry<E>(
         &mut self,
         link: usize,
@@ -188,7 +181,7 @@ impl StepSimulation<'_> {
     ) -> Result<(), E> {
         let quota = self.resources.quota[link];
         let (mut free, mut passed) = (quota, Vec::new());
-        // Send the first pieces of the queue, but leave space for about two segments.
+        // Leave space for about two segments.
         let mut reserve = 0;
         while free > 0
             && passed.len() < EXAMINED
@@ -205,7 +198,7 @@ impl StepSimulation<'_> {
                     (room / u64::from(size)).min(packet.segments.into()) as u32
                 }
             };
-            // A step carries at least one segment, even if the segment is larger than the quota.
+            // A step carries at least one segment, even if it is larger than the quota.
             let fitting = if fitting == 0 && free == quota { 1 } else { fitting };
             if fitting == 0 {
                 passed.push(first);
@@ -215,7 +208,7 @@ impl StepSimulation<'_> {
             free = free.saturating_sub(load);
             passed.extend(self.send(link, first, fitting, visit)?);
         }
-        // Fill the reserved space with the segments that leave the least of it free.
+        // Fill the space with the segments that leave the least of it free.
         while reserve > 0
             && let Some((place, size)) = self.best_pair(&passed, free)
         {
@@ -228,7 +221,7 @@ impl StepSimulation<'_> {
     }
 
     /// Finds the one or two packets that fill `free` best with one segment each. Returns the
-    /// position in `waiting` and the size of the larger segment; `None` if no segment fits.
+    /// position and the size of the larger segment.
     fn best_pair(&self, waiting: &[Entry], free: u64) -> Option<(usize, u64)> {
         let size = |entry: &Entry| u64::from(self.packets[*entry as u32 as usize].size);
         let mut sizes: Vec<(u64, usize)> =
@@ -249,7 +242,7 @@ impl StepSimulation<'_> {
         Some((place, size))
     }
 
-    /// Sends the first segments of a packet. Returns the entry of a new packet for the rest.
+    /// Returns the entry of a new packet for the rest.
     fn send<E>(
         &mut self,
         link: usize,

@@ -8,7 +8,6 @@ fn on(kind: &str, dims: &[u64]) -> Rehearsal {
     Rehearsal::on(kind, dims).ports(u64::MAX)
 }
 
-/// Makes a network of directed links, each with two ends and a bandwidth.
 fn graph(nodes: u64, links: &[(u64, u64, f64)]) -> Rehearsal {
     on("graph", &[nodes]).links(links)
 }
@@ -48,7 +47,6 @@ fn one_port_is_obeyed_within_two_per_cent() {
     }
 }
 
-/// With `ports=P`, no node sends or receives more than P messages in a step.
 #[test]
 fn several_ports_are_obeyed() {
     for ports in 1..5 {
@@ -152,8 +150,8 @@ fn unequal_blocks_take_about_their_bytes() {
     assert!(proved.critical_bytes <= bound * 120 / 100, "{} {bound}", proved.critical_bytes);
 }
 
-/// Nodes receive very different amounts (Zipf). The bound is the largest divided by four links. The
-/// sizes of segments are rounded up to bytes, so small blocks take longer.
+/// Sizes of segments are rounded up to bytes, so small blocks take longer. The bound is the largest
+/// received amount (Zipf) divided by four links.
 #[test]
 fn small_unequal_blocks_fill_the_steps() {
     for (mean, within) in [(64.0, 1.10), (512.0, 1.06)] {
@@ -242,7 +240,6 @@ fn bad_networks_and_values_are_refused() {
     );
 }
 
-/// A search that ends immediately still returns a correct schedule.
 #[test]
 fn a_search_without_time_gives_a_right_schedule() {
     let problem = on("mesh", &[4, 4]).param("seconds", "0");
@@ -251,7 +248,6 @@ fn a_search_without_time_gives_a_right_schedule() {
     assert!(problem.verify(&FlowSchedule).is_ok());
 }
 
-/// Translations map links to links, so one node is planned.
 #[test]
 fn equal_nodes_do_the_same() {
     for (kind, dims) in [("torus", &[4, 5][..]), ("ring", &[7]), ("hypercube", &[2, 2, 2])] {
@@ -274,7 +270,7 @@ fn equal_nodes_do_the_same() {
 
 /// On a torus a block crosses `n / 4` links of an axis of even length `n` on average, half in each
 /// direction, and `(n - 1/n) / 4` of odd length; with `ports=P` at most P leave a node in a step.
-/// On a ring of even length equal nodes cannot load both directions equally, so a search is needed.
+/// On a ring of even length a search is needed.
 #[test]
 fn equal_nodes_exchange_blocks_in_the_fewest_steps() {
     for (kind, dims) in [
@@ -289,7 +285,6 @@ fn equal_nodes_exchange_blocks_in_the_fewest_steps() {
         ("fully-connected", &[6]),
     ] {
         let nodes: u64 = dims.iter().product();
-        // For each axis, the crossings of the blocks of a node, and the directions of the axis.
         let along = |n: &u64| match kind {
             "fully-connected" => (n - 1, n - 1),
             _ => (nodes * (n * n / 4) / n, if *n == 2 { 1 } else { 2 }),

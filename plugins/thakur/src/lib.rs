@@ -19,13 +19,11 @@
 //! | PEX-GEN-SHIFT (`pex-gen-shift`) | 3.3 | 4 | q - 1 | (q - 1) (alpha + f m beta) |
 //! | GEN (`gen`) | 3.4 | 5 | p - 1 | (p - 1) (alpha + f m beta_sr) |
 //!
-//! In the paper, the time of PEX-GEN-SHIFT has the factor q instead of q - 1. The table has q - 1,
-//! because the algorithm has q - 1 steps.
+//! The paper's time of PEX-GEN-SHIFT has the factor q, although it has q - 1 steps.
 //!
 //! In each step, every processor sends one block directly to its destination. The algorithms differ
-//! only in the partner of each processor in each step. The partners determine which messages share
-//! links. The paper shows that two messages can share a link at no cost if the link has spare
-//! bandwidth.
+//! in the partners, which determine which messages share links. The paper shows that two messages
+//! can share a link at no cost if the link has spare bandwidth.
 
 use swapmeet_sdk::{
     About, Algorithm, Blocks, Collective, Problem, Schedule, Stop, Symmetry, export_plugin,
@@ -42,7 +40,6 @@ struct Direct {
     about: About,
     needs_power_of_two: bool,
     steps: fn(p: u64) -> u64,
-    /// The transformations of the processor numbers that leave the schedule unchanged.
     symmetry: fn(p: u64) -> Symmetry,
     /// `None` if processor `me` is idle in this step.
     destination: fn(me: u64, step: u64, p: u64) -> Option<u64>,
@@ -77,9 +74,8 @@ impl Algorithm for Direct {
     }
 }
 
-/// Returns the symmetry of the rules of Figs. 2 and 4. If p is a power of two, then q = p, and Fig.
-/// 4 adds nothing to the numbers. Both rules are then the same as the rule of Fig. 1, which is
-/// symmetric under exclusive-or. If p is not a power of two, they have no symmetry.
+/// If p is a power of two, both rules are that of Fig. 1, which is symmetric under exclusive-or.
+/// Otherwise they have no symmetry.
 fn xor_on_powers_of_two(p: u64) -> Symmetry {
     if p.is_power_of_two() { Symmetry::xor(1) } else { Symmetry::NONE }
 }

@@ -1,34 +1,32 @@
-/// Fig. 1: the partner's number is the exclusive-or of the processor's number and the step number.
+/// Fig. 1.
 pub(crate) fn pex_partner(me: u64, i: u64) -> u64 {
     me ^ i
 }
 
-/// Fig. 2: the rule of Fig. 1 among q processors, where q is the smallest power of two that is at
-/// least p. Only the first p of them exist.
+/// Fig. 2: the rule of Fig. 1 among q processors, the smallest power of two that is at least p.
 pub(crate) fn pex_gen_partner(me: u64, j: u64, p: u64) -> Option<u64> {
     Some(me ^ j).filter(|partner| *partner < p)
 }
 
 /// Fig. 4: the rule of Fig. 2 with the processors numbered from (q - p) / 2 on, so that the numbers
-/// without a processor are at both ends of the range. q is the smallest power of two that is at
-/// least p.
+/// without a processor are at both ends.
 ///
 /// Erratum: the paper prints this number modulo p. The relation is then not symmetric, and some
 /// processors exchange with themselves. Fig. 3 (processors 0..19 become 6..25) shows that no
-/// modulus is meant. The paper also adds q to negative destinations. The result is then never below
-/// p, so no such processor exists. That line is omitted here.
+/// modulus is meant. The paper also adds q to negative destinations, which never gives a processor;
+/// this is omitted.
 pub(crate) fn pex_gen_shift_partner(me: u64, j: u64, p: u64) -> Option<u64> {
     let shift = shift(p);
     let virtual_destination = (me + shift) ^ j;
     virtual_destination.checked_sub(shift).filter(|partner| *partner < p)
 }
 
-/// Returns (q - p) / 2, rounded down, where q is the smallest power of two that is at least p.
+/// (q - p) / 2, rounded down.
 fn shift(p: u64) -> u64 {
     (p.next_power_of_two() - p) / 2
 }
 
-/// Fig. 5: the receiver is the processor j positions after the sender.
+/// Fig. 5.
 pub(crate) fn gen_destination(me: u64, j: u64, p: u64) -> u64 {
     (me + j) % p
 }
@@ -96,7 +94,6 @@ mod tests {
         }
     }
 
-    /// The rule of Fig. 4 as printed, including the error.
     fn fig_4_as_printed(me: u64, j: u64, p: u64) -> Option<u64> {
         let (q, shift) = (p.next_power_of_two() as i64, shift(p) as i64);
         let my_virtual = (me as i64 + shift) % p as i64;

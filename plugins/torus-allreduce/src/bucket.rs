@@ -4,14 +4,12 @@
 //! gamma`.
 //!
 //! A dimension of n nodes takes n - 1 steps. In step t, a node with coordinate c sends to the node
-//! with coordinate c + 1. Each part of the vector has the coordinates of the node that completes
-//! its sum. The node sends those of its parts that have coordinate c - t in this dimension. Parts
-//! that it sent away in earlier dimensions are not sent again.
+//! with coordinate c + 1. It sends the parts with coordinate c - t in this dimension (those of the
+//! node that completes their sum), except those that it has sent away.
 //!
-//! `variant=all-ports` runs 2 D allreduces at the same time, each with m/(2 D) bytes. There are two
-//! allreduces for each dimension, which begin with this dimension. One of the two uses the positive
-//! directions, and the other one uses the negative directions (N. Jain, Y. Sabharwal, *Optimal
-//! bucket algorithms for large MPI collectives on torus interconnects*, 2010).
+//! `variant=all-ports` runs 2 D allreduces at the same time, each with m/(2 D) bytes. Two begin
+//! with each dimension, one in the positive and one in the negative directions (N. Jain, Y.
+//! Sabharwal, *Optimal bucket algorithms for large MPI collectives on torus interconnects*, 2010).
 //!
 //! `hierarchical-allreduce` is the same algorithm for any topology, with groups of g consecutive
 //! nodes instead of dimensions. It first reduces within groups, then reduces and gathers across
@@ -97,8 +95,8 @@ struct Rings {
     radices: Vec<u64>,
     order: StepOrder,
     down: bool,
-    /// Whether sends request their direction: on rings of two nodes both are equally short, and the
-    /// host could not tell them apart.
+    /// On rings of two nodes both directions are equally short, and the host could not tell them
+    /// apart.
     is_directed: bool,
 }
 
@@ -133,7 +131,7 @@ impl ShareCollective for Rings {
         vec![PartMessage { to: self.along(c, 1, dimension), sign, parts: bit_words(radix, [part]) }]
     }
 
-    /// The period is 1, because all nodes apply the same rule relative to their own coordinates.
+    /// All nodes apply the same rule relative to their own coordinates.
     fn period(&self, _: usize) -> u64 {
         1
     }

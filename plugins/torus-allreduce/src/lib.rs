@@ -1,6 +1,5 @@
-//! Allreduces for tori. Each allreduce sends along one dimension at a time. Several allreduces can
-//! run at the same time, each with a segment of the vector, so that all directions of all
-//! dimensions are used.
+//! Allreduces for tori. Each sends along one dimension at a time; several with different segments
+//! of the vector use all directions of all dimensions.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -9,8 +8,8 @@
 //! | m | | bytes of the vector |
 //! | alpha, beta, gamma | | start-up of a message, time per byte, time to add a byte |
 //!
-//! The vector is divided into one part for each node. This node completes the sum of the part. Each
-//! algorithm is a reduce-scatter, followed by an allgather with the same steps in reverse order.
+//! Each node completes the sum of one part of the vector. Each algorithm is a reduce-scatter,
+//! followed by an allgather with the same steps in reverse order.
 
 use swapmeet_sdk::export_plugin;
 

@@ -4,7 +4,7 @@ use crate::swing::Swing;
 use crate::trivance::Trivance;
 use swapmeet_sdk::{Algorithm, Collective, Rehearsal, RehearsedSend, RehearsedStep};
 
-/// The files state their source and licence, and describe their lines.
+/// The files state their source and licence.
 const SWING: &str = include_str!("../../../tests/fixtures/schedules/bine-torus.txt");
 const TRIVANCE: &str = include_str!("../../../tests/fixtures/schedules/trivance.txt");
 
@@ -12,7 +12,6 @@ struct Recorded<'a> {
     title: &'a str,
     sides: Vec<u64>,
     port: usize,
-    /// A line for each rank, with the partner and the blocks of each step.
     lines: &'a [&'a str],
 }
 
@@ -39,8 +38,7 @@ fn sends(step: &RehearsedStep, rank: usize, segment: usize) -> Vec<&RehearsedSen
     step.sends.iter().filter(is_own).collect()
 }
 
-/// Compares with the messages of a port. Of a rank's messages with `segment` in a step, message
-/// `number` is the port's.
+/// Of a rank's messages with `segment` in a step, message `number` is the port's.
 fn compare(recorded: &Recorded<'_>, steps: &[RehearsedStep], segment: usize, number: usize) {
     for (rank, line) in recorded.lines.iter().enumerate() {
         let message = |step: &RehearsedStep| {
@@ -53,8 +51,8 @@ fn compare(recorded: &Recorded<'_>, steps: &[RehearsedStep], segment: usize, num
     }
 }
 
-/// Compares partners only. The variant `latency` sends whole vectors, the records have parts, and
-/// the authors' code has the same partners for both. `number` is as in `compare`.
+/// The variant `latency` sends whole vectors and the records have parts, with the same partners.
+/// `number` is as in `compare`.
 fn compare_partners(recorded: &Recorded<'_>, steps: &[RehearsedStep], number: usize) {
     for (rank, line) in recorded.lines.iter().enumerate() {
         let theirs: Vec<u64> =
@@ -72,8 +70,8 @@ fn swing_has_the_messages_of_the_authors_library() {
             let is_gathered = recorded.title.starts_with("allgather");
             if is_gathered { steps[half..].to_vec() } else { steps[..half].to_vec() }
         };
-        // In the library, port k begins with dimension k, and port D + k is its mirror image. In
-        // this project's schedule, these two allreduces have the segments 2 k and 2 k + 1.
+        // In the library, port k begins with dimension k, and port D + k is its mirror image; these
+        // have the segments 2 k and 2 k + 1 here.
         let dimensions = recorded.sides.len();
         let segment = recorded.port % dimensions * 2 + recorded.port / dimensions;
         compare(recorded, &of_phase(plan(&Swing, &recorded.sides, "all-ports")), segment, 0);
@@ -90,7 +88,7 @@ fn swing_has_the_messages_of_the_authors_library() {
 #[test]
 fn trivance_has_the_messages_of_the_authors_simulator() {
     let cases = for_each_case(TRIVANCE, |recorded| {
-        // Ports D to 2 D - 1 send the same segments as ports 0 to D - 1, in the opposite direction.
+        // Ports D to 2 D - 1 send the segments of ports 0 to D - 1 in the opposite direction.
         let dimensions = recorded.sides.len();
         let (segment, number) = (recorded.port % dimensions, recorded.port / dimensions);
         let steps = plan(&Trivance, &recorded.sides, "bandwidth");

@@ -1,50 +1,46 @@
 //! An allreduce as a reduce-scatter and an allgather. In each step of the reduce-scatter a node
-//! sends some parts of the vector (one for each node) to partners, which complete their sums or
-//! reach nodes that do. The allgather has the same steps backwards.
+//! sends some parts of the vector to partners, which complete their sums or reach nodes that do.
 
 use swapmeet_sdk::{Axis, Blocks, Grid, Planned, Problem, Route, Schedule, Set, Stop, Symmetry};
 
-/// One of several simultaneous allreduces. Each has a segment of every part, and a part is named by
+/// One of several simultaneous allreduces, each with a segment of every part. A part is named by
 /// the coordinates of the node that completes it.
 pub(crate) trait ShareCollective {
-    /// Returns the order in which the steps of the reduce-scatter use the dimensions.
+    /// Of the reduce-scatter.
     fn order(&self) -> &StepOrder;
 
-    /// Returns the messages of a node with coordinate `c` in the dimension of the step.
+    /// Of a node with coordinate `c` in the dimension of the step.
     fn messages(&self, step: usize, c: u64) -> Vec<PartMessage>;
 
-    /// Returns the parts that a node has not sent away before step number `step`, as a set of their
-    /// coordinates in dimension `dimension`. The node has coordinate `c` in this dimension, which
-    /// differs from the dimension of the step.
+    /// Returns the parts that a node has not sent away before a step, as a set of coordinates in
+    /// `dimension`, in which the node has coordinate `c`. It is not the dimension of the step.
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates;
 
-    /// Divides the radix. Shifts by its multiples leave the schedule unchanged.
+    /// Divides the radix. Shifts by its multiples are symmetries.
     fn period(&self, dimension: usize) -> u64;
 }
 
-/// A message with some parts of the vector, sent along one dimension.
+/// Sent along one dimension.
 pub(crate) struct PartMessage {
-    /// The coordinate of the receiver in the dimension of the step.
+    /// In the dimension of the step.
     pub to: u64,
     /// 1 for ascending coordinates, -1 for descending ones, 0 for the shorter direction.
     pub sign: i8,
-    /// The coordinates of the parts in the dimension of the step.
+    /// Coordinates in the dimension of the step.
     pub parts: Coordinates,
 }
 
-/// For each step its dimension, and the earlier steps in this dimension.
+/// The dimension of each step, and the earlier steps in it.
 pub(crate) struct StepOrder(Vec<(usize, u32)>);
 
 impl StepOrder {
-    /// Completes one dimension after another, from `first` on. `steps` has the steps of each.
+    /// From `first` on. `steps` has the steps of each.
     pub(crate) fn sequential(steps: &[u32], first: usize) -> Self {
         let dimensions = (0..steps.len()).map(|turn| (turn + first) % steps.len());
         Self(dimensions.flat_map(|d| (0..steps[d]).map(move |s| (d, s))).collect())
     }
 
-    /// Returns the order that uses the dimensions in turn, one step at a time, beginning with
-    /// dimension `first`. A dimension without remaining steps is left out. `steps` has the number
-    /// of steps of each dimension.
+    /// In turn, one step at a time, from `first` on. A complete dimension is left out.
     pub(crate) fn alternating(steps: &[u32], first: usize) -> Self {
         let mut order = Self::sequential(steps, first);
         order.0.sort_by_key(|(_, s)| *s);
@@ -59,13 +55,12 @@ impl StepOrder {
         self.0[step]
     }
 
-    /// Returns the number of steps before step number `step` that use `dimension`.
     pub(crate) fn done(&self, step: usize, dimension: usize) -> u32 {
         self.0[..step].iter().filter(|(of, _)| *of == dimension).count() as u32
     }
 }
 
-/// Errors if `is_power` is false for a dimension. The message uses `base`, such as "two".
+/// `base` is for the message, such as "two".
 pub(crate) fn grid_of_powers(
     problem: &Problem<'_>,
     is_power: impl Fn(u64) -> bool,
@@ -80,22 +75,20 @@ pub(crate) fn grid_of_powers(
     }
 }
 
-/// Returns whether sends can request either direction.
+/// Whether sends can request either direction.
 pub(crate) fn wraps_around(problem: &Problem<'_>) -> bool {
     matches!(problem.topology().kind(), "torus" | "ring")
 }
 
-/// Returns whether the network is a torus on a machine with a port for each direction of each
-/// dimension.
 pub(crate) fn has_all_ports(problem: &Problem<'_>, grid: &Grid) -> bool {
     wraps_around(problem) && problem.ports() >= 2 * grid.dimensions() as u64
 }
 
-/// A set of coordinates, with one bit for each coordinate.
+/// One bit for each coordinate.
 pub(crate) type Coordinates = Vec<u64>;
 
-/// Returns, for each allreduce, its first dimension and whether it uses the opposite directions.
-/// There is one allreduce, or, if `all_ports` is set, one for each direction of each dimension.
+/// Returns the first dimension of each allreduce and whether it uses the opposite directions: one
+/// allreduce, or one for each direction of each dimension.
 pub(crate) fn collectives_at_once(
     grid: &Grid,
     all_ports: bool,
@@ -110,14 +103,14 @@ fn planned(
     all: &[&dyn ShareCollective],
     schedule: &mut Schedule<'_>,
 ) -> Result<Planned, Stop> {
-    // The allreduces differ only in first dimension and directions, so they have the same periods.
+    // They differ only in first dimension and directions.
     let period =
         |dimension| all.iter().map(|collective| collective.period(dimension)).max().unwrap_or(1);
     let periods: Vec<u64> = (0..grid.dimensions()).map(period).collect();
     schedule.symmetric(&periods.iter().map(|period| Symmetry::shift(*period)).collect::<Vec<_>>())
 }
 
-/// Sends the sum of the whole vector instead of parts, in the same steps.
+/// In the same steps.
 pub(crate) fn exchange_whole(
     grid: &Grid,
     collective: &dyn ShareCollective,
@@ -162,14 +155,13 @@ pub(crate) fn allreduce(
 struct StepMessages {
     segment: u64,
     dimension: usize,
-    /// For each planned coordinate in `dimension`, the messages of nodes with that coordinate.
+    /// By planned coordinate in `dimension`.
     sends: Vec<Vec<PartMessage>>,
-    /// For each other dimension and planned coordinate in it, the kept parts.
+    /// By other dimension and planned coordinate in it.
     kept: Vec<Vec<Coordinates>>,
 }
 
-/// Adds one step of all allreduces for the planned nodes. If `sums` is set, it is a step of the
-/// reduce-scatter, and otherwise of the allgather.
+/// If `sums` is set, of the reduce-scatter, and otherwise of the allgather.
 fn add_step(
     grid: &Grid,
     all: &[&dyn ShareCollective],
@@ -177,7 +169,7 @@ fn add_step(
     planned: &Planned,
     (step, sums): (usize, bool),
 ) -> Result<(), Stop> {
-    // The messages of a node depend only on its coordinate in the dimension of the step.
+    // Messages depend only on the coordinate in the dimension of the step.
     let begin = |(segment, collective): (u64, &&dyn ShareCollective)| {
         let dimension = collective.order().at(step).0;
         let sends = |c| {
@@ -223,8 +215,7 @@ fn add_step(
     Ok(())
 }
 
-/// Returns the allgather's messages: a node sends the parts that it received in this step of the
-/// reduce-scatter back to their senders.
+/// A node returns the parts that it received in this step of the reduce-scatter to their senders.
 fn returned_messages(
     collective: &dyn ShareCollective,
     step: usize,

@@ -5,21 +5,18 @@
 //!
 //! A test compares the messages of each port with those of the authors' library for Fugaku
 //! (`bine_trees_fugaku`). `reproduce swing` computes the congestion deficiencies that the paper
-//! prints. The congestion deficiency of an algorithm is the load of its most loaded link, divided
-//! by the smallest possible value of this load.
+//! prints. It is the load of the most loaded link, divided by the smallest possible value.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | rho(s) | `rho` | the sum of the first s + 1 terms of 1 - 2 + 4 - 8 etc.: 1, -1, 3, -5, 11, etc. |
 //! | pi(c, s) | `partner` | c + rho(s) for even c, c - rho(s) for odd c, modulo the side |
 //!
-//! In step s of a dimension, coordinate c exchanges with pi(c, s). The distance grows from step to
-//! step, and the direction alternates. The steps use the dimensions in turn. A dimension whose
-//! steps are complete is skipped.
+//! In step s of a dimension, coordinate c exchanges with pi(c, s). The steps use the dimensions in
+//! turn, skipping complete ones.
 //!
 //! `variant=all-ports` runs 2 D allreduces at the same time on a torus of D dimensions, each with
-//! m/(2 D) bytes. There are two allreduces for each dimension, which begin with this dimension. The
-//! second of the two is mirrored: it uses -rho instead of rho.
+//! m/(2 D) bytes. Two begin with each dimension, the second with -rho instead of rho.
 
 use crate::shares::{
     Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, collectives_at_once,
@@ -84,12 +81,10 @@ impl Algorithm for Swing {
     }
 }
 
-/// Returns the sum of the first s + 1 terms of 1 - 2 + 4 - 8 + 16, etc.
 fn rho(s: u32) -> i64 {
     (1 - (-2_i64).pow(s + 1)) / 3
 }
 
-/// An allreduce with the distances of Swing, whose steps use the dimensions in turn.
 struct SwingExchange {
     radices: Vec<u64>,
     mirrored: bool,
@@ -112,8 +107,7 @@ impl SwingExchange {
         (c as i64 + self.distance(c, s)).rem_euclid(self.radices[dimension] as i64) as u64
     }
 
-    /// Returns the coordinates that data of coordinate `c` can reach in step `s` and all later
-    /// steps of a dimension, including `c`.
+    /// In step `s` and all later steps of a dimension, including `c`.
     fn reached(&self, dimension: usize, s: u32, c: u64) -> Vec<u64> {
         let steps = self.radices[dimension].trailing_zeros();
         let also = |reached: Vec<u64>, s| {
@@ -137,8 +131,7 @@ impl ShareCollective for SwingExchange {
         vec![PartMessage { to, sign, parts }]
     }
 
-    /// Nodes with an even coordinate send in one direction, and nodes with an odd coordinate send
-    /// equally far in the opposite direction. Shifts by 2 therefore leave the schedule unchanged.
+    /// Odd coordinates mirror even ones.
     fn period(&self, dimension: usize) -> u64 {
         self.radices[dimension].min(2)
     }

@@ -4,15 +4,12 @@
 //! each direction at the same time. `variant=latency` takes `log3 p (alpha + m beta + 2 m gamma)`.
 //!
 //! In each step a node sends in both directions, and the distance grows by a factor of three from
-//! step to step. A node receives two sums in a step, and adds them to its own sum before the next
-//! step. A test compares the messages with those of the authors' simulator
-//! (github.com/ajuerss/sst-trivance). The simulator also accepts sides that are not powers of
-//! three.
+//! step to step. A test compares the messages with those of the authors' simulator
+//! (github.com/ajuerss/sst-trivance).
 //!
 //! In step s of a dimension, coordinate c exchanges with the coordinates c - 3^s and c + 3^s. In
 //! the reduce-scatter, a node sends each partner the parts of the vector whose coordinate is equal
-//! to the coordinate of this partner modulo 3^(s + 1). The node keeps the parts whose coordinate is
-//! equal to c modulo 3^(s + 1).
+//! to the coordinate of this partner modulo 3^(s + 1).
 //!
 //! In all variants except `latency`, D allreduces run at the same time, each with m/D bytes.
 //! Allreduce k begins with dimension k.
@@ -62,7 +59,6 @@ fn log3(radix: u64) -> u32 {
     radix.checked_ilog(3).unwrap_or(0)
 }
 
-/// An allreduce over distances that are powers of three, in the dimensions in turn.
 struct TernaryExchange {
     radices: Vec<u64>,
     order: StepOrder,
@@ -94,7 +90,7 @@ impl ShareCollective for TernaryExchange {
         vec![message((c + distance) % radix), message((c + radix - distance) % radix)]
     }
 
-    /// The period is 1, because all nodes apply the same rule relative to their own coordinates.
+    /// All nodes apply the same rule relative to their own coordinates.
     fn period(&self, _: usize) -> u64 {
         1
     }

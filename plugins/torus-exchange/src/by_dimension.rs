@@ -1,7 +1,7 @@
 //! `by-dimension`: direct exchange along one dimension after another. It is the multiphase exchange
 //! of S. H. Bokhari, *Multiphase Complete Exchange on Paragon, SP2, and CS-2* (1996), with one
-//! phase for each dimension. If no two messages share a link, a dimension of n nodes takes `(n - 1)
-//! (alpha + N/n m beta)`.
+//! phase for each dimension. If no two messages share a link, a dimension of n nodes takes
+//! `(n - 1) (alpha + N/n m beta)`.
 //!
 //! In step s of a dimension, each node sends to the node s positions further along the dimension.
 //! The message has all blocks for nodes with the receiver's coordinate in this dimension.
@@ -25,7 +25,6 @@ impl Algorithm for ByDimension {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = problem.topology().grid()?;
-        // All nodes apply the same rule.
         let planned = schedule.symmetric(&vec![Symmetry::shift(1); grid.dimensions()])?;
         let mut destinations = vec![Axis::ALL; grid.dimensions()];
         for dimension in 0..grid.dimensions() {

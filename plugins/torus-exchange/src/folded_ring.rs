@@ -1,5 +1,6 @@
-//! `folded-ring`: an all-to-all on a ring of which one link has failed. It takes `(n - 1) alpha + n
-//! (n - 1)/2 m beta`, on the intact ring too. This is a reconstruction of FoldedRing (2025).
+//! `folded-ring`: an all-to-all on a ring of which one link has failed. It takes
+//! `(n - 1) alpha + n (n - 1)/2 m beta`, on the intact ring too. This is a reconstruction of
+//! FoldedRing (2025).
 //!
 //! Every block is sent around the ring in the same direction. The message that would cross the
 //! failed link is sent by the network around the ring in the opposite direction. The links of that

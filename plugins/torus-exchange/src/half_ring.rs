@@ -1,11 +1,10 @@
-//! `half-ring`: an all-to-all that uses both directions of a ring. It takes `n/2 alpha + n^2/8 m
-//! beta` for even n, and `(n - 1)/2 alpha + (n^2 - 1)/8 m beta` for odd n. No schedule takes less
-//! time. This is a reconstruction of HalfRing (2025).
+//! `half-ring`: an all-to-all that uses both directions of a ring. It takes
+//! `n/2 alpha + n^2/8 m beta` for even n, and `(n - 1)/2 alpha + (n^2 - 1)/8 m beta` for odd n. No
+//! schedule takes less time. This is a reconstruction of HalfRing (2025).
 //!
 //! Every block is sent in the shorter direction. The block for the opposite node is cut into
 //! halves, one half for each direction. In step s, each node passes on, in the same direction, the
-//! blocks that it received in the step before, except the blocks for itself. The origin of these
-//! blocks is the node s - 1 positions behind, and their destinations are further ahead.
+//! blocks that it received in the step before, except the blocks for itself.
 
 use crate::{TORUS, only_tori};
 use swapmeet_sdk::{
@@ -14,11 +13,11 @@ use swapmeet_sdk::{
 
 pub(crate) struct HalfRing;
 
-/// The rings of one dimension, and the two segments of each block that they carry at present.
+/// Of one dimension, with the two segments of each block that they carry at present.
 pub(crate) struct Rings<'a> {
     pub grid: &'a Grid,
     pub dimension: usize,
-    /// The number of the pair of segments. Pair i consists of the segments 2 i and 2 i + 1.
+    /// Pair i consists of the segments 2 i and 2 i + 1.
     pub pair: u64,
 }
 
@@ -27,12 +26,11 @@ impl Rings<'_> {
         self.grid.radix(self.dimension)
     }
 
-    /// Returns the steps after which every block has its destination's coordinate.
     pub(crate) fn steps(&self) -> u64 {
         self.n() / 2
     }
 
-    /// Adds the sends of node `from` in step s, in both directions. The first step is 1.
+    /// In both directions. The first step is 1.
     pub(crate) fn sends(&self, s: u64, from: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         self.send_in_direction(s, from, true, schedule)?;
         self.send_in_direction(s, from, false, schedule)
@@ -57,11 +55,11 @@ impl Rings<'_> {
         let all = vec![Axis::ALL; self.grid.dimensions()];
         let (mut origins, mut destinations) = (all.clone(), all);
         origins[self.dimension] = Axis::one(ahead(n - (s - 1) % n));
-        // Destinations ahead that are less than half-way round from the origin.
+        // Less than half-way round from the origin.
         let nearer = ((n - 1) / 2 + 1).saturating_sub(s);
         let nearest = if forwards { ahead(1) } else { ahead(nearer) };
         let whole = (Axis::range(nearest, nearer), Axis::range(2 * self.pair, 2));
-        // The node opposite to the origin gets half a block from each direction.
+        // It gets half a block from each direction.
         let opposite = ahead(n / 2 + 1 - s);
         let half = (Axis::one(opposite), Axis::one(2 * self.pair + u64::from(!forwards)));
         for (destination, segments) in
@@ -118,12 +116,12 @@ mod tests {
 
     #[test]
     fn every_ring_has_the_cost_of_the_closed_form() {
-        // A ring of two nodes is excluded, because both of its directions lead to the same node.
+        // Both directions of a ring of two lead to the same node.
         for n in (1..16_u64).filter(|n| *n != 2) {
             let problem = Rehearsal::on("ring", &[n]).ports(u64::MAX).block_bytes(2);
             let proved = problem.verify(&HalfRing).unwrap();
             let blocks = if n % 2 == 0 { n * n / 4 } else { (n * n - 1) / 4 };
-            // Blocks have two bytes, because halves are sent too.
+            // Halves are sent too.
             assert_eq!((proved.steps, proved.critical_bytes), (n / 2, blocks), "{n}");
         }
     }

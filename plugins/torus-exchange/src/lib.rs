@@ -7,11 +7,10 @@
 //! | m | | bytes of a block |
 //! | alpha, beta | | start-up of a message, time per byte |
 //!
-//! `half-ring` and `dim-rotation` are reconstructions of HalfRing and DimRotation (2025). HalfRing
-//! uses both directions of every ring, and DimRotation also uses the rings of all dimensions at the
-//! same time. `folded-ring` is a reconstruction of FoldedRing, with which the same paper recovers
-//! from the failure of a link of a ring. The text of the paper was not available. The rules in this
-//! plugin follow from descriptions of that paper:
+//! `half-ring` and `dim-rotation` are reconstructions of HalfRing and DimRotation (2025).
+//! `folded-ring` is a reconstruction of FoldedRing, with which the same paper recovers from the
+//! failure of a link of a ring. The text of the paper was not available. The rules in this plugin
+//! follow from descriptions of that paper:
 //! - Blocks take the shorter direction.
 //! - Each block is divided into segments that use the dimensions in different orders.
 //! - In a ring with a failed link, all blocks are sent in one direction. The links of the opposite

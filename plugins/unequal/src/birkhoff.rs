@@ -5,8 +5,8 @@
 //! The matrix of demands is padded to equal sums of rows and columns, and is divided into rounds by
 //! bottleneck matchings (see [`Rounds`]). In each round, a rank sends to at most one rank and
 //! receives from at most one rank. A block can be divided among several rounds. The idea is that of
-//! switch scheduling by Birkhoff's theorem: C.-S. Chang, W.-J. Chen and H.-Y. Huang,
-//! *Birkhoff-von Neumann Input Buffered Crossbar Switches*, INFOCOM (2000).
+//! switch scheduling by Birkhoff's theorem: C.-S. Chang, W.-J. Chen and H.-Y. Huang, *Birkhoff-von
+//! Neumann Input Buffered Crossbar Switches*, INFOCOM (2000).
 
 use crate::rounds::Rounds;
 use crate::{ANYWHERE, demand};
@@ -40,8 +40,7 @@ impl Algorithm for Birkhoff {
     }
 }
 
-/// Errors if there are too many pairs with data. There can be as many rounds as pairs, and each
-/// round takes time proportional to the number of pairs.
+/// There can be as many rounds as pairs, and each round takes time proportional to the pairs.
 pub(crate) fn check_pairs(pairs: u64) -> Result<(), Stop> {
     const MAX_PAIRS: u64 = 1 << 16;
     if pairs <= MAX_PAIRS {
@@ -57,8 +56,7 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// The bound is L: no schedule through one port can send or receive the bytes of the busiest
-    /// rank in less time.
+    /// L: no schedule through one port is faster for the busiest rank.
     #[test]
     fn the_longest_messages_add_up_to_the_bound() {
         for n in 1..9_u64 {

@@ -32,11 +32,11 @@ pub(crate) const TWO_PHASE: UnequalBruck = UnequalBruck {
 pub(crate) struct UnequalBruck {
     name: &'static str,
     title: &'static str,
-    /// Whether blocks are padded. Otherwise their sizes are sent.
+    /// Otherwise their sizes are sent.
     is_padded: bool,
 }
 
-/// Bytes of an integer that states the size of a block.
+/// Of an integer that states the size of a block.
 const SIZE_BYTES: u64 = 4;
 
 impl Algorithm for UnequalBruck {
@@ -53,8 +53,8 @@ impl Algorithm for UnequalBruck {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
         schedule.layout(&[n], 1)?;
-        // The rule depends only on distances between ranks, so shifts of all ranks are a symmetry.
-        // The host uses this symmetry only if all blocks have the same size.
+        // The rule depends only on distances. The host uses this symmetry only if all blocks have
+        // the same size.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let weights = || std::iter::successors(Some(1), |w| Some(w * 2)).take_while(|w| *w < n);
         let is_uniform = problem.is_uniform();
@@ -69,7 +69,6 @@ impl Algorithm for UnequalBruck {
         }
         schedule.phase("blocks")?;
         for weight in weights() {
-            // Blocks whose distance from origin to destination has the bit `weight`.
             let has_bit = |distance: &u64| distance & weight != 0;
             let blocks = (0..n).filter(has_bit).count() as u64;
             if !is_uniform && !self.is_padded {
@@ -97,13 +96,13 @@ impl Algorithm for UnequalBruck {
     }
 }
 
-/// Returns a message of a block that the sender never holds: that from the receiver to itself.
+/// As a block that the sender never holds: that from the receiver to itself.
 fn without_blocks(from: u64, to: u64, bytes: u64) -> Blocks<'static> {
     Blocks::new(from, to).origins(Set::one(to)).destinations(Set::one(to)).extra_bytes(bytes)
 }
 
-/// Returns the bytes that rank `from` sends in the step of this weight: blocks whose distance has
-/// the bit `weight`, and which the lower bits of their distance have already moved.
+/// Blocks whose distance has the bit `weight`, and which the lower bits of their distance have
+/// already moved.
 fn bytes(problem: &Problem<'_>, n: u64, from: u64, weight: u64) -> u64 {
     let distances = (0..n).filter(|distance| distance & weight != 0);
     let block = |distance: u64| {
@@ -122,7 +121,7 @@ mod tests {
         n.next_power_of_two().trailing_zeros().into()
     }
 
-    /// The number of blocks in the messages of all steps, as in the loops of the authors' code.
+    /// As in the loops of the authors' code.
     fn blocks(n: u64) -> u64 {
         (0..log2_up(n)).map(|k| (0..n).filter(|d| d >> k & 1 == 1).count() as u64).sum()
     }
@@ -147,7 +146,7 @@ mod tests {
             let sizes: Vec<Vec<u64>> = (0..n).map(row).collect();
             let problem = Rehearsal::on("ring", &[n]).sizes(&sizes);
             let proved = problem.verify(&TWO_PHASE).unwrap();
-            // A block is sent once for each bit of the distance to its destination.
+            // A block is sent once for each bit of its distance.
             let bits = |i: u64, j: u64| u64::from(((j + n - i) % n).count_ones());
             let moved = |i: u64, j: u64| bits(i, j) * sizes[i as usize][j as usize];
             let data: u64 =

@@ -16,8 +16,7 @@
 //! 3. In the step after a round, the receivers pass the data of the round on to its destinations in
 //!    their group. In the same step, they send the data of the next round.
 //!
-//! The steps of the paper's runtime overlap further. In this schedule, only the rounds and the
-//! distribution overlap.
+//! The steps of the paper's runtime overlap further.
 
 use crate::birkhoff::check_pairs;
 use crate::rounds::Rounds;
@@ -35,14 +34,14 @@ impl Algorithm for Fast {
             paper: "Y. Lei et al.: FAST: An Efficient Scheduler for All-to-All GPU Communication, arXiv 2505.09764 (2025)",
             accepts: "up to 4,096 nodes that can be divided into at most 256 equal groups",
             params: &[ParamInfo::GROUP],
-            // In a step, a rank can send to another group and to all other ranks of its group.
+            // To another group, and to all other ranks of its group.
             ports: u64::MAX,
             ..ANYWHERE
         }
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        /// The table of the ranks' elements takes 8 bytes for each pair.
+        /// The table of elements takes 8 bytes for each pair.
         const MAX_NODES: u64 = 4096;
         let (n, g) = (problem.topology().nodes(), problem.group("group")?);
         if n > MAX_NODES {
@@ -52,7 +51,7 @@ impl Algorithm for Fast {
         let g = g as usize;
         let mut held = HeldElements::new(&demand(problem)?, g, problem.element_bytes().max(1));
         schedule.move_byte_counts(&[])?;
-        // Stage 1: balance the data for other groups, and exchange the data within groups.
+        // Stage 1.
         schedule.phase("balance within the group")?;
         let balancing: Vec<Messages> =
             (0..held.groups()).map(|group| held.balance(group)).collect();
@@ -63,7 +62,7 @@ impl Algorithm for Fast {
                 send(messages.iter().filter(|(ends, _)| at_distance(ends)), schedule)?;
             }
         }
-        // Stages 2 and 3: each step has a round, and the distribution of the previous round.
+        // Stages 2 and 3: a round, and the distribution of the previous one.
         schedule.phase("between groups")?;
         let mut arrived = Messages::new();
         for round in Rounds::new(&held.shares()) {
@@ -91,10 +90,9 @@ fn send<'a>(
     Ok(())
 }
 
-/// The elements that each rank holds for each destination. Elements cannot be divided.
+/// For each rank and destination.
 struct HeldElements {
     g: usize,
-    /// Number of bytes of an element.
     element: u64,
     elements: Vec<Vec<u64>>,
 }
@@ -116,8 +114,8 @@ impl HeldElements {
         self.elements[rank][group * self.g..][..self.g].iter().sum()
     }
 
-    /// Removes `amount` elements for a group from the data of a rank. Data for the member at the
-    /// position `first` is used first, then that for the members after it.
+    /// Removes `amount` elements for a group. Data for the member at the position `first` is used
+    /// first, then that for the members after it.
     fn take(&mut self, rank: usize, group: usize, first: usize, amount: u64) -> Vec<ByteCount> {
         let mut missing = amount;
         let mut taken = Vec::new();
@@ -138,8 +136,8 @@ impl HeldElements {
     }
 
     /// Equalizes the data for every other group among the ranks of a group, and sends the data for
-    /// its own ranks. A rank preferably receives data for its own position, which the other group
-    /// need not pass on.
+    /// its own ranks. A rank preferably receives data for its own position, which need not be
+    /// passed on.
     fn balance(&mut self, group: usize) -> Messages {
         let (g, first) = (self.g, group * self.g);
         let mut messages = Messages::new();
@@ -155,7 +153,7 @@ impl HeldElements {
         for other in (0..self.groups()).filter(|other| *other != group) {
             let mut have: Vec<u64> = (0..g).map(|i| self.for_group(first + i, other)).collect();
             let total: u64 = have.iter().sum();
-            // If the shares cannot be equal, the first ranks have one element more.
+            // The first ranks may have one element more.
             let share = |i: usize| total / g as u64 + u64::from((i as u64) < total % g as u64);
             let mut giver = 0;
             for receiver in 0..g {
@@ -179,7 +177,7 @@ impl HeldElements {
         messages
     }
 
-    /// Returns for each group the other groups, each with the most elements of one rank for it.
+    /// For each group, the other groups with the most elements of one rank for them.
     fn shares(&self) -> Vec<Vec<(u32, u64)>> {
         let share = |from: usize, to: usize| {
             let of_rank = |i| self.for_group(from * self.g + i, to);
@@ -192,9 +190,8 @@ impl HeldElements {
         (0..self.groups()).map(row).collect()
     }
 
-    /// Adds the sends from one group to another group in one round. Each rank sends at most `share`
-    /// elements to the rank at its position in the other group. Adds to `arrived` the messages by
-    /// which the receivers pass on the data for other ranks.
+    /// In one round, each rank sends at most `share` elements to the rank at its position in the
+    /// other group. Adds to `arrived` the messages that distribute them.
     fn send_share(
         &mut self,
         (from, to): (usize, usize),
@@ -225,8 +222,7 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// Returns the sums over all steps of the longest message between groups, and of all bytes
-    /// between groups.
+    /// Sums over all steps: the longest message between groups, and all bytes between groups.
     fn between_groups(problem: &Rehearsal, g: u64) -> (u64, u64) {
         let (mut longest, mut total) = (0, 0);
         for step in problem.plan(&Fast).unwrap() {
@@ -239,8 +235,8 @@ mod tests {
         (longest, total)
     }
 
-    /// One rank of each group has all the data. The bound is that of the paper: the bytes of the
-    /// busiest group, divided among its ranks.
+    /// One rank of each group has all the data. The paper's bound: the bytes of the busiest group,
+    /// divided among its ranks.
     #[test]
     fn the_time_between_groups_is_the_bound() {
         for (groups, g) in [(2_u64, 2_u64), (3, 4), (4, 2), (5, 1), (1, 4)] {

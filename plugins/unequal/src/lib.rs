@@ -7,8 +7,6 @@
 //! | m | | bytes of the largest block |
 //! | L | | the largest number of bytes that one rank sends to others, or receives from others |
 //! | alpha, beta | | start-up of a message, time per byte |
-//!
-//! The first lines of each file state the time that its algorithm takes.
 
 use swapmeet_sdk::{About, Problem, Stop, export_plugin};
 
@@ -20,8 +18,7 @@ mod rounds;
 
 const ANYWHERE: About = About { ports: 1, ..About::DEFAULT };
 
-/// Reads the demand: for each rank the other ranks for which it has data, each with the number of
-/// bytes.
+/// Returns for each rank the other ranks for which it has data, with the bytes.
 fn demand(problem: &Problem<'_>) -> Result<Vec<Vec<(u32, u64)>>, Stop> {
     let row = |from| {
         let others = problem.demand(from)?.into_iter().filter(move |data| data.destination != from);

@@ -30,7 +30,6 @@ impl Algorithm for NodeAware {
         let (n, g) = (problem.topology().nodes(), problem.group("group")?);
         let groups = n / g;
         schedule.layout(&[groups, g], 1)?;
-        // All ranks apply the same rule relative to their group and their position.
         let planned = schedule.symmetric(&[Symmetry::shift(1); 2])?;
         schedule.phase("between groups")?;
         for distance in 1..groups {

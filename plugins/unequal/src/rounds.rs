@@ -1,6 +1,6 @@
 //! Divides a matrix of demands into rounds. In a round, each sender has at most one receiver, and
 //! each receiver at most one sender. The longest messages of all rounds add up to L, the largest
-//! sum of a row or a column. No other division into rounds has a smaller sum of longest messages.
+//! sum of a row or a column. No division has a smaller sum.
 //!
 //! By Birkhoff's theorem, a matrix whose rows and columns all have the sum L is a sum of
 //! permutation matrices with weights that add up to L. The demand is first padded to such a matrix.
@@ -10,13 +10,13 @@
 
 use std::collections::VecDeque;
 
-/// An entry of the padded matrix that is not 0.
+/// Not 0.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     column: u32,
-    /// Demand that no round has sent yet, in the unit of the matrix (bytes or elements).
+    /// Not sent yet, in the unit of the matrix (bytes or elements).
     demand: u64,
-    /// Padding, in the same unit. A round uses the demand of an entry first.
+    /// A round uses the demand of an entry first.
     padding: u64,
 }
 
@@ -26,25 +26,23 @@ impl Entry {
     }
 }
 
-/// The sends of a round: sender, receiver and amount.
+/// Sender, receiver and amount.
 pub(crate) type Round = Vec<(u64, u64, u64)>;
 
 pub(crate) struct Rounds {
-    /// For each row of the padded matrix, its entries that are not 0.
     rows: Vec<Vec<Entry>>,
     used: Vec<Option<usize>>,
-    /// For each column, the row that is matched with it.
+    /// Matched with each column.
     row_of: Vec<Option<u32>>,
-    /// The matching uses only entries of at least this amount. It is lowered to the smallest entry
-    /// of a bottleneck matching of the remaining amounts, and never raised, because amounts only
-    /// decrease.
+    /// The matching uses only entries of at least this amount: the smallest entry of a bottleneck
+    /// matching of the remaining amounts. It never rises, because amounts only decrease.
     threshold: u64,
-    /// The sum of the amounts that remain in a row. It is the same for all rows.
+    /// In each row.
     remaining: u64,
 }
 
 impl Rounds {
-    /// Pads a demand, given as a list of columns and amounts for each row.
+    /// Given as columns and amounts for each row.
     pub(crate) fn new(demand: &[Vec<(u32, u64)>]) -> Self {
         let n = demand.len();
         let mut rows: Vec<Vec<Entry>> = demand
@@ -64,8 +62,8 @@ impl Rounds {
         for sum in missing_in_row.iter_mut().chain(&mut missing_in_column) {
             *sum = largest - *sum;
         }
-        // First the diagonal, because local copies need no message, then from the first row and
-        // column on. Each entry completes a row or a column: at most 2n entries.
+        // First the diagonal, because local copies need no message. Each entry completes a row or a
+        // column: at most 2n entries.
         let mut pad = |row: usize, column: usize| {
             let padding = missing_in_row[row].min(missing_in_column[column]);
             missing_in_row[row] -= padding;
@@ -96,8 +94,8 @@ impl Rounds {
         }
     }
 
-    /// Adds row `start` to the matching along a path of entries of at least the threshold, on which
-    /// each row gives its column to another.
+    /// Adds row `start` along a path of entries of at least the threshold, on which each row gives
+    /// its column to another.
     ///
     /// Without a path, the error is the largest amount below the threshold with which the search
     /// could continue. The smallest entry of any perfect matching is at most this.
@@ -128,7 +126,7 @@ impl Rounds {
     }
 
     /// Matches the free column with the row from which it was reached, this row's former column
-    /// with the row before it on the path, and so on.
+    /// with the row before it, and so on.
     fn exchange(&mut self, free: usize, came_from: &[Option<(u32, u32)>]) {
         let mut column = Some(free);
         while let Some((row, index)) = column.and_then(|column| came_from[column]) {
@@ -149,12 +147,12 @@ impl Rounds {
 impl Iterator for Rounds {
     type Item = Round;
 
-    /// Returns the next round. It can be empty if it consists of padding only.
+    /// Empty if it consists of padding only.
     fn next(&mut self) -> Option<Round> {
         if self.remaining == 0 {
             return None;
         }
-        // Complete the matching. Entries of the last round stay if they are still large enough.
+        // Entries of the last round stay if they are still large enough.
         for row in 0..self.rows.len() {
             while self.used[row].is_none() {
                 if let Err(next) = self.augment(row) {
@@ -162,7 +160,6 @@ impl Iterator for Rounds {
                 }
             }
         }
-        // Subtract the threshold, which is the smallest entry.
         let weight = self.threshold;
         self.remaining -= weight;
         let mut round = Round::new();
@@ -191,8 +188,7 @@ impl Iterator for Rounds {
 mod tests {
     use super::*;
 
-    /// Returns a reproducible matrix without a diagonal in which about a third of the entries are
-    /// 0.
+    /// Without a diagonal; about a third of the entries are 0.
     fn random(n: u64, seed: u64) -> Vec<Vec<(u32, u64)>> {
         let mut state = seed;
         let mut next = || {
@@ -206,7 +202,7 @@ mod tests {
         (0..n).map(&mut row).collect()
     }
 
-    /// Returns the smallest entry of a bottleneck matching, by trying all perfect matchings.
+    /// By trying all perfect matchings.
     fn bottleneck(amounts: &[Vec<u64>], row: usize, taken: u32) -> u64 {
         if row == amounts.len() {
             return u64::MAX;

@@ -1,6 +1,6 @@
 //! Broadcast and scatter on a line of a base network, step by step.
 
-/// A message of the blocks of `count` nodes from `first` on. Positions are relative to the root.
+/// The blocks of `count` nodes from `first` on. Positions are relative to the root.
 pub(super) struct LineMessage {
     pub(super) from: u64,
     pub(super) to: u64,
@@ -8,8 +8,8 @@ pub(super) struct LineMessage {
     pub(super) count: u64,
 }
 
-/// Broadcast on a ring of N nodes, in ceil(N / 2) steps. The root sends forwards in the first step
-/// and backwards in the second step. Receivers pass the message on in the same direction.
+/// Broadcast on a ring of N nodes, in ceil(N / 2) steps: the root sends forwards first and
+/// backwards second, and receivers pass the message on.
 pub(super) fn broadcast_on_ring(len: u64) -> Vec<Vec<LineMessage>> {
     let (ahead, back) = (len / 2, (len - 1) / 2);
     let message = |from, to| LineMessage { from, to, first: 0, count: len };
@@ -38,8 +38,8 @@ pub(super) fn broadcast_by_halves(len: u64) -> Vec<Vec<LineMessage>> {
         .collect()
 }
 
-/// Takes N - 1 steps: the root sends one block in each, forwards and backwards alternately, the
-/// farthest first. No node sends more blocks than the root.
+/// Takes N - 1 steps: the root sends one block in each, alternately forwards and backwards, the
+/// farthest first.
 pub(super) fn scatter_on_ring(len: u64) -> Vec<Vec<LineMessage>> {
     let (ahead, back) = (len / 2, (len - 1) / 2);
     let step = |i: u64| {
@@ -67,9 +67,8 @@ pub(super) fn scatter_on_ring(len: u64) -> Vec<Vec<LineMessage>> {
     (1..len).map(step).collect()
 }
 
-/// Scatter on a fully connected line of N nodes. In each step, each node with several blocks sends
-/// the smaller half of them to one of their destinations. The root always has the most blocks. It
-/// sends N - 1 blocks in total.
+/// Scatter on a fully connected line of N nodes: each node with several blocks sends the smaller
+/// half of them to one of their destinations. The root sends N - 1 blocks in total.
 pub(super) fn scatter_by_halves(len: u64) -> Vec<Vec<LineMessage>> {
     let (mut steps, mut shares) = (Vec::new(), vec![(0, len)]);
     while shares.iter().any(|(_, count)| *count > 1) {
@@ -100,8 +99,8 @@ mod tests {
 
     type Moves = fn(u64) -> Vec<Vec<LineMessage>>;
 
-    /// Returns the final blocks of each position and the longest message of each step. Nobody sends
-    /// or receives twice in a step, or sends what it does not have.
+    /// Returns the final blocks of each position and the longest message of each step. Checks that
+    /// no node sends or receives twice in a step, or sends what it does not have.
     fn simulate(len: u64, moves: Moves, copies: bool) -> (Vec<BTreeSet<u64>>, Vec<u64>) {
         let mut held = vec![BTreeSet::new(); len as usize];
         held[0] = (0..len).collect();

@@ -1,5 +1,5 @@
-//! Passes to the host the messages of an algorithm without reductions. The host does not get the
-//! positions of blocks in the buffers of a GPU, because these positions do not affect the network.
+//! Passes the messages of an algorithm without reductions to the host, without positions in
+//! buffers, which do not affect the network.
 
 use super::buffers::Buffers;
 use super::execution::{Action, Execution};

@@ -11,11 +11,11 @@ pub(super) struct Buffers {
     pub(super) gpus: u64,
     pub(super) collective: Collective,
     pub(super) root: u64,
-    /// Number of chunks into which a block, or the vector of a reduction, is divided.
+    /// Chunks of a block, or of the vector of a reduction.
     pub(super) segments: u64,
     pub(super) sums: bool,
     in_place: bool,
-    /// For each GPU, the number of chunks of the input, output and scratch buffer.
+    /// Chunks of the input, output and scratch buffer of each GPU.
     sizes: Vec<[u64; 3]>,
 }
 
@@ -66,8 +66,7 @@ impl Buffers {
             for (buffer, needed) in needed.into_iter().enumerate() {
                 let there = &mut buffers.sizes[number as usize][buffer];
                 if program.in_place {
-                    // One of the two lies within the other, and the file may omit its size, which
-                    // is set here.
+                    // One lies within the other.
                     *there = (*there).max(needed);
                 } else if *there < needed {
                     let key = ["i_chunks", "o_chunks"][buffer];
@@ -81,7 +80,7 @@ impl Buffers {
         Ok(buffers)
     }
 
-    /// Returns which chunks of its input buffer a GPU has at the start.
+    /// Chunks of the input buffer with data at the start.
     fn inputs(&self, gpu: u64) -> Range<u64> {
         let k = self.segments;
         match self.collective {
@@ -96,7 +95,7 @@ impl Buffers {
         }
     }
 
-    /// Returns which chunks of its output buffer a GPU must have at the end.
+    /// Chunks of the output buffer with data at the end.
     fn outputs(&self, gpu: u64) -> Range<u64> {
         let k = self.segments;
         match self.collective {
@@ -111,14 +110,13 @@ impl Buffers {
         }
     }
 
-    /// Returns the number of a block or sum. Pass 0 for an origin or a destination by which the
-    /// collective does not distinguish blocks.
+    /// Numbers a block or sum. An origin or a destination by which the collective does not
+    /// distinguish blocks is 0.
     fn what(&self, origin: u64, destination: u64, segment: u64) -> u64 {
         (origin * self.gpus + destination) * self.segments + segment
     }
 
-    /// Returns the origin, destination and segment of the block or sum with the number `what`; the
-    /// inverse of [`Self::what`].
+    /// The inverse of [`Self::what`]: origin, destination and segment.
     pub(super) fn parts(&self, what: u64) -> [u64; 3] {
         let pair = what / self.segments;
         [pair / self.gpus, pair % self.gpus, what % self.segments]
@@ -142,7 +140,7 @@ impl Buffers {
         }
     }
 
-    /// Returns chunk and number of each block or sum at the start.
+    /// Returns chunk and number of each block or sum.
     pub(super) fn begins_with(&self, gpu: u64) -> Vec<(u64, u64)> {
         let k = self.segments;
         let what = |chunk: u64| match self.collective {
@@ -156,7 +154,7 @@ impl Buffers {
         self.inputs(gpu).map(|chunk| (self.chunk(gpu, Buffer::Input, chunk), what(chunk))).collect()
     }
 
-    /// Returns location, chunk and number of each block or sum that must be there at the end.
+    /// Returns location, chunk and number of each block or sum.
     pub(super) fn ends_with(&self, gpu: u64) -> Vec<(ChunkLocation, u64, u64)> {
         let k = self.segments;
         let what = |chunk: u64| match self.collective {
@@ -174,8 +172,7 @@ impl Buffers {
         self.outputs(gpu).map(one).collect()
     }
 
-    /// Returns the set of all contributions to a complete sum, as bits. It is empty if the
-    /// collective has no sums.
+    /// Returns all contributions to a complete sum, as bits; empty without sums.
     pub(super) fn all_terms(&self) -> Rc<[u64]> {
         if !self.sums {
             return Rc::new([]);
@@ -185,8 +182,7 @@ impl Buffers {
             .collect()
     }
 
-    /// Returns the number of a chunk among all chunks of a GPU. If two buffers overlap, a chunk has
-    /// the same number in both.
+    /// Numbers the chunks of a GPU. A chunk of two overlapping buffers has the same number in both.
     fn chunk(&self, gpu: u64, buffer: Buffer, offset: u64) -> u64 {
         let [inputs, outputs, _] = self.sizes[gpu as usize];
         let own = gpu * self.segments;
@@ -195,8 +191,7 @@ impl Buffers {
             (Buffer::Scratch, ..) => inputs + outputs + offset,
             (Buffer::Input, false, _) => in_input,
             (Buffer::Output, false, _) => in_output,
-            // In place, the smaller buffer begins at the final position of the GPU's own block in
-            // the larger one.
+            // In place, the smaller buffer lies at the GPU's own block in the larger one.
             (Buffer::Input, true, Collective::AllGather) => in_output + own,
             (Buffer::Input, true, Collective::Gather) if gpu == self.root => in_output + own,
             (Buffer::Output, true, Collective::ReduceScatter) => in_input + own,
@@ -206,7 +201,6 @@ impl Buffers {
         }
     }
 
-    /// Errors if the buffer of a step does not have its chunks.
     pub(super) fn chunks(
         &self,
         at: StepLocation,

@@ -11,28 +11,27 @@ use swapmeet_sdk::Stop;
 
 pub(super) type ValueId = usize;
 
-/// A value that is written to a chunk of a buffer, or only passed on to another GPU.
+/// Written to a chunk of a buffer, or only passed on to another GPU.
 #[derive(Clone)]
 pub(super) struct NamedValue {
     pub(super) gpu: u64,
-    /// Number of the block or sum. [`Buffers::name`] describes it.
+    /// [`Buffers::name`] describes it.
     pub(super) what: u64,
     /// The contributing GPUs, as bits; empty if the collective has no sums.
     pub(super) terms: Rc<[u64]>,
     pub(super) reads: u32,
 }
 
-/// An action of the algorithm. Lists of actions are in the order of execution.
 pub(super) enum Action {
-    /// A message in step `step` of the schedule, with all its chunks.
+    /// In a step of the schedule, with all its chunks.
     Message { step: u64, sender: StepLocation, receiver: StepLocation, chunks: Vec<MessageChunk> },
-    /// A GPU copies some of its values to other chunks. Each pair has the source and the new value.
+    /// Pairs of a source and the new value.
     Copied(Vec<(ValueId, ValueId)>),
-    /// A GPU adds values: the source, the value that it is added to, and the new value.
+    /// The source, the value that it is added to, and the new value.
     Added(StepLocation, Vec<(ValueId, ValueId, ValueId)>),
 }
 
-/// The sent value, the receiver's value to which it is added, if any, and the resulting value.
+/// The sent value, the receiver's value to which it is added, and the result.
 #[derive(Clone, Copy)]
 pub(super) struct MessageChunk {
     pub(super) sent: ValueId,
@@ -44,9 +43,9 @@ pub(super) struct Execution {
     pub(super) values: Vec<NamedValue>,
     pub(super) actions: Vec<Action>,
     pub(super) initial: Vec<ValueId>,
-    /// The values at the end that the collective requires. Missing and wrong values are left out.
+    /// The values at the end, without missing and wrong ones.
     pub(super) results: Vec<ValueId>,
-    /// The error for the first missing or wrong value at the end.
+    /// The first missing or wrong value at the end.
     pub(super) wrong: Option<Stop>,
 }
 
@@ -66,13 +65,12 @@ pub(super) fn execute(
             initial.push(id);
         }
     }
-    // For each operation: the received values, and the sent ones that nobody has received yet.
+    // By operation: the received values, and those that were sent but not received yet.
     let mut received: HashMap<usize, Vec<ValueId>> = HashMap::new();
     let mut in_flight: HashMap<usize, Vec<ValueId>> = HashMap::new();
     let mut actions = Vec::new();
     for (step, part) in &order.parts {
         let (at, op) = order.ops[part.op];
-        // Case 1: a send.
         if op.kind.sends && (part.forwards || !op.kind.receives) {
             let sent = if part.forwards {
                 received.remove(&part.op).unwrap_or_default()
@@ -148,9 +146,9 @@ pub(super) fn execute(
 struct Executor<'a> {
     buffers: &'a Buffers,
     values: Vec<NamedValue>,
-    /// The value in each chunk of each GPU, by (GPU, chunk).
+    /// By (GPU, chunk).
     at: HashMap<(u64, u64), ValueId>,
-    /// All sets of contributions, so that equal sets share memory.
+    /// Equal sets of contributions share memory.
     terms: HashMap<Rc<[u64]>, Rc<[u64]>>,
 }
 
@@ -207,8 +205,8 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// Makes the value that results when the GPU of `at` receives value `id` and, if given, adds
-    /// its own value `added` to it. Counts one read of each of these values.
+    /// Makes the value that results when a GPU receives `id` and adds its own value `added`, if
+    /// given. Counts one read of each.
     fn receive(
         &mut self,
         at: StepLocation,
@@ -235,7 +233,6 @@ impl Executor<'_> {
         Ok(self.value(at.gpu, what, terms))
     }
 
-    /// Returns the right values at the end, and the error for the first missing or wrong one.
     fn results(&mut self, program: &Program) -> (Vec<ValueId>, Option<Stop>) {
         let (mut results, mut first) = (Vec::new(), None);
         let all = self.buffers.all_terms();

@@ -1,5 +1,4 @@
-//! The order of the operations of an algorithm: the step of the schedule for each part of an
-//! operation.
+//! The step of the schedule for each part of an operation.
 //!
 //! In the file, a thread block is a list of operations. An operation waits for the operation before
 //! it in the thread block and for the operation that it names as its dependency. If it receives, it
@@ -15,26 +14,24 @@ use std::collections::BTreeMap;
 use swapmeet_interchange::msccl::{Program, Step};
 use swapmeet_sdk::Stop;
 
-/// A part of an operation. An operation that receives and then sends has two parts, all other
-/// operations have one part.
+/// An operation that receives and then sends has two parts, all others have one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct OperationPart {
     pub(super) op: usize,
-    /// Whether this is the sending part of an operation that first receives.
+    /// Whether this is the sending part of an operation with two.
     pub(super) forwards: bool,
 }
 
-/// All operations, and the schedule's step of each of their parts.
 pub(super) struct Order<'a> {
     pub(super) ops: Vec<(StepLocation, &'a Step)>,
-    /// For each operation that receives, the index of the operation that sends the message.
+    /// By operation that receives.
     pub(super) sender_of: Vec<Option<usize>>,
-    /// The parts with their steps, in an order in which each part follows all parts that it waits
-    /// for. Within a step, local operations follow the messages.
+    /// With their steps, each after all parts that it waits for. Within a step, local operations
+    /// follow the messages.
     pub(super) parts: Vec<(u64, OperationPart)>,
 }
 
-/// The parts that a part waits for, each with the smallest number of steps between them.
+/// The parts that a part waits for, with the smallest number of steps between.
 type Waits = Vec<(usize, u64)>;
 
 impl<'a> Order<'a> {
@@ -92,7 +89,7 @@ impl<'a> Order<'a> {
             .map(|at| (levels[at], part(at)))
             .filter(|(_, p)| !p.forwards || forwards(ops[p.op].1));
         let mut parts: Vec<(u64, OperationPart)> = there.collect();
-        // Within a step, sends read the values from before it, so they are first.
+        // Sends read the values from before the step, so they are first.
         parts.sort_by_key(|(level, part)| {
             let kind = ops[part.op].1.kind;
             let turn = match (kind.receives && !part.forwards, kind.sends) {
@@ -110,8 +107,8 @@ fn forwards(step: &Step) -> bool {
     step.kind.receives && step.kind.sends
 }
 
-/// Returns, for each operation that receives, the operation that sends the message. On a channel
-/// between two GPUs, the k-th receive matches the k-th send.
+/// Returns the sending operation of each receive: on a channel between two GPUs, the k-th receive
+/// matches the k-th send.
 fn match_messages(
     program: &Program,
     ops: &[(StepLocation, &Step)],
@@ -171,7 +168,7 @@ fn match_messages(
             );
             return Err(invalid(at.line, what));
         }
-        // Match the k-th send with the k-th receive. Both must have the same number of chunks.
+        // Both must have the same number of chunks.
         for (send, receive) in line.sends.iter().zip(&line.receives) {
             let ((sent, s), (received, r)) = (ops[*send], ops[*receive]);
             if s.count != r.count {
@@ -187,8 +184,8 @@ fn match_messages(
     Ok(sender_of)
 }
 
-/// Returns the parts so that each follows all that it waits for, with their earliest steps. The
-/// error names the parts of a cycle.
+/// Returns the parts in topological order with their earliest steps. The error names the parts of a
+/// cycle.
 fn sort_parts(
     waits: &[Waits],
     ops: &[(StepLocation, &Step)],
@@ -202,8 +199,8 @@ fn sort_parts(
     let (mut seen, mut sequence, mut levels) =
         (vec![VisitState::Unvisited; waits.len()], Vec::new(), vec![0; waits.len()]);
     for root in 0..waits.len() {
-        // The stack of a depth-first search. The part of each entry waits for the part of the next
-        // entry. The second number of an entry is the index of the wait that is visited next.
+        // The stack of a depth-first search: each part waits for the next one. The second number is
+        // the index of the wait to visit next.
         let mut open: Vec<(usize, usize)> = Vec::new();
         if seen[root] == VisitState::Unvisited {
             seen[root] = VisitState::Open;

@@ -15,13 +15,13 @@ use swapmeet_sdk::{Blocks, Schedule, Stop};
 
 /// The content of a slot of a GPU for one sum.
 struct Slot {
-    /// How many more times the content will be read.
+    /// Remaining reads.
     reads: u32,
-    /// The GPUs whose contributions are in the slot, as bits. `None` if the slot is empty.
+    /// The contributing GPUs, as bits. `None` if the slot is empty.
     contributions: Option<Rc<[u64]>>,
 }
 
-/// How data moves between two slots, of the GPUs that the [`SlotMessage`] names.
+/// Between two slots of the GPUs that the [`SlotMessage`] names.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
 struct Transfer {
     from: u64,
@@ -30,8 +30,7 @@ struct Transfer {
     adds: bool,
 }
 
-/// A message between two GPUs, or between two slots of one GPU: its operation, its sender, its
-/// receiver, and the sums that are moved by each kind of transfer.
+/// Its operation, sender, receiver, and sums by transfer. Sender and receiver may be the same GPU.
 type SlotMessage = (StepLocation, u64, u64, BTreeMap<Transfer, Vec<u64>>);
 
 #[derive(Default)]
@@ -39,14 +38,14 @@ struct StepSends(Vec<SlotMessage>);
 
 struct Slots<'a> {
     execution: &'a Execution,
-    /// For each pair of a GPU and a sum, the content of each slot of the GPU.
+    /// By GPU and sum.
     slots: HashMap<(u64, u64), Vec<Slot>>,
     slot_of: Vec<usize>,
     steps: Vec<StepSends>,
     /// By GPU and sum: the first step for its next local operation, only after the last step with
     /// messages.
     touched: HashMap<(u64, u64), usize>,
-    /// The number of steps of the schedule up to the last step with messages.
+    /// Steps of the schedule up to the last one with messages.
     since: usize,
 }
 
@@ -64,7 +63,7 @@ pub(super) fn pass_on(
         touched: HashMap::new(),
         since: 0,
     };
-    // Stage 1: assign slots to all values, and collect the transfers between slots.
+    // Stage 1: assign slots to all values.
     for id in &execution.initial {
         slots.put(*id);
     }
@@ -93,7 +92,7 @@ pub(super) fn pass_on(
     }
     slots.results();
     let Slots { slots, steps, .. } = slots;
-    // Stage 2: every GPU gets as many virtual nodes as the GPU with the most slots.
+    // Stage 2: give every GPU as many virtual nodes as the GPU with the most slots.
     let most = slots.values().map(Vec::len).max().unwrap_or(1) as u64;
     let segments = u32::try_from(buffers.segments).unwrap_or(u32::MAX);
     if most == 1 {
@@ -105,7 +104,7 @@ pub(super) fn pass_on(
             schedule.place(slot * buffers.gpus + gpu, gpu, slot == 0)?;
         }
     }
-    // Stage 3: pass the transfers to the host, step by step.
+    // Stage 3: pass the transfers to the host.
     for StepSends(sends) in steps {
         schedule.step()?;
         for (at, from, to, transfers) in sends {
@@ -143,15 +142,15 @@ impl Slots<'_> {
         &mut slots[at]
     }
 
-    /// Counts one read of a value. Returns whether the slot of the value will be read again.
+    /// Counts one read. Returns whether the slot will be read again.
     fn read(&mut self, id: ValueId) -> bool {
         let slot = self.slot(id);
         slot.reads = slot.reads.saturating_sub(1);
         slot.reads > 0
     }
 
-    /// Assigns a slot to a new value. A slot that already exists is reused if its content will not
-    /// be read again, and if the new value contains all contributions in it.
+    /// Assigns a slot to a new value: one whose content will not be read again and is part of the
+    /// value, or a new one.
     fn put(&mut self, id: ValueId) {
         let value = &self.execution.values[id];
         let slots = self.slots.entry((value.gpu, value.what)).or_default();
@@ -172,7 +171,7 @@ impl Slots<'_> {
         self.slot_of[id] = at;
     }
 
-    /// Assigns the slot of value `old` to the value `new`, the result of adding something to `old`.
+    /// `new` is the result of adding something to `old`.
     fn replace(&mut self, old: ValueId, new: ValueId) {
         let value = &self.execution.values[new];
         self.slot_of[new] = self.slot_of[old];
@@ -233,7 +232,7 @@ impl Slots<'_> {
         Ok(())
     }
 
-    /// Copies `own`, which will be read again, to a new slot in which something is added.
+    /// Copies `own`, which will be read again, before something is added to it.
     fn copy_apart(&mut self, at: StepLocation, own: ValueId, new: ValueId) {
         let from = self.slot_of[own];
         let value = &self.execution.values[new];
@@ -246,8 +245,7 @@ impl Slots<'_> {
         self.local(at, transfer, self.execution.values[own].what);
     }
 
-    /// Adds a transfer between two slots of a GPU. The transfer is put into a step without messages
-    /// between GPUs, together with the local transfers of other GPUs.
+    /// Adds a transfer between two slots of a GPU, in a step with local transfers only.
     fn local(&mut self, at: StepLocation, transfer: Transfer, what: u64) {
         let next = self.touched.entry((at.gpu, what)).or_insert(self.since);
         if *next == self.steps.len() {

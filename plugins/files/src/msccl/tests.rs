@@ -1,15 +1,15 @@
-//! Files that the tests write. The SDK verifies correct ones, and their costs are those of closed
-//! forms. The errors of broken ones name line, step and expected value.
+//! The SDK verifies correct ones, and their costs are those of closed forms. The errors of broken
+//! ones name line, step and expected value.
 
 use super::*;
 use std::fmt::Write as _;
 use swapmeet_sdk::{Disproof, Proved, Rehearsal};
 
-/// The steps of a thread block. Each has MSCCL's word for its type, its source, its target, its
-/// number of chunks, and the thread block and step that it waits for.
+/// MSCCL's word for the type, source, target, number of chunks, and the thread block and step that
+/// the step waits for.
 type Steps = Vec<(&'static str, Chunk, Chunk, u64, Option<(u64, u64)>)>;
 
-/// The letter of a buffer and the number of a chunk in it.
+/// The letter of a buffer and a chunk of it.
 type Chunk = (char, u64);
 
 /// GPU to send to, GPU to receive from, channel, steps.
@@ -85,8 +85,7 @@ impl Xml {
     }
 }
 
-/// The example from the description of the format: an all-to-all among three GPUs in two steps.
-/// Each step has a thread block of its own.
+/// The example from the description of the format.
 fn two_steps() -> Xml {
     let mut xml = Xml::new("alltoall", 3, "");
     for gpu in 0..3 {
@@ -106,8 +105,8 @@ fn two_steps() -> Xml {
     xml.done()
 }
 
-/// A ring allreduce of `n` chunks with MSCCL's fused steps. Each GPU adds its values to the
-/// received chunk and passes the sum on in the same step. Then the complete sums are passed on.
+/// With MSCCL's fused steps: each GPU adds its values to the received chunk and passes the sum on
+/// in the same step.
 fn ring_allreduce(n: u64) -> Xml {
     let mut xml = Xml::new("allreduce", n, "inplace=\"1\" outofplace=\"0\"");
     for gpu in 0..n {
@@ -126,10 +125,8 @@ fn ring_allreduce(n: u64) -> Xml {
     xml.done()
 }
 
-/// An allreduce with direct messages. The vector has one segment for each GPU, and each GPU sums
-/// its segment. In the first step, each GPU sends segment g to GPU g, for every GPU g except
-/// itself. The receiver stores the segment in its scratch buffer and then adds it. In the second
-/// step, each GPU sends its sum to every GPU except itself in the same way.
+/// Each GPU sums its segment. In the first step it sends segment g to GPU g, which stores it in its
+/// scratch buffer and then adds it. In the second step it sends its sum in the same way.
 fn all_pairs(n: u64) -> Xml {
     let mut xml = Xml::new("allreduce", n, "inplace=\"1\" outofplace=\"0\"");
     for gpu in 0..n {
@@ -178,8 +175,7 @@ fn a_ring_allreduce_has_the_cost_of_the_closed_form() {
     }
 }
 
-/// The partial sums stay in separate chunks of the scratch buffers. There are two steps, in each of
-/// which each GPU sends m/n bytes to each other GPU.
+/// The two steps send m/n bytes for each pair.
 #[test]
 fn partial_sums_in_scratch_are_verified() {
     for n in [2, 4, 6] {
@@ -193,8 +189,7 @@ fn partial_sums_in_scratch_are_verified() {
     }
 }
 
-/// A chain of four GPUs and a block of two chunks. The first GPU sends the second chunk while the
-/// next GPU passes the first chunk on.
+/// The first GPU sends the second chunk while the next GPU passes the first chunk on.
 #[test]
 fn a_pipelined_broadcast_takes_links_plus_chunks_minus_one_steps() {
     let mut xml = Xml::new("broadcast", 4, "");
@@ -221,7 +216,6 @@ fn a_pipelined_broadcast_takes_links_plus_chunks_minus_one_steps() {
     assert_eq!((proved.steps, proved.messages, proved.critical_bytes), (4, 6, 120));
 }
 
-/// The block of a GPU is at its final position in the output.
 #[test]
 fn an_allgather_in_place_needs_no_copy() {
     let mut xml = Xml::new("allgather", 3, "inplace=\"1\" outofplace=\"0\"");
@@ -238,7 +232,6 @@ fn an_allgather_in_place_needs_no_copy() {
     assert_eq!((proved.steps, proved.messages, proved.critical_bytes), (2, 6, 120));
 }
 
-/// Scatter, gather, reduce and reduce-scatter, each with direct messages.
 #[test]
 fn all_other_collectives_are_supported() {
     let n = 3_u64;

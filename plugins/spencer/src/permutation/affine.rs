@@ -1,19 +1,19 @@
-//! The map of coordinates that a permutation performs: it exchanges, reflects, translates or shears
-//! axes. The map is determined from the destinations.
+//! The map of coordinates of a permutation, read from the destinations: it exchanges, reflects,
+//! translates or shears axes.
 
 use crate::torus::Torus;
 use swapmeet_sdk::{Problem, Stop};
 
-/// One coordinate of the image of a node, the destination of its block: a coordinate of the node,
+/// A coordinate of the image (the destination of a node's block): a coordinate of the node,
 /// possibly negated, plus a constant, plus a multiple of the coordinate on axis 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Term {
     pub axis: usize,
-    /// Whether the coordinate is negated. The negative of coordinate x is -1 - x modulo n, as in
-    /// the thesis, because the mirror lies between the nodes n - 1 and 0.
+    /// The negative of x is -1 - x modulo n, as in the thesis, because the mirror lies between the
+    /// nodes n - 1 and 0.
     pub negated: bool,
     pub plus: u64,
-    /// The factor by which the coordinate on axis 1 is multiplied before it is added (a shear).
+    /// The multiple.
     pub sheared: u64,
 }
 
@@ -31,7 +31,6 @@ impl Affine {
         }
     }
 
-    /// Errors if the permutation is not such a map.
     pub(super) fn read(problem: &Problem<'_>, torus: &Torus) -> Result<Self, Stop> {
         let refusal = || {
             Stop::unsupported(format!(
@@ -83,7 +82,7 @@ impl Affine {
         })
     }
 
-    /// Returns the node whose block has the destination `image`. Only axis 0 may be sheared.
+    /// Only axis 0 may be sheared.
     pub(super) fn origin(&self, torus: &Torus, image: u64) -> u64 {
         self.terms.iter().enumerate().fold(image, |node, (to, term)| {
             let n = torus.dims[to];
@@ -99,12 +98,11 @@ impl Affine {
         })
     }
 
-    /// Returns whether coordinate `to` of some image differs from that of its node.
     pub(super) fn moves(&self, to: usize) -> bool {
         self.terms[to] != Self::identity(to + 1).terms[to]
     }
 
-    /// Returns a map that changes only the axes `axes` of the image, in the same way as this map.
+    /// Returns this map restricted to these axes of the image.
     pub(super) fn only(&self, axes: &[usize]) -> Self {
         let mut part = Self::identity(self.terms.len());
         for &axis in axes {
@@ -113,7 +111,6 @@ impl Affine {
         part
     }
 
-    /// Returns the axis of the image whose coordinate comes from `axis`, and whether it is negated.
     pub(super) fn axis_of_image(&self, axis: usize) -> (usize, bool) {
         let found = self.terms.iter().enumerate().find(|(_, term)| term.axis == axis);
         found.map_or((axis, false), |(to, term)| (to, term.negated))

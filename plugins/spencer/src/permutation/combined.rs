@@ -13,14 +13,11 @@
 //!
 //! A quadrant is divided into groups of levels 0 to r, starting at the mirror. It has 2q groups of
 //! each level below r, then q groups of level r. A group of level l has (2q+1)^l nodes, whose data
-//! is collected in the middle node of the group. The groups cross the mirror in these rounds:
-//! * Each level l below r has q groups nearer to the mirror, which cross in round l + 1.
-//! * The q groups of this level that are farther from the mirror cross in round 2r + 1 - l.
-//! * The groups of level r cross in round r + 1.
-//!
-//! So q circuits share the mirror's link in each of the 2r + 1 rounds (equation A.1). The link is
-//! never idle, so the link carries n/4 blocks in total. If n + 4 differs from `(4q + 4)(2q + 1)^r`,
-//! the last groups are smaller.
+//! is collected in the middle node of the group. Of each level l below r, the q groups nearer to
+//! the mirror cross it in round l + 1, and the other q in round 2r + 1 - l. The groups of level r
+//! cross in round r + 1. So q circuits share the mirror's link in each of the 2r + 1 rounds
+//! (equation A.1), and the link carries n/4 blocks in total. If n + 4 differs from
+//! `(4q + 4)(2q + 1)^r`, the last groups are smaller.
 //!
 //! In two dimensions, n cycles of n nodes are transposed at the same time. Neighbouring nodes of
 //! such a cycle are two links apart (section 4.2.2).
@@ -31,27 +28,26 @@ use crate::torus::{Torus, Variant};
 use crate::tree::{Circuit, Payload, divide};
 use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
 
-/// Adjacent nodes of a quadrant whose data crosses the mirror at the same time.
 struct Group {
-    /// The nearest node to the mirror. Offsets are counted from the quadrant's nearest node.
+    /// The nearest to the mirror. Offsets are counted from the quadrant's nearest node.
     first: u64,
-    /// For each round, the circuits from the collector that inform all nodes of the group. The
-    /// distribution uses the rounds in this order, and the collection uses them in reverse order.
+    /// By round: circuits from the collector that inform the group. The distribution uses them
+    /// forwards, the collection backwards.
     circuits: Vec<Vec<Circuit>>,
-    /// Offset of the collector, the middle node of the group.
+    /// The middle node.
     collector: u64,
-    /// The round in which the data of the group crosses the mirror, counted from 1.
+    /// From 1.
     crosses: usize,
 }
 
-/// Returns the groups of a quadrant of `count` nodes. `levels` is r.
+/// `count` nodes, with r = `levels`.
 fn quadrant(count: u64, q: u64, levels: u32) -> Vec<Group> {
     let mut groups = Vec::new();
     let mut first = 0;
     for level in 0..=levels {
         let size = (2 * q + 1).saturating_pow(level);
         let max_groups = if level < levels { 2 * q } else { q };
-        // The groups of the last level have nearly equal sizes, so that circuits are short.
+        // Nearly equal sizes keep circuits short.
         let left = count - first;
         let full = max_groups.min(left / size.max(1));
         let sizes: Vec<u64> = if full == max_groups || level < levels {
@@ -81,7 +77,7 @@ fn quadrant(count: u64, q: u64, levels: u32) -> Vec<Group> {
     groups
 }
 
-/// Returns the smallest r whose groups include all `count` nodes of a quadrant (equation A.1).
+/// Returns the smallest sufficient r (equation A.1).
 fn levels(count: u64, q: u64) -> u32 {
     let holds = |levels: u32| {
         let power = |level: u32| (2 * q + 1).saturating_pow(level);
@@ -92,8 +88,8 @@ fn levels(count: u64, q: u64) -> u32 {
     (0..).find(|r| holds(*r) >= count).unwrap_or(0)
 }
 
-/// The cycles of a transposition. On each cycle, the nodes at the positions x and s - x exchange
-/// their data, where the method `sum` returns s.
+/// The cycles of a transposition. On each, the nodes at the positions x and `sum` - x exchange
+/// their data.
 struct Cycles<'a> {
     torus: &'a Torus,
     mirror: Mirror,
@@ -101,7 +97,7 @@ struct Cycles<'a> {
 }
 
 impl Cycles<'_> {
-    /// Returns the axis on which a node's coordinate is its position on the cycle.
+    /// On which the coordinate is the position on the cycle.
     fn axis(&self) -> usize {
         match self.mirror {
             Mirror::One(axis) => axis,
@@ -109,9 +105,9 @@ impl Cycles<'_> {
         }
     }
 
-    /// Converts a node of the schedule's grid to a node of the torus. In two dimensions the axes of
-    /// the grid are the position on a cycle and the number of the cycle; from one position to the
-    /// next, the second coordinate in the torus changes by 1, too.
+    /// Converts a node of the schedule's grid to one of the torus. In two dimensions the axes of
+    /// the grid are the position on a cycle and the number of the cycle; along a cycle, the second
+    /// coordinate in the torus changes too.
     fn real(&self, logical: u64) -> u64 {
         let Mirror::Two { a, b, anti } = self.mirror else { return logical };
         let (x, cycle) = (self.torus.coordinate(logical, a), self.torus.coordinate(logical, b));
@@ -122,7 +118,7 @@ impl Cycles<'_> {
         )
     }
 
-    /// Returns the sum, modulo n, of the positions of a node and of its image.
+    /// Modulo n, of the positions of a node and its image.
     fn sum(&self, logical: u64) -> u64 {
         match self.mirror {
             Mirror::One(_) => self.n - 1,
@@ -133,7 +129,7 @@ impl Cycles<'_> {
         }
     }
 
-    /// Returns the nodes from a node of a cycle, exclusive, to the node `by` positions further.
+    /// From a node, exclusive, to the one `by` positions further.
     fn path(&self, logical: u64, by: i64) -> Vec<u64> {
         let axis = self.axis();
         let mut path = Vec::with_capacity(2 * by.unsigned_abs() as usize);
@@ -148,8 +144,8 @@ impl Cycles<'_> {
             let (from, to) = (self.real(at), self.real(next));
             if matches!(self.mirror, Mirror::Two { .. }) {
                 // Two neighbouring positions are connected by one link along each axis. Towards
-                // higher positions, the link along the first axis is used first. Towards lower
-                // positions, it is used last. Both directions therefore use the same links.
+                // higher positions the one along the first axis is used first, towards lower ones
+                // last, so both directions use the same links.
                 let (moved, kept) = if by > 0 { (to, from) } else { (from, to) };
                 path.push(self.torus.moved(kept, axis, self.torus.coordinate(moved, axis)));
             }
@@ -162,13 +158,12 @@ impl Cycles<'_> {
 
 struct Quadrant<'a> {
     cycles: &'a Cycles<'a>,
-    /// The node at position 0 of the cycle.
+    /// At position 0 of the cycle.
     base: u64,
-    /// Position on the cycle of the quadrant's node nearest to the mirror.
+    /// Position of the quadrant's node nearest to the mirror.
     nearest: u64,
-    /// Whether positions increase with the distance from the mirror.
     up: bool,
-    /// Positions from the node at `nearest` to its image.
+    /// Positions from `nearest` to its image.
     gap: u64,
     groups: &'a [Group],
 }
@@ -180,13 +175,11 @@ impl Quadrant<'_> {
         self.cycles.torus.moved(self.base, self.cycles.axis(), place.rem_euclid(n) as u64)
     }
 
-    /// Returns the offset of the image, on the opposite side of the mirror at the same distance.
     fn image(&self, offset: u64) -> i64 {
         -(self.gap as i64) - offset as i64
     }
 
-    /// Adds a send of all data of a node. If `bundle` is given, it is an offset and a number of
-    /// nodes, and the send has only the blocks of this many nodes from this offset on.
+    /// `bundle`, if given, is an offset and the number of nodes from there whose blocks are sent.
     fn send(
         &self,
         from: i64,
@@ -247,8 +240,8 @@ pub(super) fn plan(
             schedule.place(logical, cycles.real(logical), true)?;
         }
     }
-    // The mirror divides each cycle into two sides of two quadrants each. A side has one node fewer
-    // if nodes lie on the mirror, and its quadrants differ by one node if its size is odd.
+    // A side of the mirror has two quadrants, one node fewer if nodes lie on the mirror, and
+    // quadrants that differ by one node if its size is odd.
     let side_sizes = [n / 2, n / 2 - 1].map(|side| [side.div_ceil(2), side / 2]);
     let max_levels = levels(side_sizes[0][0], torus.q);
     let groups = side_sizes.map(|counts| counts.map(|count| quadrant(count, torus.q, max_levels)));
@@ -261,7 +254,7 @@ pub(super) fn plan(
             let on_node = sum.is_multiple_of(2);
             for half in [0, 1] {
                 // The mirror crosses the cycle at two places, half a cycle apart. `above` is the
-                // first node after the place `half`.
+                // first node after place `half`.
                 let above = (sum / 2 + 1 + half as u64 * n / 2) % n;
                 let gap = if on_node { 2 } else { 1 };
                 let groups = &groups[usize::from(on_node)][half];
@@ -275,7 +268,6 @@ pub(super) fn plan(
     Ok(())
 }
 
-/// Errors unless the permutation is a single transposition.
 fn only_mirror(torus: &Torus, affine: &Affine) -> Result<Mirror, Stop> {
     if torus.variant == Variant::OnePort {
         return Err(Stop::unsupported("`form=combined` needs all ports"));

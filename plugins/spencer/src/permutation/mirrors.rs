@@ -1,9 +1,9 @@
 //! Permutations of the axes as one or two rounds of mirrors. A mirror is a 1- or 2-dimensional
 //! transposition: it reflects one axis or exchanges two axes (sections 4.2 and 4.4).
 //!
-//! Every permutation of the axes with signs is the product of at most two involutions, that is, of
-//! permutations that are their own inverse. An involution exchanges some pairs of axes and reflects
-//! some of the remaining axes. Each such pair is a mirror, and each reflected axis is a mirror.
+//! Every permutation of the axes with signs is the product of at most two involutions, permutations
+//! that are their own inverse. An involution exchanges some pairs of axes and reflects some others,
+//! each of which is a mirror.
 //!
 //! The mirrors of an involution are in different dimensions, so a single circuit can cross all of
 //! them in one round (section 4.4.1). Rotations by 180 degrees and reflections are involutions and
@@ -14,9 +14,9 @@ use crate::torus::Torus;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mirror {
-    /// Maps the coordinate x on this axis to -x.
+    /// x to -x.
     One(usize),
-    /// Maps the coordinates (x, y) on these axes to (y, x) or, if `anti`, to (-y, -x).
+    /// (x, y) to (y, x) or, if `anti`, to (-y, -x).
     Two { a: usize, b: usize, anti: bool },
 }
 
@@ -34,8 +34,7 @@ impl Mirror {
         a
     }
 
-    /// Returns the signed number of steps from a node to its image, the node to which the mirror
-    /// maps it. A step consists of one link along each axis of the mirror.
+    /// Signed, from a node to its image. A step is one link along each axis of the mirror.
     fn steps(self, torus: &Torus, node: u64) -> i64 {
         let n = torus.dims[self.first_axis()];
         let x = torus.coordinate(node, self.first_axis());
@@ -51,22 +50,21 @@ impl Mirror {
     }
 
     /// Returns the round in which the block of a node crosses the mirror without collection: q
-    /// nodes of every quadrant send in each round (Fraigniaud and Peters). `None` if it stays.
+    /// nodes of every quadrant in each round (Fraigniaud and Peters). `None` if it stays.
     pub(super) fn direct_round(self, torus: &Torus, node: u64) -> Option<u64> {
-        // The distances of a cycle's nodes to their images are all even or all odd, so those of the
-        // q nodes of a round differ by 2 from one node to the next.
+        // Distances to images are all even or all odd on a cycle, so those of the q nodes of a
+        // round differ by 2.
         let steps = self.steps(torus, node).unsigned_abs();
         steps.checked_sub(1).map(|before| before / (2 * torus.q))
     }
 
-    /// Calls `pass` with each node of the circuit from `node` to its image (the node to which the
-    /// mirror maps it), without `node` itself. Returns the image.
+    /// Calls `pass` with each node of the circuit from `node`, exclusive, to its image, which is
+    /// returned.
     ///
-    /// In two dimensions the circuit is a staircase. If each circuit led along the row first and
-    /// then along the column, all circuits of a row would meet in one node. There are n such
-    /// staircase cycles, each through 2n nodes. Every link belongs to one of these cycles, and two
-    /// of them lead through each node (Fig. 4.7 b). The circuit uses the first of the two cycles of
-    /// the node. If `other` is set, it uses the second cycle, which begins along the other axis.
+    /// In two dimensions the circuit is a staircase, because circuits along the row first and then
+    /// along the column would meet in one node. There are n staircase cycles through 2n nodes each.
+    /// Every link belongs to one of them, and two lead through each node (Fig. 4.7 b); `other`
+    /// selects the second, which begins along the other axis.
     pub(super) fn walk(
         self,
         torus: &Torus,
@@ -94,9 +92,7 @@ impl Mirror {
         node
     }
 
-    /// Returns whether the collector of a section uses the second of its two staircases.
-    /// Neighbouring staircases have consecutive numbers. Even sections use even staircases and odd
-    /// sections odd ones, so that neighbours differ.
+    /// Even sections use even staircases and odd sections odd ones, so that neighbours differ.
     pub(super) fn uses_other_staircase(self, torus: &Torus, node: u64, section: usize) -> bool {
         match self {
             Self::One(_) => false,
@@ -107,8 +103,8 @@ impl Mirror {
     }
 }
 
-/// Returns the signed distance from node x to its image, `beyond` positions before x, in the
-/// shorter direction. If both are equally long, half of the nodes use each.
+/// To its image, `beyond` positions before x. If both directions are equally long, half of the
+/// nodes use each.
 fn shorter(beyond: u64, n: u64, x: u64) -> i64 {
     let beyond = beyond % n;
     let before = n - beyond;
@@ -119,14 +115,13 @@ fn shorter(beyond: u64, n: u64, x: u64) -> i64 {
     }
 }
 
-/// A permutation of axes as one or two rounds, and the signs that define the diagonals along which
-/// data is collected. Each round is a list of mirrors.
+/// A permutation of axes as one or two rounds of mirrors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mirrors {
     pub rounds: Vec<Vec<Mirror>>,
-    /// For each permuted axis, 1 or -1. A diagonal consists of the nodes for which the sum of the
-    /// coordinates, each multiplied by its sign, is the same. The data of several adjacent
-    /// diagonals is collected in one of them. The staircases must cross the diagonals.
+    /// By permuted axis, 1 or -1. A diagonal consists of the nodes with the same sum of signed
+    /// coordinates. The data of several adjacent diagonals is collected in one of them. Staircases
+    /// must cross the diagonals.
     pub signs: Vec<i64>,
 }
 
@@ -134,8 +129,8 @@ pub(super) struct Mirrors {
 type Signed = Vec<(usize, bool)>;
 
 impl Mirrors {
-    /// Returns the one or two rounds of `permutation` that move the fewest axes in total. Axes are
-    /// indices of `permutation`. `None` if there are too many to search.
+    /// Returns the rounds that move the fewest axes in total. `None` if there are too many to
+    /// search.
     pub(super) fn compose(permutation: &[(usize, bool)]) -> Option<Self> {
         const MAX_AXES: usize = 8;
         if let Some(round) = involution(permutation) {
@@ -170,7 +165,7 @@ impl Mirrors {
     }
 }
 
-/// Returns the mirrors of a permutation that is its own inverse, `None` for other permutations.
+/// `None` if the permutation is not its own inverse.
 fn involution(permutation: &[(usize, bool)]) -> Option<Vec<Mirror>> {
     let mut mirrors = Vec::new();
     for (to, &(axis, reflected)) in permutation.iter().enumerate() {
@@ -186,7 +181,7 @@ fn involution(permutation: &[(usize, bool)]) -> Option<Vec<Mirror>> {
     Some(mirrors)
 }
 
-/// Adds to `all` every involution that agrees with `so_far` on the axes below `next`.
+/// Those that agree with `so_far` on the axes below `next`.
 fn involutions(so_far: &mut Signed, next: usize, all: &mut Vec<Signed>) {
     if next == so_far.len() {
         all.push(so_far.clone());
@@ -209,8 +204,8 @@ fn involutions(so_far: &mut Signed, next: usize, all: &mut Vec<Signed>) {
     so_far[next] = (next, false);
 }
 
-/// Chooses the signs so that every staircase crosses the diagonals: both links of a stair must
-/// change the signed sum in the same way. A round inverts the signs of the axes of its mirrors.
+/// Both links of a stair must change the signed sum in the same way, so that staircases cross the
+/// diagonals. A round inverts the signs of the axes of its mirrors.
 fn with_signs(rounds: Vec<Vec<Mirror>>, axes: usize) -> Option<Mirrors> {
     let crosses = |choice: &u64| {
         let mut minus: Vec<bool> = (0..axes).map(|i| choice >> i & 1 == 1).collect();
@@ -247,14 +242,13 @@ mod tests {
         let (plus, minus) = (false, true);
         assert_eq!(shape(&[(x, minus)]), [1]);
         assert_eq!(shape(&[(y, minus), (x, minus)]), [2]);
-        // A rotation by 90 degrees consists of a 2-dimensional and a 1-dimensional transposition. A
-        // rotation by 120 degrees consists of two 2-dimensional transpositions.
+        // Rotations by 90 degrees (a 2- and a 1-dimensional transposition) and by 120 degrees.
         assert_eq!(shape(&[(y, plus), (x, minus)]).iter().sum::<usize>(), 3);
         assert_eq!(shape(&[(y, plus), (z, plus), (x, plus)]), [2, 2]);
         // 180 degrees about the middle of an edge: one round, whose circuits cross both mirrors.
         assert_eq!(shape(&[(y, minus), (x, minus), (z, minus)]), [3]);
-        // The two types of 3-dimensional transpositions. According to the thesis, type 1 takes 5n/2
-        // links (formula 4.26) and type 2 takes 2n links (formula 4.27).
+        // 3-dimensional transpositions: type 1 takes 5n/2 links (formula 4.26) and type 2 takes 2n
+        // links (formula 4.27).
         assert_eq!(shape(&[(y, minus), (z, minus), (x, minus)]).iter().sum::<usize>(), 5);
         assert_eq!(shape(&[(z, plus), (y, minus), (x, minus)]).iter().sum::<usize>(), 4);
     }

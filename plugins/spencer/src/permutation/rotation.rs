@@ -1,9 +1,8 @@
-//! A rotation by 90 degrees along balanced cycles (section 4.4.2, formula 4.22). A cycle is divided
-//! into sections, and the data of each section is collected in one of its nodes, the collector,
-//! along the cycle. In the next round, a circuit leads along the cycle from each collector to its
-//! image: a quarter of the cycle forwards or three quarters backwards. In the distribution, the
-//! image of each collector sends the data to the images of the section's nodes, over the circuits
-//! of the collection in reverse.
+//! A rotation by 90 degrees along balanced cycles (section 4.4.2, formula 4.22). The data of each
+//! section of a cycle is collected in one of its nodes, the collector. In the next round, a circuit
+//! leads along the cycle from each collector to its image: a quarter of the cycle forwards or three
+//! quarters backwards. In the distribution, the image of each collector sends the data to the
+//! images of the section's nodes, over the circuits of the collection in reverse.
 
 use super::affine::Affine;
 use crate::cost::{self, Cost};
@@ -32,19 +31,16 @@ pub(super) struct Rotation {
     sections: Vec<PreparedSection>,
 }
 
-/// A section, and for each round the circuits from the collector that inform all nodes of the
-/// section. The distribution uses the rounds in this order, and the collection uses them in reverse
-/// order.
+/// A section, and the circuits from its collector by round, in the order of the distribution.
 struct PreparedSection {
     section: Section,
     circuits: Vec<Vec<Circuit>>,
-    /// The number of the section's first node within its plane. The schedule's grid numbers the
-    /// nodes of a plane section by section.
+    /// Within its plane. The schedule's grid numbers the nodes of a plane section by section.
     first: u64,
 }
 
 impl Rotation {
-    /// Returns `None` unless the map rotates two axes by 90 degrees and keeps all others.
+    /// `None` unless the map rotates two axes by 90 degrees and keeps the others.
     pub(super) fn new(torus: &Torus, map: &Affine) -> Option<Self> {
         let plane = plane(torus, map)?;
         let n = torus.dims[plane.first];
@@ -70,7 +66,7 @@ impl Rotation {
         Some(Self { plane, squares, sections })
     }
 
-    /// Returns the cost, or `None` if a link would carry more than q circuits.
+    /// `None` if a link would carry more than q circuits.
     pub(super) fn cost(&self, torus: &Torus) -> Option<Cost> {
         let mut collection = vec![Cost::default(); self.collection_rounds()];
         for prepared in &self.sections {
@@ -94,7 +90,6 @@ impl Rotation {
         self.sections.iter().map(|prepared| prepared.circuits.len()).max().unwrap_or(0)
     }
 
-    /// Plans the rotation on a grid that numbers nodes plane by plane and section by section.
     pub(super) fn plan(
         &self,
         torus: &Torus,
@@ -159,9 +154,9 @@ impl Rotation {
 struct PlacedSection<'a> {
     rotation: &'a Rotation,
     torus: &'a Torus,
-    /// The node with the coordinates (0, 0) in the plane.
+    /// At (0, 0) in the plane.
     base: u64,
-    /// The number of the plane's first node in the schedule's grid.
+    /// In the schedule's grid.
     offset: u64,
     prepared: &'a PreparedSection,
 }
@@ -189,15 +184,14 @@ impl PlacedSection<'_> {
         (1..=(to - from).abs()).map(|i| self.node(from + i * step)).collect()
     }
 
-    /// Returns the positions of the collector and of its image, the latter minus the length of the
-    /// cycle if the circuit leads backwards.
+    /// The position of the image is lowered by the length of the cycle if the circuit leads
+    /// backwards.
     fn crossing(&self) -> (i64, i64) {
         let at = self.position(self.prepared.section.collector as u64);
         (at, at + if self.prepared.section.forward { self.quarter() } else { -3 * self.quarter() })
     }
 
-    /// Adds a send of all data of a node along the cycle. If `members` is given, the send has only
-    /// the blocks of these nodes.
+    /// If `members` is given, only their blocks are sent.
     fn send(
         &self,
         logical: &[u64],

@@ -1,5 +1,5 @@
-//! Collection on a cycle. The cycle is divided into sections, and the data of each section is
-//! collected in one of its nodes, the collector (section 4.1.2, Fig. 4.2).
+//! The cycle is divided into sections, and the data of each section is collected in one of its
+//! nodes, the collector (section 4.1.2, Fig. 4.2).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -12,26 +12,25 @@ use crate::cost::Cost;
 use crate::torus::Variant;
 use crate::tree::{Circuit, Payload, bundle_costs, divide};
 
-/// The collector of a section: its middle node, or one of two candidates if the number of nodes is
-/// even, the two middle nodes. With one port the two end nodes are the candidates.
+/// The collector of a section is its middle node or, if the number of nodes is even, one of the two
+/// middle nodes, the candidates. With one port the two end nodes are the candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Collectors {
     Earlier,
     Later,
-    /// The candidate nearer to a mirror. The parameter is the number of equal ranges into which the
-    /// cycle is divided. Mirrors lie at every second boundary: the first range begins at a mirror,
-    /// the second range ends at a mirror, and so on.
+    /// The candidate nearer to a mirror. Mirrors lie at every second boundary of this number of
+    /// equal ranges of the cycle: the first range begins at a mirror, the second ends at one, and
+    /// so on.
     Nearer(u64),
-    /// The earlier and the later candidate, alternately.
     Alternating,
     /// The later candidate. In an even section, the node half-way between two collectors sends half
-    /// of its block to each, so that each collector receives equally much from both sides.
+    /// of its block to each.
     Shared,
 }
 
 impl Collectors {
-    /// The rules that are tried for transpositions. A mirror lies at the cycle's first node and, in
-    /// one dimension, also at half of the cycle.
+    /// Tried for transpositions. A mirror lies at the cycle's first node and, in one dimension,
+    /// also at half of the cycle.
     pub(super) const ALL: [Self; 6] = [
         Self::Later,
         Self::Earlier,
@@ -58,32 +57,30 @@ impl Collectors {
 }
 
 pub(super) struct Sections {
-    /// Cost of each round of the collection if whole blocks are collected along one axis. The first
-    /// entry is the cost of the last round.
+    /// Of each round of the collection of whole blocks along one axis, the last round first.
     pub costs: Vec<Cost>,
     pub collectors: Vec<u64>,
-    /// For each node, the index of the section of which it is the collector, if any.
+    /// By node: the section of which it is the collector.
     section: Vec<Option<usize>>,
-    /// Whether nodes half-way between two collectors send one half of their block to each.
+    /// See [`Collectors::Shared`].
     pub shared: bool,
-    /// For each node, the circuits that end at this node in the distribution. The collection uses
-    /// them in reverse, to collect the data of this node.
+    /// By node: the circuits that end there in the distribution, and begin there in the collection.
     circuits: Vec<Vec<CollectionCircuit>>,
 }
 
-/// A circuit of the collection. In the distribution it leads from a collector or an intermediate
-/// node to the node at its far end.
+/// In the distribution it leads from a collector or an intermediate node to the node at its far
+/// end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CollectionCircuit {
-    /// The round of the collection, counted backwards from the last round.
+    /// Counted backwards from the last round.
     round: usize,
     pub circuit: Circuit,
-    /// If the block of the node at the far end is halved, the half that the circuit carries.
+    /// The half of the far node's block that the circuit carries, if it is halved.
     pub half: Option<u64>,
 }
 
 impl Sections {
-    /// Divides a cycle of n nodes into `count` sections of nearly equal size, from node 0 on.
+    /// `count` sections of nearly equal size, from node 0 on.
     pub(super) fn new(
         n: u64,
         count: u64,
@@ -110,7 +107,6 @@ impl Sections {
             sections.section[(first + at) as usize] = Some(i as usize);
             sections.collectors.push(first + at);
             let rounds = divide(end - first, at, q, variant, Payload::Bundle);
-            // The nodes at the ends of a section with shared nodes send one half of their block.
             let half = |node: u64| {
                 if shared && node == 0 { Some(1) } else { (shared && node == size).then_some(0) }
             };
@@ -148,12 +144,11 @@ impl Sections {
         self.costs.len()
     }
 
-    /// Returns the section whose collector is this node of the cycle, if any.
     pub(super) fn collected_by(&self, node: u64) -> Option<usize> {
         self.section[node as usize]
     }
 
-    /// Returns the first node of a section and the number of its nodes.
+    /// The first node and the number of nodes.
     pub(super) fn nodes(&self, section: usize) -> (u64, u64) {
         let (n, count, i) =
             (self.section.len() as u64, self.collectors.len() as u64, section as u64);
@@ -161,8 +156,8 @@ impl Sections {
         (first, end - first)
     }
 
-    /// Returns the circuits of a round whose far end is `node`. Round 0 is the last round of the
-    /// collection and the first round of the distribution.
+    /// With the far end `node`. Round 0 is the last of the collection and the first of the
+    /// distribution.
     pub(super) fn circuits(
         &self,
         node: u64,

@@ -1,5 +1,5 @@
-//! Translations and the shear (sections 4.3 and 4.5.2). They move the block of every node along its
-//! row. A row is a line of nodes that differ only in the moved coordinate.
+//! Translations and the shear (sections 4.3 and 4.5.2), which move the block of every node along
+//! its row: a line of nodes that differ only in the moved coordinate.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -12,37 +12,34 @@
 //! all circuits lead forwards, there can therefore be `(n/i) q = a q` collectors. There can be more
 //! if one of every s collectors, for some number s, uses the backward direction.
 //!
-//! If a translation has distances in several dimensions, one circuit leads along all these
-//! dimensions, one after another. As many circuits share a link as in one dimension. (The thesis
-//! moves the data in several rounds, one for each dimension, in section 4.5.1. If all distances are
-//! equal, it moves the data along staircases.)
+//! A circuit leads along all dimensions of a translation, one after another, so as many circuits
+//! share a link as in one dimension. (The thesis moves the data in several rounds, one for each
+//! dimension, in section 4.5.1. If all distances are equal, it moves the data along staircases.)
 //!
 //! Each row of a shear is a translation by a different distance. For distances between n/4 and n/2,
-//! no choice of directions allows 4q collectors in one round, although formula 4.28 assumes this
-//! number. These rows therefore use either two rounds or fewer collectors, whichever takes fewer
-//! rounds in total.
+//! no choice of directions allows the 4q collectors in one round that formula 4.28 assumes. These
+//! rows use either two rounds or fewer collectors, whichever takes fewer rounds in total.
 
 use super::sections::{Collectors, Sections};
 use crate::torus::Variant;
 
-/// The movement of the data of one collector between the collection and the distribution.
+/// Between the collection and the distribution, of the data of one collector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Movement {
-    /// The number of the round of the movement. Round 0 is the first round after the collection.
+    /// From 0.
     pub round: usize,
     pub by: Vec<i64>,
 }
 
-/// The sections of all rows with the same distance, and the movement of each section's data.
+/// All rows with the same distance.
 pub(super) struct Row {
     pub sections: Sections,
     pub movements: Vec<Movement>,
 }
 
 impl Row {
-    /// Returns the period of a row of n nodes, whose multiples are the shifts that leave its
-    /// schedule unchanged: the length of the shortest repeating sequence of sections or, if
-    /// sections differ in size, n.
+    /// Returns the period, whose multiples are symmetries: the shortest repeating sequence of
+    /// sections or, if sections differ in size, n.
     pub(super) fn period(&self, n: u64) -> u64 {
         let count = self.movements.len();
         let same =
@@ -53,18 +50,15 @@ impl Row {
     }
 }
 
-/// The rule for using the longer direction of a cycle. Some blocks may use it to reduce the load of
-/// the shorter direction.
+/// Some blocks may use the longer direction of a cycle to reduce the load of the shorter one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Directions {
-    /// Some blocks use the longer direction if this takes fewer rounds, or if both directions are
-    /// equally long.
+    /// If this takes fewer rounds, or if both directions are equally long.
     Best,
-    /// All blocks use the shorter direction. This rule has no effect if the distance along an axis
-    /// is half of the cycle: both directions are then equally long, and the schedule is that of
+    /// Never. This has no effect if both directions are equally long: the schedule is that of
     /// [`Directions::Both`].
     Forward,
-    /// Some blocks use the longer direction whenever this allows more collectors.
+    /// Whenever this allows more collectors.
     Both,
 }
 
@@ -73,7 +67,7 @@ pub(super) struct ShiftProblem<'a> {
     pub n: u64,
     pub q: u64,
     pub variant: Variant,
-    /// The distance along each axis by which data is moved, from 0 to n - 1.
+    /// Along each axis, from 0 to n - 1.
     pub by: &'a [u64],
     pub directions: Directions,
 }
@@ -85,8 +79,7 @@ impl ShiftProblem<'_> {
         Sections::new(self.n, count, self.q, self.variant, collectors)
     }
 
-    /// Returns the schedule of the row. The movement of the collected data takes `middles` rounds.
-    /// The row has as many sections as possible without a link that carries more than q circuits.
+    /// The collected data moves in `middles` rounds. The row has as many sections as q permits.
     pub(super) fn row(&self, middles: u64) -> Row {
         let forward = self.fitting(middles, false);
         let half_way = self.by.iter().any(|by| 2 * by == self.n);
@@ -113,8 +106,8 @@ impl ShiftProblem<'_> {
         if fewer || half_way || self.directions == Directions::Both { both } else { forward }
     }
 
-    /// Returns the largest number of sections and, for each axis, s or `None`: one of every s
-    /// collectors uses the longer direction along this axis.
+    /// Returns the largest number of sections and, for each axis, s: one of every s collectors uses
+    /// the longer direction, or none.
     fn fitting(&self, middles: u64, both: bool) -> (u64, Vec<Option<u64>>) {
         let counts = (1..=self.n.min(self.max_sections(middles))).rev();
         let fit = |count: u64| {
@@ -129,9 +122,8 @@ impl ShiftProblem<'_> {
         counts.into_iter().find_map(fit).unwrap_or_else(|| (1, vec![None; self.by.len()]))
     }
 
-    /// Returns an upper bound on the sections. All forward circuits of a round use at most n q
-    /// links, and so do all backward ones. They take i and n - i links each, so there are at most
-    /// `n^2 q / (i (n - i))`.
+    /// Returns an upper bound: all forward circuits of a round use at most n q links, and so do all
+    /// backward ones. They take i and n - i links each, so there are at most `n^2 q / (i (n - i))`.
     fn max_sections(&self, middles: u64) -> u64 {
         let least = |by: &u64| {
             let work = by * (self.n - by);
@@ -143,16 +135,13 @@ impl ShiftProblem<'_> {
         self.by.iter().map(least).min().unwrap_or(self.n)
     }
 
-    /// Finds out how many collectors have to use the longer direction, so that no directed link
-    /// carries more than q circuits in any of the `middles` rounds. There are three results:
-    ///
-    /// * `Some(None)`: no collector has to, because links stay within this limit if all collectors
-    ///   use the shorter direction.
-    /// * `Some(Some(s))`: links stay within the limit if one of every s collectors of a round uses
-    ///   the longer direction. The function tries s = 2, 3, 4, etc. and returns the first s for
-    ///   which this is true.
-    /// * `None`: none of these choices is possible. If `both` is false, only the shorter direction
-    ///   is tried.
+    /// Returns how many collectors must use the longer direction, so that no directed link carries
+    /// more than q circuits in any of the `middles` rounds:
+    /// * `Some(None)`: none;
+    /// * `Some(Some(s))`: one of every s collectors of a round, for the first possible s of 2, 3,
+    ///   4, etc.;
+    /// * `None`: no tried share is possible. If `both` is false, only the shorter direction is
+    ///   tried.
     fn backward_share(
         &self,
         collectors: &[u64],
@@ -193,7 +182,7 @@ fn signed(n: u64, by: u64, longer: bool) -> i64 {
     }
 }
 
-/// Returns the largest number of circuits on a directed link of a cycle.
+/// On a directed link of a cycle.
 fn max_load(n: u64, movements: impl Iterator<Item = (u64, i64)>) -> u64 {
     let mut changes = [vec![0_i64; n as usize + 1], vec![0_i64; n as usize + 1]];
     for (at, by) in movements {
@@ -226,7 +215,7 @@ mod tests {
 
     #[test]
     fn forward_has_the_sections_of_formula_4_14() {
-        // Each test case has the distance i = n/a. Its sections have n/(a q) nodes.
+        // The distance is i = n/a, and sections have n/(a q) nodes.
         for (n, q, a) in [(24, 1, 3), (48, 2, 4), (72, 2, 4), (60, 3, 5)] {
             assert_eq!(row(n, q, n / a, 1, Directions::Forward).movements.len() as u64, a * q);
         }

@@ -8,19 +8,16 @@
 //! | q | `torus.q` | largest number of circuits that a directed link carries at the same time |
 //! | M | | number of adjacent diagonals whose data uses the same link: n/4 in a transposition |
 //!
-//! A diagonal consists of the nodes with the same sum of signed coordinates. In three dimensions it
-//! is a plane. The data of several adjacent diagonals is collected in the nodes of one of them, the
-//! collectors.
+//! A diagonal consists of the nodes with the same sum of signed coordinates. The data of several
+//! adjacent diagonals is collected in the nodes of one of them, the collectors.
 //!
 //! With all ports, each message is split into d segments, and one segment is collected along each
 //! dimension. With one port, whole messages are collected along the first dimension.
 //!
-//! After the collection, circuits lead from the collectors to their images, in one or two rounds.
-//! The image of a node is the node to which the permutation maps it, that is, the destination of
-//! the node's block. If two nodes are neighbours along one of the permuted dimensions, their images
-//! are neighbours, too. Each circuit of the collection, from a node to a collector, therefore
-//! corresponds to a circuit from the image of the collector to the image of the node. The
-//! distribution uses these circuits.
+//! Then circuits lead from the collectors to their images (the destinations of their blocks), in
+//! one or two rounds. Images of neighbours along a permuted dimension are neighbours, so each
+//! circuit of the collection corresponds to one from the image of the collector to the image of the
+//! node, which the distribution uses.
 
 use super::affine::Affine;
 use super::lcm;
@@ -33,45 +30,42 @@ use swapmeet_sdk::{Axis, Blocks, Planned, Route, Schedule, Set, Stop};
 
 pub(super) enum Middle {
     Mirrors(Vec<Vec<Mirror>>),
-    /// A transposition without collection: each node sends its own block, q nodes of every quadrant
-    /// of a cycle in each round (Fraigniaud and Peters).
+    /// Each node sends its own block, q nodes of every quadrant of a cycle in each round
+    /// (Fraigniaud and Peters).
     Direct(Mirror),
     Shift,
 }
 
 pub(super) struct Stage {
     pub axes: Vec<usize>,
-    /// For each permuted axis, the sign (1 or -1) of its coordinate in the sum that numbers the
-    /// diagonals.
+    /// By permuted axis: 1 or -1, its sign in the sum that numbers the diagonals.
     pub signs: Vec<i64>,
-    /// Number of segments of a message, each of which is collected along a different axis. With one
-    /// port it is 1, otherwise it is the number of permuted axes.
+    /// Segments of a message, each collected along a different axis; 1 with one port.
     pub lanes: usize,
-    /// A shear has one row for each coordinate on the second axis, any other stage has one row.
+    /// One, or in a shear one for each coordinate on the second axis.
     pub rows: Vec<Row>,
     pub middle: Middle,
     pub map: Affine,
 }
 
 impl Stage {
-    /// Returns the cheapest known stage for a permutation of axes of the same size, with signs.
-    ///
-    /// Two rounds can be joined if no link then carries more than q circuits. Fewer collectors than
-    /// q allows may be cheaper, because fewer circuits share a link.
+    /// Returns the cheapest known stage. Two rounds can be joined if no link then carries more than
+    /// q circuits. Fewer collectors than q allows may be cheaper, because fewer circuits share a
+    /// link.
     pub(super) fn of_mirrors(
         torus: &Torus,
         axes: &[usize],
         map: &Affine,
         times: MachineTimes,
     ) -> Result<Self, Stop> {
-        // There are two candidates: the separate rounds, and a single round that joins all of them.
+        // The separate rounds, and a single round that joins all of them.
         let (mirrors, n, q) = (mirrors(axes, map)?, torus.dims[axes[0]], torus.q);
         let joined = (mirrors.rounds.len() > 1).then(|| vec![mirrors.rounds.concat()]);
         let candidates: Vec<Vec<Vec<Mirror>>> =
             std::iter::once(mirrors.rounds).chain(joined).collect();
         let mut best: Option<(Self, Cost)> = None;
-        // Circuits from a quarter of a cycle cross the same mirror in the same direction, so more
-        // than 4q sections always exceed q circuits.
+        // Circuits from a quarter cross the same mirror in the same direction, so more than 4q
+        // sections always exceed q circuits.
         for count in (1..=n.min(4 * q)).rev() {
             for (rounds, collectors) in candidates
                 .iter()
@@ -86,8 +80,8 @@ impl Stage {
                     sections,
                     Middle::Mirrors(rounds.clone()),
                 );
-                // Skip a candidate if the rounds of the transpositions and the collection alone
-                // cost more than the best stage so far.
+                // The transpositions and the collection alone already cost more than the best
+                // stage.
                 let least = Cost { rounds: rounds.len() as u64, ..Cost::default() }
                     + stage.collection() * 2;
                 let so_far = best.as_ref().map(|(_, cost)| *cost);
@@ -106,7 +100,7 @@ impl Stage {
         best.map(|(stage, _)| stage).ok_or_else(none)
     }
 
-    /// Returns `None` if the map is not a single transposition.
+    /// `None` if the map is not a single transposition.
     pub(super) fn direct(
         torus: &Torus,
         axes: &[usize],
@@ -170,7 +164,6 @@ impl Stage {
         }
     }
 
-    /// Shears data along the first axis by the coordinate on the second.
     pub(super) fn of_shear(torus: &Torus, map: &Affine, directions: Directions) -> Self {
         let n = torus.dims[0];
         let rows = |middles| {
@@ -193,13 +186,10 @@ impl Stage {
         if two.least_rounds(torus) < one.least_rounds(torus) { two } else { one }
     }
 
-    /// Returns the period of an axis, whose multiples are the shifts that leave the stage
-    /// unchanged.
-    ///
-    /// * An axis that is not permuted: 1, or n if it distinguishes the rows of a shear.
-    /// * The axis of a translation or a shear: that of the rows, because the diagonals are shifted,
-    ///   too.
-    /// * An axis with mirrors: n, because their positions are fixed.
+    /// Returns the period of an axis, whose multiples are symmetries:
+    /// * not permuted: 1, or n if it distinguishes the rows of a shear;
+    /// * translation or shear: that of the rows, because the diagonals are shifted too;
+    /// * mirrors: n, because their positions are fixed.
     pub(super) fn period(&self, torus: &Torus, axis: usize) -> u64 {
         let n = torus.dims[axis];
         match self.middle {
@@ -208,12 +198,11 @@ impl Stage {
                 if tells_rows_apart { n } else { 1 }
             }
             Middle::Mirrors(_) | Middle::Direct(_) => n,
-            // The periods of all rows divide n, and so does their least common multiple.
             Middle::Shift => self.rows.iter().fold(1, |period, row| lcm(period, row.period(n))),
         }
     }
 
-    /// Returns the rounds of the stage if none must be divided because of q.
+    /// If none must be divided because of q.
     pub(super) fn least_rounds(&self, torus: &Torus) -> u64 {
         2 * self.collection_rounds() as u64 + self.middle_rounds(torus) as u64
     }
@@ -247,8 +236,8 @@ impl Stage {
         (&self.rows[row as usize], sum.rem_euclid(n) as u64)
     }
 
-    /// Returns the route of the data of the collector `origin` from `node`, where it is before the
-    /// round, to the receiver, without `node`; empty if it stays.
+    /// Returns the route of the data of the collector `origin` from `node`, exclusive, in a round;
+    /// empty if it stays.
     fn path(&self, torus: &Torus, round: usize, origin: u64, node: u64) -> Vec<u64> {
         let mut path = Vec::new();
         match &self.middle {
@@ -295,7 +284,7 @@ impl Stage {
         cost
     }
 
-    /// Returns `None` if a link would carry more than q circuits.
+    /// `None` if a link would carry more than q circuits.
     pub(super) fn cost(&self, torus: &Torus) -> Option<Cost> {
         let sections = &self.rows[0].sections;
         let mut at: Vec<(u64, u64)> = torus
@@ -340,10 +329,8 @@ fn lanes(torus: &Torus, axes: &[usize]) -> usize {
     if torus.variant == Variant::OnePort { 1 } else { axes.len() }
 }
 
-/// The schedule: collection, permutation, distribution.
 impl Stage {
-    /// Plans the stage. A block has `parts` segments. `earlier` contains the stages that have
-    /// already been planned.
+    /// A block has `parts` segments. `earlier` are the stages planned before.
     pub(super) fn plan(
         &self,
         torus: &Torus,
@@ -356,7 +343,7 @@ impl Stage {
         let names: Vec<String> = self.axes.iter().map(usize::to_string).collect();
         let names =
             format!("dimension{} {}", if names.len() == 1 { "" } else { "s" }, names.join(", "));
-        // Collection: use the circuits of the sections in reverse order.
+        // Collection.
         let last = self.collection_rounds();
         if last > 0 {
             schedule.phase(&format!("collection, {names}"))?;
@@ -367,7 +354,7 @@ impl Stage {
                 self.collect(torus, parts, node, from_last, schedule)?;
             }
         }
-        // Permutation: move the data of each collector through the rounds.
+        // Permutation.
         schedule.phase(&format!("permutation, {names}"))?;
         let collectors = (0..nodes).filter(|node| self.collects(torus, *node));
         let mut at: Vec<(u64, u64)> = collectors.map(|node| (node, node)).collect();
@@ -389,8 +376,8 @@ impl Stage {
                 *node = *to;
             }
         }
-        // Distribution: the circuits of the collection in forward order, with each node replaced by
-        // its image.
+        // Distribution: the circuits of the collection forwards, with each node replaced by its
+        // image.
         if last > 0 {
             schedule.phase(&format!("distribution, {names}"))?;
         }
@@ -401,9 +388,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Returns the origins of the data of a collector. Its sends need them if a sender also holds
-    /// data of a second collector, as in a permutation of several rounds. Otherwise a node sends
-    /// all its data (`None`).
+    /// Returns the origins of the data of a collector, if a sender also holds data of a second
+    /// collector, as in a permutation of several rounds. Otherwise a node sends all its data.
     fn section(
         &self,
         torus: &Torus,
@@ -430,7 +416,7 @@ impl Stage {
         Some(origins)
     }
 
-    /// Returns one segment for each lane, or two if blocks are halved.
+    /// One segment for each lane, or two if blocks are halved.
     pub(super) fn parts(&self) -> u32 {
         let shared = self.rows.iter().any(|row| row.sections.shared);
         self.lanes as u32 * if shared { 2 } else { 1 }
@@ -444,15 +430,14 @@ impl Stage {
         }
     }
 
-    /// Returns the node that is `diagonals` diagonals away from `node` along the axis of a lane.
     fn along(&self, torus: &Torus, node: u64, lane: usize, diagonals: i64) -> u64 {
         let axis = self.axes[lane];
         let x = torus.coordinate(node, axis) as i64 + self.signs[lane] * diagonals;
         torus.moved(node, axis, x.rem_euclid(torus.dims[axis] as i64) as u64)
     }
 
-    /// Returns the circuits of a node in a round, each with the number of diagonals from the node
-    /// to the collector. Round 0 is the last round of the collection.
+    /// Each with the number of diagonals from the node to the collector. Round 0 is the last of the
+    /// collection.
     fn circuits(
         &self,
         torus: &Torus,
@@ -464,7 +449,7 @@ impl Stage {
         circuits.map(|c| (c, c.circuit.from as i64 - c.circuit.to as i64))
     }
 
-    /// Adds the sends from a node to its collectors. Round 0 is the last one.
+    /// Round 0 is the last one.
     fn collect(
         &self,
         torus: &Torus,
@@ -485,9 +470,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Adds the sends of a round of the distribution, counted from the last. The image of each node
-    /// receives the blocks that the node sent to its collectors in the collection. The senders are
-    /// the images of these collectors. Only sends of planned nodes are added.
+    /// Counted from the last. The image of each node receives the blocks that the node sent to its
+    /// collectors, from the images of these collectors. Only sends of planned nodes are added.
     fn distribute(
         &self,
         torus: &Torus,
@@ -496,9 +480,9 @@ impl Stage {
         from_last: usize,
         schedule: &mut Schedule<'_>,
     ) -> Result<(), Stop> {
-        // Find the senders from the receivers. The sends are then sorted by sender, because a plan
-        // visits the planned nodes in ascending order. The order of the sends of a sender must be
-        // the same for all nodes of its orbit, so it does not depend on node numbers.
+        // Find the senders from the receivers, then sort: a plan visits the planned nodes in
+        // ascending order, and the order of a sender's sends must not depend on node numbers, so
+        // that it is the same within an orbit.
         let mut sends = Vec::new();
         for node in 0..torus.nodes() {
             for (collecting, by) in self.circuits(torus, node, from_last) {
@@ -515,8 +499,8 @@ impl Stage {
             let (axis, turned) = self.map.axis_of_image(self.axes[lane]);
             let ascends = (self.signs[lane] > 0) != turned;
             let signs = torus.along(axis, (by > 0) != ascends);
-            // No earlier stage has permuted the axis of the lane, so the origins of the blocks,
-            // which were collected along it, are neighbours along it.
+            // No earlier stage has permuted the axis of the lane, so the origins collected along it
+            // are neighbours along it.
             let first = circuit.first as i64 - circuit.to as i64;
             let lowest =
                 if self.signs[lane] > 0 { first } else { first + circuit.count as i64 - 1 };
@@ -535,7 +519,6 @@ impl Stage {
     }
 }
 
-/// Returns the origin of the block that `node` has after the stages `earlier`.
 fn origin_before(torus: &Torus, earlier: &[Stage], node: u64) -> u64 {
     earlier.iter().rev().fold(node, |at, stage| stage.map.origin(torus, at))
 }
