@@ -79,7 +79,7 @@ struct RootedCluster {
     /// Its first node.
     first: u64,
     root: u64,
-    /// For the nodes of the cluster. `None` in a broadcast, which has only one block.
+    /// The blocks for the nodes of the cluster. `None` in a broadcast, which has only one block.
     blocks: Option<Blocks<'static>>,
 }
 

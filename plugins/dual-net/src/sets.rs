@@ -7,7 +7,7 @@ use swapmeet_sdk::Axis;
 /// within the cluster.
 pub(crate) struct Sets<'a> {
     net: &'a Net,
-    /// Of the axes of a node, by level.
+    /// For each level, the radices of the axes of a node of that level.
     radices: Vec<Vec<u64>>,
     /// For each dimension of the base, the nodes with each coordinate, as bits; empty if the
     /// dimensions are axes. A base of up to 64 nodes is one axis, even if it has several

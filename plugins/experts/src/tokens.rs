@@ -5,7 +5,7 @@ use swapmeet_sdk::{Problem, Stop, bit_words};
 
 /// The tokens of one rank in one send, as classes: tokens with the same receivers.
 pub(crate) struct Share {
-    /// From 1; 0 if the tokens need no send.
+    /// The step of the send, from 1; 0 if the tokens need no send.
     step: u32,
     near: u32,
     far: u32,
@@ -25,7 +25,7 @@ impl Share {
 /// The tokens of all ranks, in the order of the sends of a dispatch. Memory grows with the tokens
 /// that are sent, not with the pairs of ranks.
 pub(crate) struct Tokens {
-    /// In ascending order of step, `near` and owner.
+    /// The shares in ascending order of step, `near` and owner.
     shares: Vec<Share>,
     /// Of all shares, one after another.
     classes: Vec<u32>,

@@ -36,11 +36,11 @@ const PAPER: &str =
 
 enum Rule {
     Broadcast,
-    /// For the nodes with the neighbour's coordinate in the current dimension.
+    /// The blocks for the nodes with the neighbour's coordinate in the current dimension.
     Scatter,
     /// Copies of all blocks of the node.
     AllGather,
-    /// As `Scatter`, but from each node.
+    /// As `Scatter`, but each node sends.
     AllToAll,
 }
 

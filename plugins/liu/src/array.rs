@@ -7,10 +7,10 @@ use crate::ring;
 /// row sends to the complete row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stall {
-    /// As Fig. 10 of the paper shows.
+    /// The node waits in the step that Fig. 10 of the paper shows.
     Corrected,
-    /// As the text of the paper states, one step too late: a receiver has already received two
-    /// messages in the step before.
+    /// The node waits in the step that the text of the paper states. This is one step too late: in
+    /// the step before, a receiver has already received two messages.
     Printed,
 }
 

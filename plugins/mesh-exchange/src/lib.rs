@@ -50,8 +50,7 @@ fn square(problem: &Problem<'_>) -> Result<Grid, Stop> {
     }
 }
 
-/// Sends all blocks for the aligned range of `count` coordinates that contains the receiver, in the
-/// same row or column.
+/// Sends all blocks for the receiver's aligned range of `count` coordinates.
 fn send_for_half(
     grid: &Grid,
     dimension: usize,
@@ -73,8 +72,8 @@ mod tests {
     use std::collections::HashMap;
     use swapmeet_sdk::{Algorithm, Rehearsal};
 
-    /// Returns steps, sum over the steps of the longest message in blocks, sum over the steps of
-    /// the longest route in links, and the largest number of messages on a link in a step.
+    /// Returns steps, and the sums over the steps of the longest message in blocks and of the
+    /// longest route in links, and the largest number of messages on a link in a step.
     pub(crate) fn measure(
         algorithm: &dyn Algorithm,
         kind: &str,
@@ -93,7 +92,6 @@ mod tests {
                 let dimension = usize::from(row(send.from) == row(send.to));
                 let [from, to] = [send.from, send.to].map(|node| grid.coordinate(node, dimension));
                 let ahead = (to + side - from) % side;
-                // If both directions are equally short, sends use the upward one.
                 let up = match send.route.signs.get(dimension) {
                     Some(sign) => *sign > 0,
                     None if kind == "mesh" => to > from,

@@ -132,7 +132,7 @@ mod tests {
     use crate::tests::measure;
     use swapmeet_sdk::Rehearsal;
 
-    /// For reference [19], as integers. No link carries two messages.
+    /// The values are those of Table 2 for reference [19], and no link carries two messages.
     #[test]
     fn every_square_torus_has_the_cost_of_table_2() {
         for d in 2..6_u32 {

@@ -94,8 +94,8 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// From the paper's abstract: ceil(log2 p) rounds, in which each rank sends, receives and
-    /// reduces p - 1 blocks.
+    /// The numbers of rounds and blocks are those of the paper's abstract: ceil(log2 p) rounds, in
+    /// which each rank sends, receives and reduces p - 1 blocks.
     #[test]
     fn every_size_takes_ceil_log_p_rounds_and_p_minus_1_blocks() {
         for n in 1..70_u64 {

@@ -63,7 +63,7 @@ fn pipeline_segments(problem: &Problem<'_>, rails: u64, depth: u64) -> Result<u6
     }
     let bytes = problem.block_bytes() as f64 / rails as f64;
     let best = depth as f64 * bytes * problem.byte_us() / problem.startup_us();
-    // Infinite without a start-up, undefined if bytes take no time either.
+    // Without a start-up, the quotient is infinite, or undefined if bytes take no time either.
     Ok(if best.is_nan() { 1 } else { (best.sqrt().round() as u64).clamp(1, most) })
 }
 

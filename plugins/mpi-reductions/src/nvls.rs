@@ -159,7 +159,7 @@ fn edges(trees: &[Vec<Option<usize>>; 2]) -> (Vec<Edge>, Vec<Hop>) {
             order.extend(groups.clone().filter(|child| parents[*child] == Some(group)));
             next += 1;
         }
-        // By group: the edges after which it has the sum of the groups below it.
+        // For each group, the edges after which it has the sum of the groups below it.
         let mut below: Vec<Vec<usize>> = reduced.iter().map(|edge| vec![*edge]).collect();
         for child in order.iter().rev().copied() {
             let Some(parent) = parents[child] else { continue };
@@ -168,7 +168,7 @@ fn edges(trees: &[Vec<Option<usize>>; 2]) -> (Vec<Edge>, Vec<Hop>) {
             let up = add(tree, Hop::Up { child, parent }, after, [sends(child), receives(parent)]);
             below[parent].push(up);
         }
-        // By group: the edges after which it has the whole sum.
+        // For each group, the edges after which it has the whole sum.
         let mut complete = below;
         for child in order.iter().copied() {
             if let Some(parent) = parents[child] {
@@ -266,8 +266,8 @@ mod tests {
         }
     }
 
-    /// As in `two-tree-allreduce`: with 2, 3 and more groups, at most 1, 1.5 and 2 times the share
-    /// is sent.
+    /// The ranks of a share exchange data as in `two-tree-allreduce`: with 2, 3 and more groups, at
+    /// most 1, 1.5 and 2 times their share is sent.
     #[test]
     fn groups_exchange_shares_on_two_trees() {
         for (groups, g, most) in [(1, 4, 0), (2, 2, 8), (3, 3, 12), (4, 2, 16), (7, 1, 16)] {

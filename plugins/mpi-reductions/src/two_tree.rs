@@ -173,7 +173,7 @@ mod tests {
         }
     }
 
-    /// Computed by NCCL's own code. The file states its source and licence.
+    /// The parents that NCCL's own code computes. The file states its source and licence.
     const NCCL: &str = include_str!("../../../tests/fixtures/schedules/nccl-trees.txt");
 
     #[test]

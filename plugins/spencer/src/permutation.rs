@@ -42,7 +42,7 @@ mod stage;
 pub(crate) enum Form {
     /// The cheapest of `Standard`, `Balanced` and, with one port, `Direct`.
     Best,
-    /// Along diagonals; a rotation by 90 degrees as two transpositions.
+    /// Data is collected along diagonals. A rotation by 90 degrees is done as two transpositions.
     Standard,
     /// A rotation by 90 degrees along balanced cycles (crate `balanced-rotation`).
     Balanced,
@@ -251,7 +251,7 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// As a plan for all nodes must have (docs/abi.md, "Symmetry").
+    /// The order that a plan for all nodes must have (docs/abi.md, "Symmetry").
     #[test]
     fn senders_are_in_ascending_order() {
         let side = 8;

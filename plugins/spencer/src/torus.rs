@@ -78,8 +78,8 @@ impl Torus {
         self.moved(node, dim, if plus { (x + 1) % n } else { (x + n - 1) % n })
     }
 
-    /// Determined from the difference of the numbers: one stride, or several if the link wraps
-    /// around.
+    /// Returns the index of the link to `next` among those of `node`, from the difference of the
+    /// numbers: one stride, or several if the link wraps around.
     pub(crate) fn link(&self, node: u64, next: u64) -> usize {
         let difference = next.wrapping_sub(node);
         let along = |dim: &usize| {

@@ -150,7 +150,7 @@ fn chunks(first: u64, count: u64, most: u64, leftwards: bool) -> impl Iterator<I
 struct Reach {
     circuits: u64,
     nodes: u64,
-    /// On one side in this round.
+    /// The most nodes of one side that a node passed on in this round.
     passed_on: u64,
 }
 
@@ -186,7 +186,7 @@ fn reaches(side: u64, q: u64, payload: Payload) -> Vec<Reach> {
     reaches
 }
 
-/// On each side.
+/// Returns the number of nodes that can be reached on each side in this number of rounds.
 fn most_reach(rounds: u32, q: u64) -> u64 {
     ((2 * q + 1).saturating_pow(rounds) - 1) / 2
 }
@@ -241,7 +241,7 @@ fn least_cost(nodes: u64, rounds: u32, q: u64, payload: Payload) -> BlocksAndLin
     )
 }
 
-/// To one side, over all rounds.
+/// Returns the fewest circuits to one side, over all rounds, that divide a line into `sections`.
 fn least_circuits(sections: u64, rounds: u32, q: u64) -> u64 {
     if sections <= 1 || rounds == 0 {
         return 0;

@@ -16,8 +16,8 @@ pub(crate) struct PaddedNetwork {
     pub submesh: u64,
     /// Padded to N1 .. Nn.
     pub nodes: Padded,
-    /// Of x1, x2, etc. In 2D, x1 is the column, on the last axis; in more dimensions x, on the
-    /// first.
+    /// The axes of x1, x2, etc. of the paper. In 2D, x1 is the column, on the last axis; in more
+    /// dimensions x, on the first.
     pub axes: Vec<usize>,
     pub planned: Option<Planned>,
 }
@@ -56,7 +56,7 @@ impl PaddedNetwork {
         Ok(())
     }
 
-    /// In ascending order, with coordinates x1 .. xn and numbers.
+    /// Visits planned nodes in ascending order, with their coordinates x1 .. xn and their numbers.
     pub(crate) fn each_node(
         &self,
         mut visit: impl FnMut(&[u64], u64) -> Result<(), Stop>,

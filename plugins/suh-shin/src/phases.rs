@@ -80,7 +80,8 @@ fn ring_phase(
             let first =
                 if sign > 0 { receiver_at / q } else { (receiver_at / q + s + 1) % submeshes };
             // In a mesh, a message back along the line closes the logical ring, by the topology's
-            // route. Virtual nodes with the same home (real node) need no route.
+            // route. Virtual nodes with the same home, the real node that represents them, need no
+            // route.
             let changes_home =
                 network.nodes.home(axis, x[k]) != network.nodes.home(axis, receiver_at);
             let sign = if network.kind == NetworkKind::Torus && changes_home { sign } else { 0 };

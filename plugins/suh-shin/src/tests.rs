@@ -70,7 +70,7 @@ fn sizes_of_whole_submeshes_match_table_1() {
     }
 }
 
-/// Only the first and the last ring phase use the last dimension.
+/// The values are too large: only the first and the last ring phase use the last dimension.
 #[test]
 fn table_1_is_not_exact_where_the_last_dimension_is_the_longest() {
     for (kind, dims, steps, blocks) in [

@@ -11,7 +11,7 @@ pub(crate) struct Demand {
     /// The receivers of each source with the size of a segment: bytes, possibly 0, or 1 if blocks
     /// are counted.
     pub rows: Vec<Vec<(u32, u32)>>,
-    /// If all have the same size.
+    /// Whether all blocks have the same size and are counted.
     pub counts_blocks: bool,
     pub segments: u32,
     /// What a link of the smallest bandwidth carries in one step, in the unit of `rows`.

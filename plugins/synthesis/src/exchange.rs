@@ -26,10 +26,10 @@ const ACCEPTED_RATIO: f64 = 1.005;
 
 const FREE: u32 = u32::MAX;
 
-/// As the sends of one node. All others do the same.
+/// The schedule of an all-to-all, as the sends of one node. All other nodes do the same.
 pub(crate) struct Exchange {
-    /// By slot and step: the block that crosses a link, or [`FREE`]. A shift has one slot for each
-    /// block that it can carry in a step.
+    /// For each slot, the block that crosses a link in each step, or [`FREE`]. Each shift has one
+    /// slot for each block that it can carry in a step.
     slots: Vec<Vec<u32>>,
     shift_of_slot: Vec<usize>,
     steps: u32,
@@ -108,7 +108,7 @@ impl Exchange {
     ) -> Result<(), Stop> {
         schedule.layout(dims, 1)?;
         let planned = schedule.symmetric(&vec![Symmetry::shift(1); group.axes()])?;
-        // From the origin of each block.
+        // The translation by which each block has moved from its origin.
         let mut moved: Vec<u32> = vec![0; dims.iter().product::<u64>() as usize];
         for step in 0..self.steps as usize {
             schedule.step()?;
@@ -199,7 +199,7 @@ fn shortest_paths(group: &Translations) -> Option<Vec<u16>> {
     Some(counts)
 }
 
-/// From node 0 to each node.
+/// Returns the number of links on a shortest path from node 0 to each node.
 fn distances(group: &Translations) -> Vec<u32> {
     let mut distance = vec![u32::MAX; group.nodes()];
     distance[0] = 0;
@@ -231,11 +231,11 @@ fn least_congestion(group: &Translations, load: &[u64]) -> u64 {
 
 /// Assigns steps to crossings. No block and no slot has two in the same step.
 struct Colouring {
-    /// By slot and step: the block, or [`FREE`].
+    /// For each slot and step, the block that crosses a link, or [`FREE`] if there is none.
     slots: Vec<Vec<u32>>,
-    /// By block and step.
+    /// For each block and step with a crossing, its slot.
     slot_of: HashMap<(u32, u32), u32>,
-    /// By slot: all free steps and perhaps others.
+    /// For each slot, all free steps and perhaps others.
     free: Vec<Vec<u32>>,
 }
 

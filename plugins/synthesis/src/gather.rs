@@ -19,7 +19,7 @@ const SAMPLE: usize = 16;
 /// Each takes 8 bytes.
 const MAX_MOVES: u64 = 1 << 27;
 
-/// For each node.
+/// A set of blocks for each node, as bits.
 struct Bits {
     words: usize,
     groups: usize,
@@ -77,15 +77,15 @@ struct Attempt<'a> {
     has: Bits,
     lacks: Bits,
     left: Vec<u32>,
-    /// By block, lower for rarer ones: the upper bits are the number of nodes that have it, the
-    /// lowest 12 bits are random and break ties.
+    /// For each block, a key that is lower for rarer blocks. The upper bits contain the number of
+    /// nodes that have the block, and the lowest 12 bits are random and break ties.
     key: Vec<u32>,
     holders: Vec<u32>,
     /// The links into the current node, each with the chosen block.
     choices: Vec<(u32, Option<u32>)>,
 }
 
-/// For this number of blocks.
+/// Checks the number of moves of a schedule that brings this number of blocks to every node.
 ///
 /// # Errors
 /// [`Stop::Unsupported`] if the schedule has too many moves.
@@ -196,8 +196,8 @@ impl<'a> Attempt<'a> {
         Some(moves)
     }
 
-    /// In random order. The choices for other nodes are independent: a node can send any block over
-    /// all its links.
+    /// Chooses blocks for the links into a node, in random order. The choices for other nodes are
+    /// independent: a node can send any block over all its links.
     fn choose(&mut self, node: usize, random: &mut Random) {
         self.choices.clear();
         for back in self.into.links.out(node) {
@@ -218,7 +218,7 @@ impl<'a> Attempt<'a> {
                 self.choices[place].1 = Some(block);
                 self.lacks.clear(node, block as usize);
                 self.left[node] -= 1;
-                // Less attractive for other nodes in this step.
+                // Make it less attractive for other nodes in this step.
                 self.key[block as usize] += 1 << 12;
             }
         }

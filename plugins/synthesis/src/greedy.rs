@@ -254,7 +254,7 @@ fn forwards(
     Ok(())
 }
 
-/// As sends of partial sums in reverse order. `of_link` has the original links.
+/// Adds moves in reverse order, as sends of partial sums over the original links `of_link`.
 fn backwards(
     network: &LinkGraph,
     of_link: &[u32],

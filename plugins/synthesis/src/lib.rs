@@ -38,7 +38,7 @@ const ENDED_EARLY: &str =
 pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {
-    /// Counted from now.
+    /// Returns the deadline that follows from the parameter `seconds`, counted from now.
     ///
     /// # Errors
     /// If the value of `seconds` is not a whole number.

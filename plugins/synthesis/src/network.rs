@@ -5,7 +5,7 @@ use swapmeet_sdk::{Problem, Stop};
 pub(crate) struct LinkGraph {
     pub nodes: usize,
     pub links: Links,
-    /// As multiples of the smallest bandwidth.
+    /// The bandwidth of each link, as a multiple of the smallest bandwidth.
     pub bandwidth: Vec<f64>,
 }
 
@@ -86,7 +86,7 @@ impl LinkGraph {
         (0..self.nodes).map(|node| self.links.out(node).len() as u64).max().unwrap_or(0)
     }
 
-    /// Also returns the original link of each.
+    /// Returns the reversed network, and the original link of each link.
     pub(crate) fn reversed(&self) -> (Self, Vec<u32>) {
         let (links, order) = self.links.reversed();
         let bandwidth = order.iter().map(|link| self.bandwidth[*link as usize]).collect();

@@ -15,7 +15,7 @@ pub(crate) struct Resources {
     pub quota: Vec<u64>,
     /// Messages that a node may send, and may receive, in a step; `None` if it can use all links.
     pub ports: Option<u64>,
-    /// For a unit of data.
+    /// The largest number of steps that any resource needs for a unit of data.
     pub slowest_steps: f64,
 }
 

@@ -14,7 +14,7 @@ use swapmeet_flows::{Column, Links, ShortestPaths, Solution, fast_exp};
 const PIECES_PER_STEP: u64 = 4;
 /// Entries of a table of prices for equally spaced loads, at least two for each step.
 const TABLE: u32 = 1 << 14;
-/// In which pieces move to cheaper paths.
+/// The number of rounds in which pieces move to cheaper paths.
 const ROUNDS: u32 = 14;
 
 /// Consecutive segments of one block on the same path.
@@ -28,7 +28,7 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// Of the whole piece.
+    /// Returns the size of the whole piece.
     pub(crate) fn load(&self) -> u64 {
         u64::from(self.segments) * u64::from(self.size)
     }
@@ -281,7 +281,7 @@ impl Router<'_> {
         }
     }
 
-    /// With lengths that follow from the present loads.
+    /// Finds the shortest-path tree of a source, with the prices of the present loads.
     fn find_tree(&mut self, source: u32) {
         for resource in 0..self.price.len() {
             // With the additional piece, the load is one step larger.
@@ -305,7 +305,7 @@ impl Router<'_> {
         self.table[((load * self.per_step + 0.5) as usize).min(self.table.len() - 1)]
     }
 
-    /// If a piece of size `load` were added.
+    /// Returns the sum of the prices on a path, if a piece of size `load` were added to it.
     fn price_of(&self, path: &[u32], load: f32) -> f32 {
         let of_link = |link: u32, column: &Column| {
             let link = link as usize;

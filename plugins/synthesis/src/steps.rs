@@ -63,12 +63,12 @@ struct StepSimulation<'a> {
     resources: &'a Resources,
     routed: &'a Routed,
     order: Order,
-    /// For each link.
+    /// For each link, the queue of the packets that wait for it.
     queues: Vec<BinaryHeap<Entry>>,
     packets: Vec<Packet>,
-    /// Of each resource, in steps.
+    /// The remaining load of each resource, in steps.
     left: Vec<f32>,
-    /// By link: the largest of these loads of its resources, rounded down, computed once for all
+    /// The largest remaining load of each link's resources, rounded down, computed once for all
     /// keys of a step.
     busiest: Vec<u32>,
     moving: Vec<u32>,
@@ -149,7 +149,7 @@ impl StepSimulation<'_> {
         }
     }
 
-    /// If it has not arrived. `steps` are those so far.
+    /// Puts a packet into its next queue, if it has not arrived. `steps` are those so far.
     fn wait(&mut self, number: u32, steps: u32) {
         let Packet { size, next, left, .. } = &self.packets[number as usize];
         let path = &self.routed.paths.links[*next..*next + *left as usize];

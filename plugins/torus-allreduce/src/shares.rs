@@ -6,10 +6,10 @@ use swapmeet_sdk::{Axis, Blocks, Grid, Planned, Problem, Route, Schedule, Set, S
 /// One of several simultaneous allreduces, each with a segment of every part. A part is named by
 /// the coordinates of the node that completes it.
 pub(crate) trait ShareCollective {
-    /// Of the reduce-scatter.
+    /// Returns the order in which the steps of the reduce-scatter use the dimensions.
     fn order(&self) -> &StepOrder;
 
-    /// Of a node with coordinate `c` in the dimension of the step.
+    /// Returns the messages of a node with coordinate `c` in the dimension of the step.
     fn messages(&self, step: usize, c: u64) -> Vec<PartMessage>;
 
     /// Returns the parts that a node has not sent away before a step, as a set of coordinates in
@@ -22,7 +22,7 @@ pub(crate) trait ShareCollective {
 
 /// Sent along one dimension.
 pub(crate) struct PartMessage {
-    /// In the dimension of the step.
+    /// The coordinate of the receiver in the dimension of the step.
     pub to: u64,
     /// 1 for ascending coordinates, -1 for descending ones, 0 for the shorter direction.
     pub sign: i8,
@@ -34,13 +34,13 @@ pub(crate) struct PartMessage {
 pub(crate) struct StepOrder(Vec<(usize, u32)>);
 
 impl StepOrder {
-    /// From `first` on. `steps` has the steps of each.
+    /// Completes one dimension after another, from `first` on. `steps` has the steps of each.
     pub(crate) fn sequential(steps: &[u32], first: usize) -> Self {
         let dimensions = (0..steps.len()).map(|turn| (turn + first) % steps.len());
         Self(dimensions.flat_map(|d| (0..steps[d]).map(move |s| (d, s))).collect())
     }
 
-    /// In turn, one step at a time, from `first` on. A complete dimension is left out.
+    /// Uses the dimensions in turn, one step at a time, from `first` on, except complete ones.
     pub(crate) fn alternating(steps: &[u32], first: usize) -> Self {
         let mut order = Self::sequential(steps, first);
         order.0.sort_by_key(|(_, s)| *s);
@@ -110,7 +110,7 @@ fn planned(
     schedule.symmetric(&periods.iter().map(|period| Symmetry::shift(*period)).collect::<Vec<_>>())
 }
 
-/// In the same steps.
+/// Sends the sum of the whole vector instead of parts, in the same steps.
 pub(crate) fn exchange_whole(
     grid: &Grid,
     collective: &dyn ShareCollective,
@@ -155,13 +155,13 @@ pub(crate) fn allreduce(
 struct StepMessages {
     segment: u64,
     dimension: usize,
-    /// By planned coordinate in `dimension`.
+    /// For each planned coordinate in `dimension`, the messages of nodes with that coordinate.
     sends: Vec<Vec<PartMessage>>,
-    /// By other dimension and planned coordinate in it.
+    /// For each other dimension and planned coordinate in it, the kept parts.
     kept: Vec<Vec<Coordinates>>,
 }
 
-/// If `sums` is set, of the reduce-scatter, and otherwise of the allgather.
+/// Adds a step of the reduce-scatter (`sums`) or of the allgather, for all allreduces.
 fn add_step(
     grid: &Grid,
     all: &[&dyn ShareCollective],

@@ -107,7 +107,7 @@ impl SwingExchange {
         (c as i64 + self.distance(c, s)).rem_euclid(self.radices[dimension] as i64) as u64
     }
 
-    /// In step `s` and all later steps of a dimension, including `c`.
+    /// Returns the coordinates that data of `c` reaches from step `s` of a dimension on, and `c`.
     fn reached(&self, dimension: usize, s: u32, c: u64) -> Vec<u64> {
         let steps = self.radices[dimension].trailing_zeros();
         let also = |reached: Vec<u64>, s| {

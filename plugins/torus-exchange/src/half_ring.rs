@@ -30,7 +30,7 @@ impl Rings<'_> {
         self.n() / 2
     }
 
-    /// In both directions. The first step is 1.
+    /// Adds the sends of node `from` in step s, in both directions. The first step is 1.
     pub(crate) fn sends(&self, s: u64, from: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         self.send_in_direction(s, from, true, schedule)?;
         self.send_in_direction(s, from, false, schedule)
@@ -55,7 +55,7 @@ impl Rings<'_> {
         let all = vec![Axis::ALL; self.grid.dimensions()];
         let (mut origins, mut destinations) = (all.clone(), all);
         origins[self.dimension] = Axis::one(ahead(n - (s - 1) % n));
-        // Less than half-way round from the origin.
+        // Destinations ahead that are less than half-way round from the origin.
         let nearer = ((n - 1) / 2 + 1).saturating_sub(s);
         let nearest = if forwards { ahead(1) } else { ahead(nearer) };
         let whole = (Axis::range(nearest, nearer), Axis::range(2 * self.pair, 2));

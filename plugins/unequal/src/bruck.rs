@@ -36,7 +36,7 @@ pub(crate) struct UnequalBruck {
     is_padded: bool,
 }
 
-/// Of an integer that states the size of a block.
+/// Bytes of an integer that states the size of a block.
 const SIZE_BYTES: u64 = 4;
 
 impl Algorithm for UnequalBruck {
@@ -96,7 +96,7 @@ impl Algorithm for UnequalBruck {
     }
 }
 
-/// As a block that the sender never holds: that from the receiver to itself.
+/// Returns a message of a block that the sender never holds: that from the receiver to itself.
 fn without_blocks(from: u64, to: u64, bytes: u64) -> Blocks<'static> {
     Blocks::new(from, to).origins(Set::one(to)).destinations(Set::one(to)).extra_bytes(bytes)
 }
@@ -121,7 +121,7 @@ mod tests {
         n.next_power_of_two().trailing_zeros().into()
     }
 
-    /// As in the loops of the authors' code.
+    /// The number of blocks in the messages of all steps, as in the loops of the authors' code.
     fn blocks(n: u64) -> u64 {
         (0..log2_up(n)).map(|k| (0..n).filter(|d| d >> k & 1 == 1).count() as u64).sum()
     }

@@ -34,7 +34,7 @@ impl Algorithm for Fast {
             paper: "Y. Lei et al.: FAST: An Efficient Scheduler for All-to-All GPU Communication, arXiv 2505.09764 (2025)",
             accepts: "up to 4,096 nodes that can be divided into at most 256 equal groups",
             params: &[ParamInfo::GROUP],
-            // To another group, and to all other ranks of its group.
+            // In a step, a rank can send to another group and to all other ranks of its group.
             ports: u64::MAX,
             ..ANYWHERE
         }
@@ -90,7 +90,7 @@ fn send<'a>(
     Ok(())
 }
 
-/// For each rank and destination.
+/// The elements that each rank holds for each destination. Elements cannot be divided.
 struct HeldElements {
     g: usize,
     element: u64,
@@ -177,7 +177,7 @@ impl HeldElements {
         messages
     }
 
-    /// For each group, the other groups with the most elements of one rank for them.
+    /// Returns for each group the other groups, each with the most elements of one rank for it.
     fn shares(&self) -> Vec<Vec<(u32, u64)>> {
         let share = |from: usize, to: usize| {
             let of_rank = |i| self.for_group(from * self.g + i, to);

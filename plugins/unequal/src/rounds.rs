@@ -10,11 +10,11 @@
 
 use std::collections::VecDeque;
 
-/// Not 0.
+/// An entry of the padded matrix that is not 0.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     column: u32,
-    /// Not sent yet, in the unit of the matrix (bytes or elements).
+    /// Demand that no round has sent yet, in the unit of the matrix (bytes or elements).
     demand: u64,
     /// A round uses the demand of an entry first.
     padding: u64,
@@ -37,12 +37,12 @@ pub(crate) struct Rounds {
     /// The matching uses only entries of at least this amount: the smallest entry of a bottleneck
     /// matching of the remaining amounts. It never rises, because amounts only decrease.
     threshold: u64,
-    /// In each row.
+    /// The sum of the amounts that remain in a row. It is the same for all rows.
     remaining: u64,
 }
 
 impl Rounds {
-    /// Given as columns and amounts for each row.
+    /// Pads a demand, given as a list of columns and amounts for each row.
     pub(crate) fn new(demand: &[Vec<(u32, u64)>]) -> Self {
         let n = demand.len();
         let mut rows: Vec<Vec<Entry>> = demand
@@ -188,7 +188,7 @@ impl Iterator for Rounds {
 mod tests {
     use super::*;
 
-    /// Without a diagonal; about a third of the entries are 0.
+    /// Returns a matrix without a diagonal, of whose entries about a third are 0.
     fn random(n: u64, seed: u64) -> Vec<Vec<(u32, u64)>> {
         let mut state = seed;
         let mut next = || {
@@ -202,7 +202,7 @@ mod tests {
         (0..n).map(&mut row).collect()
     }
 
-    /// By trying all perfect matchings.
+    /// Returns the smallest entry of a bottleneck matching, by trying all perfect matchings.
     fn bottleneck(amounts: &[Vec<u64>], row: usize, taken: u32) -> u64 {
         if row == amounts.len() {
             return u64::MAX;

@@ -23,7 +23,7 @@ pub(super) struct NamedValue {
 }
 
 pub(super) enum Action {
-    /// In a step of the schedule, with all its chunks.
+    /// A message in step `step` of the schedule, with all its chunks.
     Message { step: u64, sender: StepLocation, receiver: StepLocation, chunks: Vec<MessageChunk> },
     /// Pairs of a source and the new value.
     Copied(Vec<(ValueId, ValueId)>),
@@ -65,7 +65,7 @@ pub(super) fn execute(
             initial.push(id);
         }
     }
-    // By operation: the received values, and those that were sent but not received yet.
+    // For each operation: the received values, and the sent ones that nobody has received yet.
     let mut received: HashMap<usize, Vec<ValueId>> = HashMap::new();
     let mut in_flight: HashMap<usize, Vec<ValueId>> = HashMap::new();
     let mut actions = Vec::new();
@@ -146,7 +146,7 @@ pub(super) fn execute(
 struct Executor<'a> {
     buffers: &'a Buffers,
     values: Vec<NamedValue>,
-    /// By (GPU, chunk).
+    /// The value in each chunk of each GPU, by (GPU, chunk).
     at: HashMap<(u64, u64), ValueId>,
     /// Equal sets of contributions share memory.
     terms: HashMap<Rc<[u64]>, Rc<[u64]>>,

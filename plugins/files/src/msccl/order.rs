@@ -24,7 +24,7 @@ pub(super) struct OperationPart {
 
 pub(super) struct Order<'a> {
     pub(super) ops: Vec<(StepLocation, &'a Step)>,
-    /// By operation that receives.
+    /// For each operation that receives, the index of the operation that sends the message.
     pub(super) sender_of: Vec<Option<usize>>,
     /// With their steps, each after all parts that it waits for. Within a step, local operations
     /// follow the messages.

@@ -21,7 +21,7 @@ struct Slot {
     contributions: Option<Rc<[u64]>>,
 }
 
-/// Between two slots of the GPUs that the [`SlotMessage`] names.
+/// How data moves between two slots, of the GPUs that the [`SlotMessage`] names.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
 struct Transfer {
     from: u64,
@@ -38,7 +38,7 @@ struct StepSends(Vec<SlotMessage>);
 
 struct Slots<'a> {
     execution: &'a Execution,
-    /// By GPU and sum.
+    /// For each pair of a GPU and a sum, the content of each slot of the GPU.
     slots: HashMap<(u64, u64), Vec<Slot>>,
     slot_of: Vec<usize>,
     steps: Vec<StepSends>,

@@ -105,8 +105,8 @@ fn two_steps() -> Xml {
     xml.done()
 }
 
-/// With MSCCL's fused steps: each GPU adds its values to the received chunk and passes the sum on
-/// in the same step.
+/// A ring allreduce of `n` chunks with MSCCL's fused steps. Each GPU adds its values to the
+/// received chunk and passes the sum on in the same step. Then the complete sums are passed on.
 fn ring_allreduce(n: u64) -> Xml {
     let mut xml = Xml::new("allreduce", n, "inplace=\"1\" outofplace=\"0\"");
     for gpu in 0..n {

@@ -82,7 +82,7 @@ impl Affine {
         })
     }
 
-    /// Only axis 0 may be sheared.
+    /// Returns the node whose block has the destination `image`. Only axis 0 may be sheared.
     pub(super) fn origin(&self, torus: &Torus, image: u64) -> u64 {
         self.terms.iter().enumerate().fold(image, |node, (to, term)| {
             let n = torus.dims[to];

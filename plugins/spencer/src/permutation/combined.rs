@@ -31,12 +31,12 @@ use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
 struct Group {
     /// The nearest to the mirror. Offsets are counted from the quadrant's nearest node.
     first: u64,
-    /// By round: circuits from the collector that inform the group. The distribution uses them
-    /// forwards, the collection backwards.
+    /// For each round, the circuits from the collector that inform all nodes of the group. The
+    /// distribution uses the rounds in this order, and the collection uses them in reverse order.
     circuits: Vec<Vec<Circuit>>,
     /// The middle node.
     collector: u64,
-    /// From 1.
+    /// The round in which the data of the group crosses the mirror, counted from 1.
     crosses: usize,
 }
 
@@ -97,7 +97,7 @@ struct Cycles<'a> {
 }
 
 impl Cycles<'_> {
-    /// On which the coordinate is the position on the cycle.
+    /// Returns the axis on which a node's coordinate is its position on the cycle.
     fn axis(&self) -> usize {
         match self.mirror {
             Mirror::One(axis) => axis,
@@ -118,7 +118,7 @@ impl Cycles<'_> {
         )
     }
 
-    /// Modulo n, of the positions of a node and its image.
+    /// Returns the sum, modulo n, of the positions of a node and of its image.
     fn sum(&self, logical: u64) -> u64 {
         match self.mirror {
             Mirror::One(_) => self.n - 1,
@@ -129,7 +129,7 @@ impl Cycles<'_> {
         }
     }
 
-    /// From a node, exclusive, to the one `by` positions further.
+    /// Returns the nodes from a node of a cycle, exclusive, to the node `by` positions further.
     fn path(&self, logical: u64, by: i64) -> Vec<u64> {
         let axis = self.axis();
         let mut path = Vec::with_capacity(2 * by.unsigned_abs() as usize);
@@ -158,7 +158,7 @@ impl Cycles<'_> {
 
 struct Quadrant<'a> {
     cycles: &'a Cycles<'a>,
-    /// At position 0 of the cycle.
+    /// The node at position 0 of the cycle.
     base: u64,
     /// Position of the quadrant's node nearest to the mirror.
     nearest: u64,

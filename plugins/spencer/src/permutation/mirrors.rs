@@ -34,7 +34,7 @@ impl Mirror {
         a
     }
 
-    /// Signed, from a node to its image. A step is one link along each axis of the mirror.
+    /// Returns the signed steps from a node to its image. A step is a link along each axis.
     fn steps(self, torus: &Torus, node: u64) -> i64 {
         let n = torus.dims[self.first_axis()];
         let x = torus.coordinate(node, self.first_axis());
@@ -103,8 +103,8 @@ impl Mirror {
     }
 }
 
-/// To its image, `beyond` positions before x. If both directions are equally long, half of the
-/// nodes use each.
+/// Returns the signed distance from node x to its image, `beyond` positions before x, in the
+/// shorter direction. If both are equally long, half of the nodes use each.
 fn shorter(beyond: u64, n: u64, x: u64) -> i64 {
     let beyond = beyond % n;
     let before = n - beyond;
@@ -119,9 +119,9 @@ fn shorter(beyond: u64, n: u64, x: u64) -> i64 {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mirrors {
     pub rounds: Vec<Vec<Mirror>>,
-    /// By permuted axis, 1 or -1. A diagonal consists of the nodes with the same sum of signed
-    /// coordinates. The data of several adjacent diagonals is collected in one of them. Staircases
-    /// must cross the diagonals.
+    /// For each permuted axis, 1 or -1. A diagonal consists of the nodes for which the sum of the
+    /// coordinates, each multiplied by its sign, is the same. The data of several adjacent
+    /// diagonals is collected in one of them. The staircases must cross the diagonals.
     pub signs: Vec<i64>,
 }
 

@@ -11,7 +11,6 @@ use crate::tree::{Circuit, Payload, bundle_costs, divide};
 use swapmeet_balanced_rotation::{Parameters, Section, Square, sections};
 use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
 
-/// The axes of x and y in a rotation from (x, y) to (y, -x).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Plane {
     first: usize,
@@ -19,7 +18,6 @@ struct Plane {
 }
 
 impl Plane {
-    /// Returns the node with the coordinates (x, y) in the plane that contains `base`.
     fn node(self, torus: &Torus, base: u64, (x, y): (u64, u64)) -> u64 {
         torus.moved(torus.moved(base, self.first, x), self.second, y)
     }
@@ -35,7 +33,7 @@ pub(super) struct Rotation {
 struct PreparedSection {
     section: Section,
     circuits: Vec<Vec<Circuit>>,
-    /// Within its plane. The schedule's grid numbers the nodes of a plane section by section.
+    /// The number within its plane, whose nodes the grid numbers section by section.
     first: u64,
 }
 
@@ -154,9 +152,9 @@ impl Rotation {
 struct PlacedSection<'a> {
     rotation: &'a Rotation,
     torus: &'a Torus,
-    /// At (0, 0) in the plane.
+    /// The node with the coordinates (0, 0) in the plane.
     base: u64,
-    /// In the schedule's grid.
+    /// The number of the plane's first node in the schedule's grid.
     offset: u64,
     prepared: &'a PreparedSection,
 }
@@ -174,7 +172,6 @@ impl PlacedSection<'_> {
         self.prepared.section.positions[member as usize]
     }
 
-    /// Returns the distance of a node to its image along the cycle.
     fn quarter(&self) -> i64 {
         self.square().side as i64
     }

@@ -29,8 +29,8 @@ pub(super) enum Collectors {
 }
 
 impl Collectors {
-    /// Tried for transpositions. A mirror lies at the cycle's first node and, in one dimension,
-    /// also at half of the cycle.
+    /// The rules that are tried for transpositions. A mirror lies at the cycle's first node and, in
+    /// one dimension, also at half of the cycle.
     pub(super) const ALL: [Self; 6] = [
         Self::Later,
         Self::Earlier,
@@ -57,14 +57,14 @@ impl Collectors {
 }
 
 pub(super) struct Sections {
-    /// Of each round of the collection of whole blocks along one axis, the last round first.
+    /// The costs of rounds that collect whole blocks along one axis, the last round first.
     pub costs: Vec<Cost>,
     pub collectors: Vec<u64>,
-    /// By node: the section of which it is the collector.
+    /// For each node, the index of the section of which it is the collector, if any.
     section: Vec<Option<usize>>,
     /// See [`Collectors::Shared`].
     pub shared: bool,
-    /// By node: the circuits that end there in the distribution, and begin there in the collection.
+    /// The circuits that end at each node in the distribution; the collection reverses them.
     circuits: Vec<Vec<CollectionCircuit>>,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Sections {
 /// end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CollectionCircuit {
-    /// Counted backwards from the last round.
+    /// The round of the collection, counted backwards from the last round.
     round: usize,
     pub circuit: Circuit,
     /// The half of the far node's block that the circuit carries, if it is halved.

@@ -23,10 +23,10 @@
 use super::sections::{Collectors, Sections};
 use crate::torus::Variant;
 
-/// Between the collection and the distribution, of the data of one collector.
+/// The movement of the data of one collector between the collection and the distribution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Movement {
-    /// From 0.
+    /// The number of the round of the movement. Round 0 is the first round after the collection.
     pub round: usize,
     pub by: Vec<i64>,
 }
@@ -67,7 +67,7 @@ pub(super) struct ShiftProblem<'a> {
     pub n: u64,
     pub q: u64,
     pub variant: Variant,
-    /// Along each axis, from 0 to n - 1.
+    /// The distance along each axis by which data is moved, from 0 to n - 1.
     pub by: &'a [u64],
     pub directions: Directions,
 }
@@ -182,7 +182,7 @@ fn signed(n: u64, by: u64, longer: bool) -> i64 {
     }
 }
 
-/// On a directed link of a cycle.
+/// Returns the largest number of circuits on a directed link of a cycle.
 fn max_load(n: u64, movements: impl Iterator<Item = (u64, i64)>) -> u64 {
     let mut changes = [vec![0_i64; n as usize + 1], vec![0_i64; n as usize + 1]];
     for (at, by) in movements {

@@ -38,7 +38,7 @@ pub(super) enum Middle {
 
 pub(super) struct Stage {
     pub axes: Vec<usize>,
-    /// By permuted axis: 1 or -1, its sign in the sum that numbers the diagonals.
+    /// The sign (1 or -1) of each permuted axis in the sum that numbers the diagonals.
     pub signs: Vec<i64>,
     /// Segments of a message, each collected along a different axis; 1 with one port.
     pub lanes: usize,
@@ -202,7 +202,7 @@ impl Stage {
         }
     }
 
-    /// If none must be divided because of q.
+    /// Returns the rounds of the stage if none must be divided because of q.
     pub(super) fn least_rounds(&self, torus: &Torus) -> u64 {
         2 * self.collection_rounds() as u64 + self.middle_rounds(torus) as u64
     }
@@ -470,8 +470,9 @@ impl Stage {
         Ok(())
     }
 
-    /// Counted from the last. The image of each node receives the blocks that the node sent to its
-    /// collectors, from the images of these collectors. Only sends of planned nodes are added.
+    /// Adds the sends of a round of the distribution, counted from the last. The image of each node
+    /// receives the node's blocks from the images of its collectors. Only sends of planned nodes
+    /// are added.
     fn distribute(
         &self,
         torus: &Torus,
