@@ -1,15 +1,12 @@
-//! Analysis of many cases. `compare`, `plot`, `report` and the dashboard all use this module to
-//! find families of cases, the fastest algorithms and the crossovers.
+//! Analysis of many cases, for `compare`, `plot`, `report` and the dashboard.
 //!
-//! [`compare`](crate::compare) divides the rows into groups. The cases of a group differ only in
-//! the algorithm. [`families`] arranges groups along an [`Axis`]. A [`Family`] has a [`Curve`] of
-//! times for each algorithm. The [`Envelope`] of a family is the lowest of its curves at each x. It
-//! consists of ranges, in each of which one algorithm is the fastest, and of the [`Crossover`]s
-//! between ranges. Crossovers are always computed from times, even if a figure shows another
-//! quantity.
+//! The groups of a [`compare`](crate::compare), whose cases differ only in the algorithm, are
+//! arranged along an [`Axis`] ([`families`]). A [`Family`] has a [`Curve`] of times for each
+//! algorithm. Its [`Envelope`] is the lowest of its curves at each x: ranges, in each of which one
+//! algorithm is the fastest, and the [`Crossover`]s between them. Crossovers are computed from
+//! times, even if a figure shows another quantity.
 //!
-//! [`overlaps`] compares jobs that ran at the same time with the same jobs one after the other.
-//!
+//! [`overlaps`] compares jobs that ran at the same time with the same jobs one after the other, and
 //! [`link_costs`] finds what the loss of each link of a network costs.
 
 mod axis;

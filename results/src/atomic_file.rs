@@ -1,5 +1,5 @@
-//! Files that are either written completely or not changed. The old file stays until the new
-//! contents are complete. A file to which a run is currently writing is not replaced.
+//! Files that are either written completely or not changed. A file to which a run is writing is not
+//! replaced.
 
 use rustix::fs::{Gid, Uid};
 use std::fs::{DirEntry, File, Metadata, Permissions, TryLockError};
@@ -9,12 +9,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::{NamedTempFile, TempDir};
 
-/// The prefix of the names of drafts. A draft is a new file that replaces another file when it is
-/// complete, or a folder of such new files. The program that writes a draft holds a lock on it. A
-/// draft without a lock was therefore left behind by a killed program.
+/// Prefix of drafts: new files, or folders of them, that replace other files when they are
+/// complete. The program that writes a draft holds a lock on it, so a draft without a lock was left
+/// behind by a killed program.
 const DRAFT: &str = ".swapmeet-";
 
-/// The reason why a file was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum AtomicWriteError {
     #[error("another run is writing to it")]
@@ -46,7 +45,7 @@ pub fn write(
         Err(e) => return Err(e.into()),
     };
     if there.as_ref().is_some_and(|there| !there.is_file()) {
-        // The path is a device or a pipe, which cannot be replaced.
+        // A device or a pipe cannot be replaced.
         let mut file = BufWriter::new(File::options().write(true).open(path)?);
         return Ok(write(&mut file).and_then(|()| file.flush())?);
     }
@@ -56,7 +55,7 @@ pub fn write(
     write(&mut text).and_then(|()| text.flush()).and_then(|()| draft.as_file().sync_all())?;
     drop(text);
     if lock_held.is_none() && real.exists() {
-        // A run has created the file since the check above. Lock this file, too.
+        // A run has created the file since the check above.
         lock_held = Some(open_locked(&real)?);
     }
     persist(draft, &real)?;
@@ -76,8 +75,8 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Creates an empty draft in the folder of the file at `path`. Returns the draft and the path of
-/// the file that it will replace. If `path` is a symbolic link, this is the target of the link.
+/// Returns an empty draft in the folder of `path`, and the path of the file that it will replace:
+/// the target if `path` is a symbolic link.
 pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteError> {
     let there = std::fs::metadata(path).ok();
     let real = if there.is_some() { path.canonicalize()? } else { link_target(path)? };
@@ -88,7 +87,7 @@ pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteErr
     remove_stale_drafts(folder);
     let mode = there.as_ref().map_or(0o666, |there| there.permissions().mode());
     let permissions = Permissions::from_mode(mode);
-    // The message of tempfile names the temporary file, which means nothing to users.
+    // The message of tempfile names the temporary file.
     let bare =
         |e: &io::Error| e.to_string().split(" at path ").next().unwrap_or_default().to_owned();
     let draft = loop {
@@ -97,8 +96,7 @@ pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteErr
             .permissions(permissions.clone())
             .tempfile_in(folder)
             .map_err(|e| io::Error::new(e.kind(), bare(&e)))?;
-        // Until this lock is held, another program may take the draft for a stale one and remove
-        // it.
+        // Until the lock is held, another program may take the draft for a stale one and remove it.
         lock(draft.as_file())?;
         if is_at(draft.as_file(), draft.path()) {
             break draft;
@@ -106,23 +104,21 @@ pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteErr
     };
     if let Some(there) = there {
         keep_owner(draft.as_file(), &there);
-        // Set the permissions last, because a change of the owner may clear some permission bits.
-        // Set them explicitly, because the umask restricts the permissions of a new file.
+        // Last, because a change of the owner may clear permission bits, and explicitly, because of
+        // the umask.
         draft.as_file().set_permissions(there.permissions())?;
     }
     Ok((draft, real))
 }
 
-/// A temporary folder for files that will be moved into its parent folder. The folder is removed
-/// when this value is dropped.
+/// A temporary folder for files that will be moved into its parent folder; removed when dropped.
 pub struct StagingFolder {
     folder: TempDir,
-    /// The lock that marks the folder as in use.
+    /// Marks the folder as in use.
     _lock: File,
 }
 
 impl StagingFolder {
-    /// Creates a staging folder in the folder `near`.
     pub fn new(near: &Path) -> io::Result<Self> {
         remove_stale_drafts(near);
         loop {
@@ -145,14 +141,12 @@ impl StagingFolder {
     }
 }
 
-/// Removes drafts that killed programs have left behind.
 fn remove_stale_drafts(folder: &Path) {
     let is_draft = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(DRAFT);
     for draft in std::fs::read_dir(folder).into_iter().flatten().flatten().filter(is_draft) {
         let path = draft.path();
-        // Hold the lock of the draft during its removal. If a program has just created the draft
-        // and waits for this lock, it notices afterwards that the draft was removed. On a file
-        // system without locks, drafts are not removed.
+        // Hold the lock during the removal, so that a program that waits for it on a new draft
+        // notices. Without locks, drafts are not removed.
         let Ok(held) = File::open(&path) else { continue };
         if held.try_lock().is_ok() && is_at(&held, &path) {
             let is_folder = held.metadata().is_ok_and(|m| m.is_dir());
@@ -169,8 +163,7 @@ fn remove_stale_drafts(folder: &Path) {
 fn keep_owner(file: &File, there: &Metadata) {
     let own = |uid, gid| rustix::fs::fchown(file, uid, gid).is_ok();
     let group = Some(Gid::from_raw(there.gid()));
-    // If the owner cannot be set, setting the group alone may still be allowed. Otherwise the file
-    // belongs to the current user, like any new file.
+    // Setting the group alone may still be allowed. Otherwise the file belongs to the current user.
     let _ = own(Some(Uid::from_raw(there.uid())), group) || own(None, group);
 }
 
@@ -188,14 +181,13 @@ fn link_target(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::from(rustix::io::Errno::LOOP))
 }
 
-/// Opens an existing file and locks it.
 fn open_locked(path: &Path) -> Result<File, AtomicWriteError> {
     let file = File::options().write(true).open(path)?;
     lock(&file)?;
     Ok(file)
 }
 
-/// Returns whether `file` is the file or folder at `path`.
+/// Whether `file` is that at `path`.
 pub fn is_at(file: &File, path: &Path) -> bool {
     let identity = |m: Metadata| (m.dev(), m.ino());
     file.metadata().map(identity).ok() == std::fs::metadata(path).map(identity).ok()
@@ -203,9 +195,8 @@ pub fn is_at(file: &File, path: &Path) -> bool {
 
 /// Locks a file until it is closed. Returns an error if another run is writing to the file.
 pub fn lock(file: &File) -> Result<(), AtomicWriteError> {
-    /// The maximum time to wait for a lock. Waiting is necessary because of killed runs: if a run
-    /// is killed while it starts a child process, the child still holds the run's lock until the
-    /// child executes its program, which takes about 40 ms.
+    /// If a run is killed while it starts a child process, the child holds the run's lock until it
+    /// executes its program, which takes about 40 ms.
     const LONGEST: Duration = Duration::from_millis(500);
     let begin = Instant::now();
     loop {
@@ -214,7 +205,7 @@ pub fn lock(file: &File) -> Result<(), AtomicWriteError> {
                 std::thread::sleep(Duration::from_millis(5));
             }
             Err(TryLockError::WouldBlock) => return Err(AtomicWriteError::Busy),
-            // Some file systems do not support locks.
+            // No support for locks.
             Ok(()) | Err(TryLockError::Error(_)) => return Ok(()),
         }
     }
@@ -247,7 +238,6 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "ours");
     }
 
-    /// If a run is killed while it starts a child process, the child holds the lock for a moment.
     #[test]
     fn a_lock_that_is_held_briefly_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
@@ -278,8 +268,7 @@ mod tests {
         };
         let live = [staging.path().to_owned(), draft.path().to_owned(), near("theirs")];
         assert_eq!(left(), live.into());
-        // The drafts of a running program are kept, even if other commands write to the same
-        // folder.
+        // Those of a running program, even if other commands write to the same folder.
         write(&near("theirs"), |_| Ok(())).unwrap();
         assert_eq!(left().len(), 3);
     }

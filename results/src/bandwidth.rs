@@ -3,23 +3,22 @@
 use crate::record::Record;
 use serde::Serialize;
 
-/// The bandwidths of a case in GB/s, where 1 GB is 10^9 bytes.
+/// In GB/s, where 1 GB is 10^9 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bandwidths {
-    /// The data size divided by the time. The data size is the total size of the blocks that a node
-    /// has at the start or at the end.
+    /// Data size divided by the time: the total size of the blocks of a node at the start or at the
+    /// end.
     #[serde(rename = "algbw_gb_s")]
     pub algorithm: f64,
-    /// The algorithm bandwidth times the minimum proportion of the data that must pass through a
-    /// node. It can be compared with the bandwidth of a node.
+    /// Algorithm bandwidth times the minimum proportion of the data that must pass through a node,
+    /// comparable with the bandwidth of a node.
     #[serde(rename = "busbw_gb_s")]
     pub bus: f64,
 }
 
 impl Bandwidths {
-    /// Returns the bandwidths of a case that takes `time_us`, as defined by nccl-tests
-    /// (`doc/PERFORMANCE.md`). Returns `None` if nccl-tests defines no factor for the collective,
-    /// or if the block sizes differ.
+    /// Returns the bandwidths of a case. `None` if nccl-tests (`doc/PERFORMANCE.md`) defines no
+    /// factor for the collective, or if the block sizes differ.
     pub fn of(record: &Record, time_us: f64) -> Option<Self> {
         Self::of_case(&record.collective, record.nodes, record.block_bytes, time_us)
     }

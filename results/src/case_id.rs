@@ -1,8 +1,7 @@
-//! The identity of a case. All code that stores, joins, compares or plots rows uses it to find rows
-//! of the same case.
+//! The identity of a case, for all code that stores, joins, compares or plots rows.
 //!
-//! A case consists of a setting, an implementation and a repetition. The texts are owned (`CaseId`)
-//! or borrowed from a row (`CaseId<&str>`), so that a million rows can be distinguished without
+//! It consists of a setting, an implementation and a repetition. Texts are owned (`CaseId`) or
+//! borrowed from a row (`CaseId<&str>`), so that a million rows can be distinguished without
 //! copying texts.
 
 use crate::changed_defaults::remark_on_versions;
@@ -20,14 +19,12 @@ macro_rules! texts {
         }
 
         impl<T> $type<T> {
-            /// Converts each text.
             pub fn map<U>(self, convert: impl Fn(T) -> U) -> $type<U> {
                 $type { $($name: convert(self.$name)),+ }
             }
         }
 
         impl $type {
-            /// Borrows the texts.
             pub fn borrowed(&self) -> $type<&str> {
                 $type { $($name: &self.$name),+ }
             }
@@ -41,7 +38,6 @@ macro_rules! texts {
         }
 
         impl $type<&str> {
-            /// Copies the texts.
             pub fn owned(&self) -> $type {
                 $type { $($name: self.$name.to_owned()),+ }
             }
@@ -52,7 +48,6 @@ macro_rules! texts {
                 Self { $($name: &record.$name),+ }
             }
 
-            /// Returns the name and the value of each column.
             fn columns(self) -> Vec<(&'static str, &'a str)> {
                 vec![$((stringify!($name), self.$name)),+]
             }
@@ -71,48 +66,40 @@ texts! {
     /// setting are compared.
     Setting {
         topology,
-        /// The collective operation.
         collective,
         workload,
-        /// The input files that are named by topology, workload, algorithm and machine, with their
-        /// digests: see [`inputs_column`].
+        /// Input files with their digests: see [`inputs_column`].
         inputs,
         machine,
-        /// The machine, written as a preset with the value of each parameter. In rows of versions
-        /// before 0.3, it was empty for a preset, and had only the changed values for a machine of
-        /// the experiment; it is completed when such rows are read.
+        /// A preset with the value of each parameter. Rows of versions before 0.3 are completed
+        /// when they are read: there, it was empty for a preset, and had only the changed values
+        /// for a machine of the experiment.
         machine_definition,
-        /// The cost model of the machine.
         model,
-        /// The other jobs that run at the same time, each with its start relative to that of the
-        /// case; empty if there are none, as in rows of versions before 0.3.
+        /// Other jobs that run at the same time, with starts relative to that of the case; empty in
+        /// rows of versions before 0.3.
         together,
     }
 }
 
 texts! {
-    /// An algorithm and the build of its code. Two builds of a plugin are two implementations of
-    /// its algorithms.
+    /// Two builds of a plugin are two implementations of its algorithms.
     Implementation {
-        /// The algorithm, with its parameters.
         algorithm,
         plugin,
         plugin_version,
-        /// Digest of the plugin's file.
         plugin_digest,
         /// Version of the program that verified and priced the schedule.
         swapmeet_version,
     }
 }
 
-/// The identity of a case. Two rows are of the same case if and only if their identities are equal.
+/// Rows are of the same case if and only if their identities are equal.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 pub struct CaseId<T = String> {
-    /// The topology, workload and other settings of the case.
     pub setting: Setting<T>,
-    /// The algorithm of the case, and its build.
     pub implementation: Implementation<T>,
     /// Number of the repetition, from 0.
     pub repetition: u32,
@@ -120,14 +107,12 @@ pub struct CaseId<T = String> {
 }
 
 impl CaseId {
-    /// Borrows the texts.
     pub fn borrowed(&self) -> CaseId<&str> {
         let Self { setting, implementation, repetition, seed } = self;
         let (setting, implementation) = (setting.borrowed(), implementation.borrowed());
         CaseId { setting, implementation, repetition: *repetition, seed: *seed }
     }
 
-    /// Returns a row that has the identity of the case but no outcome.
     pub fn row_without_outcome(self) -> Record {
         let mut record =
             Record { repetition: self.repetition, seed: self.seed, ..Record::default() };
@@ -138,7 +123,6 @@ impl CaseId {
 }
 
 impl<'a> CaseId<&'a str> {
-    /// Copies the texts.
     pub fn owned(&self) -> CaseId {
         let (setting, implementation) = (self.setting.owned(), self.implementation.owned());
         CaseId { setting, implementation, repetition: self.repetition, seed: self.seed }
@@ -171,14 +155,12 @@ impl<'a> CaseId<&'a str> {
         differences
     }
 
-    /// Describes in which columns the case differs from the case in `cases` that is most similar to
-    /// it.
+    /// Describes how the case differs from the most similar one in `cases`.
     pub fn difference_from_nearest(&self, cases: impl IntoIterator<Item = CaseId>) -> String {
         let differences =
             cases.into_iter().map(|case| self.differences(&case.borrowed())).min_by_key(Vec::len);
         let Some(mut differences) = differences else { return "there are no cases".to_owned() };
-        // If the plugins differ, the differences in their versions and digests give no additional
-        // information.
+        // Then their versions and digests give no additional information.
         if differences.iter().any(|d| d.column == "plugin") {
             differences.retain(|d| !matches!(d.column, "plugin_version" | "plugin_digest"));
         }
@@ -192,7 +174,6 @@ impl<'a> CaseId<&'a str> {
         differences.into_iter().map(words).collect::<Vec<_>>().join(", ")
     }
 
-    /// Describes the case, for a message.
     pub fn in_words(&self) -> String {
         let Setting { topology, workload, machine, together, .. } = self.setting;
         let (algorithm, repetition) = (self.implementation.algorithm, self.repetition);
@@ -206,28 +187,23 @@ impl<'a> CaseId<&'a str> {
     }
 }
 
-/// The settings and implementations of many cases. Each of them is stored once, so that a case is
-/// only a [`CaseKey`].
+/// Stores each setting and implementation once, so that a case is only a [`CaseKey`].
 #[derive(Debug, Default)]
 pub(crate) struct CaseTable {
     pub(crate) settings: IndexSet<Setting>,
     pub(crate) implementations: IndexSet<Implementation>,
 }
 
-/// The identity of a case of a [`CaseTable`]. Two cases of a table are equal if and only if their
-/// keys are equal.
+/// Equal for equal cases of a [`CaseTable`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CaseKey {
-    /// Index of the setting in the table.
     pub(crate) setting: u32,
-    /// Index of the implementation in the table.
     pub(crate) implementation: u32,
     pub(crate) repetition: u32,
     pub(crate) seed: u64,
 }
 
 impl CaseTable {
-    /// Returns the key of a case, which the table then contains.
     pub(crate) fn insert(&mut self, case: &CaseId<&str>) -> CaseKey {
         self.key(case).unwrap_or_else(|| {
             let CaseId { setting, implementation, repetition, seed } = *case;
@@ -237,8 +213,7 @@ impl CaseTable {
         })
     }
 
-    /// Returns the key of a case. Returns `None` if no case of the table has its setting, or none
-    /// has its implementation.
+    /// `None` if no case of the table has its setting, or none has its implementation.
     pub(crate) fn key(&self, case: &CaseId<&str>) -> Option<CaseKey> {
         let CaseId { setting, implementation, repetition, seed } = *case;
         Some(CaseKey {
@@ -259,16 +234,14 @@ impl CaseTable {
     }
 }
 
-/// Converts the index of an entry to 32 bits.
 #[expect(clippy::expect_used, reason = "so many entries do not fit into memory")]
 pub(crate) fn index(number: usize) -> u32 {
     u32::try_from(number).expect("a table has less than 2^32 entries")
 }
 
-/// The beginning of a digest.
 const DIGEST: &str = "sha256:";
 
-/// Returns the text with each digest cut to the twelve digits that versions up to 0.2 wrote.
+/// Cuts each digest to the twelve digits that versions up to 0.2 wrote.
 fn shortened(text: &str) -> String {
     const DIGITS: usize = 12;
     let mut pieces = text.split(DIGEST);
@@ -280,33 +253,28 @@ fn shortened(text: &str) -> String {
     short
 }
 
-/// Returns whether two texts differ only in that the digests of one of them are those of an old
-/// version.
+/// Whether two texts are equal up to the digests of an old version.
 fn is_same_digest(a: &str, b: &str) -> bool {
     let (short_a, short_b) = (shortened(a), shortened(b));
     short_a == short_b && (short_a == a || short_b == b)
 }
 
-/// A column in which two cases differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     pub column: &'static str,
-    /// The value of the column in the first case.
     pub ours: String,
-    /// The value of the column in the second case.
     pub theirs: String,
 }
 
 impl Record {
-    /// Returns the identity of the row's case.
     pub fn case(&self) -> CaseId<&str> {
         let (setting, implementation) = (Setting::of(self), Implementation::of(self));
         CaseId { setting, implementation, repetition: self.repetition, seed: self.seed }
     }
 }
 
-/// Formats the column `inputs`: `FILE=sha256:...` for each file, separated by commas. This is
-/// unambiguous, because a file name in a spec contains neither a comma nor an equals sign.
+/// Formats the column `inputs`: `FILE=sha256:...`, separated by commas. File names in a spec
+/// contain neither commas nor equals signs.
 pub fn inputs_column<'a>(inputs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     inputs
         .into_iter()
@@ -315,7 +283,7 @@ pub fn inputs_column<'a>(inputs: impl IntoIterator<Item = (&'a str, &'a str)>) -
         .join(",")
 }
 
-/// Parses a column `inputs` into files and digests.
+/// Into files and digests.
 pub fn inputs(column: &str) -> impl Iterator<Item = (&str, &str)> {
     column.split(',').filter_map(|entry| entry.rsplit_once('='))
 }

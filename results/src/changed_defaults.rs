@@ -1,39 +1,35 @@
 //! Defaults that differ between versions, and what the rows of older versions mean.
 //!
-//! A spec such as `direct-dispatch` leaves values open, and the version that runs it chooses them.
-//! When a row of an older version is read, the values that this version would choose differently
-//! are written into the specs of the row ([`explicit`]), for example `direct-dispatch:window=1`.
-//! Rows of two versions are therefore equal cases only if they were computed with equal values,
-//! and `rerun` repeats a row of any version.
+//! When a row of an older version is read, the values that its specs leave open and that this
+//! version would choose differently are written into them ([`explicit`]), as in
+//! `direct-dispatch:window=1`. Rows of two versions are therefore equal cases only if they were
+//! computed with equal values, and `rerun` repeats a row of any version.
 
 use crate::record::Record;
 use crate::specs::argument;
 use std::fmt;
 use swapmeet_core::cost::machine::Machine;
 
-/// A default value that a version changed.
 #[derive(Debug)]
 pub struct ChangedDefault {
-    /// The first version with the new value.
+    /// The first with the new value.
     pub version: &'static str,
-    /// The parameter of an algorithm or of a machine.
     pub parameter: &'static str,
     pub of: Of,
     /// The value before the change, as in a spec.
     pub was: &'static str,
-    /// The value since then, in words.
+    /// Since then, in words.
     pub now: &'static str,
 }
 
-/// What has the parameter.
 #[derive(Debug)]
 pub enum Of {
     Algorithms(&'static [&'static str]),
-    /// Machines that start from these presets.
+    /// Machines that start from these.
     Presets(&'static [&'static str]),
 }
 
-/// All changed defaults that affect rows. CHANGELOG.md lists them under "Changed results".
+/// CHANGELOG.md lists them under "Changed results".
 pub static CHANGED_DEFAULTS: &[ChangedDefault] = &[
     ChangedDefault {
         version: "0.3.0",
@@ -130,7 +126,7 @@ impl fmt::Display for ChangedDefault {
     }
 }
 
-/// Returns the three numbers of a version; `None` if it is not a version of this program.
+/// `None` if it is not a version of this program.
 fn numbers(version: &str) -> Option<[u64; 3]> {
     let numbers: Result<Vec<u64>, _> = version.split('.').map(str::parse).collect();
     numbers.ok()?.try_into().ok()
@@ -156,12 +152,10 @@ pub fn remark_on_versions(a: &str, b: &str) -> String {
     }
 }
 
-/// The version of this program.
 const THIS: &str = env!("CARGO_PKG_VERSION");
 
 impl Record {
-    /// Returns the changed defaults whose earlier value the row has. Only rows of earlier versions
-    /// have any.
+    /// Returns the changed defaults whose earlier value a row of an earlier version has.
     pub fn earlier_defaults(&self) -> Vec<&'static ChangedDefault> {
         let mut changes = changed_between(&self.swapmeet_version, THIS);
         changes.retain(|change| match change.of {
@@ -179,18 +173,18 @@ impl Record {
 }
 
 impl ChangedDefault {
-    /// Returns whether a spec of an algorithm or of a machine is one of those with this parameter.
+    /// Whether an algorithm or a machine has this parameter.
     fn is_of(&self, spec: &str) -> bool {
         let (Of::Algorithms(names) | Of::Presets(names)) = self.of;
         let name = spec.split(':').next().unwrap_or_default();
-        // An algorithm can be named together with its plugin.
+        // After the name of its plugin.
         names.contains(&name.rsplit('/').next().unwrap_or_default())
     }
 }
 
-/// Completes the specs of a row of an earlier version with the values that this version would
-/// choose differently. Rows of this version and of unknown versions are left unchanged, and so are
-/// measured rows, whose machines cannot be parsed.
+/// Writes the values that this version would choose differently into a row of an earlier version.
+/// Rows of unknown versions are left unchanged, and so are measured rows, whose machines cannot be
+/// parsed.
 pub(crate) fn explicit(record: &mut Record) {
     if record.swapmeet_version == THIS
         || numbers(&record.swapmeet_version).is_none_or(|version| Some(version) > numbers(THIS))
@@ -204,7 +198,7 @@ pub(crate) fn explicit(record: &mut Record) {
     let Ok(mut machine) = Machine::parse(spec) else { return };
     let changes = changed_between(&record.swapmeet_version, THIS);
     for change in changes.iter().filter(|change| matches!(change.of, Of::Presets(_))) {
-        // A machine whose model does not have the parameter refuses it.
+        // Its model does not have the parameter.
         if argument(spec, change.parameter).is_none()
             && change.is_of(spec)
             && let Ok(with_value) = machine.with(&[(change.parameter, change.was)])

@@ -4,22 +4,19 @@ use crate::case_id::{CaseId, Setting};
 use crate::specs::short_machine;
 use std::borrow::Cow;
 
-/// Returns the command that reproduces the row of a case. The command writes a row with the same
-/// values, except that the experiment has no name and the repetition has the number 0. If other
-/// jobs run at the same time, it also writes their rows.
+/// Returns the command that writes the row of a case again, with the rows of jobs that run at the
+/// same time, but without the name of the experiment and with the repetition 0.
 pub fn command(case: &CaseId<&str>) -> String {
     format!("{} --out -", case.command())
 }
 
 impl<'a> Setting<&'a str> {
-    /// Returns the machine as a preset with the values of all parameters, or as the row names it if
-    /// the row does not have its definition.
+    /// A preset with the values of all parameters, or the name in a row without a definition.
     pub fn machine_spec(&self) -> &'a str {
         if self.machine_definition.is_empty() { self.machine } else { self.machine_definition }
     }
 
-    /// Returns the machine as a preset with the values that differ from those of the preset, even
-    /// if the experiment gave it a name.
+    /// A preset with the values that differ from it, even if the experiment gave it a name.
     pub fn short_machine(&self) -> Cow<'a, str> {
         short_machine(self.machine_spec())
     }
@@ -35,8 +32,7 @@ impl<'a> Setting<&'a str> {
 }
 
 impl CaseId<&str> {
-    /// Returns the command `swapmeet run` with the specs and the seed of the case, quoted for a
-    /// POSIX shell.
+    /// `swapmeet run` with the specs and the seed, quoted for a POSIX shell.
     pub fn command(&self) -> String {
         let seed = self.seed.to_string();
         let flags = [
@@ -54,7 +50,6 @@ impl CaseId<&str> {
     }
 }
 
-/// Quotes a word for a POSIX shell.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=:,./+%@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,8 +1,8 @@
-//! Compares algorithms case by case, and states the uncertainty of each comparison.
+//! Compares algorithms case by case, with the uncertainty of each comparison.
 //!
-//! A group consists of all rows with the same setting. A setting contains all properties of a case
-//! except the algorithm. Within a group, the repetitions of an algorithm form a sample. Rows whose
-//! status is not `ok` are never dropped. They are shown with their status.
+//! A group is all rows with the same setting: all properties of a case except the algorithm. The
+//! repetitions of an algorithm in a group are a sample. Rows whose status is not `ok` are shown,
+//! never dropped.
 
 mod by;
 mod group;
@@ -36,66 +36,51 @@ use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology;
 use swapmeet_workloads::is_random;
 
-/// The reason why rows cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
-    /// Two rows of the same case and repetition have different values.
     #[error(
         "{case} has different values in {first} and in {second}: they are not of one experiment"
     )]
     Contradiction {
         /// Algorithm, topology, workload, machine and repetition.
         case: String,
-        /// File and row number of the first of the two rows.
+        /// File and row number.
         first: String,
-        /// File and row number of the second of the two rows.
         second: String,
     },
-    /// The rows contain no row of the baseline algorithm.
     #[error("no row is of the baseline `{baseline}`")]
-    NoBaseline {
-        baseline: String,
-        /// The algorithms in the rows.
-        known: Vec<String>,
-    },
-    /// The files contain no rows.
+    NoBaseline { baseline: String, known: Vec<String> },
     #[error("no rows to compare")]
     NoRows,
 }
 
-/// The results of one algorithm in a group: one line of the table.
+/// One algorithm in a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparisonLine {
-    /// The name of the algorithm. If the group has several plugins, versions or builds of the
-    /// algorithm, the name also includes the columns in which these differ.
+    /// With the plugin, version or build if the group has several of the algorithm.
     pub algorithm: String,
-    /// The value of the compared property, such as the name of the algorithm without its build.
     #[serde(skip)]
     pub subject: Box<str>,
-    /// `ok` if all rows are `ok`. Otherwise the status of the first row that is not `ok`.
+    /// That of the first row that is not `ok`, if any.
     pub status: Status,
-    /// Number of rows by status.
     pub rows: StatusCounts,
     /// The reasons of the rows that are not `ok`, without duplicates.
     pub reason: String,
-    /// The weakest verification among the `ok` rows.
+    /// The weakest among the `ok` rows.
     pub verified: Verified,
     /// The weakest verification among the `ok` rows, as tables show it ([`Record::verification`]).
     #[serde(skip)]
     pub verification: String,
     /// Completion times of the `ok` rows, in microseconds.
     pub time: Option<Summary>,
-    /// The mean time divided by the mean time of the baseline. `None` if there is no baseline or if
-    /// a time is 0.
+    /// Mean time divided by that of the baseline. `None` without a baseline, or if a time is 0.
     pub ratio: Option<Ratio>,
-    /// The tests of the difference between this algorithm and the baseline. `None` if one of the
-    /// two samples has a single run, or if neither sample has any spread.
+    /// Tests against the baseline. `None` if a sample has a single run, or if neither has a spread.
     pub tests: Option<Box<Tests>>,
-    /// The optimum of the cases; `None` if no row has one.
+    /// `None` if no row has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimum: Option<LineOptimum>,
-    /// The mean time of all communicators, divided by the mean time of one of them without the others
-    /// (`alone_us`). `None` without communicators.
+    /// Mean time of all communicators, divided by that of one of them alone (`alone_us`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_to_alone: Option<f64>,
     /// The bandwidths of the mean time; `None` if nccl-tests defines none for the collective.
@@ -106,12 +91,11 @@ pub struct ComparisonLine {
     /// The locations of all rows, whatever their status.
     #[serde(skip)]
     pub members: Box<[RowLocation]>,
-    /// Whether the algorithm declares no rearrangement although it needs some.
+    /// No rearrangement is declared although some is needed.
     #[serde(skip)]
     pub declares_none: bool,
 }
 
-/// The number of rows of each status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StatusCounts([u32; Status::ALL.len()]);
 
@@ -124,7 +108,7 @@ impl StatusCounts {
         self.0[status as usize]
     }
 
-    /// Returns the statuses that occur, with their numbers of rows.
+    /// Those that occur, with their numbers of rows.
     pub fn iter(&self) -> impl Iterator<Item = (Status, u32)> + '_ {
         Status::ALL.iter().map(|status| (*status, self.get(*status))).filter(|(_, n)| *n > 0)
     }
@@ -136,7 +120,6 @@ impl Serialize for StatusCounts {
     }
 }
 
-/// The time of an `ok` row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunTime {
     pub repetition: u32,
@@ -150,33 +133,26 @@ impl RunTime {
     }
 }
 
-/// Tests of whether the times of two algorithms differ, and the size of the difference.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Tests {
-    /// Whether repetitions were compared in pairs, which is possible if both algorithms used the
-    /// same seeds.
+    /// Whether repetitions were compared in pairs, because both algorithms used the same seeds.
     pub paired: bool,
     /// p-value of the paired t test if repetitions were paired, otherwise of Welch's t test.
     pub t_p: Option<f64>,
-    /// p-value of Wilcoxon's signed-rank test if repetitions were paired, otherwise of the
-    /// Mann-Whitney test.
+    /// p-value of Wilcoxon's signed-rank test if paired, otherwise of the Mann-Whitney test.
     pub rank_p: Option<f64>,
-    /// `t_p` corrected for the number of comparisons.
+    /// Corrected for the number of comparisons.
     pub t_p_holm: Option<f64>,
-    /// `rank_p` corrected for the number of comparisons.
+    /// Corrected for the number of comparisons.
     pub rank_p_holm: Option<f64>,
-    /// The effect size: the difference of the means, divided by a standard deviation. This is the
-    /// standard deviation of the paired differences, or the pooled standard deviation of the two
-    /// samples. The effect is positive if the baseline is faster.
+    /// Effect size: the difference of the means, divided by the standard deviation of the paired
+    /// differences, or by the pooled one of the samples. Positive if the baseline is faster.
     pub effect: Option<f64>,
 }
 
-/// The location of a row in the compared files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowLocation {
-    /// Index of the file, from 0.
     pub file: u32,
-    /// Index of the row in the file, from 0.
     pub row: u32,
 }
 
@@ -187,7 +163,7 @@ impl RowLocation {
 }
 
 impl ComparisonLine {
-    /// Returns the rows that belong to this line. `files` are the compared files.
+    /// `files` are the compared files.
     pub fn records<'a>(
         &'a self,
         files: &'a [(String, Vec<Record>)],
@@ -200,27 +176,25 @@ impl ComparisonLine {
     }
 }
 
-/// Cases that differ only in the algorithm, or in another compared property ([`By`]).
+/// Cases that differ only in the compared property ([`By`]).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Group {
-    /// The setting of all rows of the group. The compared property ([`By`]) is empty in it.
+    /// Empty in the compared property.
     #[serde(flatten)]
     pub setting: Setting,
-    /// The algorithm of all rows, if the compared property is not the algorithm.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_algorithm: Option<String>,
     pub nodes: u64,
-    /// The algorithm with which all other algorithms are compared.
+    /// The algorithm (or other property) with which all others are compared.
     pub baseline: Option<String>,
-    /// The reason why there is no baseline; empty if there is one.
+    /// Empty if there is a baseline.
     pub no_baseline: String,
-    /// The fastest algorithm, if any has a time. Its rivals are known only after p-values were
-    /// corrected for all groups.
+    /// Its rivals are known only after p-values were corrected for all groups.
     pub winner: Option<Arc<Winner>>,
-    /// The comparisons of the other algorithms with the fastest one, until p-values are corrected.
+    /// With the fastest one, until p-values are corrected.
     #[serde(skip)]
     rivals: Vec<Rival>,
-    /// The lines, fastest first; lines without a time are last.
+    /// Fastest first; those without a time last.
     pub lines: Vec<ComparisonLine>,
     /// The numbers of repeated rows, by file.
     #[serde(skip)]
@@ -228,12 +202,12 @@ pub struct Group {
 }
 
 impl Group {
-    /// Returns whether nothing in the cases is random, so that a single run of each case gives the
-    /// exact time. Measured times are never exact.
+    /// Whether nothing in the cases is random, so that a single run gives the exact time. Measured
+    /// times are never exact.
     pub fn is_exact(&self) -> bool {
         let Setting { workload, topology, model, .. } = &self.setting;
         let machine = self.setting.borrowed().machine_spec();
-        // If machines are compared, the setting has no machine, and each line has its own machine.
+        // If machines are compared, each line has its own.
         let has_no_noise = if machine.is_empty() {
             let machine = |line: &ComparisonLine| Machine::parse(&line.subject);
             self.lines.iter().all(|line| machine(line).is_ok_and(|m| !m.is_noisy()))
@@ -254,31 +228,29 @@ impl Group {
         self.setting.borrowed().machine_in_full()
     }
 
-    /// Returns whether the machine charges the line for no rearrangement, although it needs some. If
-    /// algorithms are compared, the machine must charge another algorithm of the group. Otherwise,
-    /// readers also compare the line with those of other groups.
+    /// Whether the line is charged for no rearrangement although it needs some. If algorithms are
+    /// compared, the machine must charge another one of the group; otherwise, readers also compare
+    /// the line with those of other groups.
     pub fn is_charged_less(&self, line: &ComparisonLine) -> bool {
         let is_charged = |other: &ComparisonLine| other.time.is_some() && !other.declares_none;
         let compares_algorithms = self.of_algorithm.is_none();
         line.declares_none && (!compares_algorithms || self.lines.iter().any(is_charged))
     }
 
-    /// Returns the mark that follows the name of an algorithm in this group: [`CHARGED_LESS`] if
-    /// the machine charges it less than others, and otherwise nothing.
+    /// [`CHARGED_LESS`] if the machine charges it less than others.
     pub fn mark(&self, algorithm: &str) -> &'static str {
         let line = self.lines.iter().find(|line| line.algorithm == algorithm);
         if line.is_some_and(|line| self.is_charged_less(line)) { CHARGED_LESS } else { "" }
     }
 }
 
-/// The mark of an algorithm that the machine charges for less rearrangement than other algorithms.
+/// Charged for less rearrangement than other algorithms.
 pub const CHARGED_LESS: &str = " †";
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     /// The groups in the order of their first rows.
     pub groups: Vec<Arc<Group>>,
-    /// The property along which cases are compared.
     pub by: By,
     /// Which comparisons are counted when p-values are corrected for the number of comparisons.
     pub correction: Correction,
@@ -289,10 +261,9 @@ pub struct Comparison {
     /// Remarks on machines that charge only some of the compared algorithms for rearrangement.
     #[serde(rename = "unlike")]
     pub rearrangement_remarks: Vec<String>,
-    /// Comparisons of measured times with predictions of the same cases.
+    /// Measured times against predictions of the same cases.
     #[serde(rename = "beside", skip_serializing_if = "Vec::is_empty")]
     pub residuals: Vec<Residual>,
-    /// The names of the compared files.
     #[serde(skip)]
     files: Vec<String>,
 }
@@ -309,18 +280,16 @@ pub enum Correction {
     Group,
 }
 
-/// The options of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CompareOptions<'a> {
     pub by: By,
-    /// The value of the compared property with which all other values are compared. With `None`, it
-    /// is the fastest value of each group.
+    /// A value of the compared property. `None` is the fastest of each group.
     pub baseline: Option<&'a str>,
     pub correction: Correction,
 }
 
-/// Compares the algorithms in the rows of `files`, which are pairs of a file name and its rows. If
-/// no baseline is given, the fastest algorithm of each group is the baseline.
+/// `files` are pairs of a file name and its rows. The default baseline is the fastest algorithm of
+/// each group.
 pub fn compare(
     files: &[(String, Vec<Record>)],
     baseline: Option<&str>,
@@ -328,7 +297,6 @@ pub fn compare(
     compare_by(files, &CompareOptions { baseline, ..CompareOptions::default() })
 }
 
-/// Compares the rows of `files` by the property in `options`, such as the machine.
 pub fn compare_by(
     files: &[(String, Vec<Record>)],
     options: &CompareOptions<'_>,
@@ -336,7 +304,6 @@ pub fn compare_by(
     compare_rows(&ComparedRows::of(files), options)
 }
 
-/// Compares rows by the property in `options`, such as the machine.
 pub fn compare_rows(
     rows: &ComparedRows,
     options: &CompareOptions<'_>,
@@ -364,7 +331,7 @@ pub fn compare_rows(
     if let Some(contradiction) = contradiction {
         return Err(contradiction.error(rows));
     }
-    // Groups without the compared number, such as algorithms without the parameter, are omitted.
+    // Omit groups without the compared number.
     let all = groups.len();
     if matches!(by, By::Parameter(_)) {
         groups.retain(|group| group.lines.iter().any(|line| !line.subject.is_empty()));
@@ -396,7 +363,6 @@ pub fn compare_rows(
 }
 
 impl Comparison {
-    /// Returns the parameters of the cases.
     pub fn parameters(&self) -> Parameters {
         let groups = || self.groups.iter();
         let setting = groups().map(|group| group.setting.borrowed());
@@ -409,8 +375,7 @@ impl Comparison {
         Parameters::of(settings, of_algorithms.chain(of_lines))
     }
 
-    /// Returns a comparison of only those groups for which `keep` returns true. Residuals and the
-    /// correction of p-values remain those of all groups.
+    /// Keeps residuals and the correction of p-values of all groups.
     pub fn part(&self, keep: impl Fn(&Group) -> bool) -> Self {
         let groups = self.groups.iter().filter(|group| keep(group)).cloned().collect();
         Self {
@@ -440,7 +405,7 @@ impl Comparison {
         }
     }
 
-    /// Adds the remarks on duplicates and on rearrangement, which follow from the groups.
+    /// On duplicates and on rearrangement, which follow from the groups.
     fn with_remarks(self) -> Self {
         let notes = grouping::notes(&self.files, self.groups.iter().map(|group| &group.repeated));
         let rearrangement_remarks = rearrangement::remarks(&self.groups, self.by);
@@ -448,9 +413,8 @@ impl Comparison {
     }
 }
 
-/// Corrects the p-values for the number of comparisons, and returns that number. The comparisons
-/// with the baselines and those with the fastest algorithms are corrected separately. They are the
-/// same if no baseline was chosen.
+/// Returns the number of comparisons. Those with the baselines and those with the fastest
+/// algorithms are corrected separately; they are the same if no baseline was chosen.
 fn correct(groups: &mut [Group]) -> usize {
     let mut rivals: Vec<&mut Rival> =
         groups.iter_mut().flat_map(|group| &mut group.rivals).collect();
@@ -525,7 +489,7 @@ pub(crate) mod tests {
         );
     }
 
-    /// Each group has one algorithm, and any value of the compared property can be the baseline.
+    /// Any value of the compared property can be the baseline.
     #[test]
     fn cases_are_compared_along_any_axis() {
         let of = |algorithm, topology: &str, machine: &str, model: &str, time| Record {
@@ -588,8 +552,7 @@ pub(crate) mod tests {
 
     #[test]
     fn repetitions_with_the_same_seeds_are_compared_in_pairs() {
-        // The times at different sizes differ by up to 8 µs. At each size, the times of the two
-        // algorithms differ by about 1 µs.
+        // Times at different sizes differ by up to 8 µs, those of the two algorithms by about 1 µs.
         let sizes = [(10.0, 1.1), (14.0, 0.9), (9.0, 1.0), (17.0, 1.05)];
         let rows = |seed: u64| {
             let pair = move |(r, (time, more)): (u32, &(f64, f64))| {

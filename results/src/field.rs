@@ -1,55 +1,51 @@
-//! The text form of a field of a row, which depends on the type of the field.
+//! The text form of a field of a row.
 //!
-//! Times are rounded to a millionth of a microsecond. The last bits of a sum of floating-point
-//! numbers depend on the order of the additions, so unrounded rows would depend on the compiler and
-//! the platform. No time in a row is accurate to a picosecond, so rounding does not lose
-//! information. A rounded value is written with the fewest digits from which the same value is read
-//! back (Rust's `{}`).
+//! Times are rounded to a millionth of a microsecond, because the last bits of a floating-point sum
+//! depend on the order of the additions, and thus on the compiler and the platform. No time is
+//! accurate to a picosecond. A rounded value is written with the fewest digits from which it is
+//! read back (Rust's `{}`).
 
 use std::hash::{Hash, Hasher};
 use std::io::Write;
 use swapmeet_core::text::escaped;
 
-/// The number of rounding steps in one microsecond.
+/// Rounding steps in 1 µs.
 pub(crate) const STEPS: f64 = 1e6;
 
-/// Values of at least this limit are not rounded. The limit is 2^51 millionths of a microsecond, or
-/// 37 minutes. Below this limit, rounding a rounded value a second time does not change it.
+/// Larger values are not rounded: 2^51 millionths of a microsecond, or 37 minutes. Below, rounding
+/// twice does not change a value.
 pub(crate) const FINEST: f64 = 2_251_799_813.0;
 
-/// Rounds a value to a millionth and turns negative zero into zero.
+/// Turns negative zero into zero.
 pub(crate) fn rounded(x: f64) -> f64 {
     let x = if x.abs() < FINEST { (x * STEPS).round() / STEPS } else { x };
     if x == 0.0 { 0.0 } else { x }
 }
 
-/// An error for a value that cannot be written because it is not finite. A time or size exceeded
-/// the range of a double.
+/// A time or size exceeded the range of a double.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("column `{column}` is {value}, expected a finite number")]
 pub struct NotFinite {
-    /// The first column whose value is not finite.
+    /// The first one.
     pub column: &'static str,
     pub value: f64,
 }
 
-/// The text form of one field of a row.
 pub(crate) trait Field: Clone {
     /// The type, named as in Table Schema: `string`, `integer` or `number`.
     const TYPE: &'static str;
 
-    /// Returns the field's text in CSV.
     fn write(&self) -> String;
 
-    /// Parses a text; `Err` says what was expected.
+    /// `Err` says what was expected.
     fn read(text: &str) -> Result<Self, String>;
 
-    /// Returns the value that a reader gets after this value was written.
+    /// The value that a reader gets.
     fn as_written(&self) -> Self {
         self.clone()
     }
 
-    /// Hashes the value that a reader gets after this value was written.
+    /// The value that a reader gets.
     fn hash_as_written(&self, state: &mut impl Hasher);
 
     /// Returns the value if the field is a floating-point number.
@@ -58,9 +54,9 @@ pub(crate) trait Field: Clone {
     }
 }
 
-/// Spreadsheets execute a text that looks like a formula. A text of this kind is written with an
-/// additional apostrophe in front, which tells spreadsheets that it is plain text. When a text is
-/// read, its control characters are escaped, because a file may come from an untrusted source.
+/// Spreadsheets execute a text that looks like a formula, so it is written with an additional
+/// apostrophe in front, which they take for plain text. Control characters are escaped when a text
+/// is read, because a file may come from an untrusted source.
 impl Field for String {
     const TYPE: &'static str = "string";
 
@@ -79,8 +75,7 @@ impl Field for String {
     }
 }
 
-/// Formats rows as CSV. The first line has the names of the columns. Texts that a spreadsheet would
-/// execute as formulas are escaped.
+/// The first line has the names of the columns. Texts that a spreadsheet would execute are escaped.
 pub fn csv_table<R>(rows: impl IntoIterator<Item = R>) -> Result<String, csv::Error>
 where
     R: IntoIterator<Item: AsRef<str>>,
@@ -109,8 +104,7 @@ where
     Ok(writer.flush()?)
 }
 
-/// Returns whether a spreadsheet would execute this text as a formula, ignoring any apostrophes at
-/// its start.
+/// Ignores apostrophes at the start.
 fn is_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
 }
@@ -155,7 +149,7 @@ impl Field for f64 {
     }
 }
 
-/// If a column does not apply to the cost model of a row, its field is empty instead of 0.
+/// A column that does not apply to the cost model is empty.
 impl<T: Field> Field for Option<T> {
     const TYPE: &'static str = T::TYPE;
 
@@ -181,8 +175,8 @@ impl<T: Field> Field for Option<T> {
     }
 }
 
-/// Defines an enum whose variants are written as words. Writing, reading and error messages all use
-/// the same list of words.
+/// Defines an enum whose variants are written as words, from one list for writing, reading and
+/// error messages.
 macro_rules! words {
     ($(#[$doc:meta])+ $type:ident { $($(#[$about:meta])+ $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])+
@@ -192,10 +186,8 @@ macro_rules! words {
         }
 
         impl $type {
-            /// All values, in order.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// Returns the word as it is written.
             pub fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }

@@ -1,8 +1,8 @@
 //! Reading rows from CSV.
 //!
-//! A file may end anywhere, because the run that wrote it was stopped or the disk was full. In that
-//! case only the last row is torn (incomplete). The rows before it are read, and a [`TornRow`]
-//! describes the last row, so that every command can use the rest of the file and say so.
+//! A file may end anywhere, because its run was stopped or the disk was full. Only the last row is
+//! torn (incomplete) then. The rows before it are read, and a [`TornRow`] describes it, so that
+//! every command can use the rest of the file and say so.
 
 mod rows;
 mod torn_row;
@@ -15,16 +15,11 @@ use std::path::Path;
 use swapmeet_core::spec::format_size;
 pub use torn_row::TornRow;
 
-/// The reason why a result file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The file cannot be opened, or reading it failed.
+    /// Opening or reading failed.
     #[error("{file}: {source}")]
-    Io {
-        file: String,
-        /// The error of the operating system.
-        source: io::Error,
-    },
+    Io { file: String, source: io::Error },
     #[error("{file}: more than {} of rows in all files together, expected less", format_size(*most))]
     TooMuch { file: String, most: u64 },
     #[error("{file}:{line}: not UTF-8, expected the text that `swapmeet run --out` writes")]
@@ -33,34 +28,27 @@ pub enum ReadError {
         /// The line number, from 1.
         line: u64,
     },
-    /// A row that was read in the first pass is missing in the second pass.
+    /// In the second pass.
     #[error("{file}: the file changed while it was read")]
     Changed { file: String },
     #[error("{file}: {source}")]
-    NotCsv {
-        file: String,
-        /// The error of the CSV reader.
-        source: csv::Error,
-    },
+    NotCsv { file: String, source: csv::Error },
     #[error("{file}: empty, expected a header and rows")]
     Empty { file: String },
-    /// The header lacks a column.
     #[error(
         "{file}:1: the header has no column `{column}`, expected the columns that `swapmeet run --out` writes"
     )]
     NoColumn {
         file: String,
-        /// The first missing column.
+        /// The first one.
         column: &'static str,
     },
-    /// The header contains a column twice.
     #[error("{file}:1: the header has column `{column}` twice, expected it once")]
     ColumnTwice {
         file: String,
-        /// The first column that is repeated.
+        /// The first one.
         column: String,
     },
-    /// A field has an invalid value.
     #[error("{file}:{line}: column `{column}` is `{found}`, expected {expected}")]
     BadField {
         file: String,
@@ -70,26 +58,24 @@ pub enum ReadError {
         found: String,
         expected: String,
     },
-    /// A row has too few or too many fields.
     #[error("{file}:{line}: {found} fields, expected {expected}")]
     BadRow {
         file: String,
         /// The line number, from 1.
         line: u64,
-        /// The number of fields in the row.
+        /// Fields.
         found: usize,
-        /// The number of columns in the header.
+        /// Columns of the header.
         expected: usize,
     },
-    /// The header is incomplete, and no row follows.
+    /// No row follows.
     #[error("{file}:1: the header breaks off: the run that wrote it was stopped")]
     TornHeader { file: String },
-    /// The last row is incomplete, and the reader needs all rows.
+    /// The reader needs all rows.
     #[error("{0}")]
     Torn(TornRow),
 }
 
-/// The rows of a result file.
 #[derive(Debug, PartialEq)]
 pub struct FileRows {
     pub rows: Vec<Record>,
@@ -98,33 +84,30 @@ pub struct FileRows {
 }
 
 impl FileRows {
-    /// Returns all rows. Errors if the last row is incomplete.
+    /// Errors if the last row is incomplete.
     pub fn complete(self) -> Result<Vec<Record>, ReadError> {
         self.torn.map_or(Ok(self.rows), |torn| Err(ReadError::Torn(torn)))
     }
 }
 
-/// The rows of several result files.
 #[derive(Debug, Default)]
 pub struct ResultFiles {
-    /// Pairs of a file name and its rows, as [`compare`](crate::compare) expects.
+    /// File names with their rows, as [`compare`](crate::compare) expects.
     pub files: Vec<(String, Vec<Record>)>,
-    /// The incomplete last rows of the files.
     pub torn: Vec<TornRow>,
 }
 
-/// The maximum total size of all files that are read together. This is enough for about a million
-/// rows.
+/// The maximum total size of files that are read together: about a million rows.
 const MAX_TOTAL_BYTES: u64 = 512 << 20;
 
-/// Reads the rows of a result file, which may be a pipe. Errors if the last row is incomplete.
+/// `path` may be a pipe. Errors if the last row is incomplete.
 pub fn read_file(path: &Path) -> Result<Vec<Record>, ReadError> {
     let ResultFiles { files, torn } = read_files(&[path])?;
     let rows = files.into_iter().flat_map(|(_, rows)| rows).collect();
     FileRows { rows, torn: torn.into_iter().next() }.complete()
 }
 
-/// Reads the rows of result files, each of which may have an incomplete last row.
+/// The last row of each may be incomplete.
 pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<ResultFiles, ReadError> {
     let names = paths.iter().map(|path| path.as_ref().display().to_string());
     let mut files: Vec<(String, Vec<Record>)> = names.map(|name| (name, Vec::new())).collect();
@@ -132,8 +115,7 @@ pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<ResultFiles, ReadError>
     Ok(ResultFiles { files, torn })
 }
 
-/// Reads result files, each of which may have an incomplete last row, and calls `receive` with the
-/// index of the file and each row. Returns the incomplete last rows.
+/// Calls `receive` with the index of the file and each row. Returns the incomplete last rows.
 pub fn for_each_row<P: AsRef<Path>>(
     paths: &[P],
     receive: impl FnMut(usize, Record),
@@ -151,7 +133,7 @@ fn read_up_to<P: AsRef<Path>>(
     for (number, path) in paths.iter().enumerate() {
         let file = path.as_ref().display().to_string();
         let failed = |source| ReadError::Io { file: file.clone(), source };
-        // Rows are parsed while the file is read, so that an invalid file is not read to its end.
+        // While the file is read, so that an invalid file is not read to its end.
         let mut text = File::open(path).map_err(failed)?.take(left + 1);
         let found = read_each(file.clone(), &mut text, |row| receive(number, row));
         left = text
@@ -163,7 +145,6 @@ fn read_up_to<P: AsRef<Path>>(
     Ok(torn)
 }
 
-/// Calls `receive` with each row of a text. Returns the last row if it is incomplete.
 fn read_each(
     file: String,
     text: impl Read,
@@ -174,8 +155,7 @@ fn read_each(
     Ok(rows.into_torn())
 }
 
-/// Reads the rows from the text of a result file, which may have any length and an incomplete last
-/// row. `file` is the file's name for error messages.
+/// Reads the rows of a result file of any length. `file` is for error messages.
 pub fn read_rows(file: String, text: impl Read) -> Result<FileRows, ReadError> {
     let mut rows = Vec::new();
     let torn = read_each(file, text, |row| rows.push(row))?;
@@ -186,9 +166,8 @@ fn line_ends(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|b| **b == b'\n').count() as u64
 }
 
-/// Reads the rows from the text of a result file. Errors if the last row is incomplete. `file` is
-/// the name of the file for error messages. Unknown columns, which a later version may have
-/// written, are ignored.
+/// Errors if the last row is incomplete. `file` is for error messages. Unknown columns, which a
+/// later version may have written, are ignored.
 pub fn read_records(file: &str, content: &str) -> Result<Vec<Record>, ReadError> {
     read_rows(file.to_owned(), content.as_bytes())?.complete()
 }
@@ -219,7 +198,7 @@ pub(crate) mod tests {
         read_records("rows.csv", text).unwrap_err().to_string()
     }
 
-    /// Any text, often with characters that have to be quoted in CSV.
+    /// Often with characters that have to be quoted in CSV.
     fn any_text() -> impl Strategy<Value = String> {
         prop_oneof![
             "[a-z,\"\n\r ;ü\u{feff}]{0,12}",
@@ -267,8 +246,7 @@ pub(crate) mod tests {
             prop_assert_eq!(&read(&written(&back)), &expected, "nothing changes the second time");
         }
 
-        /// A file that is cut off anywhere is reported as torn, and the part before the torn row
-        /// contains all complete rows.
+        /// Cut off anywhere, all complete rows before are read.
         #[test]
         fn a_torn_file_gives_its_finished_rows(records in prop::collection::vec(any_record(), 1..4), at in any::<prop::sample::Index>()) {
             let whole = written(&records);
@@ -301,13 +279,11 @@ pub(crate) mod tests {
         let expected =
             format!("b.csv: more than {size} of rows in all files together, expected less");
         assert!(error.ends_with(&expected), "{error}");
-        // An endless file is refused, too.
         let error = read_up_to(&["/dev/zero"], 1 << 20, |_, _| ()).unwrap_err().to_string();
         assert!(error.starts_with("/dev/zero: more than 1MiB of rows"), "{error}");
     }
 
-    /// A reader that returns rows one by one has no limit of the total size, so it limits the size
-    /// of each row.
+    /// Without a limit of the total size, the size of each row is limited.
     #[test]
     fn a_row_without_an_end_is_refused() {
         let error = Rows::new("zeros".to_owned(), io::repeat(0)).err().unwrap().to_string();
@@ -367,8 +343,7 @@ pub(crate) mod tests {
             (rows.len(), torn.to_string())
         };
         let left_out = "rows.csv:3: the last row breaks off and is left out: the run that wrote it was stopped";
-        // Three torn rows: the first has no line end, the second ends within quotes, and the third
-        // has too few fields.
+        // No line end, an end within quotes, too few fields.
         let cut = "rows.csv:3: the last row has no line end, so its last value may be cut off";
         assert_eq!(torn(good.trim_end_matches('\n')), (2, cut.to_owned()));
         assert_eq!(torn(good.split("3 sends").next().unwrap()), (1, left_out.to_owned()));

@@ -1,8 +1,7 @@
 //! Joins the rows of shards, so that no row is lost or duplicated.
 //!
-//! Files are read twice instead of being kept in memory, so that sweeps of any size can be joined.
-//! The first pass reads each file from start to end, and stores the position and the case of each
-//! row. The second pass reads the rows in the order of the output.
+//! Files are read twice, so that sweeps of any size can be joined. The first pass stores the
+//! position and the case of each row, and the second reads the rows in the order of the output.
 
 mod definitions;
 mod missing;
@@ -21,28 +20,19 @@ use source_file::{RowReader, SourceFile};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// The reason why files cannot be joined.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     #[error(transparent)]
     InconsistentRows(#[from] InconsistentRows),
-    /// Two rows belong to the same case.
     #[error("{case} is in {first} and in {second}: expected every case once")]
     Duplicate { case: String, first: String, second: String },
-    /// A row belongs to a case that is not in the experiment.
     #[error("{at} belongs to none of the experiment's cases: {why}")]
-    UnknownCase {
-        at: String,
-        /// The differences between the row's case and the most similar case of the experiment.
-        why: String,
-    },
-    /// The files contain no rows.
+    UnknownCase { at: String, why: String },
     #[error("no rows to join")]
     NoRows,
 }
 
-/// The rows that remain after joining, in the order of the output. [`Shards::rows`] reads them in
-/// this order.
+/// The rows that remain after joining, in the order of the output.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MergedOrder {
     order: Vec<usize>,
@@ -53,18 +43,15 @@ pub struct MergedOrder {
 }
 
 impl MergedOrder {
-    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 }
 
-/// Files of rows to be joined.
 pub struct Shards {
     sources: Vec<SourceFile>,
     /// All rows, in the order of the files.
@@ -72,23 +59,20 @@ pub struct Shards {
     cases: CaseTable,
     /// For each file, the distinct values in its predicted rows (the rows that are not measured).
     named: Vec<NamedValues>,
-    /// The texts of these values.
     texts: IndexSet<String>,
     inconsistency: Option<InconsistentRows>,
     torn: Vec<TornRow>,
 }
 
-/// The position and the case of a row.
 struct RowEntry {
     case: CaseKey,
     from: u64,
-    /// Index of the source file.
     source: u32,
     is_measured: bool,
 }
 
 impl Shards {
-    /// Reads all files from start to end, which is the first of the two passes.
+    /// The first of the two passes.
     pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self, ReadError> {
         let mut shards = Self {
             sources: paths
@@ -108,11 +92,10 @@ impl Shards {
             for (i, row) in rows.by_ref().enumerate() {
                 let row = row?;
                 let is_measured = is_measured(&row.record);
-                // A measured row does not belong to an experiment.
+                // It does not belong to an experiment.
                 if !is_measured {
                     shards.named[number as usize].add(&row.record, &mut shards.texts);
-                    // If a file cannot be read, that error is reported instead of an inconsistency
-                    // between rows. Therefore reading continues after the first inconsistency.
+                    // Continue, because an unreadable file is reported instead of an inconsistency.
                     let place = || place(&source.name, i + 1);
                     shards.inconsistency = shards
                         .inconsistency
@@ -126,15 +109,14 @@ impl Shards {
         Ok(shards)
     }
 
-    /// Returns the incomplete last rows of the files.
     pub fn torn(&self) -> &[TornRow] {
         &self.torn
     }
 
     /// Joins the rows in the order of the files. The expected cases are all combinations of the
-    /// topologies, algorithms, workloads, machines and repetitions that occur in the rows of a
-    /// sweep. Two files belong to the same sweep if they have values in common in at least three of
-    /// the first four of these lists, or if other files of the sweep connect them in this way.
+    /// topologies, algorithms, workloads, machines and repetitions of a sweep. Files belong to the
+    /// same sweep if they have values in common in at least three of the first four lists, or if
+    /// other files connect them in this way.
     pub fn in_file_order(&self) -> Result<MergedOrder, MergeError> {
         self.join_rows(|order, _| {
             let mut missing = MissingCases::default();
@@ -146,7 +128,7 @@ impl Shards {
         })
     }
 
-    /// Joins the rows in the order of `cases`, which are the cases of the experiment.
+    /// `cases` are those of the experiment.
     pub fn in_case_order<C: Iterator<Item = CaseId>>(
         &self,
         cases: impl Fn() -> C,
@@ -171,15 +153,14 @@ impl Shards {
         })
     }
 
-    /// Reads the rows in the joined order.
+    /// The second pass.
     pub fn rows(&self, merged: &MergedOrder) -> impl Iterator<Item = Result<Record, ReadError>> {
         let mut reader = RowReader::new(&self.sources);
         merged.order.iter().map(move |row| self.row(&mut reader, *row))
     }
 
-    /// Joins the predicted rows by the function `join`. It receives the indices of the rows in the
-    /// order of the files, and a map from cases to rows. Measured rows are appended after the
-    /// predicted rows. A measured row is never expected, and never reported as missing.
+    /// Joins the predicted rows by `join`, which receives their indices in the order of the files,
+    /// and a map from cases to rows. Measured rows, which are never expected or missing, follow.
     fn join_rows(
         &self,
         join: impl FnOnce(Vec<usize>, HashMap<CaseKey, usize>) -> Result<MergedOrder, MergeError>,
@@ -200,7 +181,7 @@ impl Shards {
         Ok(merged)
     }
 
-    /// Returns a map from cases to rows. Returns an error if two rows belong to the same case.
+    /// Errors if two rows belong to the same case.
     fn by_case(&self, rows: &[usize]) -> Result<HashMap<CaseKey, usize>, MergeError> {
         let mut at = HashMap::with_capacity(rows.len());
         for row in rows {
@@ -225,7 +206,7 @@ impl Shards {
         }
     }
 
-    /// Returns the file and the number of a row, for a message.
+    /// File and number, for a message.
     fn place(&self, row: usize) -> String {
         let source = self.rows[row].source;
         let number =
@@ -244,7 +225,6 @@ mod tests {
     use crate::compare::tests::row;
     use crate::input::tests::written;
 
-    /// Rows for two topologies, two algorithms and two repetitions.
     fn all_rows() -> Vec<Record> {
         let at = |topology: &str, algorithm, repetition| Record {
             topology: topology.to_owned(),
@@ -257,7 +237,6 @@ mod tests {
             .collect()
     }
 
-    /// Returns the rows with these indices.
     fn shard(keep: &[usize]) -> Vec<Record> {
         keep.iter().map(|i| all_rows()[*i].clone()).collect()
     }
@@ -270,8 +249,7 @@ mod tests {
         records.iter().map(|record| record.case().owned()).collect()
     }
 
-    /// Joins files named `part-0.csv`, `part-1.csv`, etc. Returns the rows and the missing cases,
-    /// or the error message.
+    /// Returns the rows and the missing cases, or the error message.
     fn merged(
         files: &[Vec<Record>],
         order: Option<&[CaseId]>,
@@ -319,8 +297,7 @@ mod tests {
         let (rows, missing) = merged(&files(&[&[0, 1, 2], &[4, 5, 6, 7]]), None).unwrap();
         assert_eq!((rows.len(), missing.count), (7, 1));
         assert_eq!(missing.named, ["gen on torus:4x4, uniform:64, paragon, repetition 1"]);
-        // No row has the topology `ring`, so only the experiment shows that the cases on it are
-        // missing.
+        // No row has the topology `ring`, so only the experiment shows that its cases are missing.
         let shards = files(&[&[0, 1], &[2, 3]]);
         assert_eq!(merged(&shards, None).unwrap().1.count, 0);
         assert_eq!(merged(&shards, Some(&cases(&all_rows()))).unwrap().1.count, 4);
@@ -336,7 +313,7 @@ mod tests {
     #[test]
     fn more_files_than_may_be_open_are_joined() {
         let many: Vec<Record> = (0..600).map(|repetition| row("pex", repetition, 1.0)).collect();
-        // Each file has two rows that are far apart in the order of the experiment.
+        // Each file has two rows that are far apart.
         let parts: Vec<Vec<Record>> =
             (0..300).map(|i| vec![many[300 + i].clone(), many[i].clone()]).collect();
         assert_eq!(merged(&parts, Some(&cases(&many))).unwrap().0, many);

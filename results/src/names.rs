@@ -5,12 +5,12 @@ use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::spec::Spec;
 use swapmeet_workloads::default_number;
 
-/// Divides specs into the part that all of them have in common and their own parts.
+/// Divides specs into the part that all have in common and their own parts.
 ///
-/// If the specs have different names, nothing is in common. If they differ only in arguments with
-/// keys, their own parts are these arguments. A spec that states none of them has their defaults as
-/// its own part. Otherwise an own part begins with the name of the spec. Machines that an experiment
-/// defines, `NAME (DEFINITION)`, are called by name if the names differ.
+/// Specs with different names have nothing in common. If they differ only in arguments with keys,
+/// these are their own parts; a spec that states none of them has their defaults as its own part.
+/// Otherwise an own part begins with the name. Machines that an experiment defines,
+/// `NAME (DEFINITION)`, are called by name if the names differ.
 ///
 /// ```
 /// use swapmeet_results::without_common_parts;
@@ -67,8 +67,8 @@ pub fn without_common_parts(specs: &[&str]) -> (String, Vec<String>) {
     (common.join(","), read.iter().map(|spec| named(&own(spec))).collect())
 }
 
-/// Describes a spec that leaves out all of these arguments: by the values that it has without them
-/// or, if none of these is a known number, by the names of the arguments.
+/// Describes a spec without these arguments, by its values or, if none of these is a known number,
+/// by the names of the arguments.
 fn defaults(spec: &str, keys: &[&str]) -> String {
     let value = |key: &&str| {
         let of_machine = || Machine::parse(spec).ok()?.number(key);
@@ -78,7 +78,7 @@ fn defaults(spec: &str, keys: &[&str]) -> String {
     if known.is_empty() { format!("without {}", keys.join(", ")) } else { known.join(",") }
 }
 
-/// Returns a spec and the texts of its arguments. Returns `None` if it does not follow the grammar.
+/// `None` if the text does not follow the grammar.
 fn arguments(text: &str) -> Option<(Spec, Vec<&str>)> {
     let spec = Spec::parse("spec", text).ok()?;
     let texts: Option<Vec<&str>> =

@@ -7,18 +7,17 @@ use std::io::{self, Write};
 pub trait Sink {
     fn record(&mut self, record: &Record) -> io::Result<()>;
 
-    /// Ends the output; no more rows follow.
+    /// No more rows follow.
     fn finish(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// A writer of rows as CSV (RFC 4180, UTF-8). It writes the header once. It writes each row by a
-/// single call of `write`, and then flushes. Programs that read the file during the run therefore
-/// see complete rows, and a killed run leaves at most one torn row.
+/// Writes CSV (RFC 4180, UTF-8): each row by a single call of `write`, and then a flush, so that
+/// readers see complete rows, and a killed run leaves at most one torn row.
 ///
-/// Lines end in a line feed without a carriage return. Every CSV reader accepts that, and `cut`,
-/// `awk` and `diff` do not see a carriage return in the last column.
+/// Lines end in a line feed alone, which every CSV reader accepts, so that `cut`, `awk` and `diff`
+/// do not see a carriage return.
 pub struct CsvSink<W: Write> {
     out: W,
     headed: bool,
@@ -27,8 +26,7 @@ pub struct CsvSink<W: Write> {
 }
 
 impl<W: Write> CsvSink<W> {
-    /// Creates a sink that writes to `out`. The header is written with the first row, or at the end
-    /// if there is no row.
+    /// The header is written with the first row, or at the end.
     pub fn new(out: W) -> Self {
         Self { out, headed: false, line: Vec::new() }
     }
@@ -38,10 +36,9 @@ impl<W: Write> CsvSink<W> {
         Self { out, headed: true, line: Vec::new() }
     }
 
-    /// Writes the header if it has not been written yet, then the row.
+    /// With the header, if it has not been written yet.
     fn write(&mut self, row: Option<&Record>) -> io::Result<()> {
-        /// The initial size of the buffer, which is enough for most rows. The buffer grows if a row
-        /// is longer.
+        /// Enough for most rows.
         const ROW: usize = 512;
         let line = std::mem::take(&mut self.line);
         let mut lines = csv::WriterBuilder::new().buffer_capacity(ROW).from_writer(line);
@@ -61,8 +58,7 @@ impl<W: Write> CsvSink<W> {
 
 impl<W: Write> Sink for CsvSink<W> {
     fn record(&mut self, record: &Record) -> io::Result<()> {
-        // A single `NaN` would make the whole file unreadable, so a row with a value that is not
-        // finite is refused.
+        // A single `NaN` would make the whole file unreadable.
         if let Some(error) = record.unwritable() {
             return Err(io::Error::new(io::ErrorKind::InvalidData, error));
         }
@@ -81,7 +77,6 @@ mod tests {
     use std::cell::RefCell;
     use std::rc::Rc;
 
-    /// A shared buffer whose current contents can be inspected.
     #[derive(Clone, Default)]
     struct Page(Rc<RefCell<Vec<u8>>>);
 
@@ -115,7 +110,7 @@ mod tests {
         assert_eq!(seen, [0, 2, 3, 4, 4]);
     }
 
-    /// A writer that stores the bytes of each call of `write` separately.
+    /// The bytes of each call of `write`.
     #[derive(Default)]
     struct Pieces(Vec<Vec<u8>>);
 

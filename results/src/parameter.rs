@@ -1,7 +1,5 @@
-//! The parameters of specs that have a number, such as `tokens` in `moe:experts=64,tokens=16`.
-//!
-//! Each of them can be the axis of a figure or of a table, and the property by which cases are
-//! compared. Specs are read with the grammar that the rest of the program uses ([`Spec`]).
+//! The parameters of specs that have a number, such as `tokens` in `moe:experts=64,tokens=16`: axes
+//! of figures and tables, and properties by which cases are compared.
 
 use crate::case_id::CaseId;
 use crate::specs::{argument, without};
@@ -23,10 +21,8 @@ pub enum SpecKind {
 }
 
 impl SpecKind {
-    /// All kinds.
     pub const ALL: [Self; 4] = [Self::Workload, Self::Topology, Self::Machine, Self::Algorithm];
 
-    /// Returns the name of the kind.
     pub fn word(self) -> &'static str {
         match self {
             Self::Workload => "workload",
@@ -37,19 +33,15 @@ impl SpecKind {
     }
 }
 
-/// A parameter of specs whose value is a number in at least one spec.
+/// Its value is a number in at least one spec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Parameter {
-    /// The kind of spec that has the parameter.
     pub of: SpecKind,
-    /// The key of the parameter.
     pub key: &'static str,
-    /// The unit of the values.
     pub unit: Unit,
 }
 
 impl Parameter {
-    /// Returns the spec of a case that can have the parameter.
     pub fn spec<'a>(self, case: &CaseId<&'a str>) -> &'a str {
         match self.of {
             SpecKind::Workload => case.setting.workload,
@@ -59,9 +51,9 @@ impl Parameter {
         }
     }
 
-    /// Returns the value of the parameter in a spec. If the spec does not state it, this is the
-    /// value of the machine's preset or the default of the workload's generator. Returns `None` if
-    /// the value is no number, or if the default is not known.
+    /// Returns the value in a spec or, if the spec does not state it, that of the machine's preset
+    /// or of the workload's generator. `None` if the value is no number, or the default is not
+    /// known.
     pub fn value(self, spec: &str) -> Option<f64> {
         match argument(spec, self.key) {
             Some(text) => number(text),
@@ -73,50 +65,45 @@ impl Parameter {
         }
     }
 
-    /// Returns the value of the parameter in a spec as a text, which is empty if it is not known.
+    /// Empty if it is not known.
     pub(crate) fn text(self, spec: &str) -> &str {
         argument(spec, self.key)
             .or_else(|| self.value(spec).map(|value| interned(&value.to_string())))
             .unwrap_or_default()
     }
 
-    /// Returns a spec without the parameter.
     pub fn removed_from(self, spec: &str) -> Cow<'_, str> {
         without(spec, self.key)
     }
 
-    /// Formats a value for people.
     pub fn label(self, value: f64) -> String {
         self.unit.text(value)
     }
 }
 
-/// The parameters with numbers in the specs of some cases.
 #[derive(Debug, Clone, Default)]
 pub struct Parameters(BTreeMap<(SpecKind, &'static str), Found>);
 
 /// The values of a parameter in all specs.
 #[derive(Debug, Clone, Default)]
 struct Found {
-    /// The bits of the values, so that they can be ordered. There are no negative values.
+    /// As bits, so that they can be ordered. None is negative.
     values: BTreeSet<u64>,
     /// Whether a value is written with a unit of bytes.
     has_bytes: bool,
-    /// Whether some specs differ only in this parameter.
+    /// Whether some specs differ only in this.
     varies: bool,
 }
 
-/// The reason why a name is not the name of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownParameter {
-    /// No spec has such a parameter.
     #[error("no spec of these rows has a number `{name}`")]
     Unknown {
         name: String,
         /// The names of all parameters.
         known: Vec<String>,
     },
-    /// Several kinds of specs have the parameter.
+    /// Several kinds of specs have it.
     #[error("`{name}` is a number of several specs, expected one of {}", known.join(", "))]
     Ambiguous {
         name: String,
@@ -135,8 +122,7 @@ impl UnknownParameter {
 }
 
 impl Parameters {
-    /// Returns the parameters of settings, which are topology, workload and machine of each case
-    /// one after another, and of algorithms.
+    /// `settings` has topology, workload and machine of each case one after another.
     pub(crate) fn of<'a>(
         settings: impl Iterator<Item = &'a str>,
         algorithms: impl Iterator<Item = &'a str>,
@@ -154,7 +140,7 @@ impl Parameters {
                 found.add(*of, arg);
             }
         }
-        // Add the values that other specs of the same kind leave to their defaults.
+        // Add the values that other specs leave to their defaults.
         let parameters: Vec<Parameter> = found.all().collect();
         for parameter in parameters {
             let own = specs.iter().filter(|(of, _)| *of == parameter.of);
@@ -173,7 +159,7 @@ impl Parameters {
     }
 
     fn add(&mut self, of: SpecKind, arg: &Arg) {
-        /// The maximum number of parameters. Rows of the program have far fewer.
+        /// Rows of the program have far fewer.
         const MOST: usize = 1000;
         let (Some(key), Some(value)) = (arg.key(), number(arg.value())) else { return };
         if self.0.len() < MOST {
@@ -183,7 +169,7 @@ impl Parameters {
         }
     }
 
-    /// Returns the parameter with this name, which may have a prefix, as in `machine.ports`.
+    /// It may have a prefix, as in `machine.ports`.
     pub fn find(&self, name: &str) -> Result<Parameter, UnknownParameter> {
         let (prefix, key) = name.split_once('.').unwrap_or(("", name));
         let of = SpecKind::ALL.into_iter().find(|of| of.word() == prefix);
@@ -206,7 +192,7 @@ impl Parameters {
         }
     }
 
-    /// Returns all parameters, those of workloads first.
+    /// Those of workloads first.
     fn all(&self) -> impl Iterator<Item = Parameter> {
         self.0.iter().map(|(&(of, key), found)| {
             let unit = match Unit::of_column(key) {
@@ -217,8 +203,8 @@ impl Parameters {
         })
     }
 
-    /// Returns the parameters in which some specs differ that are equal otherwise. The parameter with
-    /// the most values is the first one.
+    /// Returns the parameters in which otherwise equal specs differ, first the one with most
+    /// values.
     pub fn varying(&self) -> Vec<Parameter> {
         let found = |parameter: &Parameter| &self.0[&(parameter.of, parameter.key)];
         let mut varying: Vec<Parameter> = self.all().filter(|p| found(p).varies).collect();
@@ -227,7 +213,7 @@ impl Parameters {
     }
 }
 
-/// Parses a number, or a size with a unit. Returns `None` for a number below 0.
+/// Or a size with a unit. `None` below 0.
 fn number(text: &str) -> Option<f64> {
     let number = parse_decimal(text).or_else(|| parse_size(text).ok().map(|bytes| bytes as f64));
     number.filter(|number| number.is_finite() && *number >= 0.0)
@@ -288,7 +274,6 @@ mod tests {
         assert!(found().find("topology.ports").is_err());
     }
 
-    /// A value that a spec leaves out is that of the machine's preset or of the generator.
     #[test]
     fn values_that_a_spec_leaves_out_have_their_defaults() {
         let startup = found().find("startup_us").unwrap();

@@ -1,11 +1,11 @@
-//! The parts of a completion time, whose sum is the completion time.
+//! The parts of a completion time, whose sum it is.
 
 use crate::field::{FINEST, NotFinite, STEPS, rounded};
 use crate::record::{Record, columns};
 use crate::stats::Summary;
 use swapmeet_core::cost::kind::{Kind, Parts};
 
-/// Returns the mean of each part over `rows`. A part that no row has is `None`.
+/// A part that no row has is `None`.
 pub fn mean<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Parts {
     let rows: Vec<Parts> = rows.into_iter().map(Record::parts).collect();
     Parts::from_fn(|kind| {
@@ -14,12 +14,10 @@ pub fn mean<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Parts {
     })
 }
 
-/// Returns the completion time, which is the sum of the parts. Returns `None` if there are no
-/// parts.
+/// The sum of the parts; `None` without parts.
 ///
-/// Written parts are rounded to millionths. The sum is computed in whole millionths, so that the
-/// written parts add up exactly to the written time. This is the case for times up to about half an
-/// hour. The sum of a longer time has the precision of a double.
+/// It is computed in whole millionths, so that the written, rounded parts add up exactly to the
+/// written time. Above about half an hour, it has the precision of a double.
 pub fn total(parts: &Parts) -> Option<f64> {
     let parts = || parts.0.into_iter().flatten();
     parts().next()?;
@@ -33,8 +31,8 @@ pub fn total(parts: &Parts) -> Option<f64> {
 }
 
 impl Record {
-    /// Sets the parts, rounded to the precision of a written row, and the time, which is the sum of
-    /// the rounded parts. Leaves the row unchanged if a value is not finite.
+    /// Rounds the parts as in a written row, and sets the time to their sum. Leaves the row
+    /// unchanged if a value is not finite.
     pub fn set_parts(&mut self, parts: &Parts) -> Result<(), NotFinite> {
         let total = total(parts);
         let named = Kind::PARTS.map(|kind| (kind.name(), parts[kind]));
@@ -62,7 +60,6 @@ impl Record {
         Ok(())
     }
 
-    /// Returns the parts of the completion time.
     pub fn parts(&self) -> Parts {
         Parts::of([
             (Kind::Startup, self.startup_us),

@@ -4,8 +4,8 @@ use crate::parts;
 use crate::record::{MOST_US, Record, Status};
 
 impl Record {
-    /// If values of the row contradict each other, returns the name of a column and what was
-    /// expected instead. This program writes no such row, so a worker that sends one has forged it.
+    /// Returns a column and what was expected instead. This program writes no such row, so a worker
+    /// that sends one has forged it.
     pub fn contradiction(&self) -> Option<(&'static str, &'static str)> {
         /// Columns that rows of every status have.
         const ALWAYS: [&str; 2] = ["plan_ms", "wall_ms"];
@@ -22,7 +22,6 @@ impl Record {
         if (sum - time).abs() > 1e-12 * time {
             return Some(("time_us", "the sum of its parts"));
         }
-        // The written values are rounded to a millionth.
         if self.lower_bound_us.is_some_and(|bound| bound > time * (1.0 + 1e-9) + 2e-6) {
             return Some(("time_us", "a time of at least `lower_bound_us`"));
         }

@@ -1,10 +1,9 @@
 //! One row of results. A single table of columns defines the CSV header, the text of each field,
-//! the parser and the JSON output, so that these always agree.
+//! the parser and the JSON output.
 //!
-//! serde's derive with the csv crate is not used, for three reasons. csv writes floating-point
-//! numbers in a different form from `{}`, which all result files use. JSON needs numbers where CSV
-//! needs rounded texts. If the parser of a field reports an error, csv does not say in which
-//! column.
+//! serde's derive with the csv crate is not used, because csv writes floating-point numbers in a
+//! different form from `{}`, JSON needs numbers where CSV needs rounded texts, and errors of a
+//! field would not name their column.
 
 use crate::field::{Field, NotFinite, words};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
@@ -46,8 +45,7 @@ words! {
     }
 }
 
-/// The longest time of a row in µs. A longer one has no meaning: the age of the universe is less than
-/// 1e24 µs.
+/// The longest time of a row in µs. The age of the universe is less than 1e24 µs.
 pub const MOST_US: f64 = 1e30;
 
 #[derive(Debug)]
@@ -72,7 +70,7 @@ pub struct ColumnInfo {
     pub meaning: &'static str,
 }
 
-/// Expands to whether a column with this role (`case` or `outcome`) belongs to the outcome.
+/// Whether a column with this role (`case` or `outcome`) is an outcome.
 macro_rules! is_outcome {
     (case) => {
         false
@@ -268,7 +266,6 @@ pub fn column_infos() -> impl Iterator<Item = ColumnInfo> {
     COLUMNS.iter().map(|c| c.info)
 }
 
-/// Returns the column with this name.
 pub(crate) fn column(name: &str) -> Option<&'static Column> {
     COLUMNS.iter().find(|c| c.info.name == name)
 }
@@ -290,8 +287,7 @@ pub fn outcome_columns() -> impl Iterator<Item = &'static str> {
     COLUMNS.iter().filter(|c| c.is_outcome).map(|c| c.info.name)
 }
 
-/// Returns the columns that every result file has. The columns after them were added in later
-/// versions.
+/// Those of every result file. Later versions added the columns after them.
 pub(crate) fn required_columns() -> impl Iterator<Item = &'static str> {
     const LAST: &str = "wall_ms";
     let count = columns().take_while(|c| *c != LAST).count() + 1;
@@ -390,8 +386,8 @@ impl Record {
     }
 }
 
-/// Formats a verification as tables show it. `compared_on` is the number of `nodes` whose plans were
-/// compared with a claimed symmetry.
+/// Formats a verification as tables show it. `compared_on` is the number of `nodes` whose plans
+/// were compared with a claimed symmetry.
 pub(crate) fn verification(verified: Verified, compared_on: Option<u64>, nodes: u64) -> String {
     match compared_on {
         Some(compared) if compared < nodes => format!("{verified} ({compared} of {nodes})"),

@@ -1,10 +1,7 @@
-//! Output of a comparison as a text table, CSV, JSON, Markdown, LaTeX and HTML. No format uses
-//! colour.
+//! Output of a comparison as a text table, CSV, JSON, Markdown, LaTeX and HTML, without colour.
 //!
-//! A [`View`] decides what is shown: a line for each group, a table of each group with all
-//! statistics, or a table of algorithms over the values of an axis. All views are divided into
-//! [`Section`]s, which the formats write one after another, so that the text is never in memory as
-//! a whole.
+//! A [`View`] decides what is shown. All views are divided into [`Section`]s, which the formats
+//! write one after another, so that the text is never in memory as a whole.
 
 mod csv;
 mod html;
@@ -34,26 +31,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use swapmeet_core::text::is_unsafe;
 
-/// What is shown of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
     /// A line for each group: the fastest algorithm, the next one, and whether they differ.
     Summary,
     /// A table of each group with all statistics.
     Details,
-    /// A table of the times of algorithms over the values of an axis.
+    /// Times of algorithms over the values of an axis.
     Pivot(Axis),
 }
 
 impl View {
-    /// Returns the view if the user chooses none: details of a single group, and a summary of
-    /// several groups.
     pub fn of(comparison: &Comparison) -> Self {
         if comparison.groups.len() > 1 { Self::Summary } else { Self::Details }
     }
 }
 
-/// The columns of the table of a group.
 const HEADER: [&str; 15] = [
     "algorithm",
     "rows",
@@ -72,15 +65,13 @@ const HEADER: [&str; 15] = [
     "time/alone",
 ];
 
-/// The number of text columns in [`HEADER`], which are its first columns.
+/// Texts are its first columns.
 const WORDS: usize = 3;
 
-/// A cell of a table.
 #[derive(Debug, Clone, Default)]
 struct Cell {
     text: String,
-    /// Whether the cell has the time of the fastest algorithm, or a time that cannot be
-    /// distinguished from it.
+    /// The fastest time, or one that cannot be distinguished from it.
     is_best: bool,
 }
 
@@ -90,8 +81,7 @@ impl From<String> for Cell {
     }
 }
 
-/// A table with its title and the sentences below it. Each column has a name and a flag that is
-/// true for numbers.
+/// A table with its title and the sentences below it. A column has a flag for numbers.
 struct Section {
     title: String,
     header: Vec<(Cow<'static, str>, bool)>,
@@ -111,7 +101,6 @@ fn sections(comparison: &Comparison, view: View) -> Box<dyn Iterator<Item = Sect
     Box::new(own.chain(measured(comparison)))
 }
 
-/// Returns the table of measured and predicted times.
 fn measured(comparison: &Comparison) -> Option<Section> {
     const HEADER: [(&str, bool); 10] = [
         ("topology", false),
@@ -175,8 +164,7 @@ fn line_cells(
     repeated: bool,
 ) -> [String; HEADER.len()] {
     let time = line.time.as_ref();
-    // If each algorithm was run only once, the mean is the only value, and all other statistics are
-    // omitted.
+    // If each algorithm was run only once, the mean is the only statistic.
     let sample = time.filter(|_| repeated);
     let number = |f: Option<f64>| f.map(|f| format!("{f:.3}")).unwrap_or_default();
     let verified = if time.is_some() { line.verification.clone() } else { String::new() };
@@ -209,16 +197,15 @@ fn line_cells(
     ]
 }
 
-/// Returns the time of all communicators divided by the time of one alone.
 fn to_alone(line: &ComparisonLine) -> String {
     line.ratio_to_alone.map(|ratio| format!("{ratio:.2}")).unwrap_or_default()
 }
 
-/// Returns a line for each group: the settings in which it differs from the other groups, the
-/// fastest algorithm, and whether it is significantly faster than the next one.
+/// A line for each group: the settings in which it differs from others, the fastest algorithm, and
+/// whether it is significantly faster than the next one.
 fn summary(comparison: &Comparison) -> Section {
     let groups = || comparison.groups.iter().map(|group| &**group);
-    // Show the settings in which groups differ as columns, and what they have in common once.
+    // Settings in which groups differ are columns; the others are shown once.
     let (mut common, mut columns) = (Vec::new(), Vec::new());
     let mut add = |name: &'static str, texts: Vec<String>| {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -251,7 +238,6 @@ fn summary(comparison: &Comparison) -> Section {
     if names.collect::<BTreeSet<_>>().len() < comparison.groups.len() {
         add("inputs", of(|group| group.setting.inputs.replace(',', ", ")));
     }
-    // Add the results.
     let baselines: BTreeSet<&str> =
         groups().filter_map(|group| group.baseline.as_deref()).collect();
     let is_chosen = |group: &Group| {
@@ -289,12 +275,11 @@ fn summary(comparison: &Comparison) -> Section {
     }
 }
 
-/// The text for a difference that has no uncertainty.
 const EXACT: &str = "exact";
 
-/// Returns the fastest algorithm of a group, its time, the ratio of this time to that of the
-/// baseline, the next algorithm, the factor by which it takes longer, whether the two times differ
-/// significantly, and the ratio of the fastest time to that of one communicator alone.
+/// The fastest algorithm, its time, its ratio to the baseline, the next algorithm, the factor by
+/// which it is slower, whether the difference is significant, and the ratio of the fastest time to
+/// that of one communicator alone.
 fn summary_cells(group: &Group, baseline: Option<&str>) -> [String; 7] {
     let Some(winner) = &group.winner else {
         return std::array::from_fn(|at| if at == 0 { "none".to_owned() } else { String::new() });
@@ -322,7 +307,7 @@ fn summary_cells(group: &Group, baseline: Option<&str>) -> [String; 7] {
     ]
 }
 
-/// Says whether the fastest algorithm of a group differs significantly from the next one.
+/// Whether the difference to the next algorithm is significant.
 fn evidence(group: &Group, winner: &Winner) -> String {
     let Some(second) = &winner.second else { return String::new() };
     let runs = |name: &str| {
@@ -339,8 +324,7 @@ fn evidence(group: &Group, winner: &Winner) -> String {
     }
 }
 
-/// Describes the result of a group in one sentence. It claims a difference only if the corrected
-/// p-value is below 0.05, or if there is no uncertainty.
+/// Claims a difference only if the corrected p-value is below 0.05, or without uncertainty.
 fn conclusion(group: &Group) -> Option<String> {
     if !group.no_baseline.is_empty() {
         return Some(format!("Nothing to compare with: {}.", single_line(&group.no_baseline)));
@@ -375,7 +359,7 @@ fn conclusion(group: &Group) -> Option<String> {
     })
 }
 
-/// Says how many cases are not `ok`.
+/// Cases that are not `ok`.
 fn failed(comparison: &Comparison) -> Option<String> {
     let mut counts: BTreeMap<Status, u32> = BTreeMap::new();
     for (status, n) in comparison.groups.iter().flat_map(|g| &g.lines).flat_map(|l| l.rows.iter()) {
@@ -387,12 +371,10 @@ fn failed(comparison: &Comparison) -> Option<String> {
         .then(|| format!("rows without a time: {}; see --details", counts.join(", ")))
 }
 
-/// Compares the algorithms of a group with the optimum; `None` if no row has an optimum.
+/// `None` if no row has an optimum.
 fn optimum_sentence(group: &Group) -> Option<String> {
-    /// The maximum number of algorithms that are named.
     const NAMED: usize = 5;
-    /// The sentence mentions the interval of the optimum if its relative width is at least this
-    /// value.
+    /// Relative width of the interval from which it is mentioned.
     const WIDE: f64 = 0.1;
     let known = || group.lines.iter().filter_map(|line| Some((line, line.optimum?)));
     let gap = known().map(|(_, optimum)| optimum.gap).reduce(f64::max)?;
@@ -411,8 +393,7 @@ fn optimum_sentence(group: &Group) -> Option<String> {
     Some(format!("{}.{wide}", parts.join("; ")))
 }
 
-/// Compares one algorithm with the optimum. The first comparison of a sentence always names the
-/// optimum.
+/// The first comparison of a sentence names the optimum.
 fn against_optimum(line: &ComparisonLine, optimum: LineOptimum, is_first: bool) -> String {
     let (name, than) =
         (single_line(&line.algorithm), if is_first { " as the optimum" } else { "" });
@@ -426,8 +407,7 @@ fn against_optimum(line: &ComparisonLine, optimum: LineOptimum, is_first: bool) 
     }
 }
 
-/// Returns the remarks that concern all groups. They mention duplicates, times that are exact, and
-/// the correction of p-values.
+/// Returns the remarks on duplicates, on exact times, and on the correction of p-values.
 fn notes(comparison: &Comparison) -> Vec<String> {
     let is_of_noise = matches!(comparison.by, By::Parameter(noise) if noise.key == "noise");
     let single = |group: &&Arc<Group>| group.is_exact() && is_of_single_runs(group) && !is_of_noise;
@@ -470,8 +450,7 @@ fn rank_limits(comparison: &Comparison) -> BTreeSet<String> {
     lines.filter_map(remark).collect()
 }
 
-/// If the rank test of a line cannot become significant with any times, because there are too few
-/// repetitions for the number of comparisons, returns the name of the test, the number of
+/// Returns the name of a rank test that cannot become significant with any times, the number of
 /// repetitions that it needs, and the number of comparisons.
 ///
 /// The least p-value of Wilcoxon's signed-rank test with n pairs is 2/2^n. That of the Mann-Whitney
@@ -499,7 +478,7 @@ fn rank_shortfall(
     (!is_possible(n, m)).then_some((name, needed, tests))
 }
 
-/// Returns the number of ways to choose `n` of `n + m` things.
+/// To choose `n` of `n + m` things.
 fn ways(n: usize, m: usize) -> f64 {
     (1..=n).map(|i| (m + i) as f64 / i as f64).product()
 }
@@ -514,8 +493,7 @@ fn run_count(line: &ComparisonLine) -> usize {
     line.time.as_ref().map_or(0, |time| time.n)
 }
 
-/// Describes the status of a line's rows. If all rows have the same status, the text is this
-/// status. Otherwise it has the number of rows for each status.
+/// The status of all rows, or the number of rows for each.
 fn status_text(line: &ComparisonLine) -> String {
     let mut counts = line.rows.iter();
     let (first, second) = (counts.next(), counts.next());
@@ -556,14 +534,13 @@ fn title(group: &Group) -> String {
     single_line(&parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the reasons of lines that are not `ok`.
 fn reasons(group: &Group) -> impl Iterator<Item = String> + '_ {
     let with_reason = group.lines.iter().filter(|l| !l.reason.is_empty());
     with_reason.map(|l| single_line(&format!("{}: {}", l.algorithm, l.reason)))
 }
 
-/// Replaces control characters and similar characters by spaces. Names and reasons come from
-/// plugins and files, and could otherwise break the line or control the terminal.
+/// Names and reasons come from plugins and files, and could otherwise break the line or control the
+/// terminal.
 pub fn single_line(text: &str) -> String {
     text.chars().map(|c| if is_unsafe(c) { ' ' } else { c }).collect()
 }
@@ -576,7 +553,6 @@ pub(crate) mod tests {
     use crate::record::Record;
     use std::io::Write;
 
-    /// Returns the whole text of an output, without spaces and line ends at its end.
     pub(crate) fn text_of<E: std::fmt::Debug>(
         write: impl FnOnce(&Comparison, &mut dyn Write) -> Result<(), E>,
         comparison: &Comparison,
@@ -586,7 +562,6 @@ pub(crate) mod tests {
         String::from_utf8(text).unwrap().trim_end().to_owned()
     }
 
-    /// Returns the whole text of an output with all details.
     pub(crate) fn details_of(
         write: impl FnOnce(&Comparison, View, &mut dyn Write) -> std::io::Result<()>,
         comparison: &Comparison,
@@ -609,8 +584,7 @@ pub(crate) mod tests {
         comparison(rows.collect())
     }
 
-    /// A comparison in which one algorithm fails in all runs and a second algorithm fails in some
-    /// runs.
+    /// One algorithm fails in all runs and a second one in some.
     pub(crate) fn partly_failed() -> Comparison {
         comparison(vec![
             row("fast", 0, 10.0),
@@ -651,7 +625,6 @@ pub(crate) mod tests {
             [""; 0],
             "random sizes are not exact"
         );
-        // Random topologies are not exact, whether algorithms or topologies are compared.
         for (topology, is_exact) in [
             ("torus:4x4,faults=2", false),
             ("torus:4x4,slow-links=2:0.5", false),
@@ -675,8 +648,8 @@ pub(crate) mod tests {
         assert_eq!(notes(&repeated()), ["p-values are corrected for 2 comparisons (Holm).", limit]);
     }
 
-    /// 16 nodes with blocks of 64 bytes move 1,024 bytes each. In 1.024 µs, this is an algorithm
-    /// bandwidth of 1 GB/s, and of 15/16 GB/s on the bus (doc/PERFORMANCE.md of nccl-tests).
+    /// In 1.024 µs, 16 nodes with blocks of 64 bytes move 1,024 bytes each: 1 GB/s, and 15/16 GB/s
+    /// on the bus (doc/PERFORMANCE.md of nccl-tests).
     #[test]
     fn bandwidths_are_those_of_the_mean_time() {
         let of = |collective: &str, repetition, time| {
@@ -734,7 +707,6 @@ pub(crate) mod tests {
             let compared = compare_by(&files(rows.collect()), &options).unwrap();
             let has_column = details_of(write_table, &compared).contains("  rank p");
             let remarks: Vec<String> = rank_limits(&compared).into_iter().collect();
-            // The p-values are shown only if they can become significant.
             assert_eq!(has_column, remarks.is_empty());
             remarks
         };
@@ -798,7 +770,7 @@ pub(crate) mod tests {
         rows.map(|row| Record { seed: 1000 + row.seed, ..row })
     }
 
-    /// Returns the ratio of the last line of the only group, its interval and its p-values.
+    /// Ratio, interval and p-values of the last line.
     fn last_cells(records: Vec<Record>, baseline: Option<&str>) -> [String; 3] {
         let compared = compare(&files(records), baseline).unwrap();
         let Section { header, lines, .. } = of_group(&compared, &compared.groups[0]);
@@ -838,8 +810,7 @@ pub(crate) mod tests {
         assert_eq!(last_cells(apart(), None), ["1.003", "0.943 to 1.067", "0.883"]);
     }
 
-    /// The interval of the ratio excludes 1, but the p-value does not fall below 0.05. A sentence
-    /// has a single standard: it claims no difference.
+    /// The interval of the ratio excludes 1, but the p-value does not fall below 0.05.
     #[test]
     fn no_sentence_claims_a_difference_that_the_p_value_denies() {
         let rows = || runs_of("a", &[10.0, 14.0]).chain(runs_of("b", &[20.0, 28.0])).collect();
@@ -892,7 +863,7 @@ pub(crate) mod tests {
         );
     }
 
-    /// The interval of the ratio, 1.9999 to 2.0002, is narrower than the digits that are shown.
+    /// 1.9999 to 2.0002 is narrower than the digits that are shown.
     #[test]
     fn a_small_spread_is_not_rounded_away() {
         let a = || runs_of("a", &[10.0, 10.001, 9.999]);
@@ -928,8 +899,7 @@ pub(crate) mod tests {
         );
     }
 
-    /// Eight groups of three algorithms with three repetitions: the summary has a line for each
-    /// group, states once what all groups have in common, and fits on a screen.
+    /// Eight groups of three algorithms with three repetitions.
     #[test]
     fn a_summary_of_eight_groups_fits_on_a_screen() {
         let moe = |tokens: u32, skew: u32| {
@@ -976,7 +946,6 @@ pub(crate) mod tests {
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     }
 
-    /// With a baseline, the summary has the ratio of the fastest time to that of the baseline.
     #[test]
     fn a_summary_compares_with_the_baseline() {
         let sized = |bytes: u32, name: &str, time| Record {

@@ -1,11 +1,11 @@
-//! Comparison of a row with the row of its rerun: the values that changed, and possible reasons.
+//! Comparison of a row with that of its rerun.
 
 use crate::case_id::Difference;
 use crate::record::{Record, outcome_columns, required_columns};
 
 impl Record {
-    /// Returns the outcome columns in which this row and the row of its rerun differ. The columns
-    /// `plan_ms` and `wall_ms` are ignored, and so are columns that the old file did not have.
+    /// Outcome columns without `plan_ms` and `wall_ms`, and without those that the old file did not
+    /// have.
     pub fn changes(&self, again: &Record) -> Vec<Difference> {
         let promised: Vec<&str> = required_columns().collect();
         let pairs = outcome_columns().zip(self.outcome().zip(again.outcome()));
@@ -22,12 +22,10 @@ impl Record {
         pairs.filter(|(column, (was, is))| differs(column, was, is)).map(change).collect()
     }
 
-    /// Returns differences in columns that may explain why values changed: the build, the version,
-    /// the input files, or the definition of the machine.
+    /// Build, version, input files or definition of the machine.
     pub fn reasons(&self, again: &Record) -> Vec<Difference> {
         let (mut ours, mut theirs) = (self.case(), again.case());
-        // Compare the definitions of machines instead of their names, because a rerun uses the
-        // definition.
+        // Definitions instead of names, because a rerun uses the definition.
         let machines = [ours.setting.short_machine(), theirs.setting.short_machine()];
         for (case, machine) in [&mut ours, &mut theirs].into_iter().zip(&machines) {
             case.setting.machine = machine;

@@ -26,10 +26,8 @@ pub(crate) fn without<'a>(spec: &'a str, key: &str) -> Cow<'a, str> {
     Cow::Owned(if kept.is_empty() { name.to_owned() } else { format!("{name}:{}", kept.join(",")) })
 }
 
-/// Returns a machine's spec without the values that its preset has anyway. Returns a text that is
-/// not a machine's spec unchanged.
+/// Returns a machine's spec without the values of its preset; other texts are unchanged.
 pub(crate) fn short_machine(spec: &str) -> Cow<'_, str> {
-    /// The maximum number of machines whose short specs are kept.
     const MOST: usize = 1_000;
     thread_local! {
         /// The short specs of machines. The analysis of many rows needs them several times for each
@@ -63,7 +61,6 @@ mod tests {
         assert_eq!(without("paragon", "model"), "paragon");
     }
 
-    /// An argument of a nested spec is not an argument of the outer one.
     #[test]
     fn nested_specs_keep_their_arguments() {
         let nested = "rdn:1(jellyfish:8x3x1,seed=2),ranks=2";

@@ -1,13 +1,10 @@
-//! Statistics of repeated cases: summaries, ratios with their uncertainty, and tests of whether two
-//! samples differ.
+//! Statistics of repeated cases.
 //!
-//! Repetitions of a deterministic case are identical. Their confidence interval is a single point
-//! and there is nothing to test; [`Spread::None`] marks such samples.
+//! Repetitions of a deterministic case are identical: their confidence interval is a point and
+//! there is nothing to test ([`Spread::None`]).
 //!
-//! Repetition r has the same seed for all algorithms, and therefore the same random sizes. If the
-//! sizes of a repetition are large, the times of all algorithms tend to be long. The times of two
-//! algorithms are therefore compared in pairs. Samples with different seeds are treated as
-//! independent.
+//! Repetition r has the same seed for all algorithms, and therefore the same random sizes, so times
+//! are compared in pairs. Samples with different seeds are treated as independent.
 
 mod difference;
 mod holm;
@@ -31,7 +28,7 @@ pub const LEVEL: f64 = 0.05;
 pub enum Spread {
     /// There is only one value, so the spread is unknown.
     Unknown,
-    /// All values are equal, so there is no spread.
+    /// All values are equal.
     None,
     Some,
 }
@@ -44,7 +41,6 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Returns whether the interval is a single point, because the sample has no spread.
     pub fn is_point(&self) -> bool {
         self.low == self.high
     }
@@ -55,24 +51,21 @@ impl Interval {
     }
 }
 
-/// The summary of a sample.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     pub n: usize,
     pub mean: f64,
-    /// The middle value, or the mean of the two middle values.
+    /// Or the mean of the two middle values.
     pub median: f64,
     /// The standard deviation, computed with the divisor n - 1; `None` for one value.
     pub sd: Option<f64>,
-    /// The 95 % interval of the mean, by Student's t with n - 1 degrees of freedom; `None` for one
-    /// value.
+    /// Of the mean, 95 %, by Student's t with n - 1 degrees of freedom; `None` for one value.
     pub interval: Option<Interval>,
-    /// Whether the values differ, as far as this is known.
     pub spread: Spread,
 }
 
 impl Summary {
-    /// Summarises values. Returns `None` if there are no values or if a value is not finite.
+    /// `None` if there are no values or if one is not finite.
     pub fn of(values: &[f64]) -> Option<Self> {
         let n = values.len();
         if n == 0 || values.iter().any(|v| !v.is_finite()) {
@@ -87,8 +80,7 @@ impl Summary {
             f64::midpoint(sorted[n / 2 - 1], sorted[n / 2])
         };
         if least == most {
-            // The sums below have rounding errors, which would suggest a spread that does not
-            // exist.
+            // Rounding errors of the sums below would suggest a spread.
             let (sd, interval) = (Some(0.0), Some(Interval { low: least, high: least }));
             let known = Self { n, mean: least, median, sd, interval, spread: Spread::None };
             return Some(if n > 1 {
@@ -97,8 +89,8 @@ impl Summary {
                 Self { sd: None, interval: None, spread: Spread::Unknown, ..known }
             });
         }
-        // The values are divided by a power of two near the largest one, so that their squares do
-        // not exceed the range of a double. Scaling by a power of two does not change any digit.
+        // Divided by a power of two near the largest value, which changes no digit, so that squares
+        // do not exceed the range of a double.
         let unit = least.abs().max(most.abs()).log2().floor().exp2();
         let count = n as f64;
         let mean = values.iter().map(|v| v / unit).sum::<f64>() / count;
@@ -110,7 +102,6 @@ impl Summary {
         Some(Self { n, mean, median, sd, interval, spread: Spread::Some })
     }
 
-    /// Returns the standard error of the mean; `None` for one value.
     fn standard_error(&self) -> Option<f64> {
         self.sd.map(|sd| sd / (self.n as f64).sqrt())
     }
@@ -124,15 +115,14 @@ pub fn distinct(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// Returns the quantile of Student's t distribution with `freedom` degrees of freedom for a
-/// two-sided interval of 95 %.
+/// Returns the quantile of Student's t distribution for a two-sided interval of 95 %.
 fn t_quantile(freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |t| t.inverse_cdf(0.975))
 }
 
-/// Returns the degrees of freedom of the difference of two means with standard errors `a` and `b`,
-/// by Welch and Satterthwaite: `(a² + b²)² / (a⁴/(na - 1) + b⁴/(nb - 1))`. The code first divides
-/// `a²` and `b²` by `a² + b²`, so that no power exceeds the range of a double.
+/// Of the difference of two means with standard errors `a` and `b`, by Welch and Satterthwaite:
+/// `(a² + b²)² / (a⁴/(na - 1) + b⁴/(nb - 1))`, divided by `a² + b²` so that no power exceeds the
+/// range of a double.
 fn welch_freedom((a, na): (f64, usize), (b, nb): (f64, usize)) -> f64 {
     let both = a.hypot(b);
     let (a, b) = ((a / both).powi(2), (b / both).powi(2));
@@ -143,8 +133,7 @@ fn welch_freedom((a, na): (f64, usize), (b, nb): (f64, usize)) -> f64 {
 mod tests {
     use super::*;
 
-    /// Hours of sleep gained with two drugs, in ten patients each, from Student's paper of 1908. R
-    /// has the data as `sleep`.
+    /// Hours of sleep gained with two drugs, from Student's paper of 1908 (`sleep` in R).
     pub(super) const SLEEP: [[f64; 10]; 2] = [
         [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0],
         [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4],

@@ -1,13 +1,12 @@
-//! The styles of algorithms. A style is a number, from which plots derive a colour, a marker and
-//! dashes, and the dashboard a colour and a mark. The numbers of the bundled algorithms are fixed, so
-//! that an algorithm looks the same in all views, figures and reports, and in every call.
+//! A style is a number, from which plots derive a colour, a marker and dashes, and the dashboard a
+//! colour and a mark. Those of the bundled algorithms are fixed, so that an algorithm looks the
+//! same everywhere.
 
 use std::collections::BTreeSet;
 
-/// The bundled algorithms. The index of an algorithm's list is the number of its style. Two
-/// algorithms that support the same collective are in different lists. The lists with the lowest
-/// numbers contain the algorithms that are compared most often, because the styles with the lowest
-/// numbers differ most.
+/// The bundled algorithms, by the number of their style. Algorithms that support the same
+/// collective have different styles. The lowest numbers, which differ most, are those of the
+/// algorithms that are compared most often.
 const BUNDLED: [&[&str]; 36] = [
     &[
         "suh-shin",
@@ -99,34 +98,31 @@ const BUNDLED: [&[&str]; 36] = [
     &["tseng-gupta-panda"],
 ];
 
-/// The marks of the styles in texts. None of them is a shade character, also not after the
-/// replacement by ASCII characters, because the dashboard draws marks next to shades.
+/// None is a shade character, also not after the replacement by ASCII characters, because the
+/// dashboard draws marks next to shades.
 const MARKS: [char; 48] = [
     '●', '■', '▲', '◆', '▼', '✖', '★', '✚', '○', '□', '△', '◇', '▽', '☆', 'b', 'c', 'd', 'e', 'f',
     'g', 'h', 'k', 'm', 'n', 'p', 'q', 'r', 's', 't', 'y', 'B', 'C', 'D', 'E', 'G', 'J', 'K', 'L',
     'M', 'N', 'P', 'Q', 'R', 'S', 'U', 'W', 'Y', 'Z',
 ];
 
-/// The number of different styles.
 pub const STYLES: usize = MARKS.len();
 
-/// The algorithms that are shown together, each with the number of its style.
+/// Algorithms that are shown together, with their styles.
 ///
-/// Algorithms of other authors have no fixed number. They get numbers that no bundled algorithm has,
-/// or else numbers that none of the known algorithms has. The number depends on a hash of the name,
-/// so that in most cases it is the same in every call.
+/// Algorithms of other authors get numbers that no bundled algorithm has, or else that none of the
+/// known ones has, by a hash of the name, so that it is usually the same in every call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AlgorithmStyles(Vec<(String, usize)>);
 
 impl AlgorithmStyles {
-    /// Assigns styles to the algorithms. The order of the names has no influence.
     pub fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut styles = Self::default();
         styles.add(names);
         styles
     }
 
-    /// Adds algorithms. The styles of the algorithms that have been added before do not change.
+    /// Those that were added before keep their styles.
     pub fn add<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
         let new: BTreeSet<&str> = names.into_iter().filter(|name| !self.has(name)).collect();
         let (bundled, others): (Vec<&str>, Vec<&str>) =
@@ -157,23 +153,19 @@ impl AlgorithmStyles {
         known.map_or_else(|| number(name), |(_, number)| *number)
     }
 
-    /// Returns the mark of an algorithm in texts.
     pub fn mark(&self, name: &str) -> char {
         mark(self.number(name))
     }
 
-    /// Returns the algorithms, each with the number of its style.
     pub fn numbers(&self) -> &[(String, usize)] {
         &self.0
     }
 }
 
-/// Returns the mark of a style in texts.
 pub fn mark(style: usize) -> char {
     MARKS[style % STYLES]
 }
 
-/// Returns whether an algorithm has a fixed style.
 pub fn has_fixed_style(name: &str) -> bool {
     bundled(name).is_some()
 }
@@ -188,7 +180,7 @@ fn number(name: &str) -> usize {
     bundled(name).unwrap_or_else(|| BUNDLED.len() + digest(name) % others)
 }
 
-/// Returns a hash of the name that is the same on every platform and in every version (FNV-1a).
+/// The same on every platform and in every version (FNV-1a).
 fn digest(name: &str) -> usize {
     let hash = name
         .bytes()
@@ -200,7 +192,6 @@ fn digest(name: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// The numbers of 48 algorithms of other authors are those from 0 to 47, whatever their names.
     #[test]
     fn every_style_is_used_once() {
         let names: Vec<String> = (0..STYLES).map(|number| format!("algorithm-{number}")).collect();

@@ -8,12 +8,11 @@ pub enum Unit {
     /// Microseconds.
     Time,
     Bytes,
-    /// No unit: the values are counts or ratios.
+    /// Counts or ratios.
     Number,
 }
 
 impl Unit {
-    /// Returns the unit of a column of rows.
     pub fn of_column(name: &str) -> Self {
         match name {
             _ if name.ends_with("_us") => Self::Time,
@@ -22,8 +21,7 @@ impl Unit {
         }
     }
 
-    /// Returns the unit in which a value has the shortest number: the number of stored units in it,
-    /// and its name.
+    /// The number of stored units in the unit with the shortest number, and its name.
     ///
     /// ```
     /// use swapmeet_results::units::Unit;
@@ -46,12 +44,10 @@ impl Unit {
         }
     }
 
-    /// Formats a value with at most three digits.
     pub fn text(self, value: f64) -> String {
         self.text_to(value, 3)
     }
 
-    /// Formats a value with at most `digits` digits.
     pub fn text_to(self, value: f64, digits: usize) -> String {
         match self {
             Self::Time => tick_duration(value, digits),
@@ -92,8 +88,7 @@ pub fn tick_duration(us: f64, digits: usize) -> String {
     format!("{} {unit}", number_to(us / divisor, digits))
 }
 
-/// Formats a number of bytes in the largest suitable unit (powers of 1024), with at most three
-/// digits.
+/// Formats bytes in the largest suitable unit (powers of 1024), with at most three digits.
 ///
 /// ```
 /// use swapmeet_results::units::size;
@@ -103,14 +98,13 @@ pub fn size(bytes: f64) -> String {
     size_to(bytes, 3)
 }
 
-/// Formats a number of bytes like [`size`], with at most `digits` digits.
 pub fn size_to(bytes: f64, digits: usize) -> String {
     let (divisor, unit) = Unit::Bytes.suiting(bytes);
     format!("{} {unit}", number_to(bytes / divisor, digits))
 }
 
-/// Formats a number with three significant digits, or with all digits of its integer part if these
-/// are more. Trailing zeros are removed.
+/// Three significant digits, or all digits of the integer part if these are more, without trailing
+/// zeros.
 ///
 /// ```
 /// use swapmeet_results::units::number;
@@ -120,8 +114,7 @@ pub fn number(value: f64) -> String {
     number_to(value, 3)
 }
 
-/// Formats a factor with two decimals. If a factor other than 1 would be shown as 1, it has more
-/// decimals.
+/// Two decimals, or more if a factor other than 1 would be shown as 1.
 pub fn factor(value: f64) -> String {
     let digits = |digits: usize| format!("{value:.digits$}");
     (2..=6)
@@ -130,7 +123,6 @@ pub fn factor(value: f64) -> String {
         .unwrap_or_else(|| digits(6))
 }
 
-/// Formats a number like [`number`], with `digits` significant digits.
 pub fn number_to(value: f64, digits: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -145,8 +137,8 @@ pub fn number_to(value: f64, digits: usize) -> String {
     }
 }
 
-/// Formats a number with exactly three significant digits, or with all digits of its integer part if
-/// these are more. The numbers of a table have the same precision then.
+/// Exactly three significant digits, or all digits of the integer part if these are more, so that
+/// the numbers of a table have the same precision.
 ///
 /// ```
 /// use swapmeet_results::units::three_digits;
@@ -159,7 +151,7 @@ pub fn three_digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Formats a count followed by a noun, to which an s is appended in the plural.
+/// `thing` gets an s in the plural.
 ///
 /// ```
 /// use swapmeet_results::units::count;

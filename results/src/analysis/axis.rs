@@ -1,5 +1,3 @@
-//! The axes along which cases can be arranged.
-
 use crate::case_id::Setting;
 use crate::compare::{Comparison, ComparisonLine, Group};
 use crate::parameter::{Parameter, SpecKind, UnknownParameter};
@@ -12,7 +10,7 @@ use swapmeet_workloads::CurveAxis;
 /// The quantity that varies along a family of cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Axis {
-    /// Bytes per block (the mean of irregular sizes, the maximum of `one-spike`).
+    /// Bytes per block: the mean of irregular sizes, the maximum of `one-spike`.
     Block,
     /// Number of nodes of topologies of the same kind.
     Nodes,
@@ -20,11 +18,9 @@ pub enum Axis {
     Variation,
     /// Number of failed links (`faults=K`); 0 on the network without them.
     Faults,
-    /// A parameter of a spec.
     Parameter(Parameter),
 }
 
-/// The position of a case along an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisPosition {
     pub x: f64,
@@ -35,20 +31,18 @@ pub struct AxisPosition {
     pub algorithm: String,
 }
 
-/// The settings that cases have in common. A setting that varies is empty, or lacks the part that
-/// varies.
+/// A setting that varies is empty, or lacks the part that varies.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize)]
 pub struct CommonSettings {
-    /// The topology. If the number of nodes varies, the family of topologies.
+    /// The family of topologies if the number of nodes varies.
     pub topology: String,
-    /// The workload. If a quantity of it varies, the workload without this quantity.
     pub workload: String,
     /// The machine, followed by its definition in parentheses if the experiment defined it.
     pub machine: String,
     pub model: String,
-    /// The files that topology and workload name, with their digests.
+    /// Files that topology and workload name, with their digests.
     pub inputs: String,
-    /// The other jobs that run at the same time.
+    /// Other jobs that run at the same time.
     pub together: String,
 }
 
@@ -64,14 +58,13 @@ impl CommonSettings {
         }
     }
 
-    /// Returns the settings in one line.
     pub fn title(&self) -> String {
         let Self { topology, workload, machine, model, inputs, together } = self;
         let parts = [topology, workload, together, machine, model, inputs].map(String::as_str);
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the spec of the machine, which is its definition if the experiment defined it.
+    /// Returns the definition of the machine if the experiment defined it.
     pub(super) fn machine_spec(&self) -> &str {
         let definition = self.machine.split_once(" (").and_then(|(_, rest)| rest.strip_suffix(')'));
         definition.unwrap_or(&self.machine)
@@ -79,10 +72,8 @@ impl CommonSettings {
 }
 
 impl Axis {
-    /// The axes that do not depend on the specs of the cases.
     pub const ALL: [Self; 4] = [Self::Block, Self::Nodes, Self::Variation, Self::Faults];
 
-    /// Returns the name of the axis in a command.
     pub fn name(self) -> &'static str {
         match self {
             Self::Block => "block",
@@ -93,20 +84,18 @@ impl Axis {
         }
     }
 
-    /// Returns the axis with this name: one of [`Axis::ALL`], or a number in the specs of the cases.
+    /// One of [`Axis::ALL`], or a number in the specs of the cases.
     pub fn find(name: &str, comparison: &Comparison) -> Result<Self, UnknownParameter> {
         let known = Self::ALL.into_iter().find(|axis| axis.name() == name);
         let found = || comparison.parameters().find(name).map(Self::Parameter);
         known.map_or_else(found, Ok)
     }
 
-    /// Returns whether the quantity is a parameter of algorithms, so that the lines of a group have
-    /// different values.
+    /// Whether the lines of a group have different values.
     pub fn is_of_algorithms(self) -> bool {
         matches!(self, Self::Parameter(Parameter { of: SpecKind::Algorithm, .. }))
     }
 
-    /// Returns the label of the axis.
     pub fn label(self) -> &'static str {
         match self {
             Self::Block => "block size",
@@ -117,8 +106,7 @@ impl Axis {
         }
     }
 
-    /// Returns the label of the axis in a figure of `workloads`. The size of a reduction is that of
-    /// the whole vector that each node has.
+    /// The size of a reduction is that of the whole vector of each node.
     pub fn label_of<'a>(self, workloads: impl IntoIterator<Item = &'a str>) -> &'static str {
         let is_of_vectors =
             |workload: &str| ["allreduce/", "reduce/"].iter().any(|of| workload.starts_with(of));
@@ -132,7 +120,6 @@ impl Axis {
         }
     }
 
-    /// Returns the unit of the values.
     pub fn unit(self) -> Unit {
         match self {
             Self::Block => Unit::Bytes,
@@ -141,14 +128,13 @@ impl Axis {
         }
     }
 
-    /// Formats a value for people.
     pub fn text(self, x: f64) -> String {
         self.unit().text(x)
     }
 
-    /// Returns whether a case can exist between any two values on the axis. There are sizes between
-    /// two sizes, but there are no networks between two networks, and the number of failed links is
-    /// an integer. The parameters of algorithms and topologies are often integers, too.
+    /// Returns whether a case can exist between any two values. There are no networks between two
+    /// networks, and the number of failed links is an integer; so are many parameters of algorithms
+    /// and topologies.
     pub fn is_dense(self) -> bool {
         match self {
             Self::Block | Self::Variation => true,
@@ -159,8 +145,7 @@ impl Axis {
         }
     }
 
-    /// Returns the position of a line of a group. Returns `None` if the quantity of the axis is not
-    /// defined for it.
+    /// `None` if the quantity of the axis is not defined for the line.
     pub fn place(self, group: &Group, line: &ComparisonLine) -> Option<AxisPosition> {
         let (x, settings) = self.place_group(group)?;
         let Self::Parameter(parameter) = self else {
@@ -175,14 +160,13 @@ impl Axis {
         Some(AxisPosition { x: parameter.value(&line.subject)?, settings, algorithm })
     }
 
-    /// Returns the position of a group. On the axis of a parameter of algorithms, its lines have
-    /// positions of their own, and the position of the group has no meaning.
+    /// On the axis of a parameter of algorithms, this has no meaning, because its lines have
+    /// positions of their own.
     pub(crate) fn place_group(self, group: &Group) -> Option<(f64, CommonSettings)> {
         self.split(CommonSettings::of(&group.setting.borrowed()), group.nodes)
     }
 
-    /// Returns the position of a case with `nodes` nodes, and its settings without the quantity of
-    /// the axis.
+    /// Returns the position of a case, and its settings without the quantity of the axis.
     pub fn split(self, of: CommonSettings, nodes: u64) -> Option<(f64, CommonSettings)> {
         Some(match self {
             Self::Nodes => {
@@ -196,7 +180,7 @@ impl Axis {
                 (x, CommonSettings { workload, ..of })
             }
             Self::Faults => {
-                // The seed of a pattern of failed links is not part of the family's topology.
+                // The seed of the failed links is not part of the family.
                 let number = |text: &str| text.split(':').next().and_then(|k| k.parse().ok());
                 let x = argument(&of.topology, FAULTS).map_or(Some(0.0), number)?;
                 let topology = without(&of.topology, FAULTS).into_owned();
@@ -230,7 +214,6 @@ impl Axis {
         self.split(of.clone(), nodes).map_or(of, |(_, rest)| rest)
     }
 
-    /// Formats a position on the axis for a sentence.
     pub fn position(self, x: f64) -> String {
         match self {
             Self::Parameter(parameter) => format!("{}={}", parameter.key, self.text(x)),
@@ -239,7 +222,7 @@ impl Axis {
     }
 }
 
-/// The key of the number of failed links of a topology.
+/// Key of the number of failed links.
 pub(super) const FAULTS: &str = "faults";
 
 #[cfg(test)]
@@ -317,8 +300,8 @@ mod tests {
         );
     }
 
-    /// Rows of a mixture of experts over tokens and skew, with two machines, and an algorithm with
-    /// a parameter.
+    /// A mixture of experts over tokens and skew, with two machines, and an algorithm with a
+    /// parameter.
     fn experts() -> Comparison {
         let of = |tokens: u32, skew: &str, startup: u32, algorithm: &str| Record {
             workload: format!("moe:experts=16,top=2,tokens={tokens},bytes=7KiB{skew}"),
@@ -372,7 +355,6 @@ mod tests {
         assert!(Axis::find("tokns", &comparison).is_err());
     }
 
-    /// On the axis of a parameter of algorithms, the algorithms without it have no position.
     #[test]
     fn a_parameter_of_algorithms_is_an_axis() {
         let comparison = experts();

@@ -6,11 +6,10 @@ use crate::compare::Comparison;
 use crate::stats::{Interval, Summary};
 use std::collections::BTreeMap;
 
-/// The number of halvings that locate an end of an interval.
+/// Halvings that locate an end of an interval.
 const HALVINGS: u32 = 40;
 
-/// Returns the 95 % confidence interval of a crossover, or `None` if there are no repetitions from
-/// which it could be computed.
+/// Returns the 95 % confidence interval of a crossover; `None` without repetitions.
 ///
 /// Between two neighbouring points, the time of each repetition is interpolated linearly. The
 /// interval contains every x at which the interval of the mean difference between the two
@@ -48,8 +47,7 @@ pub fn crossover_interval(
         let interval = Summary::of(&at).and_then(|summary| summary.interval);
         interval.is_some_and(|interval| interval.contains(0.0))
     };
-    // At the crossover, the mean difference is 0, so its interval contains 0. On each side, search
-    // for the end of the range of x in which the interval contains 0.
+    // The interval contains 0 at the crossover. Search for the end of the range in which it does.
     let end = |outside: f64| {
         if is_possible(outside) {
             return outside;

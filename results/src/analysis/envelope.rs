@@ -2,23 +2,19 @@
 //! algorithms.
 //!
 //! Between two neighbouring points of a curve, time is interpolated linearly in x, because start-up
-//! and transmission time are linear in size. The interpolation does not depend on whether an axis
-//! is logarithmic or on the quantity that a figure shows, so all figures of a study have the same
-//! crossovers.
+//! and transmission time are linear in size. This does not depend on the scale or quantity of a
+//! figure, so all figures of a study have the same crossovers.
 
 use super::axis::Axis;
 use super::family::Family;
 use crate::stats::Interval;
 
-/// A position where the fastest algorithm changes from one algorithm to another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Crossover {
-    /// The position of the crossover along the axis.
     pub x: f64,
     /// The time of each of the two algorithms at the crossover, which is equal, in microseconds.
     pub time: f64,
-    /// The x values of the neighbouring points to the left and to the right of the crossover. If
-    /// the crossover is at a point, both values are the x of that point.
+    /// The neighbouring points, or twice x if the crossover is at a point.
     pub within: (f64, f64),
     pub before: String,
     pub after: String,
@@ -28,22 +24,20 @@ pub struct Crossover {
 #[derive(Debug, Clone, PartialEq)]
 pub struct FastestRange {
     pub algorithm: String,
-    /// The first x at which this algorithm is known to be the fastest.
+    /// The first x at which this is known.
     pub from: f64,
     pub to: f64,
 }
 
-/// The lowest of a family's curves at each x.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Envelope {
     /// The ranges, by increasing x. Between two consecutive ranges there may be a gap without a
     /// crossover. The fastest algorithm in the gap is unknown.
     pub ranges: Vec<FastestRange>,
-    /// The crossovers, by increasing x.
     pub crossovers: Vec<Crossover>,
 }
 
-/// The segment of a curve between two neighbouring values of x, with its times at both ends.
+/// A curve between two neighbouring values of x, with its times at both ends.
 struct Segment<'a> {
     algorithm: &'a str,
     left: f64,
@@ -51,8 +45,7 @@ struct Segment<'a> {
 }
 
 impl Crossover {
-    /// Describes the crossover. If no case exists at the crossover itself, because it lies between
-    /// two networks, the description names the two neighbouring networks.
+    /// Names the two neighbouring networks if the crossover lies between them.
     pub fn in_words(&self, axis: Axis) -> String {
         self.in_words_with(axis, None)
     }
@@ -75,8 +68,8 @@ impl Crossover {
         format!("{before} is fastest up to {left}{noun}, {after} from {right}")
     }
 
-    /// Describes the confidence interval. An end that is one of the neighbouring points is open,
-    /// because the crossover may be beyond it.
+    /// An end that is one of the neighbouring points is open, because the crossover may be beyond
+    /// it.
     fn range_in_words(&self, axis: Axis, interval: Interval) -> String {
         let less = if interval.low <= self.within.0 { " or less" } else { "" };
         let more = if interval.high >= self.within.1 { " or more" } else { "" };
@@ -86,15 +79,14 @@ impl Crossover {
 }
 
 impl Family {
-    /// Returns the envelope of the family.
     pub fn envelope(&self) -> Envelope {
         Envelope::of(self)
     }
 }
 
 impl Envelope {
-    /// Computes the envelope of a family. Two curves are compared only where both have points at
-    /// the same two neighbouring values of x.
+    /// Two curves are compared only where both have points at the same two neighbouring values of
+    /// x.
     fn of(family: &Family) -> Self {
         let mut envelope = Self::default();
         let xs = family.xs();
@@ -125,14 +117,13 @@ impl Envelope {
         }
     }
 
-    /// Extends the envelope from `left` to `right`. It follows the lowest segment. At each crossing
-    /// it changes to the segment that is lower to the right of the crossing.
+    /// Follows the lowest segment from `left` to `right`, and changes at each crossing to the
+    /// segment that is lower to its right.
     fn extend(&mut self, segments: &[Segment<'_>], (left, right): (f64, f64), dense: bool) {
         let current = self.ranges.last().filter(|s| s.to == left).map(|s| s.algorithm.clone());
         let is_current = |segment: &Segment<'_>| current.as_deref() == Some(segment.algorithm);
-        // Choose the segment that is lowest at the left end. If several are equal there, choose the
-        // segment that is lowest at the right end. If several are equal at both ends, choose the
-        // segment of the current algorithm.
+        // The segment that is lowest at the left end, then at the right end, then that of the
+        // current algorithm.
         let order = |a: &&Segment<'_>, b: &&Segment<'_>| {
             let times = a.left.total_cmp(&b.left).then(a.right.total_cmp(&b.right));
             times.then(is_current(b).cmp(&is_current(a)))
@@ -145,10 +136,9 @@ impl Envelope {
             self.cross(before, lowest, (left, lowest.left), within);
         }
         self.extend_range(lowest.algorithm, left);
-        // Follow the crossings from left to right.
         let mut from = left;
-        // If no case can exist between the two points, crossings between them do not matter. Only
-        // the lowest segment at the right end matters.
+        // If no case can exist between the points, only the lowest segment at the right end
+        // matters.
         let last = segments.iter().map(|p| p.right).fold(f64::INFINITY, f64::min);
         let crossing = |a: &Segment<'_>, b: &Segment<'_>| {
             let (before, after) = (a.left - b.left, a.right - b.right);
@@ -182,7 +172,6 @@ impl Envelope {
         self.crossovers.push(Crossover { x, time, within, before, after });
     }
 
-    /// Extends the range of the algorithm to `to`.
     fn extend_range(&mut self, algorithm: &str, to: f64) {
         match self.ranges.last_mut() {
             Some(range) if range.algorithm == algorithm => range.to = to,
@@ -212,7 +201,6 @@ mod tests {
         }
     }
 
-    /// Formats each range: algorithm, from, to.
     fn ranges(family: &Family) -> String {
         let ranges = family.envelope().ranges;
         ranges
@@ -254,8 +242,6 @@ mod tests {
             ("above", &[(0.0, 50.0), (10.0, 21.0)]),
         ];
         assert_eq!(ranges(&family(Axis::Block, lines)), "a 0..4, b 4..5, c 5..10");
-        // `b` would be the fastest only at values between the two networks, where no network
-        // exists.
         let nodes = family(Axis::Nodes, lines).envelope();
         let words: Vec<String> = nodes.crossovers.iter().map(|c| c.in_words(Axis::Nodes)).collect();
         assert_eq!(words, ["a is fastest up to 0 nodes, c from 10"]);

@@ -1,5 +1,4 @@
-//! Families of cases. The cases of a family differ only in the algorithm and in the quantity of an
-//! axis.
+//! Families of cases, which differ only in the algorithm and in the quantity of an axis.
 
 use super::axis::{Axis, AxisPosition, CommonSettings, FAULTS};
 use crate::compare::Comparison;
@@ -9,10 +8,8 @@ use crate::stats::distinct;
 use std::collections::{BTreeMap, BTreeSet};
 use swapmeet_workloads::CurveAxis;
 
-/// A point of a curve, which represents one case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// The position of the point along the axis.
     pub x: f64,
     /// Mean time, in microseconds.
     pub time: f64,
@@ -30,33 +27,26 @@ pub struct Curve {
     pub points: Box<[Point]>,
 }
 
-/// Cases that differ only in the algorithm and in x.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Family {
     pub axis: Axis,
     pub settings: CommonSettings,
-    /// A curve for each algorithm, by name.
     pub curves: Vec<Curve>,
-    /// The values of x that several groups have, such as two grids of different shapes with the
-    /// same number of nodes. No line joins points at these values, and no algorithm counts as the
-    /// fastest there.
+    /// Values of x that several groups have, such as two grids of different shapes with the same
+    /// number of nodes. No line joins points there, and no algorithm counts as the fastest.
     pub shared_xs: Vec<f64>,
-    /// Indices of the family's groups.
     pub groups: BTreeSet<usize>,
 }
 
-/// All families along one axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Families {
     /// The families, in the order of their first groups.
     pub families: Vec<Family>,
-    /// The number of groups that have no position along the axis, or of lines if it is a parameter
-    /// of algorithms. On the axis of failed links, the groups of a family without any failed links
-    /// also count.
+    /// Groups without a position on the axis (or lines, if it is a parameter of algorithms). On the
+    /// axis of failed links, families without any failed links also count.
     pub off_axis: usize,
 }
 
-/// The position of a line of a group.
 struct Placed {
     x: f64,
     algorithm: String,
@@ -64,7 +54,6 @@ struct Placed {
     line: usize,
 }
 
-/// Arranges the lines of a comparison along an axis.
 pub fn families(comparison: &Comparison, axis: Axis) -> Families {
     let lines = comparison.groups.iter().enumerate().flat_map(|(group, of_group)| {
         let lines = of_group.lines.iter().enumerate();
@@ -93,8 +82,8 @@ pub fn families(comparison: &Comparison, axis: Axis) -> Families {
 }
 
 impl Axis {
-    /// Returns the axes along which cases vary: those of [`Axis::ALL`], and the parameters that no
-    /// other axis stands for. The parameter with the most values is the first one.
+    /// Returns the axes along which cases vary: those of [`Axis::ALL`], then the parameters that no
+    /// other axis stands for, those with the most values first.
     pub fn varying(comparison: &Comparison) -> Vec<Self> {
         let parameters = comparison.parameters().varying().into_iter();
         let parameters = parameters.map(Self::Parameter);
@@ -102,13 +91,13 @@ impl Axis {
         Self::ALL.into_iter().chain(own).filter(|axis| axis.varies(comparison)).collect()
     }
 
-    /// Returns whether some cases differ only in the quantity of the axis.
+    /// Whether some cases differ only in the quantity of the axis.
     pub(super) fn varies(self, comparison: &Comparison) -> bool {
         families(comparison, self).families.iter().any(|family| family.xs().len() > 1)
     }
 
-    /// Returns the axis of a figure or table for which the user chooses none: the block size if it
-    /// varies, or else the parameter with the most values, or else another quantity that varies.
+    /// The default axis: the block size if it varies, or else the parameter with the most values,
+    /// or else another quantity that varies.
     pub fn main(comparison: &Comparison) -> Self {
         if Self::Block.varies(comparison) {
             return Self::Block;
@@ -119,8 +108,8 @@ impl Axis {
         *parameter.or(varying.first()).unwrap_or(&Self::Block)
     }
 
-    /// Returns whether the parameter of this axis is the quantity of another axis, such as `bytes`
-    /// of a mixture of experts, which is its block size.
+    /// Whether the parameter of this axis is the quantity of another axis, as `bytes` of a mixture
+    /// of experts is its block size.
     fn is_of_other_axis(self, comparison: &Comparison) -> bool {
         let Self::Parameter(parameter) = self else { return false };
         let workloads = || comparison.groups.iter().map(|group| &*group.setting.workload);
@@ -141,7 +130,6 @@ impl Family {
         settings: CommonSettings,
         placed: &[Placed],
     ) -> Self {
-        // Collect the points of each curve.
         let mut curves: BTreeMap<&str, Vec<Point>> = BTreeMap::new();
         for Placed { x, algorithm, group, line } in placed {
             let Some(time) = comparison.groups[*group].lines[*line].mean() else { continue };
@@ -152,7 +140,6 @@ impl Family {
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
             Curve { algorithm: algorithm.to_owned(), points: points.into() }
         };
-        // Find the values of x that several groups have.
         let mut xs: Vec<(f64, usize)> = placed.iter().map(|at| (at.x, at.group)).collect();
         xs.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         xs.dedup();
@@ -166,12 +153,11 @@ impl Family {
         }
     }
 
-    /// Returns the x of all points, in increasing order.
     pub fn xs(&self) -> Vec<f64> {
         distinct(self.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x))
     }
 
-    /// Returns a copy of the family with only those algorithms for which `keep` returns true.
+    /// Keeps only algorithms for which `keep` returns true.
     pub fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
         let curves = self.curves.iter().filter(|curve| keep(&curve.algorithm)).cloned().collect();
         Self { curves, ..self.clone() }
@@ -179,13 +165,11 @@ impl Family {
 }
 
 impl Curve {
-    /// Returns groups of consecutive points that can be joined by a line. A point at one of the
-    /// `shared_xs` is a group by itself.
+    /// Points that can be joined by a line. A point at one of the `shared_xs` is alone.
     pub fn segments(&self, shared_xs: &[f64]) -> impl Iterator<Item = &[Point]> {
         self.points.chunk_by(|a, b| !shared_xs.contains(&a.x) && !shared_xs.contains(&b.x))
     }
 
-    /// Returns the time at an x where the curve has a point.
     pub fn time_at(&self, x: f64) -> Option<f64> {
         self.points.iter().find(|point| point.x == x).map(|point| point.time)
     }
@@ -251,8 +235,7 @@ mod tests {
 
     #[test]
     fn shapes_with_equal_nodes_are_not_joined() {
-        // For each shape, `b` is slower than `a`. But `b` on one shape is faster than `a` on the
-        // other shape.
+        // On each shape `b` is slower than `a`, but `b` on one is faster than `a` on the other.
         let shapes = [
             ("torus:2x8", 16, 1.0),
             ("torus:4x4", 16, 4.0),

@@ -6,15 +6,13 @@ use crate::record::{Record, Status};
 use crate::specs::{argument, without};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The `reason` of rows on networks that lose a link without which ranks cannot reach each other.
+/// The `reason` on networks that lose a link without which ranks cannot reach each other.
 pub const DISCONNECTS: &str = "its failure disconnects ranks";
 
-/// The cost of losing a link.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LinkCost {
-    /// Some ranks cannot reach each other without the link.
     Disconnects,
-    /// The time without the link, divided by the time with all links.
+    /// Time without the link, divided by the time with all links.
     Ratio(f64),
 }
 
@@ -25,14 +23,12 @@ pub struct LinkCosts {
     pub case: CaseId,
     /// The time in the row with the fewest failed links, in µs. Usually, this row has all links.
     pub time_us: f64,
-    /// The cost of each link that was examined. A link is named by the vertices that it connects,
-    /// of which the first one has the lower number.
+    /// Costs of the examined links, by the vertices that a link connects, the lower number first.
     pub links: BTreeMap<(u64, u64), LinkCost>,
 }
 
 impl LinkCosts {
-    /// Returns whether a case differs from the case with all links at most in its failed links
-    /// (`down=`).
+    /// Whether a case differs at most in its failed links (`down=`).
     pub fn is_of(&self, case: &CaseId) -> bool {
         let (own, other) = (&self.case, case);
         let intact = |case: &CaseId| without(&case.setting.topology, "down").into_owned();
@@ -43,11 +39,10 @@ impl LinkCosts {
             && rest(own) == rest(other)
     }
 
-    /// Returns the links whose loss costs most time, and the ratio of the times; `None` if no link
-    /// that costs time was examined.
+    /// Returns the links whose loss costs most, with the ratio of times; `None` if none costs time.
     pub fn worst(&self) -> Option<(Vec<(u64, u64)>, f64)> {
-        /// The relative difference up to which ratios count as equal. Times of symmetric links
-        /// differ by rounding errors.
+        /// Relative difference up to which ratios are equal. Times of symmetric links differ by
+        /// rounding errors.
         const ROUNDING: f64 = 1e-9;
         let ratios = || {
             self.links.iter().filter_map(|(ends, cost)| match cost {
@@ -60,7 +55,6 @@ impl LinkCosts {
         (most > 1.0 + ROUNDING).then(|| (worst.collect(), most))
     }
 
-    /// Returns the links whose failure disconnects ranks.
     pub fn disconnecting(&self) -> impl Iterator<Item = (u64, u64)> {
         let links = self.links.iter().filter(|(_, cost)| **cost == LinkCost::Disconnects);
         links.map(|(ends, _)| *ends)
@@ -68,17 +62,15 @@ impl LinkCosts {
 }
 
 /// Computes the costs of links for each group of cases that differ only in their failed links
-/// (`down=`). The case with the fewest failed links is the reference. Each case in which exactly
-/// one further link has failed gives the cost of this link.
+/// (`down=`). The reference is the case with the fewest; each case with exactly one more gives the
+/// cost of this link.
 pub fn link_costs<'a>(rows: impl Iterator<Item = &'a Record> + Clone) -> Vec<LinkCosts> {
-    // Keep only networks with at least one row in which a link has failed.
     let intact = |row: &Record| without(&row.topology, "down").into_owned();
     let damaged = rows.clone().filter(|row| argument(&row.topology, "down").is_some());
     let damaged: BTreeSet<String> = damaged.map(intact).collect();
     let is_damaged = |row: &&Record| {
         !damaged.is_empty() && damaged.contains(without(&row.topology, "down").as_ref())
     };
-    // Group the rows of cases that differ only in their failed links (`down=`).
     let of_case = rows.filter(is_damaged).map(|row| {
         let id = row.case().owned();
         let id = CaseId { setting: Setting { topology: intact(row), ..id.setting }, ..id };

@@ -5,60 +5,54 @@ use crate::record::{Record, Status};
 use crate::stats::Summary;
 use std::collections::BTreeMap;
 
-/// The text before the start of a job in the column `together`.
+/// In the column `together`, before the start of a job.
 const START: &str = " start_us=";
 
-/// Two jobs, and their times together and one after the other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overlap {
-    /// The topology of both jobs.
     pub topology: String,
     /// The machine of both jobs, as in the rows.
     pub machine: String,
-    /// The job that starts first, and the other job: each an algorithm and a workload.
+    /// An algorithm and a workload each; first the job that starts first.
     pub jobs: [String; 2],
     /// The time from the start of the first job to that of the other job, in µs.
     pub start_us: f64,
     /// The time of each job without the other one, in µs.
     pub alone_us: [f64; 2],
-    /// The time of each job with the other one, from its own start on, in µs.
+    /// Of each job with the other one, from its own start on, in µs.
     pub beside_us: [f64; 2],
 }
 
 impl Overlap {
-    /// Returns the time from the start of the first job until both jobs have ended, in µs.
     pub fn together_us(&self) -> f64 {
         self.beside_us[0].max(self.start_us + self.beside_us[1])
     }
 
-    /// Returns the time of both jobs one after the other, in µs.
     pub fn sequential_us(&self) -> f64 {
         self.alone_us.iter().sum()
     }
 
-    /// Returns the time one after the other divided by the time together. It is 2 for equal jobs
-    /// that do not disturb each other, and 1 if nothing is gained.
+    /// 2 for equal jobs that do not disturb each other, 1 if nothing is gained.
     pub fn gain(&self) -> f64 {
         self.sequential_us() / self.together_us()
     }
 }
 
-/// The pairs of jobs in rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Overlaps {
-    /// The pairs of which all rows exist, in the order of their first rows.
+    /// Those of which all rows exist, in the order of their first rows.
     pub pairs: Vec<Overlap>,
-    /// For each pair with a missing row, a sentence that names the row.
+    /// For each pair with a missing row, a sentence that names it.
     pub missing: Vec<String>,
-    /// The number of rows of more than two jobs, which are not pairs.
+    /// Rows of more than two jobs.
     pub larger: usize,
 }
 
 /// A case without repetition: the columns that both jobs share, a job, and the job that runs at the
-/// same time with its start (in the form of the column `together`), if there is one.
+/// same time with its start, as in the column `together`.
 type Key = ([String; 3], String, String);
 
-/// Finds the pairs of jobs that ran at the same time. Repetitions are averaged.
+/// Repetitions are averaged.
 pub fn overlaps<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Overlaps {
     let mut found = Overlaps::default();
     let mut times: BTreeMap<Key, Vec<f64>> = BTreeMap::new();
@@ -81,8 +75,8 @@ pub fn overlaps<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Overlaps {
     for (shared, job, together) in order {
         let (other, start) = together.split_once(START).unwrap_or((&together, "0"));
         let start: f64 = start.parse().unwrap_or_default();
-        // The row of the job that starts first stands for the pair. If both start at the same time,
-        // it is the first one in the order of their texts.
+        // The row of the job that starts first stands for the pair; of two that start at the same
+        // time, the first in the order of their texts.
         let is_second = start < 0.0 || start == 0.0 && other < job.as_str();
         let own_in_other = match start {
             0.0 => job.clone(),
@@ -125,7 +119,6 @@ pub fn overlaps<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Overlaps {
     found
 }
 
-/// Returns the topology, the machine and the definition of the machine.
 fn shared(case: &CaseId<&str>) -> [String; 3] {
     let setting = &case.setting;
     [setting.topology, setting.machine, setting.machine_definition].map(str::to_owned)
@@ -140,7 +133,6 @@ mod tests {
         Record { together: together.to_owned(), ..row(algorithm, 0, time) }
     }
 
-    /// Job `b` starts 4 µs after job `a`.
     #[test]
     fn jobs_together_are_compared_with_jobs_one_after_the_other() {
         let rows = [
@@ -156,7 +148,6 @@ mod tests {
         assert_eq!((pair.alone_us, pair.beside_us), ([10.0, 8.0], [12.0, 11.0]));
         assert_eq!((pair.together_us(), pair.sequential_us()), (15.0, 18.0));
         assert_eq!((pair.gain(), found.larger, &found.missing[..]), (1.2, 1, &[][..]));
-        // The order of rows does not matter.
         let reversed = overlaps(rows.iter().rev());
         assert_eq!(reversed.pairs, found.pairs);
     }

@@ -7,7 +7,6 @@ use crate::grouped::grouped;
 use crate::stats::Summary;
 use std::collections::BTreeMap;
 
-/// How often an algorithm is the fastest on a machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
     pub collective: String,
@@ -17,22 +16,17 @@ pub struct Standing {
     pub algorithm: String,
     /// The number of cases in which this algorithm and at least one other algorithm have a time.
     pub cases: usize,
-    /// The number of these cases in which the algorithm is the fastest, and its time can be
-    /// distinguished from all other times.
+    /// Cases in which its time is the least and can be distinguished from all others.
     pub fastest: usize,
-    /// The number of these cases in which the algorithm is tied: its time cannot be distinguished
-    /// from the time of the fastest algorithm or, if it is itself the fastest, from the time of
-    /// some other algorithm.
+    /// Cases in which its time cannot be distinguished from the fastest one or, if it is the
+    /// fastest, from some other one.
     pub tied: usize,
-    /// The factors by which the algorithm is faster than the second fastest algorithm, in the cases
-    /// that `fastest` counts.
+    /// Factors over the second fastest algorithm, in the cases that `fastest` counts.
     pub ahead: Option<Factors>,
-    /// The factors by which it is slower than the fastest algorithm, in the cases that neither
-    /// `fastest` nor `tied` counts.
+    /// Factors behind the fastest algorithm, in the cases that neither `fastest` nor `tied` counts.
     pub behind: Option<Factors>,
 }
 
-/// The least, the median and the largest of some ratios of times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Factors {
     pub least: f64,
@@ -40,7 +34,7 @@ pub struct Factors {
     pub most: f64,
 }
 
-/// Cases that differ only in the algorithm and in the value of an axis, such as the block size.
+/// Cases that differ only in the algorithm and in the value of an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
     pub collective: String,
@@ -53,27 +47,22 @@ pub struct Place {
     pub ranges: Vec<WonRange>,
 }
 
-/// A range of values with the same fastest algorithm.
+/// Neighbouring values with the same fastest algorithm.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WonRange {
     pub algorithm: String,
-    /// The least and the largest value; `None` if the cases have none on the axis.
+    /// Least and largest; `None` if the cases have none on the axis.
     pub values: Option<(f64, f64)>,
-    /// The factors by which the algorithm is faster than the second fastest algorithm; `None` if no
-    /// other algorithm has a time.
+    /// Factors over the second fastest algorithm; `None` if no other algorithm has a time.
     pub ahead: Option<Factors>,
-    /// The algorithms whose times cannot be distinguished from the time of the fastest algorithm in
-    /// any case of the range.
+    /// Algorithms that cannot be distinguished from the fastest one in any case of the range.
     pub tied: Vec<String>,
 }
 
-/// The overview of a comparison of algorithms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overview {
-    /// The algorithms of each collective, machine and model. The algorithm that is the fastest in
-    /// most cases comes first.
+    /// By collective, machine and model; first the algorithm that is the fastest in most cases.
     pub standings: Vec<Standing>,
-    /// The axis along which the cases of a place vary.
     pub axis: Axis,
     /// The places, in the order of their first cases.
     pub places: Vec<Place>,
@@ -96,7 +85,6 @@ impl Overview {
     }
 }
 
-/// The numbers of cases of one algorithm and the ratios of its times, while they are collected.
 #[derive(Default)]
 struct Count {
     cases: usize,
@@ -134,7 +122,6 @@ fn standings(comparison: &Comparison) -> Vec<Standing> {
     standings
 }
 
-/// Counts, for each algorithm, all of its cases, and the cases in which it is the fastest or tied.
 fn counts<'a>(groups: &[(&'a Group, &Winner)]) -> BTreeMap<&'a str, Count> {
     let mut counts: BTreeMap<&str, Count> = BTreeMap::new();
     for (group, winner) in groups {
@@ -158,7 +145,6 @@ fn counts<'a>(groups: &[(&'a Group, &Winner)]) -> BTreeMap<&'a str, Count> {
     counts
 }
 
-/// A group with its value on the axis, if it has one.
 type SizedCase<'a> = (Option<f64>, &'a Group);
 
 fn places(comparison: &Comparison, axis: Axis) -> Vec<Place> {
@@ -181,7 +167,7 @@ fn places(comparison: &Comparison, axis: Axis) -> Vec<Place> {
     grouped(placed).into_iter().map(place).collect()
 }
 
-/// Joins neighbouring cases with the same fastest algorithm and the same tied algorithms.
+/// Joins neighbouring cases with the same fastest and tied algorithms.
 fn ranges(cases: &[SizedCase<'_>]) -> Vec<WonRange> {
     let won: Vec<_> =
         cases.iter().filter_map(|(x, group)| Some((*x, group.winner.as_deref()?))).collect();
@@ -210,8 +196,8 @@ mod tests {
     use crate::compare::tests::{files, row};
     use crate::record::Record;
 
-    /// The expected values are calculated by hand. `a` is faster for 1 B and 2 B, `b` for 4 B, and
-    /// both take the same time for 8 B. On `mesh:4x4`, only `a` has a time.
+    /// Expected values by hand. `a` is faster for 1 B and 2 B, `b` for 4 B, both equal for 8 B. On
+    /// `mesh:4x4`, only `a` has a time.
     #[test]
     fn an_overview_counts_cases_and_joins_sizes() {
         let times = [(1, 10.0, 30.0), (2, 20.0, 40.0), (4, 60.0, 40.0), (8, 80.0, 80.0)];

@@ -1,5 +1,5 @@
-//! Maps of the fastest algorithm. The columns of a map are the values of an axis, such as block
-//! sizes, and its rows are networks, machines or the values of another axis.
+//! Maps of the fastest algorithm: columns are the values of an axis, such as block sizes, and rows
+//! are networks, machines or the values of another axis.
 
 use super::axis::{Axis, CommonSettings};
 use crate::compare::{Comparison, Group, Winner};
@@ -10,12 +10,11 @@ use std::sync::Arc;
 use swapmeet_core::network::topology;
 use swapmeet_core::spec::{Spec, parse_size};
 
-/// The quantity that varies from row to row of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowAxis {
     /// Topologies of the same kind, sorted by number of nodes.
     Nodes,
-    /// Machines, sorted by the parameter in which they differ.
+    /// Sorted by the parameter in which they differ.
     Machines,
     /// Topologies of several kinds, sorted by kind and then by number of nodes.
     Networks,
@@ -23,12 +22,10 @@ pub enum RowAxis {
     Values(Axis),
 }
 
-/// A cell of a map: the cases with one row and one column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MapCell {
     /// Index of the group in the comparison.
     pub group: usize,
-    /// The fastest algorithm.
     pub winner: Arc<Winner>,
     /// The mark that follows the name of the fastest algorithm ([`Group::mark`]).
     pub mark: &'static str,
@@ -37,34 +34,27 @@ pub struct MapCell {
 /// The fastest algorithms of cases that differ only in the quantities of the columns and rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WinnerMap {
-    /// The quantity that varies from column to column.
     pub x_axis: Axis,
-    /// The quantity that varies from row to row.
     pub row_axis: RowAxis,
-    /// The settings that all cases have in common. If all networks are of the same kind, the
-    /// topology is this kind.
+    /// If all networks are of the same kind, the topology is this kind.
     pub settings: CommonSettings,
     /// The values of the columns, in increasing order.
     pub xs: Vec<f64>,
-    /// The topology, machine or value of each row, in the order that the variant of [`RowAxis`]
-    /// states.
+    /// The topology, machine or value of each row, in the order of the variant of [`RowAxis`].
     pub rows: Vec<String>,
-    /// The cells by row, then by column. A cell is `None` if no case was run for it, or if no
-    /// algorithm has a time.
+    /// The cells by row, then by column. `None` if no case was run, or no algorithm has a time.
     pub cells: Vec<Vec<Option<MapCell>>>,
 }
 
-/// The maps of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WinnerMaps {
     pub maps: Vec<WinnerMap>,
-    /// The groups that have a fastest algorithm but belong to no map, because no other group
-    /// differs from them only in the quantities of columns and rows.
+    /// Groups that have a fastest algorithm but no other group that differs only in the quantities
+    /// of columns and rows.
     pub single_groups: Vec<usize>,
 }
 
 impl RowAxis {
-    /// Returns the name of the quantity that varies from row to row.
     pub fn label(self) -> &'static str {
         match self {
             Self::Nodes => "nodes",
@@ -74,8 +64,7 @@ impl RowAxis {
         }
     }
 
-    /// Returns the row to which a group belongs, and the settings of the map. `rest` is the settings
-    /// of the group without the quantity of the columns.
+    /// `rest` is the settings of the group without the quantity of the columns.
     fn place(self, group: &Group, rest: CommonSettings) -> Option<(RowKey, CommonSettings)> {
         let machine = group.setting.machine.clone();
         let rest = CommonSettings { inputs: String::new(), ..rest };
@@ -99,20 +88,19 @@ impl RowAxis {
     }
 }
 
-/// A row of a map: a spec, or the bits of a value that is not negative.
+/// A spec, or the bits of a value that is not negative.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum RowKey {
     Text(String),
     Value(u64),
 }
 
-/// The position of a case in a map: row, column and group.
+/// Row, column and group.
 type CasePosition = (RowKey, f64, usize);
 
-/// Returns the maps of a comparison. Their columns are block sizes. If all cases have the same block
-/// size, they are the parameter with the most values, and the rows are the values of a second
-/// parameter, if one varies. Otherwise, the first maps have networks as rows, and the maps after
-/// them machines.
+/// Returns maps over block sizes, first with networks as rows, then with machines. If all cases
+/// have the same block size, the columns are the parameter with the most values, and the rows a
+/// second parameter, if one varies.
 pub fn winner_maps(comparison: &Comparison) -> WinnerMaps {
     if Axis::Block.varies(comparison) {
         return winner_maps_over(comparison, Axis::Block, None);
@@ -123,9 +111,8 @@ pub fn winner_maps(comparison: &Comparison) -> WinnerMaps {
     winner_maps_over(comparison, x, parameters.next())
 }
 
-/// Returns the maps with the values of `x` as columns. If `rows` is `None`, the rows are networks,
-/// and in further maps machines. All networks with the same workload and machine are rows of one
-/// map, whatever their kinds.
+/// Returns maps with the values of `x` as columns. If `rows` is `None`, the rows are networks, and
+/// in further maps machines. All networks with the same workload and machine are rows of one map.
 pub fn winner_maps_over(comparison: &Comparison, x: Axis, rows: Option<Axis>) -> WinnerMaps {
     let maps = match rows {
         Some(rows) => maps_of(comparison, x, RowAxis::Values(rows)),
@@ -150,8 +137,7 @@ pub fn winner_maps_over(comparison: &Comparison, x: Axis, rows: Option<Axis>) ->
     WinnerMaps { maps, single_groups }
 }
 
-/// Returns the maps that have at least two columns or at least two rows, in the order of their
-/// first groups.
+/// Returns the maps with at least two columns or rows, in the order of their first groups.
 fn maps_of(comparison: &Comparison, x: Axis, row_axis: RowAxis) -> Vec<WinnerMap> {
     let placed = comparison.groups.iter().enumerate().filter_map(|(number, group)| {
         let (at, rest) = x.place_group(group)?;
@@ -176,8 +162,6 @@ impl WinnerMap {
         cells: &[CasePosition],
     ) -> Self {
         let xs = distinct(cells.iter().map(|(_, x, _)| *x));
-        // Sort networks by kind and number of nodes. Sort machines by the value in which they
-        // differ.
         let mut rows: Vec<(&RowKey, u64)> = Vec::new();
         for (row, _, group) in cells {
             if !rows.iter().any(|(known, _)| *known == row) {
@@ -201,7 +185,6 @@ impl WinnerMap {
                 rows.sort_by(|a, b| value(a.0).total_cmp(&value(b.0)));
             }
         }
-        // A cell stays empty if no case was run for it, or if no algorithm has a time.
         let mut table = vec![vec![None; xs.len()]; rows.len()];
         for (row, x, group) in cells {
             let at = (
@@ -221,12 +204,11 @@ impl WinnerMap {
         Self { x_axis, row_axis, settings, xs, rows, cells: table }
     }
 
-    /// Returns the groups of all cells.
     pub fn groups(&self) -> impl Iterator<Item = usize> {
         self.cells.iter().flatten().flatten().map(|cell| cell.group)
     }
 
-    /// Returns the algorithms that are the fastest in some cell, by name.
+    /// In some cell, by name.
     pub fn winners(&self) -> Vec<&str> {
         let cells = self.cells.iter().flatten().flatten();
         let names: BTreeSet<&str> = cells.map(|cell| &*cell.winner.algorithm).collect();
@@ -297,7 +279,6 @@ mod tests {
         maps.into_iter().filter(|map| map.row_axis == row_axis).collect()
     }
 
-    /// Formats the fastest algorithms, row by row.
     fn names(map: &WinnerMap) -> Vec<String> {
         let name = |cell: &Option<MapCell>| {
             cell.as_ref().map_or("-", |cell| &cell.winner.algorithm).to_owned()

@@ -10,7 +10,6 @@ use std::borrow::Cow;
 /// The property in which the compared cases differ. All other properties are equal within a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum By {
-    /// Compare algorithms.
     #[default]
     Algorithm,
     /// Compare topologies, such as two networks with the same algorithm.
@@ -21,7 +20,7 @@ pub enum By {
     Machine,
     /// Compare placements of ranks (`place=` and `mesh=` of a topology).
     Placement,
-    /// Compare the values of a number of specs, such as `tokens`.
+    /// A number of specs, such as `tokens`.
     Parameter(Parameter),
 }
 
@@ -29,17 +28,15 @@ pub enum By {
 const DEFAULT_PLACE: &str = "block";
 
 impl By {
-    /// The properties that all rows have.
     pub const ALL: [Self; 5] =
         [Self::Algorithm, Self::Topology, Self::Model, Self::Machine, Self::Placement];
 
-    /// Returns the property with this name: one of [`By::ALL`], or a number in the specs of `rows`.
+    /// One of [`By::ALL`], or a number in the specs of `rows`.
     pub fn find(name: &str, rows: &ComparedRows) -> Result<Self, UnknownParameter> {
         let known = Self::ALL.into_iter().find(|by| by.label() == name);
         known.map_or_else(|| rows.parameters().find(name).map(Self::Parameter), Ok)
     }
 
-    /// Returns the name of the property.
     pub fn label(self) -> &'static str {
         match self {
             Self::Algorithm => "algorithm",
@@ -51,7 +48,6 @@ impl By {
         }
     }
 
-    /// Returns the compared property of a case.
     pub(super) fn subject<'a>(self, case: &CaseId<&'a str>) -> &'a str {
         let Setting { topology, machine, model, .. } = case.setting;
         match self {
@@ -70,7 +66,6 @@ impl By {
         }
     }
 
-    /// Returns a setting without the compared property.
     pub(super) fn without_subject(self, of: Setting<&str>) -> Setting<Cow<'_, str>> {
         let setting = of.map(Cow::Borrowed);
         let none = || Cow::Borrowed("");
@@ -98,7 +93,7 @@ impl By {
                 SpecKind::Workload => {
                     Setting { workload: parameter.removed_from(of.workload), ..setting }
                 }
-                // A definition has all parameters of the machine, so the name has no meaning.
+                // A definition has all parameters, so the name has no meaning.
                 SpecKind::Machine => Setting {
                     machine: parameter.removed_from(&of.short_machine()).into_owned().into(),
                     machine_definition: none(),
@@ -109,7 +104,6 @@ impl By {
         }
     }
 
-    /// Returns an algorithm without the compared property.
     pub(super) fn without_subject_of_algorithm(
         self,
         of: Implementation<&str>,
@@ -124,8 +118,7 @@ impl By {
     }
 }
 
-/// Returns the definition of a machine without its model. Only the values that differ from the
-/// preset remain, because each model has parameters of its own.
+/// Keeps the values that differ from the preset, because each model has parameters of its own.
 fn without_model(definition: &str) -> Cow<'static, str> {
     Cow::Owned(without(&short_machine(definition), "model").into_owned())
 }

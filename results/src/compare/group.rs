@@ -11,8 +11,8 @@ use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::sync::Arc;
 
-/// Orders samples by mean time. Samples with equal times are ordered by name, like the curves of a
-/// family. Samples without a time keep their order.
+/// By mean time, then by name, like the curves of a family. Samples without a time keep their
+/// order.
 fn by_time(a: &Sample<'_>, b: &Sample<'_>) -> Ordering {
     let by_name = || match (&a.time, &b.time) {
         (Some(_), Some(_)) => a.label.cmp(&b.label),
@@ -21,9 +21,8 @@ fn by_time(a: &Sample<'_>, b: &Sample<'_>) -> Ordering {
     a.mean().total_cmp(&b.mean()).then_with(by_name)
 }
 
-/// Returns the baseline sample, or the reason why there is none. `name` is the label of a line or
-/// the name of an algorithm. If several samples belong to that algorithm, the baseline is the first
-/// of them that has a time.
+/// `name` is the label of a line or the name of an algorithm, of which the first sample with a time
+/// is the baseline. The error is the reason why there is none.
 fn find_baseline<'s, 'a>(
     samples: &'s [Sample<'a>],
     name: Option<&str>,
@@ -89,7 +88,6 @@ fn line(all: &ComparedRows, sample: &Sample<'_>, baseline: Option<&Sample<'_>>) 
             reasons.push(reason);
         }
     }
-    // A line shows the weakest verification of its rows.
     let verified_rows = sample.rows.iter().filter(|r| r.status == Status::Ok);
     let timed = verified_rows.clone().next();
     let weakest =
@@ -120,8 +118,7 @@ fn line(all: &ComparedRows, sample: &Sample<'_>, baseline: Option<&Sample<'_>>) 
     }
 }
 
-/// Returns the time of all communicators divided by the time of one alone, over the rows that have
-/// both.
+/// Returns the mean over rows of the time of all communicators divided by that of one alone.
 fn ratio_to_alone(sample: &Sample<'_>) -> Option<f64> {
     let known = sample.rows.iter().filter_map(|row| Some((row.run()?.time_us, row.alone_us?)));
     let (time, alone) = known.fold((0.0, 0.0), |(time, alone), (t, a)| (time + t, alone + a));

@@ -9,10 +9,8 @@ use indexmap::{IndexMap, IndexSet};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-/// Returns the rows of each group. Groups are in the order of their first rows, and the rows of a
-/// group are in the order of the files.
+/// Returns the rows of each group in the order of the files, and groups by their first rows.
 pub(super) fn group_rows(all: &ComparedRows, by: By) -> Vec<Vec<u32>> {
-    // Settings that differ only in the compared property are the same kind.
     let mut kinds: IndexSet<Setting<Cow<'_, str>>> = IndexSet::new();
     let kind_of: Vec<usize> =
         all.settings().map(|setting| kinds.insert_full(by.without_subject(setting)).0).collect();
@@ -23,7 +21,7 @@ pub(super) fn group_rows(all: &ComparedRows, by: By) -> Vec<Vec<u32>> {
         .collect();
     let mut groups: IndexMap<(usize, Option<usize>), Vec<u32>> = IndexMap::new();
     for (number, row) in all.rows.iter().enumerate() {
-        // If another property than the algorithm is compared, a group has a single implementation.
+        // If another property is compared, a group has a single implementation.
         let implementation =
             (by != By::Algorithm).then(|| algorithm_of[row.case.implementation as usize]);
         let key = (kind_of[row.case.setting as usize], implementation);
@@ -32,30 +30,27 @@ pub(super) fn group_rows(all: &ComparedRows, by: By) -> Vec<Vec<u32>> {
     groups.into_values().collect()
 }
 
-/// The number of rows of a file in a group that repeat the case of an earlier row.
+/// Rows of a file that repeat the case of an earlier row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Repeated {
-    /// Rows that do not count, because they are copies of earlier rows.
+    /// Copies, which do not count.
     duplicates: usize,
     /// Rows of cases that failed and were run again.
     reruns: usize,
 }
 
-/// The rows of a group that count, and the number of repeated rows of each file.
 pub(super) struct DistinctRows<'a> {
     pub(super) rows: Vec<&'a ComparedRow>,
     pub(super) repeated: BTreeMap<u32, Repeated>,
 }
 
-/// Two rows of the same case that have different values.
 pub(super) struct Contradiction<'a> {
     pub(super) first: &'a ComparedRow,
     pub(super) second: &'a ComparedRow,
 }
 
-/// Removes duplicates from the rows of a group. If a row is duplicated, only one copy counts. If a
-/// case failed for a transient reason and was run again, both rows count. If two rows of a case
-/// differ in any other way, that is an error.
+/// One copy of a duplicate counts. If a case failed for a transient reason and was run again, both
+/// rows count. Any other difference between two rows of a case is an error.
 pub(super) fn distinct_rows<'a>(
     rows: impl Iterator<Item = &'a ComparedRow>,
 ) -> Result<DistinctRows<'a>, Contradiction<'a>> {
@@ -63,8 +58,7 @@ pub(super) fn distinct_rows<'a>(
     let mut known: HashMap<_, Vec<&ComparedRow>> = HashMap::new();
     for row in rows {
         let same_case = known.entry(row.case).or_default();
-        // If the case has occurred before, this row is a duplicate, a contradiction, or a new
-        // attempt after a transient failure.
+        // A duplicate, a contradiction, or a new attempt after a transient failure.
         if same_case.iter().any(|other| other.is_copy_of(row)) {
             distinct.repeated.entry(row.location.file).or_default().duplicates += 1;
             continue;
@@ -83,12 +77,12 @@ pub(super) fn distinct_rows<'a>(
     Ok(distinct)
 }
 
-/// Returns whether the case failed for a reason that may not occur if it is run again.
+/// May not occur if it is run again.
 fn is_transient_failure(row: &ComparedRow) -> bool {
     matches!(row.status, Status::Timeout | Status::Crashed | Status::Error)
 }
 
-/// Tells users which rows do not count. `repeated` has the numbers of each group, by file.
+/// Says which rows do not count. `repeated` has the numbers of each group, by file.
 pub(super) fn notes<'a>(
     files: &[String],
     repeated: impl IntoIterator<Item = &'a BTreeMap<u32, Repeated>>,
@@ -166,7 +160,6 @@ mod tests {
         };
         let compared = two(vec![on("delta", "")], vec![on("delta:startup_us=2", "")]).unwrap();
         assert_eq!((compared.groups.len(), compared.notes.len()), (2, 0));
-        // Files with the same name but different digests are different inputs.
         let compared =
             two(vec![on("", "m.csv=sha256:aa")], vec![on("", "m.csv=sha256:bb")]).unwrap();
         assert_eq!((compared.groups.len(), compared.notes.len()), (2, 0));

@@ -1,21 +1,20 @@
-//! The optimum of the cases of a line, from rows of `run --optimum`.
+//! The optimum of a line, from rows of `run --optimum`.
 
 use super::rows::ComparedRow;
 use serde::Serialize;
 
-/// The optimum of the cases of a line of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LineOptimum {
     /// The mean of the column `optimum_us`.
     pub mean_us: f64,
-    /// The mean time of the rows that have an optimum, divided by `mean_us`.
+    /// Mean time of the rows that have an optimum, divided by `mean_us`.
     pub ratio: f64,
-    /// The largest value of the column `optimum_gap`.
+    /// Largest `optimum_gap`.
     pub gap: f64,
 }
 
 impl LineOptimum {
-    /// Returns the optimum of rows; `None` if no row has an optimum, or if their sum is 0.
+    /// `None` if no row has an optimum, or if their sum is 0.
     pub(super) fn of(rows: &[&ComparedRow]) -> Option<Self> {
         let known = || rows.iter().filter_map(|r| Some((r.time_us?, r.optimum_us?, r.optimum_gap)));
         let (count, time, optimum) =

@@ -1,6 +1,5 @@
-//! Remarks on machines that do not charge all algorithms for rearrangement by the same rule. With
-//! `rearrangement=declared`, a machine charges an algorithm only for the rearrangement that it
-//! declares. Some algorithms need rearrangement but do not declare it.
+//! Remarks on machines with `rearrangement=declared`, which charge an algorithm only for the
+//! rearrangement that it declares. Some need it but do not declare it.
 
 use super::{By, ComparisonLine, Group};
 use crate::parameter::SpecKind;
@@ -9,14 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use swapmeet_core::cost::model::UNDECLARED;
 
-/// The value of the column `remark` of an algorithm that the machine charges for less rearrangement
-/// than other algorithms.
+/// The column `remark` of an algorithm that is charged for less rearrangement than others.
 pub const CHARGED_LESS_REMARK: &str =
     "not charged for rearrangement; rearrangement=packed charges all algorithms equally";
 
 impl Record {
-    /// Returns whether the machine charges the algorithm for no rearrangement, because it declares
-    /// none, although it needs some.
+    /// Whether the algorithm declares none although it needs some, on such a machine.
     pub fn is_uncharged(&self) -> bool {
         self.note.contains(UNDECLARED)
     }
@@ -35,7 +32,7 @@ pub(super) fn remarks(groups: &[Arc<Group>], by: By) -> Vec<String> {
     unlike.iter().map(|(machine, algorithms)| rearrangement_remark(machine, algorithms)).collect()
 }
 
-/// Returns the machine of a line. The setting of the group lacks the compared property.
+/// The setting of the group lacks the compared property.
 fn machine(group: &Group, line: &ComparisonLine, by: By) -> String {
     match by {
         By::Machine => line.algorithm.clone(),
@@ -48,8 +45,6 @@ fn machine(group: &Group, line: &ComparisonLine, by: By) -> String {
     }
 }
 
-/// Returns the remark on the algorithms that declare no rearrangement although they need some, on a
-/// machine that charges only declared rearrangement.
 pub fn rearrangement_remark(machine: &str, algorithms: &BTreeSet<&str>) -> String {
     let (declare, their) =
         if algorithms.len() == 1 { ("declares", "its") } else { ("declare", "their") };
@@ -95,7 +90,6 @@ mod tests {
         );
     }
 
-    /// Each line of these comparisons is charged as its own machine does.
     #[test]
     fn comparisons_of_machines_and_topologies_have_the_remark() {
         let declared =

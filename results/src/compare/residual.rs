@@ -1,5 +1,5 @@
-//! Residuals: measured times compared with predicted times of the same topology, collective,
-//! workload and algorithm.
+//! Residuals: measured times against predictions of the same topology, collective, workload and
+//! algorithm.
 
 use super::ComparedRows;
 use crate::case_id::{CaseId, Setting};
@@ -13,42 +13,36 @@ use swapmeet_workloads::CurveAxis;
 /// The value of the column `model` in rows of measurements.
 pub const MEASURED: &str = "measured";
 
-/// The measured times of a case on one machine, compared with a single prediction for the same
-/// case.
+/// A case on one machine against a single prediction.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Residual {
     pub topology: String,
     pub collective: String,
     pub workload: String,
     pub algorithm: String,
-    /// The machine on which the case was measured.
     pub measured_on: String,
-    /// The number of measurements.
+    /// Measurements.
     pub n: usize,
-    /// The median of the measured times. Unlike the mean, it does not depend on outliers that were
-    /// measured while the machine was busy.
+    /// Their median, which does not depend on outliers.
     pub measured_us: f64,
-    /// The machine for which the time was predicted.
     pub predicted_for: String,
     pub model: String,
-    /// The mean of the predicted times.
+    /// Mean.
     pub predicted_us: f64,
     /// The percentage by which the measured time exceeds the predicted time.
     pub residual_percent: f64,
 }
 
-/// Returns whether a row is a measurement.
 pub fn is_measured(row: &Record) -> bool {
     row.model == MEASURED
 }
 
-/// Returns a residual for each pair of a measured case and a prediction of this case, ordered by
-/// the columns of the case.
+/// Returns a residual for each measured case and prediction, ordered by the columns of the case.
 pub(crate) fn residuals(rows: &ComparedRows) -> Vec<Residual> {
     if rows.settings().all(|setting| setting.model != MEASURED) {
         return Vec::new();
     }
-    // For each case, collect the predicted and the measured times by machine.
+    // Predicted and measured times by machine.
     type Case<'a> = [&'a str; 4];
     type Times<'a> = BTreeMap<(&'a str, &'a str), Vec<f64>>;
     let mut cases: BTreeMap<Case<'_>, [Times<'_>; 2]> = BTreeMap::new();
@@ -64,9 +58,7 @@ pub(crate) fn residuals(rows: &ComparedRows) -> Vec<Residual> {
         let of = &mut cases.entry(case).or_default()[usize::from(model == MEASURED)];
         of.entry((setting.machine_spec(), model)).or_default().push(time);
     }
-    // Compare each measurement with each prediction. Measured times are summarised by their median,
-    // which is robust against outliers. Predicted times have no outliers, so they are summarised by
-    // their mean.
+    // The median of measurements is robust against outliers, which predictions do not have.
     let mut all = Vec::new();
     for (case, [predicted, measured]) in cases {
         for ((measured_on, _), times) in measured {
@@ -94,13 +86,13 @@ pub(crate) fn residuals(rows: &ComparedRows) -> Vec<Residual> {
             }
         }
     }
-    // The map has ordered the cases by text. Order the sizes of the same kind of workload as
-    // numbers. The sort is stable, so everything else keeps its order.
+    // The map has ordered the cases by text. Order sizes of the same kind of workload as numbers,
+    // and keep the rest.
     all.sort_by_cached_key(|residual| {
         let (size, kind) = CurveAxis::BlockSize
             .split(&residual.workload)
             .unwrap_or((0.0, residual.workload.clone()));
-        // Sizes are not negative, so their bits have the same order as the sizes.
+        // Sizes are not negative, so their bits have the same order.
         (residual.topology.clone(), residual.collective.clone(), kind, size.to_bits())
     });
     all
@@ -126,8 +118,8 @@ mod tests {
         assert_eq!(order, ["8", "64", "1KiB", "16KiB", "1MiB"].map(|s| format!("uniform:{s}")));
     }
 
-    /// The median of the measured times 12, 12.5 and 100 µs is 12.5 µs. It is 25 % more than the
-    /// first prediction, 10 µs, and half of the second prediction, 25 µs.
+    /// The median of 12, 12.5 and 100 µs is 25 % more than the first prediction, 10 µs, and half of
+    /// the second, 25 µs.
     #[test]
     fn the_median_measurement_is_compared_with_each_prediction() {
         let measured = |repetition, time| Record {

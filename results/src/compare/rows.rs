@@ -1,5 +1,4 @@
-//! Rows without the columns that no comparison needs, so that a comparison of millions of rows fits
-//! into memory.
+//! Rows without the columns that no comparison needs, so that millions of rows fit into memory.
 
 use super::{RowLocation, RunTime};
 use crate::bandwidth::Bandwidths;
@@ -9,10 +8,10 @@ use crate::record::{Record, Status, Verified, verification};
 use indexmap::IndexSet;
 use std::hash::RandomState;
 
-/// The rows of result files, reduced to what comparisons need. Texts are stored once.
+/// Texts are stored once.
 #[derive(Debug, Default)]
 pub struct ComparedRows {
-    /// The name and the number of rows of each file.
+    /// Names with numbers of rows.
     files: Vec<(String, u32)>,
     pub(super) cases: CaseTable,
     reasons: IndexSet<String>,
@@ -20,7 +19,6 @@ pub struct ComparedRows {
     hasher: RandomState,
 }
 
-/// A row, reduced to what comparisons need.
 #[derive(Debug)]
 pub(crate) struct ComparedRow {
     pub(crate) case: CaseKey,
@@ -32,9 +30,9 @@ pub(crate) struct ComparedRow {
     pub(crate) alone_us: Option<f64>,
     pub(crate) optimum_us: Option<f64>,
     pub(crate) optimum_gap: Option<f64>,
-    /// A hash of all values that two rows of the same case have in common
-    /// ([`Record::hash_comparable`]). It has a random key, so nobody can construct two rows with the
-    /// same hash.
+    /// A hash of the values that rows of the same case have in common
+    /// ([`Record::hash_comparable`]), with a random key, so that nobody can construct two rows with
+    /// the same hash.
     content: u64,
     reason: u32,
     pub(crate) status: Status,
@@ -44,7 +42,7 @@ pub(crate) struct ComparedRow {
 }
 
 impl ComparedRows {
-    /// Reduces the rows of `files`, which are pairs of a file name and its rows.
+    /// Pairs of a file name and its rows.
     pub fn of(files: &[(String, Vec<Record>)]) -> Self {
         let mut all = Self::of_files(files.iter().map(|(name, _)| name.clone()));
         for (file, (_, records)) in files.iter().enumerate() {
@@ -53,7 +51,6 @@ impl ComparedRows {
         all
     }
 
-    /// Returns the parameters of the cases.
     pub fn parameters(&self) -> Parameters {
         let settings = self.settings().flat_map(|setting| {
             let Setting { topology, workload, .. } = setting;
@@ -62,12 +59,12 @@ impl ComparedRows {
         Parameters::of(settings, self.implementations().map(|own| own.algorithm))
     }
 
-    /// Returns no rows of files with these names.
+    /// No rows yet.
     pub fn of_files(names: impl Iterator<Item = String>) -> Self {
         Self { files: names.map(|name| (name, 0)).collect(), ..Self::default() }
     }
 
-    /// Adds the next row of a file, which is given by its index.
+    /// `file` is an index.
     pub fn add(&mut self, file: usize, record: &Record) {
         let row = self.files[file].1;
         self.files[file].1 += 1;
@@ -91,27 +88,22 @@ impl ComparedRows {
         });
     }
 
-    /// Returns the name and the number of rows of each file.
     pub fn files(&self) -> impl Iterator<Item = (&str, usize)> {
         self.files.iter().map(|(name, rows)| (name.as_str(), *rows as usize))
     }
 
-    /// Returns the settings of all rows, without duplicates.
     pub fn settings(&self) -> impl Iterator<Item = Setting<&str>> {
         self.cases.settings.iter().map(Setting::borrowed)
     }
 
-    /// Returns the implementations of all rows, without duplicates.
     pub fn implementations(&self) -> impl Iterator<Item = Implementation<&str>> {
         self.cases.implementations.iter().map(Implementation::borrowed)
     }
 
-    /// Returns the case of each row.
     pub fn cases(&self) -> impl Iterator<Item = CaseId<&str>> {
         self.rows.iter().map(|row| self.case(row))
     }
 
-    /// Returns the status and the verification of each row.
     pub fn outcomes(&self) -> impl ExactSizeIterator<Item = (Status, Verified)> {
         self.rows.iter().map(|row| (row.status, row.verified))
     }
@@ -124,7 +116,6 @@ impl ComparedRows {
         &self.reasons[row.reason as usize]
     }
 
-    /// Returns the file and the number of a row, for a message.
     pub(super) fn place(&self, row: &ComparedRow) -> String {
         let RowLocation { file, row } = row.location;
         format!("{} (row {})", self.files[file as usize].0, row + 1)
@@ -138,19 +129,16 @@ impl ComparedRows {
 }
 
 impl ComparedRow {
-    /// Returns the time of an `ok` row.
     pub(super) fn run(&self) -> Option<RunTime> {
         let CaseKey { repetition, seed, .. } = self.case;
         let time_us = self.time_us.filter(|_| self.status == Status::Ok)?;
         Some(RunTime { repetition, seed, time_us })
     }
 
-    /// Returns whether two rows of the same case have equal values.
     pub(super) fn is_copy_of(&self, other: &Self) -> bool {
         self.content == other.content
     }
 
-    /// Returns the verification in the form in which tables show it.
     pub(super) fn verification(&self) -> String {
         verification(self.verified, self.compared_on, self.nodes)
     }

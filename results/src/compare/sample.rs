@@ -9,7 +9,7 @@ use crate::stats::{
     welch_p, wilcoxon_p,
 };
 
-/// The rows of one implementation of an algorithm, or of another compared property.
+/// One implementation of an algorithm, or of another compared property.
 pub(super) struct Sample<'a> {
     pub(super) label: String,
     pub(super) implementation: Implementation<&'a str>,
@@ -28,8 +28,7 @@ impl Sample<'_> {
         self.times.iter().map(|run| run.time_us).collect()
     }
 
-    /// Returns whether both samples have the same repetitions with the same seeds, so that they can
-    /// be compared in pairs.
+    /// Whether both samples have the same repetitions with the same seeds.
     fn is_paired_with(&self, other: &Self) -> bool {
         let alone = |times: &[RunTime]| times.windows(2).all(|pair| pair[0].run() != pair[1].run());
         let same = self.times.iter().map(RunTime::run).eq(other.times.iter().map(RunTime::run));
@@ -37,8 +36,7 @@ impl Sample<'_> {
     }
 }
 
-/// Divides rows by the compared property and by implementation. The samples are in the order of
-/// their first rows.
+/// Divides rows by compared property and implementation, in the order of their first rows.
 pub(super) fn samples<'a>(
     all: &'a ComparedRows,
     rows: &[&'a ComparedRow],
@@ -61,9 +59,8 @@ pub(super) fn samples<'a>(
     parted.into_iter().map(sample).collect()
 }
 
-/// Returns the name of the algorithm. If the group has several implementations of it, the columns
-/// that distinguish them follow in parentheses. Two builds are separate implementations, because
-/// users often compare builds to see the effect of a change.
+/// The algorithm, with the columns that distinguish its implementations in the group. Two builds
+/// are two implementations, because users compare builds to see the effect of a change.
 fn label(own: &Implementation<&str>, all: &[Implementation<&str>]) -> String {
     type Texts = fn(&Implementation<&str>) -> String;
     fn or_none(text: &str, what: &str) -> String {
@@ -93,8 +90,7 @@ fn label(own: &Implementation<&str>, all: &[Implementation<&str>]) -> String {
     format!("{} ({})", own.algorithm, words.join(", "))
 }
 
-/// Returns the mean time of a sample divided by the mean time of the baseline, and the tests of the
-/// difference between the two samples.
+/// Ratio of mean times and tests of the difference.
 pub(super) fn against(sample: &Sample<'_>, base: &Sample<'_>) -> (Option<Ratio>, Option<Tests>) {
     let Some((own, other)) = sample.time.as_ref().zip(base.time.as_ref()) else {
         return (None, None);

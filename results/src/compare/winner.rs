@@ -7,27 +7,24 @@ use crate::units::duration;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// The fastest algorithm of a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Winner {
     pub algorithm: String,
     /// The completion times of the fastest algorithm, in microseconds.
     pub time: Summary,
-    /// The second fastest algorithm, if at least two algorithms have a time.
     pub second: Option<RunnerUp>,
-    /// The algorithms whose times cannot be distinguished from the time of the fastest algorithm:
-    /// the corrected p-value is not below 0.05 or, if nothing could be tested, the times are equal.
+    /// Algorithms whose corrected p-value against the fastest is not below 0.05 or, if nothing
+    /// could be tested, whose times are equal.
     #[serde(rename = "level")]
     pub tied: Vec<String>,
-    /// The number of algorithms that have a time, including the fastest.
+    /// That have a time, including the fastest.
     pub competitors: usize,
 }
 
 /// The margin by which the fastest algorithm is faster than the second fastest algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Margin {
-    /// The time of at least one other algorithm cannot be distinguished from the time of the
-    /// fastest algorithm.
+    /// The time of some other algorithm cannot be distinguished.
     Tied,
     /// The second fastest algorithm takes less than 5 % longer.
     Under5,
@@ -35,14 +32,12 @@ pub enum Margin {
     Under25,
     /// The second fastest algorithm takes less than 100 % longer.
     Under100,
-    /// The second fastest algorithm takes at least twice as long.
     Clear,
-    /// No other algorithm has a time, so there is no margin.
+    /// No other algorithm has a time.
     Alone,
 }
 
 impl Winner {
-    /// Returns the margin by which the winner leads.
     pub fn margin(&self) -> Margin {
         let ratio = self.second.as_ref().and_then(|second| second.times_as_long.as_ref());
         match ratio.map(|ratio| ratio.value) {
@@ -51,7 +46,7 @@ impl Winner {
             Some(ratio) if ratio < 1.25 => Margin::Under25,
             Some(ratio) if ratio < 2.0 => Margin::Under100,
             Some(_) => Margin::Clear,
-            // There is a second algorithm, but no ratio, because the time of the winner is 0.
+            // The time of the winner is 0.
             None if self.second.is_some() => Margin::Clear,
             None => Margin::Alone,
         }
@@ -71,20 +66,16 @@ impl Winner {
     }
 }
 
-/// The second fastest algorithm.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunnerUp {
     pub algorithm: String,
-    /// The time of this algorithm divided by the time of the fastest algorithm. `None` if one of
-    /// the times is 0.
+    /// `None` if one of the times is 0.
     pub times_as_long: Option<Ratio>,
-    /// The p-value of the t test of the difference, corrected for the number of comparisons. `None`
-    /// if nothing could be tested, because one of the two algorithms has a single run, or because
-    /// the difference is the same in all repetitions.
+    /// The corrected p-value of the t test. `None` if nothing could be tested, because of a single
+    /// run or because all differences are the same.
     pub p: Option<f64>,
 }
 
-/// The comparison of an algorithm with the fastest one.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Rival {
     /// Index of the algorithm's line in the group.
@@ -93,8 +84,7 @@ pub(super) struct Rival {
     pub(super) p: Option<f64>,
 }
 
-/// Returns the winner, without rivals, among samples that are ordered by time, fastest first.
-/// Returns `None` if no sample has a time.
+/// Returns the winner, without rivals, of samples that are ordered by time, fastest first.
 pub(super) fn winner(ranked: &[&Sample<'_>]) -> Option<Winner> {
     let first = ranked.first()?;
     let (algorithm, time) = (first.label.clone(), first.time.clone()?);
@@ -170,7 +160,6 @@ mod tests {
             .tied,
             ["b"]
         );
-        // `b` takes 1 % longer than `a` for every seed.
         let a = [10.0, 14.0, 9.0, 17.0];
         assert_eq!(
             of_times([("a", a), ("b", a.map(|t| 1.01 * t)), ("c", a.map(|t| 2.0 * t))])
@@ -185,8 +174,8 @@ mod tests {
         );
     }
 
-    /// With 2 repetitions, the p-value of a difference of 10 and 14 µs is 0.105 (t = 6 with 1 degree
-    /// of freedom: 1 - 2 atan(6) / pi). A confidence interval of the ratio would exclude 1.
+    /// The p-value of 10 and 14 µs in 2 repetitions is 0.105 (t = 6 with 1 degree of freedom: 1 - 2
+    /// atan(6) / pi), although the confidence interval of the ratio excludes 1.
     #[test]
     fn a_winner_needs_a_significant_difference() {
         let rows = [("a", [10.0, 14.0]), ("b", [20.0, 28.0])];
@@ -199,8 +188,7 @@ mod tests {
         assert_eq!((won.margin(), won.tied), (Margin::Tied, vec!["b".to_owned()]));
     }
 
-    /// The winner is compared with its rivals, whichever baseline the user chooses. The p-values are
-    /// corrected for the comparisons of all groups.
+    /// The p-values are corrected for the comparisons of all groups.
     #[test]
     fn the_winner_does_not_depend_on_the_baseline() {
         let times =
@@ -219,7 +207,7 @@ mod tests {
         assert_eq!(winner(None), winner(Some("c")));
         let alone = compare(&[(String::new(), files[0].1[..9].to_vec())], None).unwrap();
         let p = |winner: &Winner| winner.second.as_ref().unwrap().p.unwrap();
-        // Of two groups with two comparisons each, `b` has the larger p-values.
+        // `b` has the larger p-values of two groups with two comparisons each.
         let single = p(alone.groups[0].winner.as_ref().unwrap());
         assert!((p(&winner(None)) - 2.0 * single).abs() < 1e-12, "{single}");
     }

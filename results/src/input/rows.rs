@@ -1,5 +1,4 @@
-//! An iterator over the rows of a text. It keeps only two rows in memory: the current row and the
-//! row after it.
+//! An iterator over the rows of a text, with only two rows in memory.
 
 use super::{ReadError, TornRow};
 use crate::changed_defaults;
@@ -8,50 +7,43 @@ use std::io::{self, Read};
 use swapmeet_core::spec::format_size;
 use swapmeet_core::text::excerpt;
 
-/// The version whose rows do not name their version.
+/// Its rows do not name it.
 const FIRST_VERSION: &str = "0.1.0";
 
-/// The byte-order mark that some programs write at the start of a file.
+/// Some programs write it at the start of a file.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// The rows of a text, in order.
 pub(crate) struct Rows<R> {
     file: String,
     reader: csv::Reader<RecordingReader<R>>,
     header: Header,
-    /// The current line number of the reader.
     line: u64,
-    /// The row after the current row, which is read in advance. Only the last row of a file can be
-    /// torn, so the check of a row needs to know whether another row follows.
+    /// The next row, which is read in advance, because only the last row of a file can be torn.
     next: Option<RawRow>,
     /// The last row, if it is incomplete.
     torn: Option<TornRow>,
 }
 
-/// A row and its place in the file.
 #[derive(Debug)]
 pub(crate) struct LocatedRecord {
-    /// A byte offset from which a reader finds this row. There may be blank lines between this
-    /// offset and the row.
+    /// A reader finds the row from here; there may be blank lines before it.
     pub(crate) from: u64,
     pub(crate) record: Record,
 }
 
-/// A row before its fields are parsed.
 struct RawRow {
     fields: csv::ByteRecord,
-    /// The byte offset of the reader before it read the row.
+    /// Of the reader before it read the row.
     from: u64,
     /// The byte offset at which the row's text starts. It is greater than `from` if the reader
     /// skipped blank lines, or the second half of a line end, before the row.
     start: u64,
     line: u64,
-    /// The text of the row, including its line end.
     text: Vec<u8>,
 }
 
 impl<R: Read> Rows<R> {
-    /// Reads the header. `file` is the name of the text for error messages.
+    /// `file` is for error messages.
     pub(crate) fn new(file: String, text: R) -> Result<Self, ReadError> {
         let recording = RecordingReader { inner: text, bytes: Vec::new() };
         let reader =
@@ -67,8 +59,8 @@ impl<R: Read> Rows<R> {
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         let is_all = rows.next.is_none() && rows.line == 1;
         if is_all && columns().collect::<Vec<_>>().join(",").as_bytes().starts_with(text) {
-            // The whole file is the beginning of the header that this program writes, so the header
-            // is torn. If a file has any other single line, the header is wrong.
+            // The only line of the file is the beginning of the header that this program writes.
+            // Any other is wrong.
             return Err(ReadError::TornHeader { file: rows.file });
         }
         let names = csv::StringRecord::from_byte_record(head.fields)
@@ -83,13 +75,12 @@ impl<R: Read> Rows<R> {
         self.torn
     }
 
-    /// Reads the next row. Returns `None` if the text has no further row.
+    /// `None` at the end.
     fn read_next_row(&mut self) -> Result<Option<RawRow>, ReadError> {
         self.read_next().map(|(is_row, raw)| is_row.then_some(raw))
     }
 
-    /// Reads to the end of the next row. The returned flag is false if the text has no further row.
-    /// The text may still have had blank lines, which were then read.
+    /// The flag is false at the end of the text, before which there may have been blank lines.
     fn read_next(&mut self) -> Result<(bool, RawRow), ReadError> {
         let from = self.reader.position().byte();
         let mut fields = csv::ByteRecord::new();
@@ -106,7 +97,7 @@ impl<R: Read> Rows<R> {
         Ok((is_row, RawRow { fields, from, start: from + skipped as u64, line, text }))
     }
 
-    /// Parses a row. Returns `None` if it is the last row and so incomplete that it cannot be read.
+    /// `None` if it is the last row and so incomplete that it cannot be read.
     fn parse_row(&mut self, raw: RawRow) -> Result<Option<LocatedRecord>, ReadError> {
         let RawRow { fields, from, start, line, text } = raw;
         let file = self.file.clone();
@@ -125,7 +116,7 @@ impl<R: Read> Rows<R> {
             .map_err(|_| not_utf8(0))
             .and_then(|fields| self.header.record(&self.file, line, &fields));
         if is_torn {
-            // Whether the last value is complete is unknown, so an invalid value is no error.
+            // The last value may be incomplete, so an invalid one is no error.
             let is_read = !is_short && !is_quoted(&text) && record.is_ok();
             self.torn = Some(TornRow { file, line, intact: start, is_read });
             if !is_read {
@@ -149,13 +140,12 @@ impl<R: Read> Iterator for Rows<R> {
     }
 }
 
-/// The header of a file. The columns are looked up by name once per file, because there may be
-/// millions of rows.
+/// Columns are looked up by name once per file, because there may be millions of rows.
 #[derive(Default)]
 pub(crate) struct Header {
     names: csv::StringRecord,
     columns: Vec<Option<&'static Column>>,
-    /// Whether rows name the version that made them. The first version did not.
+    /// The first version wrote none.
     has_version: bool,
 }
 
@@ -166,7 +156,6 @@ impl Header {
         Self { names, columns, has_version }
     }
 
-    /// Parses the fields of a row.
     pub(crate) fn record(
         &self,
         file: &str,
@@ -215,7 +204,7 @@ impl Header {
 }
 
 fn check_header(file: &str, header: &csv::StringRecord) -> Result<(), ReadError> {
-    // Columns that were added in later versions may be missing.
+    // Those of later versions may be missing.
     if let Some(column) = required_columns().find(|c| !header.iter().any(|h| h == *c)) {
         return Err(ReadError::NoColumn { file: file.to_owned(), column });
     }
@@ -231,26 +220,23 @@ fn check_header(file: &str, header: &csv::StringRecord) -> Result<(), ReadError>
     }
 }
 
-/// Returns whether the last row of a file is incomplete, given its text: it has no line end, or its
-/// line end is inside a quoted field that is never closed.
+/// It has no line end, or its line end is inside a quoted field that is never closed.
 fn is_incomplete(row: &[u8]) -> bool {
     !row.ends_with(b"\n") && !row.ends_with(b"\r") || is_quoted(row)
 }
 
-/// Returns whether a row ends inside a quoted field.
 fn is_quoted(row: &[u8]) -> bool {
     row.iter().filter(|b| **b == b'"').count() % 2 == 1
 }
 
-/// A reader that records the bytes that it has read. The CSV reader returns only the fields of a
-/// row, but the bytes are needed to check whether the row is complete.
+/// Records the bytes that it has read, which are needed to check whether a row is complete. The CSV
+/// reader returns only its fields.
 struct RecordingReader<R> {
     inner: R,
     bytes: Vec<u8>,
 }
 
 impl<R> RecordingReader<R> {
-    /// Removes the first `count` bytes from the recording and returns them.
     fn take_first(&mut self, count: u64) -> Vec<u8> {
         let count = usize::try_from(count).unwrap_or(usize::MAX).min(self.bytes.len());
         self.bytes.drain(..count).collect()
@@ -259,8 +245,8 @@ impl<R> RecordingReader<R> {
 
 impl<R: Read> Read for RecordingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        /// The maximum size of a row, so that a file without line ends, such as `/dev/zero`, does
-        /// not fill the memory.
+        /// Of a row, so that a file without line ends, such as `/dev/zero`, does not fill the
+        /// memory.
         const MAX_BYTES: usize = 64 << 20;
         if self.bytes.len() > MAX_BYTES {
             let limit = format_size(MAX_BYTES as u64);

@@ -1,5 +1,4 @@
-//! Checks that rows belong to the same experiment: a name must have the same definition in all
-//! rows.
+//! Checks that a name has the same definition in all rows.
 
 use crate::case_id::inputs;
 use crate::changed_defaults::remark_on_versions;
@@ -7,7 +6,7 @@ use crate::record::Record;
 use crate::specs::short_machine;
 use std::collections::HashMap;
 
-/// An error for two rows that belong to different experiments or were made by different versions.
+/// Rows of different experiments or versions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{first} and {second} are not of one experiment: their {what} is `{a}` and `{b}`{changed}")]
 pub struct InconsistentRows {
@@ -20,16 +19,14 @@ pub struct InconsistentRows {
     changed: String,
 }
 
-/// The definitions of the names in the rows.
 #[derive(Default)]
 pub(super) struct Definitions {
-    /// For each kind of name, a map from names to definitions. Each entry also has the location of
-    /// the first row that defines the name.
+    /// By kind of name and name: the definition, and the location of the first row that has it.
     known: HashMap<&'static str, HashMap<String, (String, String)>>,
 }
 
 impl Definitions {
-    /// Returns an error if the row defines a name differently from an earlier row.
+    /// Errors if an earlier row defines a name differently.
     pub(super) fn check(
         &mut self,
         row: &Record,
@@ -55,7 +52,7 @@ impl Definitions {
                         format!("{what} of `{name}`")
                     };
                     let changed = remark_on_versions(there, &meaning);
-                    // Only the values that differ from the preset are of interest.
+                    // Show only values that differ from the preset.
                     let [a, b] = match what.starts_with("machine_definition") {
                         true => [there, &meaning].map(|spec| short_machine(spec).into_owned()),
                         false => [there.clone(), meaning],

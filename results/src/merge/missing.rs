@@ -1,12 +1,9 @@
-//! Cases without a row.
-
 use crate::case_id::{CaseId, Implementation, Setting, index};
 use crate::record::Record;
 use indexmap::IndexSet;
 use std::collections::HashSet;
 
-/// The cases without a row. There may be millions of them, so only the first of them are listed by
-/// name.
+/// There may be millions, so only the first are named.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MissingCases {
     pub named: Vec<String>,
@@ -24,12 +21,11 @@ impl MissingCases {
     }
 }
 
-/// All values that occur in the rows of a file or of a sweep. Without an experiment file, every
-/// combination of the values of a sweep is an expected case. Texts are indices in a list that all
-/// files share.
+/// Without an experiment file, every combination of the values of a sweep is an expected case.
+/// Texts are indices in a list that all files share.
 #[derive(Clone, Default)]
 pub(super) struct NamedValues {
-    /// The topologies, algorithms, workloads and machines, in this order.
+    /// Topologies, algorithms, workloads and machines.
     texts: [IndexSet<u32>; 4],
     repetitions: IndexSet<u32>,
     /// The four texts and the repetition of each row.
@@ -37,7 +33,7 @@ pub(super) struct NamedValues {
 }
 
 impl NamedValues {
-    /// Adds the values of a row. `all` are the texts of all files.
+    /// `all` are the texts of all files.
     pub(super) fn add(&mut self, row: &Record, all: &mut IndexSet<String>) {
         // Jobs that ran together are not all combinations of their values.
         if !row.together.is_empty() {
@@ -56,7 +52,6 @@ impl NamedValues {
         self.combinations.insert((texts, row.repetition));
     }
 
-    /// Adds the values of another file of the same sweep.
     fn join(&mut self, other: Self) {
         for (own, other) in self.texts.iter_mut().zip(other.texts) {
             own.extend(other);
@@ -65,19 +60,16 @@ impl NamedValues {
         self.combinations.extend(other.combinations);
     }
 
-    /// Returns whether two files belong to the same sweep: they have a value in common in at least
-    /// three of the four lists. Every shard has this in common with at least one other shard of its
-    /// sweep, unless many shards are missing.
+    /// Whether they have a value in common in at least three of the four lists, as every shard has
+    /// with some other one of its sweep, unless many shards are missing.
     fn is_of_same_sweep(&self, other: &Self) -> bool {
         let lists = self.texts.iter().zip(&other.texts);
         lists.filter(|(own, other)| own.is_disjoint(other)).count() <= 1
     }
 
-    /// Returns the values of each sweep. Files belong to the same sweep if a chain of similar files
-    /// connects them.
+    /// Files belong to the same sweep if a chain of similar files connects them.
     pub(super) fn sweeps(files: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let mut sweeps: Vec<Vec<Self>> = Vec::new();
-        // A shard without cases has no values.
         for file in files.into_iter().filter(|file| !file.combinations.is_empty()) {
             let is_similar =
                 |sweep: &mut Vec<Self>| sweep.iter().any(|other| other.is_of_same_sweep(&file));
@@ -93,7 +85,7 @@ impl NamedValues {
         sweeps.into_iter().filter_map(joined).collect()
     }
 
-    /// Adds the combinations without a row to `missing`. `all` are the texts of all files.
+    /// Combinations without a row.
     pub(super) fn add_missing(&self, all: &IndexSet<String>, missing: &mut MissingCases) {
         let [topologies, algorithms, workloads, machines] = &self.texts;
         for topology in topologies {
@@ -114,8 +106,7 @@ impl NamedValues {
     }
 }
 
-/// Returns the case of a combination. All columns that are not part of the combination have default
-/// values.
+/// All other columns have default values.
 fn case([topology, algorithm, workload, machine]: [&str; 4], repetition: u32) -> CaseId<&str> {
     let setting = Setting { topology, workload, machine, ..Setting::default() };
     let implementation = Implementation { algorithm, ..Implementation::default() };

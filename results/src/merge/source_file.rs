@@ -11,17 +11,14 @@ use std::path::{Path, PathBuf};
 use swapmeet_core::spec::format_size;
 use tempfile::{NamedTempFile, TempPath};
 
-/// The maximum size of the contents of a pipe, which are copied to the disk. The size of a file is
-/// not limited.
+/// Of a pipe, which is copied to the disk. The size of a file is not limited.
 const MAX_PIPE_BYTES: u64 = 512 << 20;
 
-/// A file of rows. The contents of a pipe, which can be read only once, are copied to a temporary
-/// file.
+/// A pipe, which can be read only once, is copied to a temporary file.
 pub(super) struct SourceFile {
     pub(super) name: String,
     path: PathBuf,
-    /// The temporary file with the contents of the pipe at `path`. It is removed when this value is
-    /// dropped. `None` if `path` is not a pipe.
+    /// The copy of a pipe, which is removed when this value is dropped.
     copy: Option<TempPath>,
 }
 
@@ -44,7 +41,6 @@ impl SourceFile {
     }
 }
 
-/// Copies at most `most` bytes of a pipe to a temporary file.
 fn copy_of(pipe: &Path, most: u64) -> io::Result<TempPath> {
     let mut copy = NamedTempFile::new()?;
     if io::copy(&mut File::open(pipe)?.take(most + 1), &mut copy)? > most {
@@ -54,7 +50,6 @@ fn copy_of(pipe: &Path, most: u64) -> io::Result<TempPath> {
     Ok(copy.into_temp_path())
 }
 
-/// Reads rows at known positions.
 pub(super) struct RowReader<'a> {
     sources: &'a [SourceFile],
     open: HashMap<usize, OpenFile>,
@@ -70,15 +65,13 @@ impl<'a> RowReader<'a> {
         Self { sources, open: HashMap::new() }
     }
 
-    /// Reads the row at a byte offset of a source.
     pub(super) fn row(&mut self, number: usize, from: u64) -> Result<Record, ReadError> {
         let source = &self.sources[number];
         let not_csv = |error| ReadError::NotCsv { file: source.name.clone(), source: error };
         let OpenFile { reader, header } = self.opened(number)?;
         let mut place = csv::Position::new();
         place.set_byte(from);
-        // Usually the next row directly follows the previous row in the same file. The reader is
-        // then already at this position, and keeps its buffer.
+        // Usually this is the next row, and the reader keeps its buffer.
         reader.seek(place).map_err(not_csv)?;
         let mut fields = csv::StringRecord::new();
         reader.read_record(&mut fields).map_err(not_csv)?;
@@ -88,8 +81,7 @@ impl<'a> RowReader<'a> {
     }
 
     fn opened(&mut self, number: usize) -> Result<&mut OpenFile, ReadError> {
-        /// The maximum number of files that are open at the same time. Without this limit, a merge
-        /// of many shards could exceed the number of files that a process may open.
+        /// Open files. A process may not open as many as there may be shards.
         const MOST: usize = 128;
         if self.open.len() == MOST && !self.open.contains_key(&number) {
             self.open.clear();

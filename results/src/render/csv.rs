@@ -8,7 +8,7 @@ use crate::record::Status;
 use crate::stats::Interval;
 use std::io::{self, Write};
 
-/// Writes the whole comparison, or the tables of a pivot view; unknown values are `null`.
+/// Unknown values are `null`.
 pub fn write_json(comparison: &Comparison, view: View, out: &mut dyn Write) -> io::Result<()> {
     match view {
         View::Summary | View::Details => serde_json::to_writer_pretty(out, comparison),
@@ -17,8 +17,7 @@ pub fn write_json(comparison: &Comparison, view: View, out: &mut dyn Write) -> i
     .map_err(io::Error::from)
 }
 
-/// Writes one row for each line of a group, or for each line of a pivot table, with all digits.
-/// Unknown values are empty.
+/// A row for each line of a group or of a pivot table, with all digits. Unknown values are empty.
 pub fn write_csv(comparison: &Comparison, view: View, out: &mut dyn Write) -> io::Result<()> {
     if let View::Pivot(axis) = view {
         let tables = pivots(comparison, axis);
@@ -48,16 +47,14 @@ pub fn write_csv(comparison: &Comparison, view: View, out: &mut dyn Write) -> io
     write_csv_table(out, header.into_iter().chain(rows)).map_err(io::Error::from)
 }
 
-/// Returns the name and text of each column.
 fn columns(group: &Group, line: &ComparisonLine, by: By) -> Vec<(String, String)> {
-    // A value that does not exist is an empty cell. An example is the ratio of the baseline to
-    // itself.
+    // A value that does not exist, such as the ratio of the baseline to itself, is empty.
     let time = line.time.as_ref();
     let ratio = line.ratio.as_ref();
     let number = |f: Option<f64>| f.map(|f| f.to_string()).unwrap_or_default();
     let low = |i: Option<Interval>| number(i.map(|i| i.low));
     let high = |i: Option<Interval>| number(i.map(|i| i.high));
-    // The compared property is that of the line, and all other properties are those of the group.
+    // The compared property is that of the line.
     let of = |own: By, group: &str| {
         if by == own { line.algorithm.clone() } else { group.to_owned() }
     };
@@ -92,7 +89,7 @@ fn columns(group: &Group, line: &ComparisonLine, by: By) -> Vec<(String, String)
     ]
     .map(|(name, text)| (name.to_owned(), text))
     .into();
-    // Every status has a column, so that the files of all comparisons have the same columns.
+    // The same columns in the files of all comparisons.
     let count = |status: &Status| line.rows.get(*status).to_string();
     columns.extend(Status::ALL.iter().map(|status| (format!("rows_{status}"), count(status))));
     columns.extend([

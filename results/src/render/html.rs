@@ -1,4 +1,4 @@
-//! Output of a comparison as HTML tables, which are a part of an HTML page.
+//! Output of a comparison as HTML tables.
 
 use super::{
     Cell, Section, is_of_single_runs, measured, notes, of_group, optimum_sentence, single_line,
@@ -10,9 +10,8 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use swapmeet_core::text::is_unsafe;
 
-/// Writes a table for each group, followed by the remarks. The sentences of other formats are
-/// omitted, because the tables contain the same values. The reasons of lines that are not `ok` are
-/// in one table for all groups.
+/// Without the sentences of other formats, because the tables contain the same values. Reasons of
+/// lines that are not `ok` are in one table for all groups.
 pub fn write_html(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
     for group in &comparison.groups {
         write_titled(out, &of_group(comparison, group))?;
@@ -33,8 +32,7 @@ pub fn write_html(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()
     notes.try_for_each(|note| writeln!(out, "<p>{}</p>", with_names(&note)))
 }
 
-/// Returns each reason of lines that are not `ok`, with its algorithm and the number of groups in
-/// which it occurs.
+/// Returns each reason with its algorithm and the number of groups in which it occurs.
 fn all_reasons(comparison: &Comparison) -> Section {
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     for line in comparison.groups.iter().flat_map(|group| &group.lines) {
@@ -64,7 +62,7 @@ fn write_titled(out: &mut dyn Write, section: &Section) -> io::Result<()> {
     write!(out, "<h3>{}</h3>\n{}", escaped(title), html_table(&header, &lines))
 }
 
-/// Returns a table. Each column has a name and a flag that is true for numbers. Cells are HTML.
+/// A column has a flag that is true for numbers. Cells are HTML.
 pub fn html_table(columns: &[(&str, bool)], lines: &[Vec<String>]) -> String {
     let class = |is_number: bool| if is_number { " class=\"number\"" } else { "" };
     let mut out = "<table><thead><tr>".to_owned();
@@ -82,7 +80,7 @@ pub fn html_table(columns: &[(&str, bool)], lines: &[Vec<String>]) -> String {
     out + "</tbody></table>\n"
 }
 
-/// Marks up names in a sentence as code. The sentence has backticks around each name.
+/// Backticks surround a name.
 fn with_names(sentence: &str) -> String {
     let mut out = String::new();
     for (i, part) in escaped(sentence).split('`').enumerate() {
@@ -106,7 +104,7 @@ pub fn escaped(text: &str) -> String {
             '>' => out += "&gt;",
             '"' => out += "&quot;",
             '\'' => out += "&#39;",
-            // HTML does not allow control characters, but the text of a file may contain them.
+            // HTML does not allow control characters.
             c if is_unsafe(c) && c != '\n' && c != '\t' => out.push('\u{fffd}'),
             c => out.push(c),
         }
@@ -122,7 +120,6 @@ mod tests {
     use crate::record::Record;
     use crate::render::tests::text_of;
 
-    /// Measured times are never exact, even if each case was run once with a uniform size.
     #[test]
     fn measured_rows_are_not_called_exact() {
         let measured = |name, us| Record { model: "measured".to_owned(), ..row(name, 0, us) };

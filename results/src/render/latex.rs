@@ -5,10 +5,9 @@ use crate::compare::Comparison;
 use std::io::{self, Write};
 use swapmeet_core::text::is_unsafe;
 
-/// Writes the tables of a view for the packages booktabs and graphicx. Each table has a caption,
-/// and is at most `width` wide, which is a length in LaTeX. The fastest times of a pivot table are
-/// bold. Sentences and remarks follow each table as comments, because the text of a paper usually
-/// says them in its own words.
+/// Needs the packages booktabs and graphicx. A table is at most `width` wide, a length in LaTeX.
+/// The fastest times of a pivot table are bold. Sentences follow as comments, because a paper
+/// usually says them in its own words.
 pub fn write_latex(
     comparison: &Comparison,
     view: View,
@@ -49,8 +48,8 @@ fn latex_cell(cell: &Cell) -> String {
     if cell.is_best { format!("\\textbf{{{text}}}") } else { text }
 }
 
-/// Moves columns that have the same text in every line to the title: whether rows are `ok`, what was
-/// verified, and the number of repetitions.
+/// Moves columns with a constant text to the title: whether rows are `ok`, what was verified, the
+/// number of repetitions.
 fn without_constant_columns(section: Section) -> Section {
     let Section { mut title, header, lines, sentences } = section;
     let constant = |at: usize| {

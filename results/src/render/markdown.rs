@@ -4,8 +4,7 @@ use super::{Cell, Section, View, notes, sections};
 use crate::compare::Comparison;
 use std::io::{self, Write};
 
-/// Writes the tables of a view with their sentences, followed by the remarks. The fastest times of a
-/// pivot table are bold.
+/// The fastest times of a pivot table are bold.
 pub fn write_markdown(comparison: &Comparison, view: View, out: &mut dyn Write) -> io::Result<()> {
     let plain_cell = |cell: &Cell| match plain(&cell.text) {
         text if cell.is_best => format!("**{text}**"),
@@ -37,8 +36,7 @@ fn plain(text: &str) -> String {
     without_html(text).replace('|', "\\|")
 }
 
-/// Escapes `<` where it could begin an HTML element, because Markdown leaves such elements in the
-/// output.
+/// Markdown leaves HTML elements in the output.
 fn without_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();

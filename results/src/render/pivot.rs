@@ -1,5 +1,5 @@
-//! Tables of algorithms over the values of an axis, such as block sizes: one table for all cases
-//! that differ only in these two.
+//! Tables of algorithms over the values of an axis, one for all cases that differ only in these
+//! two.
 
 use super::{Cell, Section, single_line};
 use crate::analysis::{Axis, CommonSettings, Curve, Family, families};
@@ -13,15 +13,13 @@ pub(super) struct Pivot {
     #[serde(flatten)]
     settings: CommonSettings,
     axis: &'static str,
-    /// The values of the axis.
     values: Vec<f64>,
     algorithms: Vec<Line>,
-    /// Whether several cases of the family have the same value. The table has the fastest of them.
+    /// Several cases have the same value, of which the table has the fastest.
     #[serde(skip)]
     has_shared_values: bool,
 }
 
-/// The times of an algorithm.
 #[derive(Debug, Serialize)]
 struct Line {
     algorithm: String,
@@ -59,8 +57,8 @@ fn pivot(comparison: &Comparison, family: &Family) -> Pivot {
             let others = family.curves.iter().filter_map(|curve| curve.time_at(point.x));
             others.fold(f64::INFINITY, f64::min) >= point.time
         };
-        // If the axis is a parameter of algorithms, the cases of a column are lines of the same
-        // group, and the fastest of them need not be the fastest of the group.
+        // If the axis is a parameter of algorithms, the cases of a column are lines of one group,
+        // whose fastest line may be in another column.
         let is_best = |point: &crate::analysis::Point| {
             if family.axis.is_of_algorithms() { is_least(point) } else { is_fastest(point) }
         };
@@ -84,9 +82,8 @@ fn pivot(comparison: &Comparison, family: &Family) -> Pivot {
     }
 }
 
-/// Returns the rows of a CSV file. The first one has the names of the columns: those of the
-/// settings, then the algorithm, then the mean times for the values of the axis, in microseconds, then
-/// the remarks on algorithms if there are any.
+/// First the names of the columns: settings, algorithm, mean times in µs for the values of the
+/// axis, and remarks on algorithms if there are any.
 pub(super) fn csv(axis: Axis, tables: &[Pivot]) -> Vec<Vec<String>> {
     let mut values: Vec<f64> = tables.iter().flat_map(|table| &table.values).copied().collect();
     values.sort_by(f64::total_cmp);
@@ -119,8 +116,8 @@ pub(super) fn csv(axis: Axis, tables: &[Pivot]) -> Vec<Vec<String>> {
     [header.collect()].into_iter().chain(lines().map(row)).collect()
 }
 
-/// Returns a section for each family. The algorithms are the rows of the table. If it is wider than
-/// 80 characters then, and narrower with the algorithms as columns, they are its columns.
+/// The algorithms are rows, or columns if the table is narrower then and otherwise wider than 80
+/// characters.
 pub(super) fn sections(
     comparison: &Comparison,
     axis: Axis,
@@ -131,7 +128,7 @@ pub(super) fn sections(
 fn section(axis: Axis, table: &Pivot) -> Section {
     /// The width of a table that needs no other form, in characters.
     const WIDE: usize = 80;
-    // Each value has the unit that suits its fastest time, so that the numbers are short.
+    // The unit that suits its fastest time, so that numbers are short.
     let least = |at: usize| {
         let times = table.algorithms.iter().filter_map(|line| line.mean_us[at]);
         times.fold(f64::INFINITY, f64::min)
@@ -159,7 +156,7 @@ fn section(axis: Axis, table: &Pivot) -> Section {
         .collect();
     let length = |text: &str| text.chars().count();
     let longest = |texts: &[String]| texts.iter().map(|text| length(text)).max().unwrap_or(0);
-    // The width of a table is that of its first column and of its other columns.
+    // The first column and the others.
     let widest = |at: usize| cells.iter().map(|line| length(&line[at].text)).max().unwrap_or(0);
     let with_values = longest(&names)
         + (0..values.len()).map(|at| widest(at).max(length(&values[at])) + 2).sum::<usize>();
@@ -213,7 +210,7 @@ mod tests {
     use crate::render::tests::text_of;
     use crate::render::{View, write_csv, write_json, write_latex, write_markdown, write_table};
 
-    /// `start` takes 5 µs, and `rate` 1 µs for every 100 B, so they are equal at 500 B.
+    /// `start` takes 5 µs, and `rate` 1 µs for every 100 B: equal at 500 B.
     fn comparison() -> Comparison {
         let sized = |bytes: u32, name: &str, time| Record {
             workload: format!("uniform:{bytes}"),
@@ -270,7 +267,6 @@ mod tests {
         assert_eq!(text.matches("\\begin{tabular}").count(), 1);
     }
 
-    /// Every value of the table is the mean time of the case.
     #[test]
     fn csv_and_json_have_the_times_in_microseconds() {
         let csv = printed(write_csv);
@@ -290,7 +286,6 @@ mod tests {
         );
     }
 
-    /// Long names are columns only if the table is narrower then.
     #[test]
     fn the_narrower_table_is_written() {
         let sized = |bytes: u32, name: &str| Record {

@@ -12,8 +12,7 @@ const WIDTH: usize = 100;
 /// The distance between two columns.
 const GAP: usize = 2;
 
-/// Writes the tables of a view with their sentences, followed by the remarks. A summary is at most
-/// 100 columns wide. The fastest times of a pivot table have an asterisk.
+/// A summary is at most 100 columns wide. The fastest times of a pivot table have an asterisk.
 pub fn write_table(comparison: &Comparison, view: View, out: &mut dyn Write) -> io::Result<()> {
     let is_summary = view == View::Summary;
     let wrapped = |text: &str| {
@@ -27,10 +26,10 @@ pub fn write_table(comparison: &Comparison, view: View, out: &mut dyn Write) -> 
             .chain(lines.iter().map(|line| line.iter().map(text).collect()))
             .collect();
         let mut table = Table::new();
-        // The table of measured times, which follows the summary, is as wide as it needs to be.
+        // The table of measured times, which follows, is as wide as it needs to be.
         if is_summary && number == 0 {
             narrow(&mut texts);
-            // The space after the last column is not printed.
+            // The gap after the last column is not printed.
             let width = u16::try_from(WIDTH + GAP).unwrap_or(u16::MAX);
             table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
         }
@@ -58,8 +57,8 @@ fn text(cell: &Cell) -> String {
     if cell.is_best { format!("{}*", cell.text) } else { cell.text.clone() }
 }
 
-/// Breaks the texts of the widest columns into lines, so that the table is at most [`WIDTH`] wide, as
-/// far as the punctuation of specs permits. The first line of `texts` is the header.
+/// Breaks the texts of the widest columns, so that the table is at most [`WIDTH`] wide if the
+/// punctuation of specs permits. `texts[0]` is the header.
 fn narrow(texts: &mut [Vec<String>]) {
     let length = |text: &String| text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     let width = |texts: &[Vec<String>], column: usize| {
@@ -81,8 +80,7 @@ fn narrow(texts: &mut [Vec<String>]) {
     }
 }
 
-/// Breaks a text after some characters into lines of at most `most` characters. A piece without such
-/// a character is not broken.
+/// Breaks a text after these characters into lines of at most `most` characters, if possible.
 fn wrapped(text: &str, most: usize, after: &[char]) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_inclusive(after) {
@@ -119,8 +117,7 @@ mod tests {
         ");
     }
 
-    /// The names of algorithms and settings are only broken after punctuation, also if the table is
-    /// exactly as wide as it may be then.
+    /// Texts are broken only after punctuation, also if the table is exactly as wide as allowed.
     #[test]
     fn names_in_a_summary_are_only_broken_after_punctuation() {
         let [first, second] = ["n".repeat(30), format!("linear-sync:window={}", "1".repeat(6))];

@@ -5,8 +5,8 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
-/// Returns the two-sided p-value of Welch's t test, whose null hypothesis is that both means are
-/// equal. `None` if a sample has a single value, or if neither sample has a spread.
+/// Two-sided p-value of Welch's t test of equal means. `None` if a sample has a single value, or if
+/// neither has a spread.
 pub fn welch_p(a: &Summary, b: &Summary) -> Option<f64> {
     let (sa, sb) = (a.standard_error()?, b.standard_error()?);
     let both = sa.hypot(sb);
@@ -18,9 +18,8 @@ pub fn welch_p(a: &Summary, b: &Summary) -> Option<f64> {
     Some((2.0 * distribution.sf(t)).min(1.0)).filter(|p| !p.is_nan())
 }
 
-/// Returns the two-sided p-value of the Mann-Whitney U test, whose null hypothesis is that neither
-/// sample tends to have larger values. `None` if a sample has a single value, or if neither sample
-/// has a spread. The p-value is exact for small samples without ties. Otherwise it is the normal
+/// Two-sided p-value of the Mann-Whitney U test that neither sample tends to have larger values;
+/// `None` as in [`welch_p`]. Exact for small samples without ties, otherwise the normal
 /// approximation, corrected for ties and continuity.
 pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let spread = |sample: &[f64]| sample.iter().any(|v| *v != sample[0]);
@@ -33,9 +32,9 @@ pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     all.sort_by(f64::total_cmp);
     let ties = all.windows(2).any(|w| w[0] == w[1]);
     // The maximum number of steps for the exact p-value, as many as two samples of 100 values need.
-    // For two samples of that size, the error of the normal approximation is less than 0.001. For a
-    // small sample and a large sample the error can be 0.03, but then the exact value needs few
-    // steps: for 2 values and 250,000 values, it stays within the limit.
+    // For these the normal approximation errs by less than 0.001. For a small and a large sample it
+    // can err by 0.03, but then few steps suffice: 2 values and 250,000 values are within the
+    // limit.
     const MOST_STEPS: usize = 1_000_000;
     let (fewer, more) = (a.len().min(b.len()), a.len().max(b.len()));
     if ties || fewer.saturating_mul(fewer).saturating_mul(more) > MOST_STEPS {
@@ -44,14 +43,14 @@ pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     Some(exact_p(u, fewer, more))
 }
 
-/// Returns the exact two-sided p-value of the Mann-Whitney statistic U for samples without ties.
-/// This is twice the proportion of rank assignments for which U is at least as extreme as `u`.
+/// Twice the proportion of rank assignments for which U is at least as extreme as `u`, without
+/// ties.
 ///
-/// The exact p-value of statrs 0.19 cannot be used: unless the first sample is the larger one,
-/// statrs returns the complement instead of the p-value.
+/// statrs 0.19 cannot be used: unless the first sample is the larger one, it returns the
+/// complement.
 fn exact_p(u: f64, n: usize, m: usize) -> f64 {
-    // `ways[k]` is the number of rank assignments with U = k. These numbers are the coefficients of
-    // the Gaussian binomial, which is the product over i of (1 - q^(m + i)) / (1 - q^i).
+    // `ways[k]` is the number of rank assignments with U = k, the coefficients of the Gaussian
+    // binomial: the product over i of (1 - q^(m + i)) / (1 - q^i).
     let most = n * m;
     let mut ways = vec![0.0_f64; most + 1];
     ways[0] = 1.0;
@@ -63,17 +62,15 @@ fn exact_p(u: f64, n: usize, m: usize) -> f64 {
             ways[k] += ways[k - i];
         }
     }
-    // Both tails of the distribution have the same probability. The sum is computed for the lower
-    // tail. The probability of the upper tail would be a difference of large numbers, in which
-    // small values are lost.
+    // Both tails have the same probability. That of the upper one would be a difference of large
+    // numbers.
     let near = u.min(most as f64 - u).floor() as usize;
     let tail: f64 = ways[..=near.min(most)].iter().sum();
     (2.0 * tail / ways.iter().sum::<f64>()).min(1.0)
 }
 
-/// Returns the difference of two means in pooled standard deviations: Hedges's g, which is Cohen's
-/// d corrected for its bias in small samples. `None` if a sample has a single value, or if neither
-/// sample has a spread.
+/// Returns Hedges's g: the difference of means in pooled standard deviations (Cohen's d), corrected
+/// for its bias in small samples. `None` as in [`welch_p`].
 pub fn effect(a: &Summary, b: &Summary) -> Option<f64> {
     let (freedom_a, freedom_b) = ((a.n - 1) as f64, (b.n - 1) as f64);
     let freedom = freedom_a + freedom_b;
@@ -99,9 +96,9 @@ mod tests {
         assert_near(mann_whitney_p(&SLEEP[0], &SLEEP[1]).unwrap(), 0.069_327_575_4);
     }
 
-    /// The permeability of the human chorioamnion, from Hollander & Wolfe, Nonparametric
-    /// Statistical Methods (1973), page 69. It is the example of R's `wilcox.test`, which gives the
-    /// one-sided p-value 0.1272.
+    /// Permeability of the human chorioamnion, from Hollander & Wolfe, Nonparametric Statistical
+    /// Methods (1973), page 69: the example of R's `wilcox.test`, with the one-sided p-value
+    /// 0.1272.
     #[test]
     fn permeability_at_term_and_earlier() {
         let term = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
@@ -113,8 +110,7 @@ mod tests {
 
     #[test]
     fn small_samples_have_exact_p_values() {
-        // All three values of the first sample are above all three values of the second sample. Of
-        // the 20 rank assignments, 2 are as extreme as this one.
+        // Of the 20 rank assignments, 2 are as extreme.
         assert_near(mann_whitney_p(&[4.0, 5.0, 6.0], &[1.0, 2.0, 3.0]).unwrap(), 0.1);
         // The expected value was computed with scipy, for two interleaved samples of 20 values.
         let a: Vec<f64> = (0..20).map(f64::from).collect();
@@ -122,9 +118,8 @@ mod tests {
         assert_near(mann_whitney_p(&a, &b).unwrap(), 0.085_914_019_985_7);
     }
 
-    /// The expected values were computed with integers of unlimited size, and confirmed with scipy.
-    /// In the first three cases, the errors of the normal approximation are 0.004, 0.00002 and
-    /// 0.03. In the last case, the approximation is wrong by orders of magnitude.
+    /// Expected values were computed with unlimited integers, and confirmed with scipy. The normal
+    /// approximation errs by 0.004, 0.00002 and 0.03, and in the last case by orders of magnitude.
     #[test]
     fn p_values_of_100_against_100_and_2_against_201_are_exact() {
         let row = |n: u32, from: f64| (0..n).map(|v| f64::from(v) + from).collect::<Vec<_>>();
@@ -161,7 +156,6 @@ mod tests {
             (None, None)
         );
         assert_eq!((welch(&[5.0], &SLEEP[0]), mann_whitney_p(&[5.0], &SLEEP[0])), (None, None));
-        // The test is possible because one of the two samples has a spread.
         assert!(welch(&[0.1; 7], &SLEEP[0]).is_some_and(f64::is_finite));
         assert!(mann_whitney_p(&[0.1; 7], &SLEEP[0]).is_some_and(f64::is_finite));
     }

@@ -1,9 +1,8 @@
 //! Correction of p-values for multiple tests.
 
-/// Corrects p-values for the number of tests by Holm's method (Scandinavian Journal of Statistics
-/// 6, 1979). Consider all comparisons in which there is no real difference. The probability that at
-/// least one of them has a corrected p-value below 0.05 is at most 0.05. Missing values stay
-/// missing and do not count as tests.
+/// Holm's method (Scandinavian Journal of Statistics 6, 1979): the probability that at least one
+/// comparison without a real difference has a corrected p-value below 0.05 is at most 0.05. Missing
+/// values do not count as tests.
 pub fn holm(p: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut known: Vec<(usize, f64)> =
         p.iter().enumerate().filter_map(|(i, p)| Some((i, (*p)?))).collect();
@@ -21,8 +20,7 @@ mod tests {
     use super::*;
     use crate::stats::tests::assert_near;
 
-    /// Expected values are from R: `p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm")` gives 0.03, 0.06,
-    /// 0.06, 0.02.
+    /// R's `p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm")` gives 0.03, 0.06, 0.06, 0.02.
     #[test]
     fn the_correction_matches_r() {
         let corrected = holm(&[Some(0.01), Some(0.04), None, Some(0.03), Some(0.005)]);

@@ -1,17 +1,15 @@
-//! Statistics of paired samples. Repetition r has the same seed for both algorithms and therefore
-//! the same sizes. The sizes have a similar effect on both times. The difference of the two times
-//! does not contain this effect, which removes most of the spread.
+//! Statistics of paired samples. The difference of two times with the same seed, and therefore the
+//! same sizes, does not contain the effect of the sizes, which is most of the spread.
 
 use super::{Interval, Ratio, Summary, t_quantile};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-/// Returns the difference of each pair.
 fn differences(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a - b).collect()
 }
 
-/// Returns the two-sided p-value of the paired t test, whose null hypothesis is that the mean
-/// difference is 0. `None` if there is a single pair, or if all differences are equal.
+/// Two-sided p-value of the paired t test of a mean difference of 0. `None` for a single pair, or
+/// if all differences are equal.
 pub fn paired_t_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let differences = Summary::of(&differences(a, b))?;
     let error = differences.standard_error().filter(|error| *error > 0.0)?;
@@ -19,11 +17,10 @@ pub fn paired_t_p(a: &[f64], b: &[f64]) -> Option<f64> {
     Some((2.0 * distribution.sf((differences.mean / error).abs())).min(1.0)).filter(|p| !p.is_nan())
 }
 
-/// Returns the two-sided p-value of Wilcoxon's signed-rank test, whose null hypothesis is that the
-/// differences are symmetric around 0. Pairs without a difference do not count. `None` if there is
-/// a single pair, or if all differences are equal. The p-value is exact for up to 200 pairs, with
-/// or without ties, because all assignments of signs to ranks are counted. For more pairs it is the
-/// normal approximation, corrected for ties.
+/// Two-sided p-value of Wilcoxon's signed-rank test of differences that are symmetric around 0;
+/// `None` as in [`paired_t_p`]. Pairs without a difference do not count. Exact for up to 200 pairs,
+/// with or without ties, because all assignments of signs are counted; otherwise the normal
+/// approximation, corrected for ties.
 pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     const MOST_COUNTED: usize = 200;
     let all = differences(a, b);
@@ -32,8 +29,7 @@ pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     }
     let mut differences: Vec<f64> = all.into_iter().filter(|d| *d != 0.0).collect();
     differences.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
-    // Twice each rank, because tied values have the mean of their ranks, which may be half an
-    // integer.
+    // Twice each rank, because tied values have the mean of their ranks.
     let mut ranks: Vec<usize> = Vec::new();
     for tied in differences.chunk_by(|a, b| a.abs() == b.abs()) {
         let twice = 2 * ranks.len() + tied.len() + 1;
@@ -48,8 +44,8 @@ pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     })
 }
 
-/// Returns the proportion of sign assignments for which the sum of the positive ranks is at least
-/// as extreme as `above`. Ranks and sums are doubled, so that they are integers.
+/// Proportion of sign assignments for which the sum of the positive ranks is at least as extreme.
+/// Ranks and sums are doubled.
 fn counted(ranks: &[usize], above: usize) -> f64 {
     let total: usize = ranks.iter().sum();
     // `ways[s]` is the number of assignments with the sum s.
@@ -64,7 +60,7 @@ fn counted(ranks: &[usize], above: usize) -> f64 {
     (2.0 * tail / (ranks.len() as f64).exp2()).min(1.0)
 }
 
-/// Returns the same proportion as [`counted`], by the normal approximation of the sum.
+/// The normal approximation of [`counted`].
 fn approximated(ranks: &[usize], above: usize) -> f64 {
     let total: usize = ranks.iter().sum();
     let variance = ranks.iter().map(|rank| (*rank as f64).powi(2)).sum::<f64>() / 4.0;
@@ -72,17 +68,15 @@ fn approximated(ranks: &[usize], above: usize) -> f64 {
     (2.0 * Normal::standard().sf(z)).min(1.0)
 }
 
-/// Returns the ratio of the means of paired samples of positive values, by the delta method as in
-/// [`ratio`](super::ratio()). The variance does not include variation that both values of a pair
-/// have in common. Student's t has n - 1 degrees of freedom. Returns `None` if the ratio is
-/// undefined.
+/// The ratio of means by the delta method as in [`ratio`](super::ratio()), without variation that
+/// both values of a pair have in common. Student's t has n - 1 degrees of freedom.
 pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Ratio> {
     let (own, base) = (Summary::of(a)?, Summary::of(b)?);
     let plain = super::ratio(&own, &base)?;
     if plain.interval.is_none_or(|interval| interval.is_point()) {
         return Some(plain);
     }
-    // To first order, the logarithm of ā/b̄ has the same variance as the mean of a/ā - b/b̄.
+    // To first order, ln(ā/b̄) has the same variance as the mean of a/ā - b/b̄.
     let relative: Vec<f64> = a.iter().zip(b).map(|(a, b)| a / own.mean - b / base.mean).collect();
     let error = Summary::of(&relative)?.standard_error()?;
     let half = t_quantile(own.n as f64 - 1.0) * error;
@@ -90,8 +84,7 @@ pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Ratio> {
     Some(Ratio { value: plain.value, interval: Some(interval) })
 }
 
-/// Returns the mean difference, divided by the standard deviation of the differences (Cohen's d for
-/// pairs). `None` if the differences have no spread.
+/// Cohen's d for pairs: the mean difference, divided by the standard deviation of the differences.
 pub fn paired_effect(a: &[f64], b: &[f64]) -> Option<f64> {
     let differences = Summary::of(&differences(a, b))?;
     differences.sd.filter(|sd| *sd > 0.0).map(|sd| differences.mean / sd)
@@ -103,9 +96,8 @@ mod tests {
     use crate::stats::ratio;
     use crate::stats::tests::{SLEEP, assert_near};
 
-    /// Scores on Hamilton's depression scale before and after a treatment, from Hollander & Wolfe
-    /// (1973), page 29. They are the example of R's `wilcox.test`, which is one-sided. The test
-    /// here is two-sided.
+    /// Hamilton's depression scale before and after a treatment, from Hollander & Wolfe (1973),
+    /// page 29: the example of R's `wilcox.test`, which is one-sided.
     const BEFORE: [f64; 9] = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
     #[expect(clippy::approx_constant, reason = "a measurement")]
     const AFTER: [f64; 9] = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];

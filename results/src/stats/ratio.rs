@@ -3,7 +3,6 @@
 use super::{Interval, Summary, t_quantile, welch_freedom};
 use serde::Serialize;
 
-/// The ratio of two means.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ratio {
     pub value: f64,
@@ -12,19 +11,17 @@ pub struct Ratio {
     pub interval: Option<Interval>,
 }
 
-/// Returns the ratio of the means of two samples of positive values. Returns `None` if a mean is
-/// not positive or if the ratio exceeds the range of a double.
+/// Returns the ratio of the means of two samples; `None` if a mean is not positive or the ratio
+/// exceeds the range of a double.
 ///
-/// The interval is computed for the logarithm of the ratio by the delta method: `ln(a/b) ± t
-/// sqrt(sa²/(na a²) + sb²/(nb b²))`. Hedges, Gurevitch & Curtis use the same variance for response
-/// ratios (Ecology 80, 1999). t is Student's t with the degrees of freedom of Welch and
-/// Satterthwaite.
+/// The interval is that of the logarithm by the delta method:
+/// `ln(a/b) ± t sqrt(sa²/(na a²) + sb²/(nb b²))`, with the variance of Hedges, Gurevitch & Curtis
+/// (Ecology 80, 1999) and the degrees of freedom of Welch and Satterthwaite.
 ///
-/// The logarithm is used because the distribution of a ratio of positive times is skewed. The
-/// interval then has only positive values, and the ends of the interval of `b/a` are the
-/// reciprocals of the ends of the interval of `a/b`. The usual alternative, Fieller's interval, is
-/// exact for normal samples, but if `b` is uncertain it can be unbounded or consist of two ranges.
-/// The two intervals agree if the relative errors are small.
+/// The distribution of a ratio of positive times is skewed; with the logarithm the interval is
+/// positive, and that of `b/a` has the reciprocal ends. Fieller's interval is exact for normal
+/// samples, but can be unbounded or two ranges if `b` is uncertain. The two agree if the relative
+/// errors are small.
 pub fn ratio(a: &Summary, b: &Summary) -> Option<Ratio> {
     let value = a.mean / b.mean;
     if a.mean <= 0.0 || b.mean <= 0.0 || !value.is_normal() {
@@ -52,8 +49,7 @@ mod tests {
     const A: [f64; 5] = [12.1, 11.8, 12.6, 12.0, 12.3];
     const B: [f64; 4] = [13.4, 13.9, 13.1, 14.2];
 
-    /// The expected values were computed in numpy by the formula of [`ratio`]. The quantile of
-    /// Student's t distribution in this formula is from scipy.
+    /// numpy gives these values by the formula of [`ratio`], with the quantile of scipy.
     #[test]
     fn the_interval_is_that_of_the_logarithm() {
         let (a, b) = (Summary::of(&A).unwrap(), Summary::of(&B).unwrap());
@@ -82,7 +78,7 @@ mod tests {
     fn a_spread_in_one_sample_is_enough_for_an_interval() {
         let (a, same) = (Summary::of(&A).unwrap(), Summary::of(&[6.0; 3]).unwrap());
         let i = ratio(&a, &same).unwrap().interval.unwrap();
-        // t has the 4 degrees of freedom of sample A, because the second sample has no spread.
+        // t has 4 degrees of freedom, because the second sample has no spread.
         let half = 2.776_445_105_2 * a.sd.unwrap() / 5.0_f64.sqrt() / a.mean;
         assert_near(i.high / i.low, (2.0 * half).exp());
     }
