@@ -1,13 +1,11 @@
-//! Runs many cases in worker processes. A plugin that crashes, hangs, exhausts memory or closes
-//! files therefore affects only the row of the case that it was running.
+//! Runs many cases in worker processes, so that a plugin that crashes, hangs, exhausts memory or
+//! closes files affects only the row of the case that it was running.
 //!
 //! Cases that share a schedule form a [`group`](mod@crate::plan_group) of work. The batch starts
 //! one thread for each job that may run at the same time. Each thread takes groups, or parts of
 //! large groups, from a queue and passes them to worker processes of the same program. Rows arrive
-//! over a separate socket, so they cannot be confused with a plugin's output.
-//!
-//! [`CaseEvent`]s report the progress and the rows. Rows arrive in the order in which cases end;
-//! [`ReorderBuffer`] restores the order of the cases.
+//! over a separate socket, so they cannot be confused with a plugin's output, and in the order in
+//! which cases end; [`ReorderBuffer`] restores the order of the cases.
 
 use crate::case::Case;
 use crate::dispatch::{Dispatcher, NoWorker};
@@ -30,8 +28,7 @@ use swapmeet_results::{Record, Status};
 pub use crate::dispatch::DESCRIPTORS_OF_A_JOB;
 
 /// The maximum number of events that have been sent but not received. If rows are written more
-/// slowly than workers send them, the workers wait, because the waiting rows would otherwise take
-/// more memory than all other data of the program.
+/// slowly than workers send them, the workers wait instead of filling the memory with rows.
 const MOST_EVENTS: usize = 256;
 
 pub struct Batch {
@@ -50,7 +47,6 @@ struct Shared {
 
 struct Queue {
     groups: VecDeque<Range<usize>>,
-    /// The number of threads that still take groups.
     threads: usize,
 }
 
@@ -62,12 +58,10 @@ impl Batch {
         Self::begin(cases, jobs, workers)
     }
 
-    /// Starts to run the cases, but in another order than [`Batch::start`]: the first repetition of
-    /// every case precedes all second repetitions, etc. Partial results then cover all cases
-    /// equally.
+    /// Starts to run the cases, the first repetition of every case before all second repetitions,
+    /// etc., so that partial results cover all cases equally.
     pub fn start_interleaved(cases: &[Case], workers: &Workers) -> io::Result<Self> {
         let mut jobs = jobs(plan_groups(cases));
-        // A stable sort keeps the original order of jobs with the same repetition.
         jobs.sort_by_key(|job| cases.get(job.cases.start).map(|case| case.repetition));
         Self::begin(cases.into(), jobs, workers)
     }
@@ -102,8 +96,8 @@ impl Batch {
         Ok(Self { threads, events, stop })
     }
 
-    /// Returns `Some(Some(event))` for the next event, `Some(None)` if no event arrives within
-    /// 100 ms, and `None` at the end of the batch. Cancels the batch if `cancelled` is true.
+    /// Returns the next event, `Some(None)` if none arrives within 100 ms, and `None` at the end of
+    /// the batch. Cancels the batch if `cancelled` is true.
     pub fn next_unless(&self, cancelled: &AtomicBool) -> Option<Option<CaseEvent>> {
         /// The maximum time until a caller notices an interrupt.
         const SLICE: Duration = Duration::from_millis(100);
@@ -136,8 +130,7 @@ impl Iterator for Batch {
 impl Drop for Batch {
     fn drop(&mut self) {
         self.cancel();
-        // Receive the remaining events, because a thread whose events are not received would wait
-        // forever.
+        // A thread whose events are not received would wait forever.
         self.events.iter().for_each(drop);
         for thread in self.threads.drain(..) {
             // If the thread has panicked, the panic message has already been printed.
@@ -169,15 +162,13 @@ impl Shared {
     }
 
     fn run(&self, workers: &Workers) {
-        // If the channel is closed, the batch was dropped and its threads are about to end, so the
-        // error is ignored.
+        // If the channel is closed, the batch was dropped and its threads are about to end.
         let mut report = |event| drop(self.events.send(event));
         let (cases, stop) = (&*self.cases, &*self.stop);
         let mut dispatcher = Dispatcher::new(workers, cases, None, stop, &mut report);
         while let Some(numbers) = self.next_group() {
             (dispatcher.report)(CaseEvent::Started { cases: numbers.clone() });
-            // Search for the optimum before a worker starts, so that the search does not count
-            // towards the time limit of a case.
+            // The search for the optimum must not count towards the time limit of a case.
             let group: Vec<&Case> = cases[numbers.clone()].iter().collect();
             let report = &mut |line| (dispatcher.report)(CaseEvent::Log { line });
             let optima = optimum_columns::of_group(&group, &mut Search { stop, report });
@@ -197,8 +188,8 @@ impl Shared {
         }
     }
 
-    /// Puts the remaining cases of a group back, before its thread ends because it can start no
-    /// worker. The last thread ends the batch.
+    /// Puts the remaining cases of a group back if no worker can be started. The last thread ends
+    /// the batch.
     fn give_up(&self, open: &BTreeSet<usize>, reason: String) {
         let mut queue = self.queue();
         for case in open.iter().rev() {
@@ -227,8 +218,7 @@ pub struct ReorderBuffer {
 }
 
 impl ReorderBuffer {
-    /// Adds the row of a case. Returns all rows for which all earlier cases have rows too, and
-    /// which have not been returned yet.
+    /// Adds the row of a case. Returns the rows that are now next in the order of the cases.
     pub fn push(&mut self, case: usize, record: Box<Record>) -> Vec<Record> {
         self.waiting.insert(case, record);
         let mut ready = Vec::new();
@@ -239,8 +229,7 @@ impl ReorderBuffer {
         ready
     }
 
-    /// Returns the remaining rows in the order of the cases. These are the rows after a case that
-    /// has no row, for example in a cancelled batch.
+    /// Returns the rows after a case without a row, for example in a cancelled batch, in order.
     pub fn left(self) -> impl Iterator<Item = Record> {
         self.waiting.into_values().map(|record| *record)
     }

@@ -1,5 +1,4 @@
-//! The cases of an experiment. This module defines the components of a case, and looks up the
-//! algorithms and machines that specs name.
+//! The cases of an experiment, their components, and the algorithms and machines that specs name.
 
 pub mod companion;
 mod grid;
@@ -27,7 +26,6 @@ use swapmeet_results::{CaseId, Implementation, Record, Setting, inputs_column};
 use swapmeet_workloads::file::{MAX_BYTES, read_regular};
 use swapmeet_workloads::{InputDigest, Matrix, Workload};
 
-/// Replaces each workload that has a range of sizes by one workload for each size.
 pub fn expanded(workloads: &[Text]) -> Result<Vec<Text>, InputError> {
     expanded_by(swapmeet_workloads::expand, workloads)
 }
@@ -44,8 +42,6 @@ fn expanded_by(
     Ok(list)
 }
 
-/// Replaces all ranges of an experiment: workloads with a range of sizes, and topologies with a
-/// range of meshes.
 fn without_ranges(experiment: &Experiment) -> Result<Experiment, InputError> {
     let mut experiment = experiment.clone();
     let Experiment { topologies, workloads, case_tables, exclude, .. } = &mut experiment;
@@ -58,15 +54,14 @@ fn without_ranges(experiment: &Experiment) -> Result<Experiment, InputError> {
     Ok(experiment)
 }
 
-/// Maximum number of cases of an experiment. All cases are in memory during a run: a million cases
-/// take 200 MB, and sorting their rows takes 250 MB more. The file with their rows has 300 MB.
+/// Maximum number of cases of an experiment, all of which are in memory during a run: a million
+/// cases take 200 MB, sorting their rows 250 MB more, and the file of rows has 300 MB.
 pub const MOST_CASES: u64 = 1_000_000;
 
 #[derive(Debug, Clone)]
 pub struct SelectedAlgorithm {
     pub algorithm: Arc<Algorithm>,
-    /// The parameters that differ from their defaults, as pairs of key and value in the order of
-    /// declaration.
+    /// The parameters that differ from their defaults, in the order of declaration.
     pub params: Vec<(String, String)>,
     pub inputs: Vec<InputDigest>,
 }
@@ -81,8 +76,7 @@ impl fmt::Display for SelectedAlgorithm {
     }
 }
 
-/// One combination of a topology, an algorithm, a workload, a machine and a repetition of an
-/// experiment. The cases of an experiment share these components, so a case is small.
+/// One combination of the lists of an experiment. Cases share components, so a case is small.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub experiment: Arc<str>,
@@ -97,13 +91,12 @@ pub struct Case {
     pub repetition: u32,
     pub seed: u64,
     pub options: RunOptions,
-    /// The cache of optima, which are lower bounds on the time of every schedule; `None` if the row
-    /// of the case need not contain an optimum.
+    /// The cache of optima; `None` if the row need not contain an optimum.
     pub optima: Option<Arc<Optima>>,
 }
 
-/// Options for running a case. They do not change its results: in its row they can only change the
-/// column `proved_on` and, if the case exceeds the time limit, its status.
+/// Options that do not change results: in a row only the column `proved_on` and, if the case
+/// exceeds the time limit, its status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunOptions {
     pub timeout: Option<Duration>,
@@ -112,8 +105,8 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Returns options with a time limit in seconds. `None` selects the default limit. A number of
-    /// seconds that does not fit a [`Duration`] means no limit.
+    /// Returns options with a time limit in seconds, by default [`DEFAULT_TIMEOUT_SECS`]. A number
+    /// that does not fit a [`Duration`] means no limit.
     pub fn new(timeout_secs: Option<f64>, proof_scope: ProofScope) -> Self {
         let seconds = timeout_secs.unwrap_or(DEFAULT_TIMEOUT_SECS);
         Self { timeout: Duration::try_from_secs_f64(seconds).ok(), proof_scope }
@@ -139,8 +132,7 @@ pub(crate) struct CaseParts<'a> {
     pub topology: Arc<Network>,
     pub topology_inputs: &'a [InputDigest],
     pub algorithm: &'a Arc<SelectedAlgorithm>,
-    /// The workload of this repetition. It differs between repetitions if a workload has several
-    /// files.
+    /// The workload of this repetition, one of several files if the workload has several.
     pub workload: Arc<Workload>,
     pub machine: &'a LoadedMachine,
     /// The other jobs that run at the same time, in canonical order.
@@ -206,8 +198,7 @@ impl Case {
         }
     }
 
-    /// Returns the number of bytes of one unit of load in the simulation: the size of a block if
-    /// the simulation counts blocks, otherwise 1.
+    /// Returns the bytes of a unit of load: the size of a block if blocks are counted, otherwise 1.
     pub(crate) fn unit_bytes(&self) -> u64 {
         unit_bytes(&self.workload)
     }
@@ -219,15 +210,14 @@ impl Case {
     }
 
     /// Returns all jobs that run at the same time in canonical order, each with its start in µs
-    /// after that of the first job, and the index of the job of the case itself. The cases of all
-    /// of these jobs have the same list.
+    /// after that of the first job, and the index of the job of the case itself. All cases of these
+    /// jobs return the same list.
     pub fn jobs(&self) -> (Vec<Companion>, usize) {
         let own = Companion { job: self.job(), start_us: 0.0 };
         companion::from_first_start(&own, &self.companions)
     }
 
-    /// Returns the row of the case. Its outcome columns are empty, except the column `faults`,
-    /// which contains the failed links if they were drawn at random.
+    /// Returns the row without an outcome, except the links that failed at random (`faults`).
     pub fn blank_row(&self) -> Record {
         let faults = self.topology.damage().map_or("", |damage| damage.drawn());
         Record {
@@ -259,9 +249,8 @@ impl Case {
         files
     }
 
-    /// Returns whether both cases can use the same schedule. If the plugin requests a value in
-    /// which the cases differ, such as the block size, the schedule must still be planned once for
-    /// each value.
+    /// Returns whether both cases can use the same schedule, unless the plugin requests a value in
+    /// which they differ, such as the block size.
     pub fn shares_plan_with(&self, other: &Self) -> bool {
         if !self.companions.is_empty() || !other.companions.is_empty() {
             return self.runs_together_with(other);
@@ -276,8 +265,8 @@ impl Case {
             && self.workload.same_shape(&other.workload)
             && (self.workload.is_uniform() || self.seed == other.seed)
             // A model that needs arrival times requires full planning. The row of a case must not
-            // depend on the other cases with the same schedule. Cases whose models need arrival
-            // times therefore do not share a schedule with other cases.
+            // depend on the other cases with the same schedule, so such cases do not share one with
+            // others.
             && self.machine.follows_arrivals() == other.machine.follows_arrivals()
     }
 }
@@ -287,8 +276,7 @@ fn unit_bytes(workload: &Workload) -> u64 {
 }
 
 pub fn spec_error(text: &Text, error: &SpecError) -> InputError {
-    // In a file, the key that states the kind of spec may be many lines above, so the message names
-    // the kind. The name of a flag already states it.
+    // A file may state the kind of spec many lines above, and a flag by its name.
     let message = if text.place.is_file {
         format!("{}: {}", error.what, error.message)
     } else {
@@ -324,7 +312,6 @@ pub fn select_algorithm(text: &Text, registry: &Registry) -> Result<SelectedAlgo
             }
         }
     })?;
-    /// Maximum size in bytes of a file that a parameter names.
     const MOST_OF_A_FILE: u64 = MAX_BYTES;
     let (mut given, mut inputs): (Vec<(&str, String)>, _) = (Vec::new(), Vec::new());
     for arg in spec.args() {
@@ -376,8 +363,7 @@ fn takes(algorithm: &Algorithm) -> String {
         return format!("`{}` takes no parameters", algorithm.name);
     }
     let one = |p: &Param| match p.default.as_str() {
-        // Parameters without a declared default have one that depends on the problem. Their help
-        // text explains it.
+        // A default that is not declared depends on the problem; the help text explains it.
         "" => format!("{} ({})", p.key, p.help),
         default => format!("{} ({}; default {default})", p.key, p.help),
     };
@@ -415,7 +401,7 @@ fn own_machines(tables: &[OwnMachine]) -> Result<Vec<Machine>, InputError> {
         .collect()
 }
 
-/// Parses a machine spec. The spec may name one of the machines that the experiment defines.
+/// Parses a machine spec, which may name a machine that the experiment defines.
 pub fn machine(text: &Text, own: &[OwnMachine]) -> Result<Machine, InputError> {
     machine_among(text, &own_machines(own)?)
 }

@@ -1,5 +1,4 @@
-//! The user's default settings in `swapmeet.toml`: machine, theme, plugin directories, and options of
-//! the dashboard.
+//! The user's default settings in `swapmeet.toml`.
 
 use crate::input::{InputError, Text};
 use crate::toml_reader::{self, texts};
@@ -11,7 +10,6 @@ use std::path::{Path, PathBuf};
 pub struct Config {
     /// Plugin directories. They are searched after the directories that the command line names.
     pub plugin_dirs: Vec<PathBuf>,
-    /// The default machine.
     pub machine: Option<Text>,
     /// The default theme of the dashboard.
     pub theme: Option<Text>,
@@ -23,7 +21,6 @@ pub struct Config {
     pub keys: BTreeMap<String, String>,
 }
 
-/// The section `[tui]`.
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct Tui {
@@ -44,14 +41,13 @@ struct File {
     tui: Tui,
 }
 
-/// Owner of a configuration file. The owner decides whether the file may name plugin directories.
+/// The owner of a configuration file, who decides whether it may name plugin directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner<'a> {
-    /// The user of the program. Relative plugin directories in the file are resolved against this
-    /// directory.
+    /// The user. Relative plugin directories are resolved against this directory.
     User(&'a Path),
-    /// The current directory. A configuration file in it may come from another person, so it must
-    /// not name plugin directories: plugins are code.
+    /// The current directory, whose file may come from another person. It must not name plugin
+    /// directories, because plugins are code.
     Folder,
 }
 
@@ -72,8 +68,7 @@ impl Config {
         Ok(Self { plugin_dirs, machine, theme: tui_theme.or(theme), view, columns, keys })
     }
 
-    /// Returns this configuration, with the values of `other` for all settings that this one does
-    /// not set.
+    /// Returns this configuration, completed with the settings of `other`.
     #[must_use]
     pub fn over(self, other: Self) -> Self {
         Self {

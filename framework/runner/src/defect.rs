@@ -1,11 +1,11 @@
 //! Failed assertions of the program itself. An assertion states a condition that only a defect of
-//! Swapmeet can violate. If it fails, the case ends without a time, and its row names the assertion
-//! and asks for a report. The other cases continue.
+//! Swapmeet can violate. If it fails, the case ends without a time, its row names the assertion and
+//! asks for a report, and the other cases continue.
 //!
 //! [`catch`] stops the panic of a failed assertion. Plugins call the host through C, which a panic
-//! must not cross, so each function of the host's table uses [`catch`], too. A linked plugin shares
-//! the panic hook of the program. Its own panics are not defects of the program, so the host calls
-//! it with [`call_plugin`], and the panic hook of the SDK then stores their messages.
+//! must not cross, so each function of the host's table uses it, too. A linked plugin shares the
+//! panic hook of the program, so the host calls it with [`call_plugin`], and the hook of the SDK
+//! stores its own panics.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,14 +15,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 thread_local! {
     /// Whether a panic of this thread reaches [`catch`].
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
-    /// The message and the source location of the last panic that reached [`catch`].
+    /// The message and location of the last panic that reached [`catch`].
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 static HAS_FAILED: AtomicBool = AtomicBool::new(false);
 
-/// Runs `work`. If an assertion fails in it, returns a reason that names the assertion and asks for
-/// a report. The data that `work` was changing must not be used any more.
+/// Runs `work`. If an assertion fails, returns a reason that names it and asks for a report. The
+/// data that `work` was changing must not be used any more.
 pub(crate) fn catch<R>(work: impl FnOnce() -> R) -> Result<R, String> {
     store_messages();
     let was_caught = IS_CAUGHT.replace(true);
@@ -30,8 +30,7 @@ pub(crate) fn catch<R>(work: impl FnOnce() -> R) -> Result<R, String> {
     IS_CAUGHT.set(was_caught);
     result.map_err(|panic| {
         HAS_FAILED.store(true, Ordering::Relaxed);
-        // Another library may have replaced the panic hook. The message is then known, but not its
-        // location.
+        // The location is unknown if another library has replaced the panic hook.
         let message = panic.downcast_ref::<&str>().copied();
         let message = message.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
         let message = LAST.take().or_else(|| message.map(str::to_owned));
@@ -47,18 +46,17 @@ pub(crate) fn call_plugin<R>(function: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Returns whether an assertion has failed in this process. The process should then not run further
-/// jobs.
+/// Returns whether an assertion has failed. The process should then not run further jobs.
 pub(crate) fn has_failed() -> bool {
     HAS_FAILED.load(Ordering::Relaxed)
 }
 
-/// Installs a panic hook that stores the messages of panics that reach [`catch`], instead of
-/// printing them. It must be installed after the hook of linked plugins, which would replace it.
+/// Installs a panic hook that stores the messages of panics that reach [`catch`], after that of
+/// linked plugins, which would replace it.
 pub(crate) fn store_messages() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
-        // `linked::offer` has installed the hook of the SDK, which must be the inner one.
+        // This installs the hook of the SDK, which must be the inner one.
         #[cfg(test)]
         let _ = swapmeet_plugin_classic::plugin_table();
         let other = std::panic::take_hook();

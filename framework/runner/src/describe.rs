@@ -1,10 +1,10 @@
 //! Reads the descriptions of plugin files: their names, versions and algorithms. Loading a library
-//! runs its code. Each file is therefore loaded in a separate child process, and the process that
-//! writes rows loads no plugin.
+//! runs its code, so each file is loaded in a child process of its own, and the process that writes
+//! rows loads no plugin.
 //!
-//! The children run in parallel. A slow or broken plugin therefore cannot delay or hide the others.
-//! Descriptions are cached until the file changes, because reading a large file would take longer
-//! than the remaining start-up of the program.
+//! The children run in parallel, so that a slow or broken plugin cannot delay or hide the others.
+//! Descriptions are cached until the file changes, because reading a large file takes longer than
+//! the rest of the program's start-up.
 
 use crate::isolation::{self, ChildLimits};
 use crate::limits::MemoryLimit;
@@ -27,25 +27,25 @@ use swapmeet_results::atomic_file;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PluginReader {
-    /// This process. Only a process that runs plugins anyway should load plugin files itself.
+    /// This process, which should run plugins anyway.
     InProcess,
     Child {
-        /// A program with arguments, to which the options of [`serve`] and the file are appended.
-        /// The program must call [`serve`].
+        /// A program that calls [`serve`], whose options and the file are appended to these
+        /// arguments.
         command: Vec<PathBuf>,
         memory_limit: u64,
     },
 }
 
-/// The default limit of the address space of a process that reads a description. The runtime of Go
-/// reserves more than half of it.
+/// The default limit of the address space of a child. The runtime of Go reserves more than half of
+/// it.
 pub const READER_MEMORY: u64 = 2 << 30;
 
 type Description = Result<Plugin, String>;
 
 impl PluginReader {
-    /// Returns the description of each file. Failures that do not concern a certain file, such as a
-    /// child process that cannot be started, are returned as `Err`.
+    /// Returns the description of each file. The outer error, such as a child process that cannot
+    /// be started, does not concern a certain file.
     pub fn read(&self, files: &[PathBuf]) -> io::Result<Vec<Result<Plugin, PluginError>>> {
         let child = match self {
             Self::InProcess => return Ok(files.iter().map(|file| Plugin::load(file)).collect()),
@@ -69,7 +69,7 @@ impl PluginReader {
             let others =
                 std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
             for _ in 1..others.max(2) {
-                // If no further thread can be started, the current thread processes all files.
+                // The current thread can process all files.
                 drop(std::thread::Builder::new().spawn_scoped(scope, read_in_turn));
             }
             read_in_turn();
@@ -103,8 +103,7 @@ struct CachedDescription {
     answer: Description,
 }
 
-/// Returns the cached description of a file. If there is none, requests the description from a
-/// child process.
+/// Returns the cached description of a file, or requests it from a child process.
 fn description(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
     let stamp = Stamp::at(linked::file_of(file)).ok();
     let memory = stamp.as_ref().and_then(|stamp| memory(child, file, stamp));
@@ -122,12 +121,12 @@ fn description(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
         Some(_) => Plugin::load(file).map_err(|e| e.to_string()),
         None => described(child, file)?,
     };
-    // If the file was changed very recently, another change may leave its metadata the same,
-    // because timestamps have a limited resolution. Do not cache its description in this case.
+    // Timestamps have a limited resolution, so another change may leave the metadata of a file that
+    // was changed very recently the same. Do not cache its description.
     if let (Some(memory), Some(stamp)) = (memory, stamp.filter(Stamp::is_settled)) {
         let (file, memory_limit) = (file.to_owned(), child.memory_limit);
         let description = CachedDescription { file, stamp, memory_limit, answer };
-        // Errors are ignored: without a cache entry, the next run reads the plugin file again.
+        // Without a cache entry, the next run reads the plugin file again.
         drop(
             serde_json::to_vec(&description)
                 .map_err(io::Error::from)
@@ -138,16 +137,15 @@ fn description(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
     Ok(answer)
 }
 
-/// Returns the path of the cache entry of a file: in `$XDG_CACHE_HOME/swapmeet` (default
-/// `~/.cache/swapmeet`), if the base directory exists. The path contains the inode number of the
-/// file, so the new description of an overwritten plugin file replaces the old one.
+/// Returns the path of a cache entry in `$XDG_CACHE_HOME/swapmeet` (default `~/.cache/swapmeet`),
+/// if the base directory exists. It contains the inode number, so that an overwritten plugin file
+/// replaces its entry.
 fn memory(child: &Reader<'_>, file: &Path, stamp: &Stamp) -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     let (device, number) = stamp.place();
-    // A plugin may describe itself differently outside of the sandbox, so there is a separate cache
-    // entry for this case.
+    // A plugin may describe itself differently outside of the sandbox.
     let freely = if child.is_free() { "-freely" } else { "" };
     let linked = linked::at(file).map(|linked| format!("-{}", linked.name)).unwrap_or_default();
     let name =
@@ -175,13 +173,12 @@ fn keep(memory: &Path, text: &[u8]) -> io::Result<()> {
 }
 
 /// Returns the description of a file. Its texts are the plugin's own, but its digest is computed
-/// here, because the code of a plugin can forge whatever its process sends. Returns `Err` if no
-/// child process could be started.
+/// here, because a plugin can forge whatever its process sends. Errors if no child process could be
+/// started.
 ///
-/// A first child process may open only the file. If the file then cannot be loaded, it may depend
-/// on libraries in its directory, and a second process may open these, too. A rule of the sandbox
-/// for each of them in every process would take time in proportion to the square of the number of
-/// files.
+/// A first child process may open only the file. If it cannot be loaded, it may depend on libraries
+/// in its directory, which a second process may open. Rules of the sandbox for these in every
+/// process would take time in proportion to the square of the number of files.
 fn described(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
     let refused = |why: &str| {
         let reason = why.to_owned();
@@ -208,8 +205,8 @@ fn described(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
 /// The option with which a child process may also open the libraries in the file's directory.
 const WITH_LIBRARIES: &str = "--libraries";
 
-/// Requests the description of a file from a child process. Returns `Err` if no child process could
-/// be started. The inner `Err` states why the process gave no answer.
+/// Requests the description of a file from a child process. The outer error states that none could
+/// be started, and the inner one why it gave no answer.
 fn ask(
     child: &Reader<'_>,
     file: &Path,
@@ -229,8 +226,7 @@ fn ask(
     isolation::run(&mut command, limits, &AtomicBool::new(false), &mut |_| {}, Some)
 }
 
-/// Checks a description that a plugin may have written itself: escapes its texts and checks its
-/// names.
+/// Escapes the texts and checks the names of a description, which a plugin may have written.
 fn checked(answer: &Description) -> Result<Description, String> {
     let description = with_escaped_texts(answer).map_err(|e| e.to_string())?;
     if let Ok(plugin) = &description {
@@ -239,9 +235,8 @@ fn checked(answer: &Description) -> Result<Description, String> {
     Ok(description)
 }
 
-/// Escapes all texts of a reply, because a plugin may have written them. The caller must have
-/// parsed the reply to its type, because a [`Value`] of arbitrary JSON can take sixteen times the
-/// memory of its text.
+/// Escapes all texts of a reply, because a plugin may have written them. The reply must have been
+/// parsed to its type, because a [`Value`] can take sixteen times the memory of its text.
 pub fn with_escaped_texts<T: Serialize + DeserializeOwned>(reply: &T) -> serde_json::Result<T> {
     let mut value = serde_json::to_value(reply)?;
     escape_texts(&mut value);
@@ -257,8 +252,7 @@ fn escape_texts(value: &mut Value) {
     }
 }
 
-/// Performs the task of the child process: loads the file and sends its description. The process
-/// may open the libraries in the file's directory only `with_libraries`.
+/// Loads the file and sends its description, in the child process.
 pub fn serve(
     file: &Path,
     memory_limit: u64,
@@ -271,7 +265,6 @@ pub fn serve(
         false => FileAccess { readable: &files, ..FileAccess::default() },
     };
     let answers = isolation::begin(MemoryLimit::Fixed(memory_limit), is_sandboxed, &access)?;
-    // The parent computes the digest.
     let answer: Description = Plugin::load_without_digest(file).map_err(|e| e.to_string());
     answers.send(&answer)
 }
@@ -281,7 +274,6 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// The code of a plugin can send any description in place of its process.
     #[test]
     fn a_forged_digest_is_replaced_by_that_of_the_file() {
         let dir = tempfile::tempdir().unwrap();
@@ -310,8 +302,7 @@ mod tests {
         assert_eq!(algorithm.stamp, Stamp::at(&file).unwrap());
     }
 
-    /// Only a file that cannot be loaded alone is read again with the libraries beside it. The work
-    /// for a folder of many plugins is then proportional to their number.
+    /// The work for a folder of many plugins is proportional to their number.
     #[test]
     fn libraries_beside_a_plugin_are_opened_only_if_it_needs_them() {
         let dir = tempfile::tempdir().unwrap();

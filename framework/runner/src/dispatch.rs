@@ -1,6 +1,6 @@
-//! Dispatches groups of cases to workers and converts the workers' replies to rows. Every case gets
-//! a row, even if its worker fails. An exception are cases for which no worker process can be
-//! started. This is no property of the case, so it must not be kept as a row.
+//! Dispatches groups of cases to workers and converts their replies to rows. Every case gets a row,
+//! even if its worker fails, unless no worker process can be started, which is no property of the
+//! case.
 
 use crate::case::Case;
 use crate::event::CaseEvent;
@@ -22,12 +22,11 @@ use swapmeet_workloads::file;
 /// Maximum number of idle workers of a dispatcher.
 const MOST_IDLE: usize = 4;
 
-/// Maximum number of bytes of memory that an idle worker may hold. A memory limit counts only the
-/// worker that runs a case.
+/// Maximum memory of an idle worker in bytes. A memory limit counts only the worker that runs a
+/// case.
 const MOST_IDLE_BYTES: u64 = 64 << 20;
 
-/// Maximum number of descriptors that a dispatcher needs: three for each of its workers, which are
-/// the busy one, the idle ones and the spare one.
+/// Maximum number of descriptors of a dispatcher: three for each busy, idle and spare worker.
 pub const DESCRIPTORS_OF_A_JOB: u64 = 3 * (1 + MOST_IDLE as u64 + 1);
 
 #[derive(Debug)]
@@ -36,7 +35,6 @@ pub(crate) struct NoWorker {
     pub reason: String,
 }
 
-/// Dispatches groups of cases to workers.
 pub(crate) struct Dispatcher<'a> {
     workers: &'a Workers,
     cases: &'a [Case],
@@ -74,8 +72,8 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Runs the cases of a group until each case has a row or the batch is stopped. `next` are the
-    /// plugins of the group that follows. A worker for these plugins may be started in advance.
+    /// Runs the cases of a group until each has a row or the batch is stopped. A worker for the
+    /// plugins `next` of the following group may be started in advance.
     pub(crate) fn run(
         &mut self,
         group: impl IntoIterator<Item = usize>,
@@ -114,8 +112,8 @@ impl<'a> Dispatcher<'a> {
         Ok(())
     }
 
-    /// Starts a worker. If the system has no process, descriptor or memory left, ends the workers
-    /// that are not needed, and tries again for about 2 s.
+    /// Starts a worker. If the system lacks a process, descriptor or memory, ends the workers that
+    /// are not needed, and tries again for about 2 s.
     fn start(&mut self) -> io::Result<Worker> {
         let mut pause = Duration::from_millis(10);
         loop {
@@ -137,9 +135,8 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Runs the pending cases in a worker, and removes from `open` the cases that get a row.
-    /// Returns the worker if it can be reused. An error is the reason why the worker could not
-    /// start.
+    /// Runs the pending cases in a worker, and removes those that get a row from `open`. Returns
+    /// the worker if it can be reused. The error states why it could not start.
     fn run_job(
         &mut self,
         mut worker: Worker,
@@ -152,7 +149,7 @@ impl<'a> Dispatcher<'a> {
         let cases = self.cases;
         worker.submit(job, || inputs(cases, &cases[first].plugin_files()), self.stop)?;
         if wants_spare && self.spare.is_none() {
-            // If a worker cannot be started in advance, it is started later when it is needed.
+            // The worker is started later if this fails.
             self.spare = Worker::start(self.workers).ok();
         }
         self.is_complete = false;
@@ -212,16 +209,15 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Reports a row with this status and reason for the first pending case, to which the failure
-    /// of a worker is attributed. The other pending cases run again in another worker.
+    /// Attributes the failure of a worker to the first pending case. The others run again in
+    /// another worker.
     fn failed_first(&mut self, open: &mut BTreeSet<usize>, status: Status, reason: &str) {
         if let Some(case) = open.pop_first() {
             self.failed(case, status, reason);
         }
     }
 
-    /// Reports a row with this reason for each case for which no worker could be started. Only
-    /// callers that keep no rows call this method.
+    /// Reports a row for each case without a worker, for callers that keep no rows.
     pub(crate) fn fail_start(&mut self, NoWorker { open, reason }: NoWorker) {
         let reason = format!("no worker process could be started: {reason}");
         open.into_iter().for_each(|case| self.failed(case, Status::Error, &reason));
@@ -241,13 +237,12 @@ impl<'a> Dispatcher<'a> {
     }
 
     fn finished(&mut self, case: usize, mut record: Record) {
-        // Replace values that came from the worker, because a plugin may have forged them.
+        // A plugin may have forged the values of the worker.
         optimum_columns::fill(&mut record, self.optima.get(&case).unwrap_or(&None));
         (self.report)(CaseEvent::Finished { case, record: Box::new(record) });
     }
 }
 
-/// Errors if a row that a worker has sent contradicts itself.
 fn plausible(record: &Record) -> Result<(), String> {
     match record.contradiction() {
         Some((column, expected)) => Err(format!("{column}: expected {expected}")),
@@ -255,8 +250,7 @@ fn plausible(record: &Record) -> Result<(), String> {
     }
 }
 
-/// Returns the files that the cases of these plugins read, and the directories that are searched for
-/// such files.
+/// Returns the files that the cases of these plugins read, and the directories that are searched.
 fn inputs(cases: &[Case], plugins: &[&Path]) -> Vec<PathBuf> {
     let of_plugins = cases.iter().filter(|case| case.plugin_files() == plugins);
     let files: BTreeSet<&str> =
@@ -266,10 +260,10 @@ fn inputs(cases: &[Case], plugins: &[&Path]) -> Vec<PathBuf> {
     folders.chain(named).collect()
 }
 
-/// Runs cases that share a schedule in a worker, with an observer of this kind. The observer's
-/// values arrive as [`CaseEvent::Observed`], before or after the [`CaseEvent::Finished`] of each
-/// case. Returns when all cases have ended or `stop` is set, and then whether all values have
-/// arrived. If not, a row may nevertheless be `ok`.
+/// Runs cases that share a schedule in a worker, with an observer. Its values arrive as
+/// [`CaseEvent::Observed`], before or after the [`CaseEvent::Finished`] of each case. Returns when
+/// all cases have ended or `stop` is set, and then whether all values have arrived; a row may be
+/// `ok` without them.
 pub fn observe(
     cases: &[Case],
     workers: &Workers,

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use swapmeet_results::Record;
 
-/// An event of cases. A case is identified by its number among all cases of the sender: in a worker
-/// among the cases of its job, elsewhere among those of the batch.
+/// An event of cases, which are numbered in a worker among those of its job, and elsewhere among
+/// those of the batch.
 ///
 /// `R` is the row of a case. A worker sends only `OutcomeColumns`, because the program itself adds
 /// the identity of the case.
@@ -31,19 +31,16 @@ pub enum CaseEvent<R = Box<Record>> {
     Observed {
         value: serde_json::Value,
     },
-    /// A line that a plugin has printed, a remark of the program about a plugin, or the progress of
-    /// a search for an optimum.
+    /// A line of a plugin, a remark about a plugin, or the progress of a search for an optimum.
     Log {
         line: String,
     },
-    /// No worker process can be started, for this reason. The batch ends, and the remaining cases
-    /// get no row.
+    /// No worker process can be started. The batch ends, and the remaining cases get no row.
     #[serde(skip)]
     NoWorker {
         reason: String,
     },
 }
 
-/// The texts of the outcome columns of a row. `Err` is the reason why the case cannot be built, or
-/// why its plugin cannot be loaded.
+/// The outcome columns of a row, or why the case cannot be built or its plugin cannot be loaded.
 pub(crate) type OutcomeColumns = Result<Vec<String>, String>;

@@ -1,7 +1,6 @@
-//! Experiments, as files and flags define them.
-//!
-//! A key of the file is a field of [`Experiment`]. If it is a single value, such as the seed, its
-//! row of [`SETTINGS`] makes it a flag of `run` and a setting of the dashboard.
+//! Experiments, as files and flags define them. A key of the file is a field of [`Experiment`]. For
+//! a single value, such as the seed, a row of [`SETTINGS`] makes it a flag of `run` and a setting
+//! of the dashboard.
 
 use crate::input::{InputError, Text};
 use crate::toml_reader::{self, place, text, texts, texts_not_table};
@@ -16,7 +15,7 @@ use swapmeet_core::text::escaped;
 use swapmeet_results::{quoted, units};
 use toml::Spanned;
 
-/// An experiment, as a file or flags define it. Its specs have not been parsed.
+/// An experiment, whose specs have not been parsed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Experiment {
@@ -59,12 +58,11 @@ pub struct Experiment {
     /// The `together` tables of the file: jobs that run at the same time.
     #[serde(deserialize_with = "together_tables", skip_serializing_if = "Vec::is_empty")]
     pub together: Vec<TogetherTable>,
-    /// Jobs that run at the same time as each case of the lists (`--beside`), each an algorithm, a
-    /// workload and a start. It is not a key of the file, because `together` says the same.
+    /// The jobs of `--beside`, which run at the same time as each case of the lists. This is not a
+    /// key of the file, because `together` says the same.
     #[serde(skip)]
     pub beside: Vec<Text>,
-    /// The nodes on which delivery is verified. It is not a key of the file, because results do not
-    /// depend on it.
+    /// The nodes on which delivery is verified. Results do not depend on it, so it is not a key.
     #[serde(skip)]
     pub proof_scope: ProofScope,
     /// The file that defines exactly this experiment, if there is one.
@@ -72,8 +70,8 @@ pub struct Experiment {
     pub file: Option<PathBuf>,
 }
 
-/// A `case` or `exclude` table, which is a part of an experiment: all combinations of the table's
-/// lists. An empty list stands for the list of the experiment.
+/// A `case` or `exclude` table: all combinations of its lists. An empty list stands for that of the
+/// experiment.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct CaseTable {
@@ -90,8 +88,8 @@ pub struct CaseTable {
 }
 
 /// A `together` table: jobs that run at the same time. There is a row for each job, for each
-/// combination of the table's topologies and machines, and of the algorithms of all jobs. An empty
-/// list stands for the list of the experiment.
+/// combination of topologies, machines, and algorithms of all jobs. An empty list stands for that
+/// of the experiment.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct TogetherTable {
@@ -104,7 +102,6 @@ pub struct TogetherTable {
     pub jobs: Vec<JobTable>,
 }
 
-/// A job of a `together` table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub struct JobTable {
@@ -158,11 +155,10 @@ impl Default for Experiment {
 #[derive(Debug)]
 pub struct Setting {
     pub key: &'static str,
-    /// The name of the flag without hyphens, if there is a flag, and the name of its value. A
-    /// switch has no value.
+    /// The name of the flag without hyphens, if there is one, and of its value, if it is no switch.
     pub flag: Option<(&'static str, Option<&'static str>)>,
     pub about: &'static str,
-    /// Returns the value as text. A value that is not set is an empty text.
+    /// Returns the value as text, which is empty if it is not set.
     pub get: fn(&Experiment) -> String,
     /// Sets the value from a text. The error is a description of a valid text.
     pub set: fn(&mut Experiment, &str) -> Result<(), String>,
@@ -270,12 +266,11 @@ fn remove_tables<T>(tables: &mut Vec<T>, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The machine that applies if neither the user nor the configuration names one: a current machine
-/// whose parameters were fitted to public measurements and tested with others.
+/// The default machine: a current one whose parameters were fitted to public measurements and
+/// tested with others.
 pub const DEFAULT_MACHINE: &str = "fugaku";
 
-/// Default time limit of a case, in seconds. Without a limit, a plugin that never ends would block
-/// a run.
+/// Default time limit of a case in seconds, so that a plugin that never ends does not block a run.
 pub const DEFAULT_TIMEOUT_SECS: f64 = 600.0;
 
 const SECONDS: &str = "a number of seconds above 0, at most 1000000000";
@@ -328,8 +323,8 @@ impl Experiment {
         SETTINGS.iter().filter_map(flag).collect()
     }
 
-    /// Returns whether the experiment has systems, jobs that run together, or `case` or `exclude`
-    /// tables, so that its cases are not all combinations of its lists.
+    /// Returns whether the cases are not all combinations of the lists, because of systems, jobs
+    /// that run together, or `case` or `exclude` tables.
     pub fn has_case_tables(&self) -> bool {
         !self.systems.is_empty()
             || !self.case_tables.is_empty()
@@ -337,19 +332,17 @@ impl Experiment {
             || self.has_jobs_together()
     }
 
-    /// Returns whether any jobs run at the same time.
     pub fn has_jobs_together(&self) -> bool {
         !self.together.is_empty() || !self.beside.is_empty()
     }
 
-    /// Returns whether the experiment has only `together` tables, and no cases of its lists.
     pub fn has_only_together_tables(&self) -> bool {
         !self.together.is_empty() && self.algorithms.is_empty() && self.case_tables.is_empty()
     }
 
-    /// Returns the experiment with a `case` table in place of each system. `expand` returns the
-    /// topology and the machine of a system. If the experiment has no `case` tables of its own, a
-    /// further table selects all combinations of its lists, unless it lists no topology.
+    /// Returns the experiment with a `case` table in place of each system, whose topology and
+    /// machine `expand` returns. Without `case` tables of its own, a further table selects all
+    /// combinations of its lists, unless it lists no topology.
     pub fn with_systems_as_tables<E>(
         &self,
         expand: impl Fn(&Text) -> Result<[Text; 2], E>,
@@ -371,8 +364,8 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// Returns whether there are `case` tables or systems, and all of them have entries in the list
-    /// that `list` returns. The experiment's own list of this kind may then be empty.
+    /// Returns whether all `case` tables and systems, of which there are some, have entries in this
+    /// list, so that the experiment's own may be empty.
     pub fn is_named_by_tables(&self, list: fn(&CaseTable) -> &Vec<Text>) -> bool {
         let names = |system: &Text| Ok::<_, Infallible>([system.clone(), system.clone()]);
         let Ok(Self { case_tables, .. }) = self.with_systems_as_tables(names);
@@ -440,7 +433,7 @@ fn together_tables<'de, D: Deserializer<'de>>(
     Ok(tables.into_iter().map(with_place).collect())
 }
 
-/// The `machine` tables: a table for each machine, whose keys are `base` and parameters.
+/// The `machine` tables, whose keys are `base` and parameters.
 mod own_machines {
     use super::*;
 
@@ -548,8 +541,6 @@ topologies = ["torus:4x4"]
 machines = ["mine"]
 "#;
 
-    /// The texts of an experiment that is read from its own file have the same positions, so the
-    /// experiments are equal if nothing is lost.
     #[test]
     fn experiments_survive_a_round_trip() {
         let experiment = Experiment::parse("x", FILE).unwrap();
@@ -568,7 +559,6 @@ machines = ["mine"]
         assert_eq!(Experiment::parse("x", &text).unwrap().topologies.len(), 26);
     }
 
-    /// The position and the message of a mistake, and the help if there is one.
     #[test]
     fn mistakes_have_positions() {
         let mistake = |content: &str| {

@@ -1,8 +1,8 @@
-//! Estimates the remaining time of a batch. It assumes that the run time of a case is proportional
-//! to its estimated cost, which depends on the number of messages and on the model.
+//! Estimates the remaining time of a batch. The run time of a case is assumed to be proportional to
+//! its cost, which is estimated from the number of messages and the model.
 //!
-//! Each finished case gives a new estimate of when the batch is done. There is no estimate while
-//! this time has passed and no further case has finished.
+//! Each finished case gives a new estimate of when the batch is done. If that time passes first,
+//! there is no estimate until the next case finishes.
 
 use crate::case::Case;
 use crate::plan_group::plan_groups;
@@ -33,8 +33,8 @@ impl Forecast {
         Self { cases: costs.len(), costs, open, ended: 0.0, last: Duration::ZERO }
     }
 
-    /// Records that a case has ended, at the time `elapsed` after the start of the batch. Repeated
-    /// calls for a case have no effect.
+    /// Records the end of a case, `elapsed` after the start of the batch. Only the first call for a
+    /// case counts.
     pub fn ended(&mut self, case: usize, elapsed: Duration) {
         if let Some(cost) = self.costs.get_mut(case).filter(|cost| **cost > 0.0) {
             self.cases -= 1;
@@ -44,8 +44,8 @@ impl Forecast {
         }
     }
 
-    /// Returns the remaining time of the batch, at the time `elapsed` after the start of the batch.
-    /// Returns `None` if no case or every case has ended, or if the estimated time has passed.
+    /// Returns the remaining time, `elapsed` after the start. `None` if no case or every case has
+    /// ended, or if the estimated time has passed.
     pub fn left(&self, elapsed: Duration) -> Option<Duration> {
         if self.cases == 0 || self.ended <= 0.0 {
             return None;
@@ -56,8 +56,8 @@ impl Forecast {
     }
 }
 
-/// Returns the estimated costs of cases with these models that share a schedule. `schedule` is the
-/// cost of planning and tracing the schedule once, which is divided among the cases.
+/// Returns the costs of cases that share a schedule: an equal share of the cost of planning and
+/// tracing it (`schedule`), plus that of the model.
 fn group_costs(schedule: u64, models: &[&ModelKind]) -> Vec<f64> {
     let share = 1.0 / models.len() as f64;
     models.iter().map(|model| schedule as f64 * (share + model.pricing_time)).collect()
@@ -107,7 +107,7 @@ mod tests {
         );
         assert_eq!([10, 1000].map(|t| forecast.left(after(t))), [None, None]);
     }
-    /// The schedule costs 1000. Each of the two cases pays half of it, and its own evaluation.
+    /// The schedule costs 1000, half for each case, in addition to its own evaluation.
     #[test]
     fn costs_are_those_of_the_schedule_times_the_work_of_the_model() {
         let models = |names: &[&str]| -> Vec<&ModelKind> {

@@ -1,5 +1,5 @@
-//! The run time of cases that share a schedule. All of these cases have the same planning time.
-//! Pricing, the calculation of the time on a machine, is measured for each case.
+//! The run time of cases that share a schedule. All have the same planning time. Pricing, the
+//! calculation of the time on a machine, is measured for each case.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -20,7 +20,6 @@ impl GroupClock {
         Self(Rc::new(State { started: Instant::now(), priced: Cell::default() }))
     }
 
-    /// Returns the time since the start, including the time for pricing.
     pub fn elapsed(&self) -> Duration {
         self.0.started.elapsed()
     }

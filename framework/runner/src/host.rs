@@ -1,7 +1,7 @@
 //! Runs a plugin and provides the functions that it may call while it plans.
 //!
-//! Every call of the plugin is validated: pointers, sizes, counts, texts and node numbers. If the
-//! host rejects a call, it records the reason. This call and all later ones return [`SWM_STOPPED`].
+//! Every call is validated: pointers, sizes, counts, texts and node numbers. If the host rejects a
+//! call, it records the reason; this call and all later ones return [`SWM_STOPPED`].
 
 use crate::defect;
 use crate::group_clock::PlanLimit;
@@ -27,18 +27,16 @@ mod comparison;
 
 pub use comparison::compare_symmetry;
 
-/// Values that a plugin may request while it plans. If the plugin does not request a value, the
-/// plan does not depend on it.
+/// Values that a plugin may request. The plan does not depend on a value that it does not request.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PlanInputs {
     /// Size of each block in bytes. If sizes differ, size of the largest block.
     pub block_bytes: u64,
-    /// Maximum number of messages that a node can send, and maximum number that it can receive, at
-    /// the same time; `u64::MAX` if it can use all its links at the same time.
+    /// Messages that a node can send, and messages that it can receive, at the same time;
+    /// `u64::MAX` if it can use all its links.
     pub ports: u64,
     pub virtual_channels: u64,
-    /// Size of an element in bytes, the unit of redistribution. It is equal for all cases that
-    /// share a plan.
+    /// Bytes of an element, the unit of redistribution, equal for all cases that share a plan.
     pub element_bytes: u64,
     pub startup_us: f64,
     pub hop_us: f64,
@@ -69,8 +67,7 @@ impl Requested {
         self.shares_routes |= other.shares_routes;
     }
 
-    /// Returns whether `a` and `b` agree in all requested values. If they do, a plan for one of
-    /// them is also valid for the other.
+    /// Returns whether `a` and `b` agree in all requested values, so that they can share a plan.
     pub fn same_plan(self, a: PlanInputs, b: PlanInputs) -> bool {
         (!self.bytes || a.block_bytes == b.block_bytes)
             && (!self.ports || a.ports == b.ports)
@@ -85,7 +82,6 @@ impl Requested {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     Verified(Totals),
-    /// The algorithm does not support the problem, for this reason.
     Unsupported(String),
     Invalid(Fault),
     Failed(String),
@@ -108,22 +104,19 @@ pub struct Planned {
     pub requested: Requested,
     pub log: Vec<String>,
     pub notes: Vec<String>,
-    /// Whether a send requested a path, or an order of dimensions, that differs from the network's
-    /// own route.
+    /// Whether a send requested another path or order of dimensions than the network's own route.
     pub departs: bool,
     /// Whether the schedule declares a symmetry, even if the host plans all nodes in spite of it.
     pub claims_symmetry: bool,
     /// Whether delivery was verified only for one node of each orbit.
     pub relied_on_symmetry: bool,
-    /// The number of nodes for which the plugin itself planned the sends: all nodes or, if the host
-    /// relies on a claimed symmetry, the nodes whose own plans were compared with the claim.
+    /// The number of nodes whose sends the plugin itself planned: all nodes or, if the host relies
+    /// on a claimed symmetry, those whose plans were compared with the claim.
     pub compared_on: u64,
 }
 
-/// Lets `algorithm` plan `task`, verifies the schedule, and reports each step to `listeners`.
-///
-/// If delivery is verified only for one node of each orbit, the claimed symmetry is compared with
-/// the plans of other nodes.
+/// Lets `algorithm` plan `task`, verifies the schedule, and reports each step to `listeners`. A
+/// symmetry on which the verification relies is compared with the plans of other nodes.
 pub fn plan<'a>(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -132,7 +125,6 @@ pub fn plan<'a>(
     limit: Option<&PlanLimit>,
     listeners: Vec<&'a mut dyn Listener>,
 ) -> Planned {
-    // Plan the task and verify the schedule.
     let call = PlanCall { algorithm, params, task, inputs, limit };
     let mut host = Host::new(task, inputs, limit.cloned());
     record_step(0);
@@ -144,8 +136,7 @@ pub fn plan<'a>(
             Count(host.calls_after_error, "call")
         ));
     }
-    // Compare a claimed symmetry with the plans of other nodes. Do so even if the schedule has a
-    // fault, because a wrong claim can cause any fault.
+    // Compare the claim even if the schedule has a fault, because a wrong claim can cause any.
     let mut requested = host.requested;
     let (mut outcome, mut compared_on) = (outcome, task.topology.nodes());
     if host.relies_on_symmetry && matches!(outcome, Outcome::Verified(_) | Outcome::Invalid(_)) {
@@ -156,16 +147,15 @@ pub fn plan<'a>(
             (Err(wrong @ Outcome::Invalid(Fault::WrongSymmetry(_))), _)
             | (Err(wrong @ Outcome::HostPanicked(_)), _)
             | (Err(wrong), Outcome::Verified(_)) => outcome = wrong,
-            // Keep the fault of the first plan, which is more specific than a fault in a repeated
-            // plan.
+            // The first plan's fault is more specific.
             (Err(_), _) => {}
         }
     }
     let outcome = match outcome {
-        // This fault already names the wrong send, so no block needs to be traced.
+        // This fault already names the wrong send.
         Outcome::Invalid(fault @ Fault::WrongSymmetry(_)) => Outcome::Invalid(fault),
-        // Repeat the plan for all nodes to trace a lost block. If the schedule claims a symmetry,
-        // this may be far more expensive than the first plan, so it is done only on few nodes.
+        // Repeat the plan for all nodes to trace a lost block. With a claimed symmetry this may be
+        // far more expensive than the first plan, so it is done only on few nodes.
         Outcome::Invalid(fault) if !host.claims_symmetry || task.topology.nodes() <= FEW_NODES => {
             defect::catch(|| Outcome::Invalid(call.explained(fault)))
                 .unwrap_or_else(Outcome::HostPanicked)
@@ -184,19 +174,18 @@ pub fn plan<'a>(
     }
 }
 
-/// Maximum number of nodes for which the plan of a schedule that claims a symmetry is repeated to
-/// add details to a fault. All other plans are repeated on any number of nodes.
+/// Maximum number of nodes for which a plan with a claimed symmetry is repeated for all nodes.
 const FEW_NODES: u64 = 4096;
 
-/// The arguments of a plan. They are kept because the plan may be repeated.
+/// The arguments of a plan, which may be repeated.
 #[derive(Clone, Copy)]
 struct PlanCall<'a> {
     algorithm: &'a Algorithm,
     params: &'a [(String, String)],
     task: &'a Task,
     inputs: PlanInputs,
-    /// The time limit for the plan together with the plans of other nodes that are compared with
-    /// it. The repetition that adds details to a fault gets the whole limit again.
+    /// The time limit for the plan and its comparison. The repetition that explains a fault gets it
+    /// again.
     limit: Option<&'a PlanLimit>,
 }
 
@@ -208,8 +197,7 @@ impl<'a> PlanCall<'a> {
         let task = &Task { proof_scope: ProofScope::Full, ..self.task.clone() };
         let limit = self.limit.map(PlanLimit::restarted);
         let mut host = Host { labels: Some(labels), ..Host::new(task, self.inputs, limit) };
-        // The outcome of the repetition is ignored. If the plugin behaves differently this time,
-        // the trace is empty.
+        // If the plugin behaves differently this time, the trace is empty.
         drop(PlanCall { task, ..self }.run(&mut host, vec![&mut trail]));
         trail.explain(fault)
     }
@@ -223,8 +211,6 @@ impl<'a> PlanCall<'a> {
         }
     }
 
-    /// Calls `supports` of the plugin, then begins a simulation and calls `plan`. Returns the
-    /// simulation.
     fn drive<'l>(
         self,
         host: &mut Host<'l>,
@@ -272,8 +258,7 @@ struct Host<'a> {
     departs: bool,
     /// In a repeated plan, the place where the label of each send is stored for the trace.
     labels: Option<Rc<RefCell<String>>>,
-    /// The time limit. It is only checked when the plugin makes a call, so it does not stop a
-    /// plugin that makes no calls.
+    /// The time limit, which is only checked when the plugin makes a call.
     limit: Option<PlanLimit>,
     late: bool,
     has_reported_error: bool,
@@ -282,8 +267,7 @@ struct Host<'a> {
     claims_symmetry: bool,
     relies_on_symmetry: bool,
     links: Option<calls::LinkTable>,
-    /// Whether the schedule has placed a node. From then on it must not define another grid, which
-    /// would discard the embedding.
+    /// Whether the schedule has placed a node. Another grid would then discard the embedding.
     placed: bool,
 }
 
@@ -320,8 +304,8 @@ impl<'a> Host<'a> {
 }
 
 impl Host<'_> {
-    /// Calls a function of the plugin. Returns `None` if it succeeds or does not exist, and
-    /// otherwise the outcome of the case.
+    /// Calls a function of the plugin. `None` if it succeeds or does not exist, otherwise the
+    /// outcome.
     fn call(&mut self, function: impl FnOnce(&mut Self) -> Option<i32>) -> Option<Outcome> {
         let code = in_plugin(|| defect::call_plugin(|| function(self)));
         if let Some(defect) = self.defect.take() {
@@ -338,7 +322,7 @@ impl Host<'_> {
         if let Some(fault) = self.fault.take() {
             return Some(Outcome::of(fault));
         }
-        // A reason that consists of white space counts as no reason.
+        // White space is no reason.
         let reason = self.reason.take().filter(|reason| !reason.trim().is_empty());
         let reason_or = |none: &str| reason.unwrap_or_else(|| none.to_owned());
         match code? {

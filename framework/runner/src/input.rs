@@ -33,16 +33,14 @@ impl Text {
         InputError { place: self.place.clone(), message: message.into(), help: None }
     }
 
-    /// Returns an error that marks `len` bytes of the text, starting at byte `at`. A text that was
-    /// expanded from a range of sizes does not occur in the source; the error then marks the whole
-    /// range.
+    /// Marks `len` bytes of the text from byte `at` on, or the whole range if the text was expanded
+    /// from one and does not occur in the source.
     pub fn error_at(&self, at: usize, len: usize, message: impl Into<String>) -> InputError {
         if !self.place.content[self.place.span.clone()].contains(&self.value) {
             return self.error(message);
         }
         let mut place = self.place.clone();
-        // In a file, the span includes the quotes of the string. Escape sequences would shift
-        // positions too, but valid specs contain none.
+        // A span in a file includes the quotes. Valid specs contain no escape sequences.
         let quote = usize::from(
             place.is_file && place.content[place.span.clone()].starts_with(['"', '\'']),
         );
@@ -70,8 +68,7 @@ impl InputError {
         self
     }
 
-    /// Adds a help text that suggests the similar names in `near`. If `near` is empty, the help
-    /// text is `otherwise`, unless that is empty too.
+    /// Adds the similar names in `near` as help, or `otherwise`, unless that is empty too.
     #[must_use]
     pub fn near(self, near: &[String], otherwise: &str) -> Self {
         match near {

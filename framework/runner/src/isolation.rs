@@ -1,5 +1,5 @@
-//! Runs work with plugins in a child process of this program. The child replies in lines of JSON.
-//! If a plugin crashes or hangs, only the reply is lost.
+//! Runs work with plugins in a child process of this program, which replies in lines of JSON. If a
+//! plugin crashes or hangs, only the reply is lost.
 
 use serde::de::DeserializeOwned;
 use std::io;
@@ -13,10 +13,9 @@ pub use crate::process::child::{
 pub use crate::process::child_side::{MessageSender, begin};
 pub use crate::process::group::ProcessGroup;
 
-/// Runs a child process and returns its reply, or the reason why there is no reply. `parse` parses
-/// a message, and returns the reply if the message is the last one. The time limit applies to the
-/// time between two messages. `log` receives lines that the child prints. If `stop` is set, the
-/// child is ended. Returns an error if no child process could be started.
+/// Runs a child process and returns its reply, or why there is none. `parse` returns the reply if a
+/// message is the last one. The time limit applies to the time between two messages. `log` receives
+/// printed lines. `stop` ends the child. Errors if no child process could be started.
 pub fn run<L: DeserializeOwned, T>(
     command: &mut Command,
     limits: ChildLimits,

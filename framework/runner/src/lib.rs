@@ -1,6 +1,6 @@
 //! Loads plugins, builds the cases of experiments, runs them in worker processes and returns rows.
 //!
-//! The modules form a sequence. Each module depends only on the modules before it:
+//! Each module depends only on those before it:
 //!
 //! 1. input ([`input`], [`experiment`]);
 //! 2. the components that the input names ([`topology`], [`plugin`], [`registry`]);

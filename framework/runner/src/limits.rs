@@ -14,7 +14,7 @@ pub enum MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// Limits the address space of this process. If a lower limit (`ulimit -v`) is already set, it
+    /// Limits the address space of this process. A lower limit that is already set (`ulimit -v`)
     /// remains, because only the superuser may raise it.
     pub(crate) fn apply(self) -> io::Result<()> {
         match self {
@@ -28,9 +28,8 @@ impl MemoryLimit {
     }
 }
 
-/// Doubles the memory limit `bytes`, which a child process has set as [`MemoryLimit::Doubling`].
-/// The parent must call this function, because the sandbox does not let the child change its own
-/// limits.
+/// Doubles a child's [`MemoryLimit::Doubling`] of `bytes`. The parent must do this, because the
+/// sandbox does not let the child change its own limits.
 pub fn double_memory_of(child: u32, bytes: u64) -> io::Result<()> {
     let twice = bytes.saturating_mul(2);
     let most = getrlimit(Resource::As).maximum.map_or(twice, |hard| hard.min(twice));
@@ -40,8 +39,8 @@ pub fn double_memory_of(child: u32, bytes: u64) -> io::Result<()> {
     system::limit_address_space_of(child, limit)
 }
 
-/// Waits until the parent has called [`double_memory_of`] for this process, but at most 0.5 s. On a
-/// system without a sandbox, raises the limit itself and does not wait.
+/// Waits until the parent has called [`double_memory_of`], at most 0.5 s. Without a sandbox, raises
+/// the limit itself.
 pub fn wait_for_double_memory() {
     const LONGEST: Duration = Duration::from_millis(500);
     if !system::has_sandbox() {
@@ -64,23 +63,23 @@ pub(crate) fn no_core_file() -> io::Result<()> {
     at_most(Resource::Core, 0)
 }
 
-/// The maximum number of descriptors that a process with plugins can open. Pipes hold memory that
-/// no other limit counts: 64 KiB for two descriptors, so at most 8 MiB for this number.
+/// Maximum number of descriptors of a process with plugins. Pipes hold memory that no other limit
+/// counts: 64 KiB for two descriptors, here at most 8 MiB.
 const DESCRIPTORS: u64 = 256;
 
 pub(crate) fn limit_descriptors() -> io::Result<()> {
     at_most(Resource::Nofile, DESCRIPTORS)
 }
 
-/// Raises the number of descriptors that this process may open as far as the system permits it. The
-/// usual limit of 1,024 is for programs that call `select`, which this program does not.
+/// Raises the limit of open descriptors as far as permitted. The usual limit of 1,024 is for
+/// programs that call `select`, which this program does not.
 pub fn raise_descriptors() {
     let limit = getrlimit(Resource::Nofile);
     // If the limit cannot be raised, fewer jobs run at the same time.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
-/// Returns the number of descriptors that this process may open; `None` if there is no limit.
+/// `None` if there is no limit.
 pub fn descriptors() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }
@@ -89,7 +88,6 @@ fn at_most(resource: Resource, most: u64) -> io::Result<()> {
     setrlimit(resource, lowered(resource, most)).map_err(io::Error::from)
 }
 
-/// Returns the smaller of `most` and the limit that is already set.
 fn lowered(resource: Resource, most: u64) -> Rlimit {
     let most = getrlimit(resource).maximum.map_or(most, |hard| hard.min(most));
     Rlimit { current: Some(most), maximum: Some(most) }

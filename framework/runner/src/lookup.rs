@@ -1,8 +1,5 @@
-//! Finds the case that a row of results, or a worker's job, names. The specs in the row or job are
-//! parsed.
-//!
-//! Cases with the same topology, algorithm, workload or machine share the parsed value, so that
-//! they can also share a schedule.
+//! Finds the case that a row, or a worker's job, names. Cases with the same topology, algorithm,
+//! workload or machine share the parsed value, so that they can also share a schedule.
 
 use crate::case::companion;
 use crate::case::{
@@ -39,7 +36,6 @@ pub struct CaseLookup<R> {
     optima: Arc<Optima>,
 }
 
-/// Returns the value of a spec from the cache. The spec is parsed only if it is not in the cache.
 fn look_up<T: Clone>(
     cache: &mut Cache<T>,
     kind: &str,
@@ -67,8 +63,8 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
         }
     }
 
-    /// Returns the case of a row. If the row contains an optimum, the case requests one too. Errors
-    /// name the component that cannot be found.
+    /// Returns the case of a row, with an optimum if the row has one. Errors name what cannot be
+    /// found.
     pub fn row(&mut self, row: &Record) -> Result<Case, String> {
         let case = self.case(&row.case())?;
         let optima = optimum_columns::has_optimum(row).then(|| Arc::clone(&self.optima));
@@ -87,17 +83,15 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
         let algorithm = look_up(&mut self.algorithms, "algorithm", &named, |t| {
             select_algorithm(t, registry).map(Arc::new)
         })?;
-        // The plugin reads the files of its parameters itself, so each case needs their current
-        // digests. Do not keep an algorithm with such files in the cache, so that the next case
-        // computes the digests again.
+        // The plugin reads the files of its parameters itself, so the next case must compute their
+        // digests again.
         if !algorithm.inputs.is_empty() {
             self.algorithms.remove(&named);
         }
         let workload = look_up(&mut self.workloads, "workload", setting.workload, |t| {
             Workload::parse(&t.value).map(Arc::new).map_err(|e| spec_error(t, &e))
         })?;
-        // If a network has random properties, cases with the same seed share the network, and can
-        // therefore share a schedule.
+        // Cases with the same seed share a random network, and can therefore share a schedule.
         let key = (setting.topology.to_owned(), *seed);
         let sample = match self.drawn.entry(key) {
             Entry::Occupied(known) => Some(Arc::clone(known.get())),
@@ -130,17 +124,16 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
     }
 }
 
-/// Returns the spec of the algorithm of a row. If several plugins have an algorithm of its name,
-/// the spec contains the name of the row's plugin.
+/// Returns the spec of a row's algorithm, with the name of the plugin if several have one.
 fn spec_of(registry: &Registry, implementation: &Implementation<&str>) -> String {
     let Implementation { algorithm, plugin, .. } = *implementation;
     let (name, rest) = algorithm.split_at(algorithm.find(':').unwrap_or(algorithm.len()));
     format!("{}{rest}", registry.spec_name(name, plugin))
 }
 
-/// Returns an experiment with the topologies, algorithms, workloads and machines of the rows. Each
-/// of them occurs once, in the order of its first appearance. Rows of jobs that ran together, and
-/// rows that cannot be run again with the plugins of `registry`, are ignored.
+/// Returns an experiment with the topologies, algorithms, workloads and machines of the rows, in
+/// the order of appearance. Rows of jobs that ran together, and rows that cannot be run again with
+/// the plugins of `registry`, are ignored.
 pub fn experiment_of<'a>(
     rows: impl Iterator<Item = &'a Record>,
     registry: &Registry,
@@ -149,7 +142,6 @@ pub fn experiment_of<'a>(
         (Experiment::default(), CaseLookup::new(registry, RunOptions::default()));
     let mut first = true;
     for row in rows {
-        // The lists of an experiment do not describe jobs that run together.
         if !row.together.is_empty() || lookup.row(row).is_err() {
             continue;
         }

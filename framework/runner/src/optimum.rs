@@ -1,12 +1,10 @@
 //! The optimum of cases: a lower bound on the time of every schedule. [`swapmeet_optimum`]
-//! certifies an interval that contains the least possible time for moving the bytes, without
-//! start-ups and latencies. The bound is the lower end of this interval, plus the start-ups and
-//! latencies that no schedule can avoid.
+//! certifies an interval that contains the least possible time for moving the bytes. The bound is
+//! its lower end, plus the start-ups and latencies that no schedule can avoid.
 //!
-//! Many cases of a sweep have the same network and demand, so [`Optima`] searches only once for
-//! each of their intervals. The ends of an interval are not times, but numbers of bytes on a link
-//! of bandwidth 1. They are therefore the same for every block size, and for all machines with the
-//! same ratio between the speeds of links and ports.
+//! [`Optima`] searches only once for an interval of a network and a demand. Its ends are numbers of
+//! bytes on a link of bandwidth 1, so they are the same for every block size, and for all machines
+//! with the same ratio between the speeds of links and ports.
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -26,11 +24,9 @@ use swapmeet_workloads::Workload;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Optimum {
-    /// The lower end of the interval, plus the start-ups and latencies that no schedule can avoid,
-    /// in µs.
+    /// The lower end of the interval, plus unavoidable start-ups and latencies, in µs.
     pub optimum_us: f64,
-    /// The relative width of the interval: upper end / lower end - 1. The interval does not include
-    /// start-ups and latencies.
+    /// The relative width of the interval, without start-ups and latencies: upper / lower end - 1.
     pub gap: f64,
 }
 
@@ -38,29 +34,27 @@ pub struct Optimum {
 pub const NO_LINKS: &str =
     "its model has no links, or its times depend on noise or background traffic";
 
-/// The optimum of a case, or the reason why the optimum is unknown. `None` if the case requests no
-/// optimum, or if the model of the machine has none.
+/// The optimum of a case, or why it is unknown. `None` if the case requests none, or if the model
+/// of the machine has none.
 pub type CaseOptimum = Option<Result<Optimum, String>>;
 
-/// The connection between a search and its caller: a flag that ends the search, and a function to
-/// which the search reports its progress.
+/// A flag that ends a search, and a function to which it reports its progress.
 pub struct Search<'a> {
-    /// Whether the search must end. Another thread sets this flag.
+    /// Set by another thread if the search must end.
     pub stop: &'a AtomicBool,
     /// A function that is called with a line about the progress of a long search.
     pub report: &'a mut dyn FnMut(String),
 }
 
-/// The interval that contains an optimum, if a unit of load has one byte. Its ends are numbers of
-/// bytes on a link of bandwidth 1.
+/// The interval in bytes on a link of bandwidth 1, if a unit of load has one byte.
 #[derive(Debug, Clone, Copy)]
 struct Interval {
     lower: f64,
     gap: f64,
 }
 
-/// The interval of one network and demand; `None` until the search for it has ended. The lock is
-/// held during the search, so that no other thread searches for the same interval.
+/// `None` until the search has ended. The lock is held during the search, so that no other thread
+/// searches for the same interval.
 type Slot = Mutex<Option<Result<Interval, String>>>;
 
 type Key = [u8; 32];
@@ -71,8 +65,8 @@ pub struct Optima {
 }
 
 impl Optima {
-    /// Returns the optimum of a workload on a topology, for each of these machines. Each machine is
-    /// paired with the number of bytes in a unit of load. The seed determines random sizes.
+    /// Returns the optimum for each of these machines, which are paired with the bytes of a unit of
+    /// load. The seed determines random sizes.
     pub fn of(
         &self,
         (topology, workload, seed): (&Arc<Network>, &Workload, u64),
@@ -86,7 +80,6 @@ impl Optima {
         }
         let known = task(topology, workload, seed).map(|task| (Traffic::of(&task), task));
         let name = format!("{}, {workload}", topology.spec());
-        // Machines with the same ratios between speeds have the same interval.
         let mut intervals: Vec<(NetworkRates, Result<Interval, String>)> = Vec::new();
         let mut interval = |task: &Task, rates: NetworkRates| {
             let rates = relative(rates)?;
@@ -151,8 +144,7 @@ impl Optima {
     }
 }
 
-/// Returns the task of a workload. The error states why the workload has no task, or why the task
-/// is too large.
+/// Returns the task of a workload, or why there is none or it is too large.
 fn task(topology: &Arc<Network>, workload: &Workload, seed: u64) -> Result<Task, String> {
     let pairs = topology.nodes().saturating_mul(topology.nodes());
     let lists_pairs = workload.collective().connects_all_pairs() && !workload.counts_blocks();
@@ -162,8 +154,7 @@ fn task(topology: &Arc<Network>, workload: &Workload, seed: u64) -> Result<Task,
     workload.task(topology, seed)
 }
 
-/// Divides all rates by that of links, so that a byte takes 1 µs on a link. The ratios between the
-/// rates stay the same.
+/// Divides all rates by that of links, so that a byte takes 1 µs on a link.
 fn relative(rates: NetworkRates) -> Result<NetworkRates, String> {
     let link = rates.link_byte_us;
     if link <= 0.0 {
@@ -216,9 +207,9 @@ mod tests {
         optima.of((&topology, &workload, 42), &machines, &mut Search { stop: &stop, report })
     }
 
-    /// In the closed form of Suh & Shin (1998), section 3.1.4, the busiest link of a mesh carries
-    /// `n N1 / 4` blocks, where `n` is the number of nodes and `N1` is the longest side. With
-    /// `ports=all`, a schedule needs only one start-up.
+    /// In the closed form of Suh & Shin (1998), section 3.1.4, the busiest link of a mesh of n
+    /// nodes carries `n N1 / 4` blocks, where `N1` is the longest side. With `ports=all`, one
+    /// start-up suffices.
     #[test]
     fn one_search_serves_all_sizes_and_speeds() {
         let optima = Optima::default();
@@ -236,8 +227,8 @@ mod tests {
         }
         let count = || optima.slots.lock().unwrap().len();
         assert_eq!(count(), 1);
-        // The network and the ratio between the speeds of ports and links are both part of the key,
-        // so these cases have separate intervals.
+        // The network and the ratio between ports and links are part of the key, so these have
+        // separate intervals.
         found(&optima, "mesh:8x8", "uniform:8", &["free:byte_us=1,injection_byte_us=1,ports=all"]);
         found(&optima, "mesh:8x4", "uniform:8", &["free:byte_us=1,ports=all"]);
         assert_eq!(count(), 3);

@@ -1,6 +1,5 @@
-//! The columns `optimum_us` and `optimum_gap` of rows. The process that writes rows fills these
-//! columns, because the optimum does not depend on a plugin. The time of the search is not limited
-//! by the time limit of a case.
+//! The columns `optimum_us` and `optimum_gap`, which do not depend on a plugin, so that the process
+//! that writes rows fills them. The time limit of a case does not apply to the search.
 
 use crate::case::Case;
 use crate::defect;
@@ -8,13 +7,11 @@ use crate::optimum::{CaseOptimum, Optimum, Search};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_results::{Record, Status};
 
-/// The start of the text that states why the optimum of a row is unknown. The text is part of the
-/// row's note.
+/// The start of the note that states why the optimum of a row is unknown.
 const UNKNOWN: &str = "no optimum: ";
 
-/// Returns the optimum of each of these cases. All cases have the same topology and seed, and the
-/// same workload unless they are jobs that run together. The error is a failed assertion, and asks
-/// for a report.
+/// Returns the optima of cases with the same topology and seed, and the same workload unless they
+/// are jobs that run together. The error is a failed assertion.
 pub fn of_group(cases: &[&Case], search: &mut Search<'_>) -> Result<Vec<CaseOptimum>, String> {
     let Some((first, optima)) = cases.first().and_then(|case| Some((case, case.optima.as_ref()?)))
     else {
@@ -32,8 +29,7 @@ pub fn of_group(cases: &[&Case], search: &mut Search<'_>) -> Result<Vec<CaseOpti
     })
 }
 
-/// Sets the columns `optimum_us` and `optimum_gap` of a row. If the status of the row is not `ok`,
-/// empties them.
+/// Sets both columns, or empties them if the status of the row is not `ok`.
 pub fn fill(row: &mut Record, optimum: &CaseOptimum) {
     let optimum = optimum.as_ref().filter(|_| row.status == Status::Ok);
     (row.optimum_us, row.optimum_gap) = (None, None);
@@ -53,7 +49,7 @@ pub(crate) fn has_optimum(row: &Record) -> bool {
     row.optimum_us.is_some() || row.note.contains(UNKNOWN)
 }
 
-/// Returns whether the row of a case should contain an optimum, but does not contain one.
+/// Returns whether a row should contain an optimum but does not.
 pub fn lacks(case: &Case, row: &Record) -> bool {
     let has_links = || case.machine.network_rates().is_some();
     case.optima.is_some() && row.status == Status::Ok && !has_optimum(row) && has_links()
@@ -65,7 +61,7 @@ mod tests {
 
     #[test]
     fn columns_of_the_optimum_come_only_from_the_search() {
-        // The columns have values that a plugin has written, and that must be replaced.
+        // A plugin has written these values, which must be replaced.
         let forged = |status| Record {
             status,
             optimum_us: Some(1.0),

@@ -1,6 +1,5 @@
-//! Groups of cases that share a schedule. All cases of a group run in the same worker and in the
-//! same shard of an experiment. A group with very many cases is divided into several jobs, and an
-//! expensive group is divided among shards.
+//! Groups of cases that share a schedule. They run in the same worker and shard, unless the group
+//! has very many cases or is very expensive.
 
 use crate::case::Case;
 use std::borrow::Borrow;
@@ -16,20 +15,17 @@ pub struct PlanGroup {
 }
 
 impl PlanGroup {
-    /// Returns the estimated cost: that of the schedule, plus 5 % of it for each case after the
-    /// first.
+    /// Returns the cost of the schedule, plus 5 % of it for each case after the first.
     pub fn cost(&self) -> u64 {
         self.schedule
             .saturating_add((self.schedule / 20).saturating_mul(self.cases.len() as u64 - 1))
     }
 
-    /// Returns the estimated cost of planning and tracing the schedule once.
     pub fn schedule_cost(&self) -> u64 {
         self.schedule
     }
 
-    /// Divides the group into at most `parts` groups with nearly equal numbers of cases, none of
-    /// which is empty.
+    /// Divides the group into at most `parts` nonempty groups of nearly equal size.
     fn divided(self, parts: usize) -> impl Iterator<Item = Self> {
         let (Range { start, end }, parts) = (self.cases, parts.max(1));
         let at = move |part: usize| start + (end - start) * part / parts;
@@ -39,14 +35,12 @@ impl PlanGroup {
     }
 }
 
-/// The maximum number of cases of a job. A worker has the descriptions and the evaluators of all
-/// cases of a job in memory, which take about 2 KiB for each case. Pricing a case takes at least
-/// about a twentieth of the time for planning its schedule ([`forecast`](mod@crate::forecast)).
-/// Planning the schedule again for each job therefore adds less than 1 % to the time, except for
-/// algorithms that search for a schedule, whose search is repeated.
+/// The maximum number of cases of a job, each of which takes about 2 KiB in the worker. Pricing a
+/// case takes at least about a twentieth of the time for planning its schedule
+/// ([`forecast`](mod@crate::forecast)), so planning it again for each job adds less than 1 %,
+/// except for algorithms that search for a schedule.
 const MOST_OF_A_JOB: usize = 4096;
 
-/// Groups the cases, in their order.
 pub fn plan_groups<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<PlanGroup> {
     let mut groups: Vec<PlanGroup> = Vec::new();
     let mut first: Option<C> = None;
@@ -67,8 +61,8 @@ pub fn plan_groups<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<P
     groups
 }
 
-/// Divides each group that has more than `MOST_OF_A_JOB` cases into several jobs for workers. The
-/// schedule of such a group is planned once for each of its jobs.
+/// Divides each group with more than `MOST_OF_A_JOB` cases into jobs, which plan its schedule once
+/// each.
 pub fn jobs(groups: Vec<PlanGroup>) -> Vec<PlanGroup> {
     let divided = |group: PlanGroup| {
         let parts = group.cases.len().div_ceil(MOST_OF_A_JOB);
@@ -77,9 +71,9 @@ pub fn jobs(groups: Vec<PlanGroup>) -> Vec<PlanGroup> {
     groups.into_iter().flat_map(divided).collect()
 }
 
-/// Estimates the cost of a schedule. The estimate uses no measurement, so that it is the same on
-/// every machine. For n nodes, it is a constant plus n² (the number of messages of a direct
-/// exchange) for all-to-all collectives, or plus n log n for other collectives.
+/// Estimates the cost of a schedule without measurements, so that it is the same on every machine:
+/// a constant plus n² (the messages of a direct exchange) for all-to-all collectives, or n log n
+/// for others.
 fn schedule(case: &Case) -> u64 {
     let n = case.topology.nodes();
     let schedule = if case.workload.collective().connects_all_pairs() {
@@ -90,15 +84,12 @@ fn schedule(case: &Case) -> u64 {
     schedule.saturating_add(1000)
 }
 
-/// Returns the cases of shard `index` (counted from 0) of `count` shards, in ascending order.
+/// Returns the cases of shard `index` (from 0) of `count` shards, in ascending order, the same on
+/// every machine.
 ///
-/// Groups are assigned to shards in order of descending cost. Each group is assigned to the shard
-/// with the least cost so far (to the first of them if there are several). Every case is in exactly
-/// one shard, and the result is the same on every machine.
-///
-/// A group that costs more than `1 / count` of the total cost is divided, because the other shards
-/// would otherwise wait for its shard. Its schedule is then planned in each shard that has some of
-/// its cases.
+/// Groups are assigned in order of descending cost, each to the first shard with the least cost so
+/// far. A group that costs more than `1 / count` of the total is divided, because the other shards
+/// would otherwise wait; its schedule is then planned in several shards.
 pub fn shard(groups: Vec<PlanGroup>, index: usize, count: usize) -> Vec<usize> {
     let total = groups.iter().map(PlanGroup::cost).fold(0, u64::saturating_add);
     let share = (total / count as u64).max(1);
@@ -109,10 +100,8 @@ pub fn shard(groups: Vec<PlanGroup>, index: usize, count: usize) -> Vec<usize> {
             group.divided(parts as usize)
         })
         .collect();
-    // A stable sort keeps the order of groups with equal cost.
     groups.sort_by_key(|group| Reverse(group.cost()));
-    // The top of this heap is the shard with the least cost so far (the first of them if there are
-    // several).
+    // The top of the heap is the first shard with the least cost so far.
     let mut loads: BinaryHeap<Reverse<(u64, usize)>> =
         (0..count).map(|shard| Reverse((0, shard))).collect();
     let mut mine = Vec::new();

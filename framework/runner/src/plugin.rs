@@ -1,8 +1,6 @@
 //! Loads plugin files: checks the entry symbol and the ABI version, then copies and validates the
-//! tables of the plugin.
-//!
-//! The copy is a description that can be sent between processes (see [`crate::describe`]). A
-//! process that runs an algorithm loads the file itself.
+//! tables. The copy is a description that can be sent between processes (see [`crate::describe`]).
+//! A process that runs an algorithm loads the file itself.
 
 pub(crate) mod file;
 pub mod linked;
@@ -26,7 +24,7 @@ use swapmeet_core::text::{escaped, excerpt};
 
 #[derive(Debug, thiserror::Error)]
 pub enum PluginError {
-    /// The system's loader rejected the file. The file is not a library, was built for another
+    /// The system's loader rejected the file, which is not a library, was built for another
     /// machine, or lacks a dependency.
     #[error("{path}: not a library that can be loaded: {reason}")]
     NotALibrary { path: PathBuf, reason: String },
@@ -44,8 +42,8 @@ pub enum PluginError {
     Reported(String),
 }
 
-/// The description of a plugin. A library that was loaded is never unloaded, because the tables and
-/// texts that the process uses may be part of it.
+/// The description of a plugin. A loaded library is never unloaded, because the process uses its
+/// tables and texts.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Plugin {
     pub path: PathBuf,
@@ -63,12 +61,11 @@ pub struct Algorithm {
     pub title: String,
     pub paper: String,
     pub accepts: String,
-    /// The supported collectives: bit `c` is set if the collective with the number `c` in the ABI
-    /// is supported.
+    /// Bit `c` is set if the collective with the number `c` in the ABI is supported.
     pub collectives: u64,
     pub params: Vec<Param>,
-    /// Maximum number of messages that a node sends, and maximum number that it receives, in one
-    /// step; 0 if the plugin does not state it.
+    /// Messages that a node sends, and messages that it receives, in one step, at most; 0 if
+    /// unknown.
     pub ports: u64,
     pub plugin: Build,
     pub file: PathBuf,
@@ -78,8 +75,8 @@ pub struct Algorithm {
     table: OnceLock<Result<Functions<'static>, String>>,
 }
 
-/// The papers whose algorithms are listed first. Each entry has two texts: the start of the paper's
-/// reference in the plugins, and the title of the group in the list.
+/// The papers whose algorithms are listed first: the start of the reference, and the title of the
+/// group.
 pub const PAPERS: [(&str, &str); 5] = [
     ("Y.-J. Suh", "Suh & Shin"),
     ("R. Thakur, A. Choudhary", "Thakur, Choudhary & Fox"),
@@ -89,8 +86,7 @@ pub const PAPERS: [(&str, &str); 5] = [
 ];
 
 impl Algorithm {
-    /// Errors if the algorithm does not implement a collective. Check this before memory is used
-    /// for a case.
+    /// Errors if the algorithm does not implement a collective, before memory is used for a case.
     pub fn check_implements(&self, kind: &CollectiveKind) -> Result<(), String> {
         if self.collectives >> kind.code & 1 == 1 {
             return Ok(());
@@ -111,7 +107,7 @@ impl Algorithm {
 pub struct Build {
     pub name: String,
     pub version: String,
-    /// Digest of the plugin file; empty if there is no file.
+    /// The digest is empty if there is no file.
     pub digest: String,
 }
 
@@ -131,8 +127,7 @@ pub enum ParamKind {
     Text,
     Number,
     Choice(Vec<String>),
-    /// The path of a file that the algorithm reads. The row of the case contains the digest of the
-    /// file.
+    /// The path of a file that the algorithm reads, whose digest is in the row.
     File,
 }
 
@@ -165,20 +160,18 @@ impl ParamKind {
 impl Plugin {
     /// Loads a plugin file.
     ///
-    /// This runs code of the file and requires the same trust as running a program.
+    /// This runs its code, and requires the same trust as running a program.
     pub fn load(path: &Path) -> Result<Self, PluginError> {
         Self::load_known(path, None)
     }
 
-    /// Loads a plugin file as [`Plugin::load`] does, but leaves its digest empty. Computing the
-    /// digest takes longer than loading a file, so processes that write no rows do without it.
+    /// Loads a plugin file without its digest, whose computation takes longer than loading a file.
     pub fn load_without_digest(path: &Path) -> Result<Self, PluginError> {
         let stamp = Stamp::at(linked::file_of(path)).unwrap_or_default();
         Self::load_known(path, Some(KnownDigest { stamp: &stamp, digest: "" }))
     }
 
-    /// Loads a plugin file as [`Plugin::load`] does. If the file has the metadata of `known`, its
-    /// digest is not computed again.
+    /// Loads a plugin file. Its digest is not computed again if the metadata is that of `known`.
     pub(crate) fn load_known(
         path: &Path,
         known: Option<KnownDigest<'_>>,
@@ -195,8 +188,7 @@ impl Plugin {
             let table = unsafe { Passed::new(table) };
             return Self::read(path, digest, &stamp, table);
         }
-        // The loader would search the system's library directories for a file name without a
-        // directory.
+        // The loader would search the system's directories for a file name without a directory.
         let file = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let no_library =
             |reason: String| PluginError::NotALibrary { path: path.to_owned(), reason };
@@ -205,7 +197,7 @@ impl Plugin {
         // RTLD_LOCAL hides its symbols from other libraries.
         let library = in_plugin(|| unsafe { Library::open(Some(&file), RTLD_NOW | RTLD_LOCAL) })
             .map_err(|e| no_library(chain(&e)))?;
-        // If the file was replaced while it was loaded, the digest belongs to another build.
+        // The file was replaced while it was loaded.
         if Stamp::at(&file).ok().as_ref() != Some(&stamp) {
             return Err(no_library("it changed while it was loaded".to_owned()));
         }
@@ -217,8 +209,7 @@ impl Plugin {
             Ok(entry) => in_plugin(|| unsafe { entry() }),
             Err(_) => return Err(PluginError::NoEntry { path: path.to_owned() }),
         };
-        // The library is never unloaded, because tables, hooks and threads may still point to its
-        // code.
+        // Tables, hooks and threads may point to the code of the library.
         std::mem::forget(library);
         // SAFETY: the ABI requires that the entry function returns null or a table that exists as
         // long as the process.
@@ -257,8 +248,7 @@ impl Plugin {
         self
     }
 
-    /// Reads a plugin that is already in memory, such as a linked one. `path` is stored as its
-    /// file.
+    /// Reads a plugin that is already in memory. `path` is stored as its file.
     ///
     /// # Safety
     ///
@@ -274,8 +264,7 @@ impl Plugin {
 impl Algorithm {
     pub(crate) fn table(&self) -> Result<Functions<'static>, String> {
         let load = || {
-            // The known digest is passed on, because the sandbox may forbid reading the program's
-            // file again.
+            // The sandbox may forbid reading the program's file again.
             let known = KnownDigest { stamp: &self.stamp, digest: &self.plugin.digest };
             let plugin = Plugin::load_known(&self.file, Some(known)).map_err(|e| e.to_string())?;
             let again = plugin.algorithms.iter().find(|again| again.name == self.name);
@@ -287,8 +276,7 @@ impl Algorithm {
         self.table.get_or_init(load).clone()
     }
 
-    /// Returns a pointer to the plugin's own table, for callers that call the plugin without the
-    /// host. Loads the file if necessary.
+    /// Returns the plugin's own table, for callers without the host. Loads the file if necessary.
     #[doc(hidden)]
     pub fn raw_table(&self) -> Result<*const SwmAlgorithm, String> {
         self.table().map(|functions| functions.table())
@@ -306,17 +294,15 @@ fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-// Functions that copy and validate the tables of a plugin.
-
 impl Plugin {
-    /// Reads a plugin's table. The head of the table, with the version, is read first.
+    /// Reads a plugin's table, first its head with the version.
     fn read(
         path: &Path,
         digest: String,
         stamp: &Stamp,
         table: Passed<'static, *const SwmPlugin>,
     ) -> Result<Self, PluginError> {
-        // Read the head. The version in it determines the layout of the table.
+        // The version determines the layout of the table.
         let bad = |what: String| PluginError::BadTable { path: path.to_owned(), what };
         let head = table.head().ok_or_else(|| bad("its entry returns no table".to_owned()))?;
         if head.magic != SWM_MAGIC {
@@ -333,7 +319,6 @@ impl Plugin {
             });
         }
         let table = table.read().map_err(|why| bad(unreadable::<SwmPlugin>(why)))?;
-        // Copy and escape all texts, and check the names.
         let text =
             |s: Text<'_>, what: &str| text(s).map_err(|why| bad(format!("its {what} {why}")));
         let name = text(table.name(), "name")?;
@@ -350,7 +335,7 @@ impl Plugin {
                 table.algorithm_count
             )));
         }
-        // Copy each algorithm with its parameters. The first error refuses the whole plugin.
+        // The first error refuses the whole plugin.
         let mut algorithms: Vec<Arc<Algorithm>> = Vec::new();
         for (i, raw) in table.algorithms().parts().enumerate() {
             let algorithm = Algorithm::read(raw, path, stamp, &build);
@@ -384,8 +369,8 @@ impl Algorithm {
     ) -> Result<Self, String> {
         let table = raw.read().map_err(unreadable::<SwmAlgorithm>)?;
         let read = |s: Text<'_>, what: &str| text(s).map_err(|why| format!("its {what} {why}"));
-        // If a plugin panics while it describes an algorithm, the SDK returns a table without a
-        // name and without `plan`. Its title is the error message.
+        // If a plugin panics while it describes an algorithm, the SDK returns the message as the
+        // title of a table without a name and without `plan`.
         let name = read(table.name(), "name")?;
         if name.is_empty() && table.plan.is_none() && table.title.len > 0 {
             return Err(read(table.title(), "title")?);

@@ -3,8 +3,8 @@
 /// Prefix of lines that the host itself writes about the behaviour of a plugin.
 pub const REMARK: &str = "remark: ";
 
-/// Returns whether a line does not explain why a process ended, because it is empty, a note, or
-/// part of a Rust backtrace.
+/// Returns whether a line does not explain why a process ended: an empty line, a note, or part of a
+/// Rust backtrace.
 pub fn is_uninformative(line: &str) -> bool {
     let line = line.trim();
     let frame = line.split_once(':').is_some_and(|(number, _)| {
@@ -19,7 +19,6 @@ pub fn is_uninformative(line: &str) -> bool {
         || frame
 }
 
-/// Returns whether a line is the message of a process that has run out of memory.
 pub fn is_out_of_memory(line: &str) -> bool {
     line.contains("memory allocation of") && line.contains("failed")
 }

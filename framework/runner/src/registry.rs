@@ -9,16 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swapmeet_core::spec::near_matches;
 
-/// Prefix of the file names of bundled plugins. In the program's directory, other libraries are
-/// ignored.
+/// Prefix of bundled plugins. Other libraries in the program's directory are ignored.
 const BUNDLED_PREFIX: &str = "libswapmeet_plugin_";
 /// The environment variable with plugin directories, which are separated as in `PATH`.
 pub const PATH_VARIABLE: &str = "SWAPMEET_PLUGIN_PATH";
 
 const SKIPPED: &str = "skipped ";
 
-/// Pairs of a name by which users of MPI libraries look for an algorithm, and the name of this
-/// algorithm here. Rows contain only the second name.
+/// Names that users of MPI libraries know, and the names here, which alone are in rows.
 pub const OTHER_NAMES: &[(&str, &str)] = &[("cyclic", "gen")];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +48,8 @@ impl fmt::Display for Origin {
 pub struct Registry {
     plugins: Vec<Plugin>,
     origins: Vec<Origin>,
-    /// The algorithms with the same name, one for each build that has it, in the order in which
-    /// they were found. Each entry states whether its plugin is bundled.
+    /// The algorithms with the same name, one for each build, in the order in which they were
+    /// found, and whether their plugin is bundled.
     algorithms: BTreeMap<String, Vec<(Arc<Algorithm>, bool)>>,
     places: HashSet<PathBuf>,
     names: SharedNames,
@@ -83,8 +81,8 @@ pub enum RegistryError {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoAlgorithm {
-    /// No plugin has the name. `near` are similar names. `skipped` are messages about the plugin
-    /// files that were skipped, one of which may contain the algorithm.
+    /// `near` are similar names. `skipped` are messages about skipped plugin files, one of which
+    /// may contain the algorithm.
     Unknown { name: String, near: Vec<String>, skipped: Vec<String> },
     /// Several plugins have the name: these names of plugins, with their files.
     Shared { name: String, plugins: Vec<(String, PathBuf)> },
@@ -136,8 +134,8 @@ impl Registry {
         search.read_with_linked(reader, names)
     }
 
-    /// Searches for plugins in these directories and files, and in the program itself. Reads the
-    /// plugins in this process.
+    /// Searches these directories and files, and the program itself, and reads the plugins in this
+    /// process.
     pub fn bundled(named: &[PathBuf], names: SharedNames) -> Result<Self, RegistryError> {
         let mut search = Search::default();
         search.named(named)?;
@@ -150,8 +148,8 @@ impl Registry {
         search.read(reader)
     }
 
-    /// Loads plugin files into this process. If a file has the metadata of its known digest, the
-    /// digest is not computed again.
+    /// Loads plugin files into this process. A digest is not computed again if the metadata is as
+    /// known.
     pub(crate) fn from_files<'a>(
         files: impl Iterator<Item = (&'a Path, KnownDigest<'a>)>,
     ) -> Result<Self, RegistryError> {
@@ -189,8 +187,7 @@ impl Registry {
         self.origins.push(origin);
     }
 
-    /// Returns the algorithm with this name, which may be written `PLUGIN/ALGORITHM`. If no
-    /// algorithm has the name, searches [`OTHER_NAMES`].
+    /// Returns the algorithm with this name, `PLUGIN/ALGORITHM`, or a name in [`OTHER_NAMES`].
     pub fn algorithm(&self, name: &str) -> Result<Arc<Algorithm>, NoAlgorithm> {
         let (plugin, short) =
             name.rsplit_once('/').map_or((None, name), |(plugin, short)| (Some(plugin), short));
@@ -226,7 +223,6 @@ impl Registry {
         }
     }
 
-    /// Returns whether a plugin has this digest.
     pub fn has_build(&self, digest: &str) -> bool {
         self.algorithms.values().flatten().any(|(a, _)| a.plugin.digest == digest)
     }
@@ -237,8 +233,7 @@ impl Registry {
         bundled.map(|(algorithm, _)| algorithm.plugin.digest.as_str())
     }
 
-    /// Removes other builds of the plugins that have one of these digests, so that the names of
-    /// their algorithms select these builds.
+    /// Removes other builds of the plugins that have one of these digests.
     pub fn prefer_builds(&mut self, digests: &[String]) {
         for same in self.algorithms.values_mut() {
             let is_preferred = |a: &Algorithm| digests.contains(&a.plugin.digest);
@@ -248,8 +243,7 @@ impl Registry {
         }
     }
 
-    /// Returns the spec name that selects this algorithm: its name or, if several plugins have an
-    /// algorithm of this name, `PLUGIN/ALGORITHM`.
+    /// Returns the name that selects this algorithm: `PLUGIN/ALGORITHM` if several have its name.
     pub fn spec_name(&self, algorithm: &str, plugin: &str) -> String {
         match self.algorithm(algorithm) {
             Err(NoAlgorithm::Shared { .. }) => format!("{plugin}/{algorithm}"),
@@ -257,8 +251,7 @@ impl Registry {
         }
     }
 
-    /// Returns the algorithm that each name selects, sorted by name. If several plugins have an
-    /// algorithm of the same name, all of them are returned.
+    /// Returns the algorithms that names select, sorted by name, with all of those that share one.
     pub fn algorithms(&self) -> impl Iterator<Item = &Arc<Algorithm>> {
         let is_shared =
             |name: &str| matches!(self.algorithm(name), Err(NoAlgorithm::Shared { .. }));
@@ -276,8 +269,7 @@ impl Registry {
         self.plugins.iter().zip(self.origins.iter().copied())
     }
 
-    /// Returns messages about plugins that were skipped, share names with other plugins, or were
-    /// not found.
+    /// Returns messages about plugins that were skipped, share names, or were not found.
     pub fn log(&self) -> &[String] {
         &self.log
     }
@@ -286,8 +278,7 @@ impl Registry {
 /// The plugin files to load, in order of precedence.
 #[derive(Default)]
 struct Search {
-    /// For each file its path, its origin, and whether the user named the file itself and not only
-    /// its directory.
+    /// Each file with its origin, and whether the user named it itself and not only its directory.
     files: Vec<(PathBuf, Origin, bool)>,
     log: Vec<String>,
 }
@@ -320,7 +311,7 @@ impl Search {
         for entry in std::fs::read_dir(folder).map_err(refused)? {
             files.push(entry.map_err(refused)?.path());
         }
-        // The system returns the entries of a directory in arbitrary order.
+        // Directories are listed in arbitrary order.
         files.sort();
         for path in files {
             let library = path.extension().is_some_and(|e| e == std::env::consts::DLL_EXTENSION);
@@ -334,8 +325,8 @@ impl Search {
         Ok(())
     }
 
-    /// Reads the plugin files, and then the plugins that are linked into the program, except those
-    /// that the program's directories contain as files.
+    /// Reads the plugin files, then the linked plugins that the program's directories do not
+    /// contain.
     fn read_with_linked(
         self,
         reader: &PluginReader,
@@ -381,8 +372,7 @@ impl Search {
     }
 }
 
-/// Returns the user's plugin directory: `$XDG_DATA_HOME/swapmeet/plugins`, by default
-/// `~/.local/share/swapmeet/plugins`.
+/// Returns `$XDG_DATA_HOME/swapmeet/plugins`, by default `~/.local/share/swapmeet/plugins`.
 fn data_folder() -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());

@@ -1,11 +1,9 @@
-//! The interface of the sandbox for processes that run plugins: the flag that disables it, the
-//! files that remain accessible, and the attacks that it prevents. In the sandbox, a process can
-//! read the files of its cases and reply to its parent. It cannot write other files, start
-//! programs, open sockets, signal other processes or gain permissions. [`crate::system`] implements
-//! the sandbox.
+//! The interface of the sandbox for processes that run plugins; [`crate::system`] implements it. In
+//! it, a process can read the files of its cases and reply to its parent. It cannot write other
+//! files, start programs, open sockets, signal other processes or gain permissions.
 //!
 //! The sandbox protects against accidents. A malicious plugin still controls its own process and
-//! the replies of this process; see `docs/abi.md`.
+//! its replies; see `docs/abi.md`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -30,17 +28,15 @@ pub struct Protection {
 #[error("the sandbox cannot be entered: {0}; {NO_SANDBOX} runs plugins without it")]
 pub struct SandboxError(pub(crate) String);
 
-/// The files that a process may still open in the sandbox, in addition to the libraries of the
-/// system.
+/// The files that a process may still open, in addition to the libraries of the system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FileAccess<'a> {
     pub plugins: &'a [PathBuf],
     pub readable: &'a [PathBuf],
 }
 
-// The attacks that the sandbox prevents. For each attack, this module states which mechanism of
-// the kernel prevents it, and whether the current kernel has this mechanism. `docs/abi.md`
-// contains the same table.
+// The attacks that the sandbox prevents, the mechanism of the kernel that prevents each, and
+// whether this kernel has it. `docs/abi.md` contains the same table.
 
 /// An attempt of a plugin to affect something outside its process.
 #[derive(Debug)]
@@ -57,7 +53,7 @@ pub enum Mechanism {
     /// Landlock of this version or a later one.
     Landlock(u32),
     Seccomp,
-    /// A resource limit of the process. Every kernel has resource limits.
+    /// A resource limit of the process, which every kernel has.
     Process,
 }
 
@@ -193,7 +189,6 @@ mod tests {
         assert!(!all.to_string().contains("not prevented"));
     }
 
-    /// The table in `docs/abi.md` must have the same rows as the table of this module.
     #[test]
     fn the_table_of_the_documentation_is_complete() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/abi.md");

@@ -17,8 +17,7 @@ pub struct ScheduleProgress {
 }
 
 impl ScheduleProgress {
-    /// Records a progress report that arrived at the time `now`. All reports must use the same
-    /// clock.
+    /// Records a report that arrived at the time `now`, always of the same clock.
     pub fn reached(&mut self, steps: u64, messages: u64, now: Duration) {
         // A smaller number of steps than before means that the next schedule has begun.
         let before = if steps < self.steps { Self::default() } else { *self };
@@ -31,8 +30,8 @@ impl ScheduleProgress {
         *self = Self { steps, messages, at: now, rate };
     }
 
-    /// Returns a text with the current step, the number of steps `of` if it is known, and the
-    /// messages per second. The text is empty before the first step.
+    /// Returns the current step, of how many if `of` is known, and the messages per second; empty
+    /// before the first step.
     pub fn in_words(&self, of: Option<u64>) -> String {
         if self.steps == 0 {
             return String::new();
@@ -58,8 +57,8 @@ fn short(number: f64) -> String {
     })
 }
 
-/// The numbers of steps of finished schedules, by algorithm, topology and collective. Cases that
-/// agree in these usually have the same number of steps.
+/// The steps of finished schedules. Cases with the same algorithm, topology and collective usually
+/// have as many.
 #[derive(Debug, Default)]
 pub struct StepCounts(HashMap<[String; 3], u64>);
 

@@ -1,5 +1,5 @@
-//! Runs cases that share a schedule. The schedule is planned once for all cases, and each case has
-//! an evaluator, which calculates its time.
+//! Runs cases that share a schedule, which is planned once. Each case has an evaluator, which
+//! calculates its time.
 
 use crate::case::{Case, SelectedAlgorithm};
 use crate::defect;
@@ -31,19 +31,17 @@ mod merged;
 /// time on its machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pricing {
-    /// Cases are not priced, and their rows have neither bounds nor times. An exception is the
-    /// total time, which is 0, because every verified row must have a total time.
+    /// Cases have no bounds and no times, except the total time 0, which every verified row must
+    /// have.
     Off,
-    /// All cases are priced while the schedule is planned.
+    /// While the schedule is planned.
     Together,
-    /// Cases are priced while the schedule is planned, except cases whose pricing takes far longer
-    /// than that of all other cases together. Each of these is afterwards planned again and priced
-    /// alone.
+    /// While the schedule is planned, except cases whose pricing takes far longer than all others
+    /// together. Each of these is planned again and priced alone.
     SlowApart,
 }
 
-/// Runs cases that share a schedule and returns their rows in the order of the cases. `observers`
-/// receive all steps of the schedule.
+/// Returns the rows of cases that share a schedule. `observers` receive all steps.
 pub fn run_group(group: &[Case], observers: &mut [&mut dyn Listener]) -> Vec<Record> {
     let mut records: Vec<Option<Record>> = vec![None; group.len()];
     report_group(group, Pricing::Together, observers, &mut |event| {
@@ -55,8 +53,8 @@ pub fn run_group(group: &[Case], observers: &mut [&mut dyn Listener]) -> Vec<Rec
 }
 
 /// Runs cases that share a schedule. Reports rows as soon as they are available, lines that the
-/// plugin logs, and progress before each plan and before pricing that may take long. Returns the
-/// values that the plugin requested during the last plan.
+/// plugin logs, and progress before planning and long pricing. Returns the values that the plugin
+/// requested during the last plan.
 pub fn report_group(
     group: &[Case],
     pricing: Pricing,
@@ -76,10 +74,10 @@ fn report_with(
     report: &mut dyn FnMut(CaseEvent),
 ) -> Requested {
     let mut requested = Requested::default();
-    // A plan for which the plugin requested values, such as the block size, is valid only for cases
-    // with the same values. The other cases stay in `open` and are planned again. Cases that must
-    // not share a plan come last: those whose pricing is slow, and all cases of a plan in which an
-    // assertion failed, because a single one of them is responsible.
+    // A plan is valid only for cases with the same requested values, such as the block size. The
+    // other cases stay in `open` and are planned again. Cases that must not share a plan come last:
+    // those whose pricing is slow, and all cases of a plan in which an assertion failed, because a
+    // single one of them is responsible.
     let mut open: Vec<usize> = (0..group.len()).collect();
     let mut alone = VecDeque::new();
     loop {
@@ -129,7 +127,7 @@ fn refused(group: &[Case], case: usize, status: Status, reason: &str) -> CaseEve
     CaseEvent::Finished { case, record: Box::new(record) }
 }
 
-/// Plans the first of these cases, and reports the rows of all cases for which the plan is valid.
+/// Plans the first case, and reports the rows of all cases for which the plan is valid.
 fn plan_and_price(
     group: &[Case],
     cases: &[usize],
@@ -149,8 +147,7 @@ fn plan_and_price(
         }
     };
     // A model that needs the sends of all nodes requires full planning. The row of a case must not
-    // depend on the other cases of its group. Cases with such models are therefore planned
-    // separately from the other cases.
+    // depend on the other cases of its group, so such cases are planned separately.
     let mut pending: Vec<(usize, Option<Box<dyn Evaluator>>)> = cases
         .iter()
         .map(|i| (*i, (pricing != Pricing::Off).then(|| evaluator(&group[*i]))))
@@ -168,7 +165,6 @@ fn plan_and_price(
     };
     let mut pending: Vec<(usize, Option<CaseEvaluator<'_>>)> =
         pending.into_iter().map(|(i, e)| (i, e.map(|e| CaseEvaluator::new(e, &shared)))).collect();
-    // Plan the schedule. Evaluators and observers receive its events.
     let inputs = |case: &Case| PlanInputs::of(&case.workload, &case.machine, task.sizes.as_deref());
     let limit = first.options.timeout.map(|limit| PlanLimit { clock: shared.clock.clone(), limit });
     let mut listeners: Vec<&mut dyn Listener> = Vec::new();
@@ -181,8 +177,8 @@ fn plan_and_price(
     let planned =
         checked_plan(&first.algorithm, (&task, inputs(first)), limit.as_ref(), listeners, report);
     let planning = shared.clock.planning();
-    // Set cases with slow evaluators aside. Of the others, the plan is valid for all cases whose
-    // requested values equal those of the first case.
+    // Set cases with slow evaluators aside. The plan is valid for the others whose requested values
+    // equal those of the first case.
     let (given, verified) = (inputs(first), matches!(planned.outcome, Outcome::Verified(_)));
     let mut result = PlanResult { requested: planned.requested, slow: BTreeSet::new() };
     pending.retain(|(case, evaluator)| {
@@ -200,9 +196,8 @@ fn plan_and_price(
         Pricing::Together | Pricing::SlowApart if verified => Traffic::of_nodes(&task),
         Pricing::Off | Pricing::Together | Pricing::SlowApart => Traffic::default(),
     };
-    // Price the pending cases in turns. In a turn, each case gets a limited time, which doubles
-    // after each turn. Cases that need little time therefore do not wait for cases that need much
-    // time.
+    // Price the pending cases in turns, in which each gets a time that doubles after each turn, so
+    // that quick cases do not wait for slow ones.
     let share = planning / pending.len().max(1) as u32;
     let mut turn = Duration::from_millis(100);
     while !pending.is_empty() {
@@ -226,8 +221,7 @@ fn plan_and_price(
     result
 }
 
-/// Lets an algorithm plan a task, and reports the lines that its plugin logs. The plan fails if the
-/// plugin changes the settings of floating-point arithmetic.
+/// Lets an algorithm plan a task. The plan fails if the plugin changes floating-point settings.
 fn checked_plan<'a>(
     SelectedAlgorithm { algorithm, params, .. }: &SelectedAlgorithm,
     (task, inputs): (&'a Task, PlanInputs),
@@ -256,9 +250,9 @@ fn task(case: &Case) -> Result<Task, String> {
 /// The cost of a case, or the status and the reason of a case that cannot be priced.
 type CostOrRefusal = Result<Cost, (Status, String)>;
 
-/// Returns the row of a case. Loads of its plan are in units of `unit` bytes. `planning` is the time
-/// for planning its schedule, and the case's share of this time. `traffic` has the traffic of each
-/// task of the case, in units of load of the workload. A case that is not priced has no times.
+/// Returns the row of a case, without times if it is not priced. Loads of its plan are in units of
+/// `unit` bytes. `planning` is the time for planning its schedule, and its share of it. `traffic`
+/// is that of each task, in units of load of the workload.
 fn row(
     case: &Case,
     (planned, unit): (&Planned, u64),
@@ -288,8 +282,7 @@ fn row(
     record
 }
 
-/// Returns the evaluator of a case. If several communicators run the collective, it also calculates
-/// the time of one of them alone.
+/// Returns the evaluator of a case, and of one communicator alone if several run the collective.
 fn evaluator_of(case: &Case) -> Box<dyn Evaluator> {
     let evaluator = || case.machine.evaluator(pricing_context(case));
     match case.workload.communicators(&case.topology) {
@@ -302,7 +295,6 @@ fn evaluator_of(case: &Case) -> Box<dyn Evaluator> {
     }
 }
 
-/// Returns the properties of a case that its evaluator needs to calculate times.
 pub fn pricing_context(case: &Case) -> PricingContext<'_> {
     let context = PricingContext::new(&case.topology, case.unit_bytes() as f64);
     PricingContext {
@@ -313,15 +305,14 @@ pub fn pricing_context(case: &Case) -> PricingContext<'_> {
     }
 }
 
-/// Returns the simulated time of each kind since the last call in µs; `None` if the model has no
-/// times for single steps. `charged` stores the times at the last call.
+/// Returns the time of each kind since the last call in µs; `None` if the model has no times for
+/// single steps. `charged` stores the totals.
 pub fn newly_charged(evaluator: &dyn Evaluator, charged: &mut Times) -> Option<Times> {
     let now = evaluator.parts_so_far()?.map(|part| part.unwrap_or(0.0));
     Some(now.zip(std::mem::replace(charged, now), newly))
 }
 
-/// Returns the difference of two totals, without their rounding errors. A part that is unchanged can
-/// differ by the rounding of the sums and products from which a model computes it.
+/// Returns the difference of two totals. An unchanged part can differ by rounding errors.
 fn newly(now: f64, before: f64) -> f64 {
     const ROUNDING: f64 = 64.0 * f64::EPSILON;
     let difference = now - before;
@@ -329,8 +320,7 @@ fn newly(now: f64, before: f64) -> f64 {
 }
 
 impl PlanInputs {
-    /// Returns the values that a plugin may request. `sizes` are the sizes of blocks, or `None` if
-    /// the simulation counts blocks instead of bytes.
+    /// `sizes` are those of blocks, or `None` if the simulation counts blocks.
     fn of(workload: &Workload, machine: &Machine, sizes: Option<&dyn BlockSizes>) -> Self {
         Self {
             block_bytes: sizes.map_or(workload.block_bytes(), |sizes| sizes.largest()),
@@ -354,7 +344,7 @@ fn affordable(case: &Case, nodes: u64) -> Result<(), String> {
     simulation::affordable(nodes)
 }
 
-/// Fills in those columns of the row that the plan determines. Loads are in units of `unit` bytes.
+/// Fills in the columns that the plan determines. Loads are in units of `unit` bytes.
 fn fill(record: &mut Record, case: &Case, planned: &Planned, unit: u64) {
     let totals = match &planned.outcome {
         Outcome::Verified(totals) => totals,
@@ -393,14 +383,12 @@ fn fill(record: &mut Record, case: &Case, planned: &Planned, unit: u64) {
     }
     record.note = if planned.departs { OWN_ROUTES.to_owned() } else { String::new() };
     if case.topology.random_routing().is_some() {
-        // With random routing, values about links would depend on one random choice of routes, so
-        // these columns stay empty.
+        // With random routing, values about links would depend on one random choice of routes.
         (record.critical_hops, record.total_hop_bytes) = (None, None);
         (record.max_link_messages, record.sum_link_messages) = (None, None);
     }
 }
 
-/// Returns the cost that an evaluator has calculated for a verified schedule.
 fn cost_of(evaluator: &mut CaseEvaluator<'_>, case: &Case) -> CostOrRefusal {
     match &evaluator.state {
         State::TimedOut => {
@@ -414,8 +402,7 @@ fn cost_of(evaluator: &mut CaseEvaluator<'_>, case: &Case) -> CostOrRefusal {
     cost.map_err(|reason| (Status::Unsupported, reason))
 }
 
-/// Sets the times and the lower bound of a verified schedule in its row. If the case cannot be
-/// priced, returns the status and the reason.
+/// Sets the times and the lower bound of a verified schedule, or returns why it cannot be priced.
 fn price(
     record: &mut Record,
     case: &Case,
@@ -460,17 +447,14 @@ fn price(
     Ok(())
 }
 
-/// The note in the row of a schedule whose claimed symmetry was not compared with plans of other
-/// nodes.
+/// The note of a schedule whose claimed symmetry was not compared with other nodes' plans.
 const NOT_COMPARED: &str = "the claim of symmetry was not compared with what other nodes plan (`--proof full` plans all nodes)";
 
-/// The note in the row of a schedule that chooses paths, such as other dimension orders on a
-/// network that routes by dimension order.
+/// The note of a schedule that chooses paths, such as other dimension orders.
 const OWN_ROUTES: &str =
     "messages take routes that the schedule requests, not those of the network";
 
-/// Adds the notes of the plugin to those of the host. Everything after the word `plugin` is a text
-/// of the plugin, so a plugin cannot write a note that looks like one of the host.
+/// Adds the plugin's notes after the word `plugin`, so that they cannot look like the host's.
 fn add_notes_of_plugin(record: &mut Record, notes: &[String]) {
     if record.status == Status::Ok && !notes.is_empty() {
         let of_host = std::mem::take(&mut record.note);
@@ -479,7 +463,6 @@ fn add_notes_of_plugin(record: &mut Record, notes: &[String]) {
     }
 }
 
-/// Sets the status and the reason in the row of a case that was not run to its end.
 pub(crate) fn refuse(record: &mut Record, status: Status, reason: &str) {
     record.status = status;
     record.reason = bounded(reason);
@@ -497,10 +480,9 @@ fn bounded(text: &str) -> String {
 }
 
 fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
-    // Convert a load to bytes. The column stays empty if this product overflows 128 bits, which
-    // does not happen in practice. If loads are counted in bytes, `unit` is 1. If they are counted
-    // in blocks, both factors have at most 64 bits, unless a load is the sum over more than 2^24
-    // steps.
+    // Convert a load to bytes. The column stays empty if this overflows 128 bits, which does not
+    // happen: `unit` is 1 if loads are bytes, and otherwise both factors have at most 64 bits,
+    // unless a load is the sum over more than 2^24 steps.
     let bytes = |load: u128| load.checked_mul(unit.div_ceil(totals.segments.max(1)).into());
     record.steps = Some(totals.steps);
     record.messages = Some(totals.messages);

@@ -1,8 +1,8 @@
 //! The record of a schedule: for each step its messages, the loads that they cause, and its times.
 //!
-//! An observer in the worker ([`RECORD`]) makes the record and sends it in parts ([`RecordPart`]).
-//! [`ScheduleRecord`] puts the parts together. Everything that shows steps and their times is a
-//! view of it: `trace --times`, the page and the Perfetto file of `trace`, and the dashboard.
+//! An observer in the worker ([`RECORD`]) sends it in parts ([`RecordPart`]), which
+//! [`ScheduleRecord`] puts together. All displays of steps are views of it: `trace --times`, the
+//! page and the Perfetto file of `trace`, and the dashboard.
 
 mod recorder;
 
@@ -21,8 +21,7 @@ pub struct Load {
     pub load: u64,
 }
 
-/// Converts the serialized form of a load. This form has no field names, to save space: a frame has
-/// many loads.
+/// The serialized form of a load has no field names, because a frame has many.
 impl From<(u64, u64, u64)> for Load {
     fn from((link, messages, load): (u64, u64, u64)) -> Self {
         Self { link, messages, load }
@@ -42,8 +41,8 @@ pub struct Pair {
     pub to: u64,
     /// The amount of data, in units of the schedule ([`ScheduleRecord::bytes`]).
     pub load: u64,
-    /// The number of messages on the most loaded link of this message's route. It includes this
-    /// message. It is 1 if the loads of links are not recorded.
+    /// The messages on the most loaded link of the route, including this one; 1 if loads of links
+    /// are not recorded.
     pub shared: u64,
 }
 
@@ -62,7 +61,6 @@ impl From<Pair> for (u64, u64, u64, u64) {
 /// The data of a step whose size depends on the network.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
-    /// The links that carry a load.
     pub links: Vec<Load>,
     /// The messages of the step. Empty if there are too many messages.
     pub pairs: Vec<Pair>,
@@ -92,16 +90,15 @@ pub struct StepRecord {
     pub max_sends: u64,
     /// The number of sends that transferred no data, because they selected no blocks.
     pub idle_sends: u64,
-    /// The time of each kind in the step, including the rearrangement before it. It is `None` if
-    /// each rank has its own clock.
+    /// The time of each kind, including the rearrangement before the step; `None` if ranks have
+    /// clocks.
     #[serde(with = "time_bits")]
     pub times: Option<Times>,
     /// The selected data of the step ([`FrameSelection`]).
     pub frame: Option<Box<Frame>>,
 }
 
-/// The serialized form of [`Times`]: the bits of its numbers, because `serde_json` does not read
-/// all decimal numbers exactly.
+/// [`Times`] as bits, because `serde_json` does not read all decimal numbers exactly.
 type TimeBits = [u64; Kind::ALL.len()];
 
 mod time_bits {
@@ -141,8 +138,8 @@ pub enum RecordPart {
     Phase(String),
     Step(StepRecord),
     After(#[serde(with = "time_bits")] Option<Times>),
-    /// Entries of a rank, sorted by time, and whether they are the last ones of this rank. The
-    /// ranks are sent in order.
+    /// Entries of a rank, sorted by time, and whether they are its last ones. Ranks are sent in
+    /// order.
     Entries(Vec<EntryNumbers>, bool),
     /// The end of the entries of all ranks, with the maximum number of steps in an entry.
     EntriesEnd(u64),
@@ -155,17 +152,14 @@ pub enum RecordPart {
 /// Selects the steps that are recorded with a frame, and its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FrameSelection {
-    /// No step has a frame.
     None,
     /// Only the amount of data in nodes, up to a maximum total size.
     Held,
     /// Only the messages, up to a maximum total size.
     Messages,
-    /// Whole frames of this step (counted from 0) and the steps after it, up to a maximum total
-    /// size.
+    /// Whole frames from this step (counted from 0) on, up to a maximum total size.
     From(usize),
-    /// Whole frames of the newest step: a few times per second, the frame of the step that was
-    /// simulated last.
+    /// Whole frames of the newest step, a few times per second.
     Newest,
 }
 
@@ -174,8 +168,8 @@ pub enum FrameSelection {
 pub struct RankSelection {
     /// The only recorded rank; `None` for all ranks.
     pub only: Option<u64>,
-    /// The maximum total number of entries, each of which contains the times of one rank in one
-    /// step. If there would be more, consecutive steps of a rank are joined in one entry.
+    /// The maximum number of entries, each of one rank in one step. Beyond it, consecutive steps of
+    /// a rank are joined in one entry.
     pub max_entries: usize,
 }
 
@@ -184,8 +178,8 @@ pub struct RecordRequest {
     pub frames: FrameSelection,
     /// The maximum number of steps. The record ends after this number of steps.
     pub max_steps: u64,
-    /// Whether to record the unfinished step if the schedule ends because of an error. For this,
-    /// the observer must store every send.
+    /// Whether to record the unfinished step of a schedule with an error, for which every send is
+    /// stored.
     pub unfinished: bool,
     /// The times of ranks, which only models in which ranks have their own clocks have.
     pub ranks: Option<RankSelection>,
@@ -201,8 +195,8 @@ pub struct ScheduleRecord {
     pub steps: Vec<StepRecord>,
     /// The end time of each step in µs. Empty if the steps have no times.
     ends: Vec<f64>,
-    /// The entries that have been received so far, until they are moved to `ranks`: those of
-    /// complete ranks, and those of the next rank.
+    /// Received entries until they are moved to `ranks`: those of complete ranks, and of the next
+    /// rank.
     entries: (Vec<Vec<Entry>>, Vec<Entry>),
     pub ranks: Option<Arc<Ranks>>,
     pub why_no_ranks: Option<String>,
@@ -251,15 +245,15 @@ impl ScheduleRecord {
         self.steps.get(step)?.frame.as_deref()
     }
 
-    /// Returns the time of each kind in a step, in µs. A kind that the model does not charge is 0.
-    /// If ranks have their own clocks, the numbers are means over all ranks.
+    /// Returns the time of each kind in a step, in µs; 0 if the model does not charge it. If ranks
+    /// have their own clocks, these are means over all ranks.
     pub fn times(&self, step: usize) -> Option<Times> {
         let of_ranks = || self.ranks.as_ref()?.of_steps.get(step).copied();
         self.steps.get(step)?.times.or_else(of_ranks)
     }
 
-    /// Returns the end time of each step in µs. If ranks have their own clocks, this is the time at
-    /// which the last rank ends the step. Empty if the steps have no times.
+    /// Returns the end time of each step in µs, that of its last rank if ranks have their own
+    /// clocks; empty if the steps have no times.
     pub fn ends(&self) -> &[f64] {
         self.ranks.as_ref().map_or(&self.ends, |ranks| &ranks.ends)
     }
@@ -280,11 +274,11 @@ impl ScheduleRecord {
     }
 }
 
-// The times of ranks. They only exist for models in which each rank has its own clock.
+// The times of ranks, for models in which each rank has its own clock.
 
-/// The serialized form of an entry: the first and the last step, the bits of the times `posted`,
-/// `started`, `waited` and `ended`, and the bits of the time of each kind. Field names are left out
-/// to save space, because there are many entries.
+/// The serialized form of an entry: first and last step, bits of `posted`, `started`, `waited` and
+/// `ended`, and bits of the time of each kind. Field names are left out, because there are many
+/// entries.
 type EntryNumbers = ([u64; 2], [u64; 4], TimeBits);
 
 fn numbers(entry: &Entry) -> EntryNumbers {
@@ -313,8 +307,8 @@ pub fn steps_of(entry: &Entry) -> [usize; 2] {
     [entry.first_step, entry.last_step].map(|step| step as usize - 1)
 }
 
-/// The kinds of time in the order in which they pass in a step. The start-up time occurs twice:
-/// first for sent messages, and later for received messages.
+/// The kinds of time in the order of a step. The start-up time occurs twice: for sent messages, and
+/// later for received ones.
 const ORDER: [Kind; 9] = [
     Kind::Rearrangement,
     Kind::Startup,
@@ -327,10 +321,9 @@ const ORDER: [Kind; 9] = [
     Kind::Barrier,
 ];
 
-/// Divides the time of a step that begins at `from` into consecutive intervals, one for each kind
-/// of time. Each interval has its kind, its start and its end. `of_sends` is the maximum start-up
-/// time of sends. The rest is the start-up time of received messages, which is an interval of its
-/// own.
+/// Divides the time of a step from `from` on into intervals of one kind: kind, start and end.
+/// `of_sends` is the maximum start-up time of sends; the rest, for received messages, is an
+/// interval of its own.
 pub fn intervals(times: Times, from: f64, of_sends: f64) -> impl Iterator<Item = (Kind, f64, f64)> {
     let first = times[Kind::Startup].min(of_sends);
     let (mut at, mut is_first) = (from, true);
@@ -346,13 +339,12 @@ pub fn intervals(times: Times, from: f64, of_sends: f64) -> impl Iterator<Item =
     })
 }
 
-/// The entries of each rank, and the times of steps that result from these entries. An entry
-/// contains the times of one rank in one or several consecutive steps.
+/// An entry contains the times of one rank in one or several consecutive steps.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ranks {
     pub entries: Vec<Vec<Entry>>,
-    /// For each step, the mean of the times of all ranks. If an entry covers several steps, its
-    /// time is divided equally among these steps.
+    /// The mean over all ranks for each step. An entry of several steps is divided equally among
+    /// them.
     of_steps: Vec<Times>,
     /// For each step, the time when all ranks have ended this step and all steps before it.
     ends: Vec<f64>,
@@ -383,8 +375,7 @@ impl Ranks {
         entries.get(at).filter(|entry| steps_of(entry)[0] <= step)
     }
 
-    /// Returns when the first rank started a step, when the last rank ended it, and which rank was
-    /// the last.
+    /// Returns when the first rank started a step, when the last one ended it, and which it was.
     pub fn span(&self, step: usize) -> Option<(f64, f64, usize)> {
         let all = (0..self.entries.len()).filter_map(|rank| Some((rank, self.entry(rank, step)?)));
         all.fold(None, |span, (rank, &Entry { posted, ended, .. })| {
@@ -398,7 +389,6 @@ impl Ranks {
 mod tests {
     use super::*;
 
-    /// An entry has the same value after it has been sent.
     fn sent(steps: [u64; 2], posted: f64, ended: f64) -> Entry {
         let kinds = Times::of([(Kind::Startup, ended - posted)]);
         let [first_step, last_step] = steps;
@@ -422,8 +412,7 @@ mod tests {
         );
     }
 
-    /// A rank sends, waits for a peer and receives. The intervals of its step fill its time without
-    /// gaps.
+    /// A rank sends, waits for a peer and receives; the intervals have no gaps.
     #[test]
     fn intervals_of_a_rank_are_in_chronological_order() {
         let kinds = Times::of([

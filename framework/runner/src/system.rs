@@ -1,7 +1,6 @@
-//! The operations that differ between systems. The modules `linux` and `portable` define the same
-//! functions. Other Unix systems than Linux, such as macOS, use `portable`, which has no sandbox
-//! and notices fewer changes of a process. All tests run on Linux, so a build with `--cfg
-//! swapmeet_portable` uses `portable` there, too.
+//! The operations that differ between systems. `linux` and `portable` define the same functions.
+//! `portable`, for other Unix systems such as macOS, has no sandbox and notices fewer changes of a
+//! process. With `--cfg swapmeet_portable`, it is tested on Linux.
 
 #[cfg(all(target_os = "linux", not(swapmeet_portable)))]
 mod linux;
@@ -21,10 +20,9 @@ pub(crate) use this_system::{
     limit_address_space_of, open_shared_file, process_status, status_of,
 };
 
-/// Returns the restrictions that the kernel would enforce on a process in the sandbox; `None` if
-/// this system has no sandbox.
+/// Returns the restrictions that the kernel would enforce; `None` without a sandbox.
 pub fn protection() -> Option<Result<Protection, SandboxError>> {
-    // Restrictions are permanent for a thread, so a temporary thread enters the sandbox.
+    // Restrictions are permanent for a thread.
     let enter = || enter_sandbox(&FileAccess::default());
     let entered = || std::thread::Builder::new().spawn(enter).ok()?.join().ok();
     let nothing = Protection { landlock: 0, seccomp: false };
@@ -45,13 +43,11 @@ pub fn peak_bytes() -> Option<u64> {
     bytes_in(&process_status(), "VmHWM:")
 }
 
-/// Returns the number of bytes in the line of a process status that begins with `key`.
 pub(crate) fn bytes_in(status: &str, key: &str) -> Option<u64> {
     let kib: u64 = status_line(status, key)?.strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
 }
 
-/// Returns the rest of the line of a process status that begins with `key`.
 pub(crate) fn status_line<'a>(status: &'a str, key: &str) -> Option<&'a str> {
     status.lines().find_map(|line| line.strip_prefix(key)).map(str::trim)
 }
@@ -73,8 +69,7 @@ pub fn total_memory() -> Option<u64> {
     u64::try_from(pages).ok()?.checked_mul(u64::try_from(size).ok()?)
 }
 
-/// Returns memory that was freed to the system. The allocator of glibc would keep it for later
-/// allocations of the threads that freed it.
+/// Returns freed memory to the system, which the allocator of glibc would keep for these threads.
 pub fn return_freed_memory() {
     // SAFETY: the call takes no pointer.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -98,7 +93,6 @@ mod tests {
         assert!(!path.exists());
     }
 
-    /// Linux reports the same size in `/proc/meminfo`.
     #[test]
     fn the_memory_of_the_machine_is_that_of_the_kernel() {
         let text = std::fs::read_to_string("/proc/meminfo").unwrap();

@@ -1,5 +1,5 @@
-//! Reads TOML files into types that serde derives. Texts know their positions in the file, and each
-//! mistake becomes an error with its position and, if possible, a suggestion.
+//! Reads TOML files into types that serde derives. Texts know their positions, and each mistake
+//! becomes an error with its position and, if possible, a suggestion.
 
 use crate::input::{InputError, Place, Text};
 use serde::de::{DeserializeOwned, Error, SeqAccess, Unexpected, Visitor};
@@ -12,8 +12,7 @@ use swapmeet_core::text::escaped;
 use toml::Spanned;
 
 thread_local! {
-    /// The file that this thread reads. Its texts need it for their positions, and serde passes no
-    /// other context to a type.
+    /// The file that this thread reads, for the positions of texts. serde passes no other context.
     static FILE: RefCell<Option<Place>> = const { RefCell::new(None) };
 }
 
@@ -90,7 +89,6 @@ impl Serialize for Text {
     }
 }
 
-/// Reads a list of texts that has at least one entry.
 pub(crate) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Text>, D::Error> {
     texts_not_table(deserializer, None)
 }

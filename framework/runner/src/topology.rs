@@ -8,8 +8,7 @@ use swapmeet_core::spec::SpecError;
 use swapmeet_workloads::InputDigest;
 use swapmeet_workloads::file::read_regular;
 
-/// Maximum size of a file of edges in bytes. The maximum number of edges takes 8 MiB; the remaining
-/// size is for comments.
+/// Maximum size of a file of edges in bytes. The most edges take 8 MiB; the rest is for comments.
 const LONGEST: u64 = 64 << 20;
 const EDGES: &str = "a file of edges";
 

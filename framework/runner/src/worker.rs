@@ -1,6 +1,5 @@
-//! Worker processes, in which plugins run, and their messages. A job consists of cases that share a
-//! schedule. Each message is a line of JSON; a text that an observer reports follows the line that
-//! announces it.
+//! Worker processes, in which plugins run, and their messages: lines of JSON, or the text of an
+//! observer after the line that announces it. A job is cases that share a schedule.
 
 mod client;
 mod serve;
@@ -15,7 +14,6 @@ pub use serve::{Observer, ObserverKind, SendValue, StartObserver, WorkerError, s
 use std::path::{Path, PathBuf};
 use swapmeet_results::CaseId;
 
-/// Maximum number of log lines of a job.
 pub(crate) const MAX_LOG_LINES: u32 = 20;
 
 /// A job for a worker: cases that share a schedule.
@@ -23,11 +21,9 @@ pub(crate) const MAX_LOG_LINES: u32 = 20;
 pub(crate) struct Job {
     /// Number of the job. Every reply to the job repeats this number.
     pub number: u64,
-    /// The plugin files, which are the same for all cases, sorted. There are several only if jobs
-    /// run together.
+    /// The plugin files of all cases, sorted. There are several only if jobs run together.
     pub plugins: Vec<PluginFile>,
-    /// Files that the worker may read in this job and all later jobs. A worker uses only the list
-    /// in its first job.
+    /// Files that the worker may read from now on. Only the list in a worker's first job counts.
     pub readable: Vec<PathBuf>,
     pub options: RunOptions,
     /// The identities of the cases. The worker parses their specs again.
@@ -38,7 +34,6 @@ pub(crate) struct Job {
     pub max_value_bytes: usize,
 }
 
-/// A plugin file, and what is known about it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PluginFile {
     pub file: PathBuf,
@@ -89,7 +84,6 @@ impl Job {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Reply {
-    /// The worker can accept jobs.
     Ready,
     /// Start-up failed, and the worker exits.
     Unfit {
@@ -101,14 +95,14 @@ pub(crate) enum Reply {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum JobMessage {
     Case(CaseEvent<OutcomeColumns>),
-    /// The observer reports a text of this number of bytes, at least 1. The text follows this line
-    /// and is not part of the JSON. The JSON of a schedule contains so many quotation marks that
-    /// escaping them would take as long as parsing the text.
+    /// The observer reports a text of this number of bytes, at least 1, after this line. It is not
+    /// part of the JSON, because escaping the many quotation marks of a schedule would take as long
+    /// as parsing it.
     ObservedText {
         bytes: usize,
     },
-    /// The job has ended. If the job has changed the state of the process, the text names the
-    /// change, such as an additional thread.
+    /// The job has ended. If it has changed the state of the process, such as by an additional
+    /// thread, the text names the change.
     Done {
         left: Option<String>,
     },

@@ -1,6 +1,5 @@
 //! Jobs that run at the same time on the ranks of a case. A *job* is an algorithm with a workload.
-//! The *companions* of a case are the other jobs, each with the difference between its start and
-//! the start of the case.
+//! The *companions* of a case are the other jobs, with their starts relative to that of the case.
 
 use super::{SelectedAlgorithm, select_algorithm, spec_error, unit_bytes};
 use crate::input::{InputError, Text};
@@ -9,14 +8,12 @@ use std::fmt;
 use std::sync::Arc;
 use swapmeet_workloads::{InputDigest, Workload};
 
-/// An algorithm with a workload.
 #[derive(Debug, Clone)]
 pub struct Job {
     pub algorithm: Arc<SelectedAlgorithm>,
     pub workload: Arc<Workload>,
 }
 
-/// A job with a start.
 #[derive(Debug, Clone)]
 pub struct Companion {
     pub job: Job,
@@ -24,7 +21,6 @@ pub struct Companion {
     pub start_us: f64,
 }
 
-/// Separates the jobs in the column `together`.
 const SEPARATOR: &str = " + ";
 const START: &str = "start_us=";
 /// The largest difference between two starts: a day.
@@ -101,7 +97,6 @@ pub(crate) fn checked_start(us: f64) -> Option<f64> {
     (-LATEST_US..=LATEST_US).contains(&us).then(|| rounded(us))
 }
 
-/// Parses the workload of a job.
 pub(crate) fn parse_workload(text: &Text) -> Result<Workload, InputError> {
     let workload = Workload::parse(&text.value).map_err(|e| spec_error(text, &e))?;
     match workload.replicates() {
@@ -133,7 +128,7 @@ pub(crate) fn of_others(jobs: &[Companion], own: usize) -> Arc<[Companion]> {
 }
 
 /// Returns all jobs in canonical order, with starts from that of the first job on, and the index of
-/// `own`. The starts of `companions` are relative to that of `own`.
+/// `own`, to whose start those of `companions` are relative.
 pub(super) fn from_first_start(
     own: &Companion,
     companions: &[Companion],
@@ -155,7 +150,6 @@ pub(crate) fn column(companions: &[Companion]) -> String {
     companions.iter().map(ToString::to_string).collect::<Vec<_>>().join(SEPARATOR)
 }
 
-/// Parses a column `together`.
 pub(crate) fn parse_column(
     text: &str,
     registry: &Registry,

@@ -21,14 +21,12 @@ use swapmeet_core::network::topology::Network;
 use swapmeet_core::system;
 use swapmeet_workloads::{InputDigest, Workload};
 
-/// Returns all cases of an experiment, ordered by topology, algorithm, workload, machine and
-/// repetition.
 pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, InputError> {
     Ok(CaseGrid::new(experiment, registry)?.iter().collect())
 }
 
-/// The parsed lists of an experiment. Each case is built only when it is requested, because a shard
-/// of a large experiment runs only some of the cases.
+/// The parsed lists of an experiment. Cases are built on request, because a shard of a large
+/// experiment runs only some of them.
 #[derive(Debug)]
 pub struct CaseGrid {
     name: Arc<str>,
@@ -37,16 +35,14 @@ pub struct CaseGrid {
     workloads: Vec<Arc<Workload>>,
     machines: Vec<LoadedMachine>,
     repetitions: u32,
-    /// Cumulative counts of cases for one topology and one algorithm. Entry i is the number of
-    /// cases of all workloads before workload i. The last entry is the number of cases of all
-    /// workloads.
+    /// Cumulative counts of cases for one topology and one algorithm: entry i is the number of
+    /// cases of all workloads before workload i, and the last entry that of all.
     before: Vec<usize>,
     seed: u64,
     options: RunOptions,
     /// The optima that all cases share; `None` if the experiment does not request them.
     optima: Option<Arc<Optima>>,
-    /// The indices of the selected cases in the product of all lists; `None` if all cases are
-    /// selected.
+    /// The selected cases as indices in the product of all lists; `None` if all are selected.
     selected: Option<Vec<usize>>,
     /// The entries of the experiment's lists that no selected case uses, as (kind, spec).
     unused: Vec<(&'static str, String)>,
@@ -67,12 +63,12 @@ struct TogetherCase {
     repetition: u32,
 }
 
-/// The networks of a topology, and the digests of the files that the topology names. There is one
-/// network or, if the network has random properties, one network for each repetition.
+/// The networks of a topology, with the digests of its files: one network or, if it has random
+/// properties, one for each repetition.
 type Networks = (Vec<Arc<Network>>, Vec<InputDigest>);
 
-/// Errors if the experiment lists machines that no case can have, because all topologies are those of
-/// systems, which have machines of their own.
+/// Errors if the experiment lists machines, but all topologies are those of systems, which have
+/// their own.
 fn refuse_machines_of_systems(experiment: &Experiment) -> Result<(), InputError> {
     let has_topologies = !experiment.topologies.is_empty() || !experiment.case_tables.is_empty();
     match (&experiment.systems[..], &experiment.machines[..]) {
@@ -98,8 +94,7 @@ impl CaseGrid {
             let text = |value| Text { value, place: system.place.clone() };
             Ok([text(expanded.topology), text(expanded.machine)])
         })?;
-        // Refuse an experiment with too many cases before the specs are parsed. Then parse each
-        // spec only once.
+        // Refuse too many cases before the specs are parsed, each only once.
         let experiment = &without_ranges(experiment)?;
         if experiment.case_tables.is_empty() {
             affordable(experiment)?;
@@ -108,8 +103,7 @@ impl CaseGrid {
         let in_tables = |list: fn(&CaseTable) -> &Vec<Text>| {
             tables.iter().flat_map(list).cloned().collect::<Vec<Text>>()
         };
-        // The lists of the product contain the entries of the experiment's own lists and of all its
-        // tables (`case` and `exclude` tables).
+        // The lists of the product also contain the entries of all tables (`case` and `exclude`).
         let topologies = union(
             &experiment.topologies,
             in_tables(|table| &table.topologies),
@@ -141,8 +135,7 @@ impl CaseGrid {
         )?;
         check_baseline(experiment, &algorithms, registry)?;
         experiment.check_seeds()?;
-        // Workloads may have different numbers of cases, because a workload with several files has
-        // one repetition for each file.
+        // A workload with several files has one repetition for each file.
         let mut before = vec![0];
         for (_, repetitions) in &workloads {
             let cases = *repetitions as usize * machines.len();
@@ -183,8 +176,7 @@ impl CaseGrid {
         if count > MOST_CASES {
             return Err(too_many(count, "workloads, each of as many cases as it has files"));
         }
-        // The random properties of a network depend on the seed, so there is one network for each
-        // repetition.
+        // The seed determines random properties, so there is one network for each repetition.
         let most = workloads
             .iter()
             .filter_map(|workload| workload.replicates())
@@ -227,8 +219,8 @@ impl CaseGrid {
         })
     }
 
-    /// Returns the entries of the experiment's lists that no case uses, because its `case` and
-    /// `exclude` tables select only other entries. Each is a kind, such as `algorithm`, and a spec.
+    /// Returns the entries of the experiment's lists that no case uses, as (kind, spec), because
+    /// the `case` and `exclude` tables select only others.
     pub fn unused(&self) -> &[(&'static str, String)] {
         &self.unused
     }
@@ -237,7 +229,6 @@ impl CaseGrid {
         self.of_lists() * (1 + self.beside.len()) + self.together.len()
     }
 
-    /// Returns the number of cases of the lists, without jobs that run at the same time.
     fn of_lists(&self) -> usize {
         let whole = self.topologies.len() * self.algorithms.len() * self.of_one();
         self.selected.as_ref().map_or(whole, Vec::len)
@@ -288,8 +279,6 @@ impl CaseGrid {
         Case { optima: self.optima.clone(), ..case }
     }
 
-    /// Returns a combination of the lists: topologies, algorithm with workload, machine and
-    /// repetition.
     fn combination(&self, number: usize) -> (&Networks, Job, &LoadedMachine, u32) {
         let number = self.selected.as_ref().map_or(number, |selected| selected[number]);
         let (lists, rest) = (number / self.of_one(), number % self.of_one());
@@ -300,8 +289,7 @@ impl CaseGrid {
         let repetitions = workload.replicates().unwrap_or(self.repetitions) as usize;
         let (machine, repetition) =
             (&self.machines[rest / repetitions], (rest % repetitions) as u32);
-        // `replicate` cannot fail, because a workload with several files has as many repetitions as
-        // files.
+        // A workload with several files has as many repetitions as files.
         let workload = workload.replicate(repetition).unwrap_or_else(|_| Arc::clone(workload));
         (networks, Job { algorithm: Arc::clone(algorithm), workload }, machine, repetition)
     }
@@ -338,7 +326,6 @@ impl CaseGrid {
         machines.map(|(machine, _)| &**machine).filter(|machine| machine.network_rates().is_none())
     }
 
-    /// Returns the algorithms of the experiment.
     pub fn algorithms(&self) -> impl Iterator<Item = &Algorithm> {
         self.selected_algorithms().map(|chosen| &*chosen.algorithm)
     }
@@ -399,7 +386,7 @@ impl TogetherLists {
     }
 
     /// Adds a case for each job of each combination, ordered by topology, jobs, machine and
-    /// repetition. `of_seeds` returns the networks of all repetitions.
+    /// repetition.
     fn add_cases(
         self,
         repetitions: u32,
@@ -459,21 +446,18 @@ fn check_baseline(
     Ok(())
 }
 
-/// Returns the canonical spec of an algorithm with the name of its plugin, because two plugins may
-/// have an algorithm of the same name.
+/// Returns the canonical spec with the name of the plugin, because two may have the same algorithm.
 fn qualified(algorithm: &SelectedAlgorithm) -> String {
     format!("{}/{algorithm}", algorithm.algorithm.plugin.name)
 }
 
-/// Returns the network for a case with this seed. If the network has random properties, the seed
-/// determines them; otherwise the network is `topology` itself.
+/// Returns the network of a seed, which differs from `topology` if it has random properties.
 pub fn drawn(topology: &Arc<Network>, seed: u64) -> Arc<Network> {
     topology.sample(seed).unwrap_or_else(|| Arc::clone(topology))
 }
 
-/// Returns the number of repetitions of a workload: the number of its files if it has several,
-/// otherwise `repetitions`. A different number of repetitions is an error, unless it is 1, which is
-/// the default.
+/// Returns the number of repetitions: the number of files if the workload has several, otherwise
+/// `repetitions`. Another number than the files' or 1, the default, is an error.
 fn repetitions(text: &Text, workload: &Workload, repetitions: u32) -> Result<u32, InputError> {
     match workload.replicates() {
         Some(files) if repetitions > 1 && repetitions != files => {
@@ -486,8 +470,7 @@ fn repetitions(text: &Text, workload: &Workload, repetitions: u32) -> Result<u32
     }
 }
 
-/// Checks that the number of cases does not exceed [`MOST_CASES`]. The error message shows how the
-/// number is calculated from the lengths of the lists.
+/// Checks [`MOST_CASES`]. The message shows the calculation from the lengths of the lists.
 fn affordable(experiment: &Experiment) -> Result<(), InputError> {
     let factors = [
         (experiment.topologies.len() as u64, "topologies"),
@@ -511,9 +494,8 @@ fn too_many(count: u64, of: &str) -> InputError {
         .help("split it into several experiments, each with its own row file")
 }
 
-/// Parses the entries of a list of the experiment, and then the entries of its tables that are not
-/// in the list. `name` returns the canonical form of an entry. Two equal entries of the list are
-/// refused.
+/// Parses a list of the experiment, and the entries of its tables that are not in the list. `name`
+/// returns the canonical form. Two equal entries of the list are refused.
 fn union<T>(
     listed: &[Text],
     in_tables: Vec<Text>,
@@ -532,8 +514,7 @@ fn union<T>(
     Ok(entries)
 }
 
-/// Refuses a list in which two entries have the same canonical form, because their rows could not
-/// be distinguished.
+/// Refuses equal entries, because their rows could not be distinguished.
 fn refuse_duplicates(
     texts: &[Text],
     canonical: impl Iterator<Item = String>,
@@ -560,27 +541,22 @@ fn refuse_duplicates(
     Ok(())
 }
 
-/// The lists whose combinations are the cases of an experiment. There is one list for each kind of
-/// entry: topologies, algorithms, workloads and machines, in this order.
+/// The lists whose combinations are the cases: topologies, algorithms, workloads and machines.
 struct CaseLists<'a> {
     pub names: [Vec<String>; 4],
-    /// The number of entries of each kind that the experiment's own lists contain. In `names`,
-    /// these entries are followed by the entries that only occur in tables.
+    /// For each kind, the number of entries of the experiment's own list, which are first in
+    /// `names`.
     pub listed: [usize; 4],
-    /// Cumulative counts of cases for one topology and one algorithm. Entry i is the number of
-    /// cases of all workloads before workload i. The last entry is the number of cases of all
-    /// workloads.
+    /// Cumulative counts of cases, as in [`CaseGrid`].
     pub before: &'a [usize],
 }
 
 impl CaseLists<'_> {
     /// Applies the `case` and `exclude` tables of the experiment. Returns the numbers of the
-    /// selected cases in ascending order, or `None` if the experiment has no such tables, so that
-    /// all cases are selected. The number of a case is its index in the list of all combinations of
-    /// the entries in [`CaseLists::names`].
+    /// selected cases in ascending order, or `None` if there are no tables. The number of a case is
+    /// its index in the list of all combinations of [`CaseLists::names`].
     ///
-    /// `name(kind, text)` returns the canonical form of the entry `text`. `kind` is the index of
-    /// the entry's kind: 0 for topologies, 1 for algorithms, 2 for workloads, and 3 for machines.
+    /// `name(kind, text)` returns the canonical form of an entry. `kind` is its index in `names`.
     fn selected(
         &self,
         experiment: &Experiment,
@@ -618,8 +594,8 @@ impl CaseLists<'_> {
         Ok(Some(selected.into_iter().collect()))
     }
 
-    /// Returns the indices of a table's entries of each kind. A table that names no entry of a kind
-    /// has all entries that the experiment lists.
+    /// Returns the indices of a table's entries of each kind: without any, all that the experiment
+    /// lists.
     fn entries(
         &self,
         table: &CaseTable,
@@ -653,14 +629,14 @@ impl CaseLists<'_> {
             let machine = (rest - from) / ((to - from) / all_machines);
             let entries = [lists / all_algorithms, lists % all_algorithms, workload, machine];
             for (used, entry) in used.iter_mut().zip(entries) {
-                // Entries that only occur in tables come after those of the lists.
+                // Entries that only occur in tables are last.
                 used.iter_mut().skip(entry).take(1).for_each(|used| *used = true);
             }
         }
         let mut unused = Vec::new();
         for (kind, used) in used.iter().enumerate() {
             let names = self.names[kind].iter().zip(used).filter(|(_, used)| !**used);
-            // The name of an algorithm begins with that of its plugin, see `qualified`.
+            // See `qualified`.
             let short = |name: &str| match name.split_once('/') {
                 Some((_, short)) if kind == 1 => short.to_owned(),
                 _ => name.to_owned(),
@@ -670,8 +646,7 @@ impl CaseLists<'_> {
         unused
     }
 
-    /// Returns the indices of all cases that combine some of these entries. `entries` has the
-    /// indices of the entries of each kind.
+    /// Returns the indices of all cases that combine some of these entries.
     fn numbers(&self, entries: &[Vec<usize>; 4]) -> Vec<usize> {
         let [topologies, algorithms, workloads, machines] = entries;
         let (all_algorithms, all_machines) = (self.names[1].len(), self.names[3].len());
@@ -714,9 +689,8 @@ mod tests {
         }
     }
 
-    /// The lists contain two topologies, two algorithms, and one workload with two repetitions. A
-    /// table adds a third topology. The number of a case is therefore (topology * 2 + algorithm) *
-    /// 2 + repetition.
+    /// Two topologies, two algorithms, and one workload with two repetitions; a table adds a third
+    /// topology. The number of a case is (topology * 2 + algorithm) * 2 + repetition.
     #[test]
     fn blocks_select_parts_of_the_product() {
         let names = [&["t0", "t1", "t2"][..], &["a0", "a1"], &["uniform:1"], &["m"]]

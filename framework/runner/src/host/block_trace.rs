@@ -1,6 +1,5 @@
-//! Adds details to faults of delivery: why a block was not delivered or was delivered twice, and
-//! which send of a reduction passed on an incomplete value. To find these details, the plan is
-//! repeated while the block of the fault is traced.
+//! Explains faults of delivery, such as a block that was lost or delivered twice, or an incomplete
+//! value in a reduction: repeats the plan while the block of the fault is traced.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -33,9 +32,8 @@ struct TracedSend {
 }
 
 impl BlockTrace {
-    /// Returns a trace for the block of a fault. The fault must be that the block was delivered
-    /// twice, or that it was never delivered and is at another node. Returns `None` for other
-    /// faults.
+    /// Returns a trace if the block of the fault was delivered twice, or never and is at another
+    /// node.
     pub(super) fn for_fault(
         fault: &Fault,
         collective: &Collective,
@@ -53,9 +51,8 @@ impl BlockTrace {
         Some(Self { collective, block, at, last: None, incomplete: BTreeMap::new(), label })
     }
 
-    /// Adds the step and the label of a send to the fault. This send is the last one that moved the
-    /// block, or in a reduction the first one that passed on a value without the contribution of
-    /// the block.
+    /// Adds the step and label of a send: the last that moved the block, or in a reduction the
+    /// first that passed on a value without its contribution.
     pub(super) fn explain(self, fault: Fault) -> Fault {
         let last = self.last.filter(|last| last.to == self.at);
         let first = self.incomplete.into_values().min_by_key(|send| send.step);
@@ -80,16 +77,14 @@ impl BlockTrace {
         }
     }
 
-    /// Updates `incomplete` after a send in a reduction. The send moves a value, which is a sum of
-    /// contributions of some nodes. The traced block is one of the contributions that the complete
-    /// sum must have. `has` states whether the sent value includes it.
+    /// Updates `incomplete` after a send of a value, which is a sum of contributions of some nodes.
+    /// `has` states whether it includes the traced block's.
     fn follow_value(&mut self, sent: &Sent<'_>, has: bool, traced: impl FnOnce() -> TracedSend) {
         if !sent.copy {
             self.incomplete.remove(&sent.from.virtual_node);
         }
         let PlacedNode { virtual_node, physical } = sent.to;
         let is_required = match self.collective.required(physical) {
-            // The node requires nothing, or it requires blocks or tokens that are not summed.
             Blocks::None | Blocks::From(_) | Blocks::ReceivedBy(_) => false,
             Blocks::All => true,
             Blocks::For(node) => self.block.destination == Some(node),
@@ -109,8 +104,8 @@ impl Listener for BlockTrace {
 
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         let ScheduleEvent::Sent(sent) = event else { return };
-        // `one` is a box that contains only the traced block. `value`, in a reduction, is the value
-        // to which this block contributes.
+        // `one` is a box that contains only the traced block, and `value` the one to which it
+        // contributes.
         let mut one = sent.layout.full().to_vec();
         let home = |node: Option<u64>| node.map(|node| sent.embedding.home(node));
         for (side, member) in [

@@ -1,5 +1,4 @@
-//! The calls of a plugin. Each call that the host may refuse is checked here or in the modules that
-//! read its data.
+//! The calls of a plugin. What the host may refuse is checked here or where its data is read.
 
 use super::{BEGUN, Host};
 use crate::defect;
@@ -39,8 +38,7 @@ macro_rules! inputs {
 impl hosting::Host for Host<'_> {
     type Refusal = Fault;
 
-    /// If an assertion fails in `work`, records it. The panic must not unwind into the plugin,
-    /// which has not caused it.
+    /// Records a failed assertion in `work`, which must not unwind into the plugin.
     fn guard<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> Option<R> {
         let result = defect::catch(|| work(self));
         result.map_err(|defect| self.defect.get_or_insert(defect)).ok()
@@ -215,8 +213,7 @@ impl hosting::Host for Host<'_> {
             return Err(Fault::BadGrid("it has flags that this program does not know".to_owned()));
         }
         let byte_counts = (layout.flags & SWM_BYTE_COUNTS != 0).then(|| {
-            // The number of elements in a bucket depends on the block size, so the plan depends on
-            // it too.
+            // The elements of a bucket, and thus the plan, depend on the block size.
             self.requested.bytes = true;
             ByteCountUnits {
                 block_bytes: self.inputs.block_bytes,
@@ -333,8 +330,7 @@ fn bad_send(why: Unreadable, small: &'static str) -> Fault {
     })
 }
 
-// Functions that read the sends of a plugin (of blocks, buckets and byte counts) and pass them to
-// the simulation.
+// The sends of a plugin (of blocks, buckets and byte counts), which are passed to the simulation.
 
 /// A buffer for the route of a send. It is reused for all sends to avoid allocations.
 #[derive(Default)]
@@ -361,8 +357,8 @@ fn label(send: &Passed<'_, SwmBlocks>) -> String {
     text(send.label()).unwrap_or_else(|why| format!("a label that {why}"))
 }
 
-/// Returns whether a send requests a path, or an order of dimensions, that differs from the route
-/// of the network. A route that differs only in the directions around rings is not reported.
+/// Returns whether a send requests another path or order of dimensions than the network's route.
+/// Only different directions around rings do not count.
 fn departs(task: &Task, (from, to): (u64, u64), route: Option<&Route>) -> bool {
     /// The largest number of dimensions for which all directions are compared.
     const MOST_DIMENSIONS: usize = 6;
@@ -378,7 +374,6 @@ fn departs(task: &Task, (from, to): (u64, u64), route: Option<&Route>) -> bool {
     if from >= nodes || to >= nodes {
         return false;
     }
-    // A route that the network does not have is refused elsewhere.
     let (Ok(chosen), Ok(own)) = (links(Some(requested)), links(None)) else { return false };
     let dimensions = task.topology.radices().len().min(MOST_DIMENSIONS);
     let in_directions = |minus: u32| {
@@ -390,8 +385,7 @@ fn departs(task: &Task, (from, to): (u64, u64), route: Option<&Route>) -> bool {
 }
 
 impl Host<'_> {
-    /// Passes a send of blocks to the simulation. If the send breaks a rule, the fault contains the
-    /// plugin's label of the send.
+    /// Passes a send of blocks to the simulation. A fault contains the plugin's label of the send.
     fn add_blocks(&mut self, send: &Passed<'_, SwmBlocks>) -> Result<(), Fault> {
         if let Some(labels) = &self.labels {
             *labels.borrow_mut() = label(send);
@@ -463,7 +457,6 @@ impl Host<'_> {
         self.add((from, to), send.route(), |simulation, route| simulation.send_bytes(&share, route))
     }
 
-    /// Reads the route of a send, and passes the send to the simulation with `add`.
     fn add(
         &mut self,
         ends: (u64, u64),
@@ -551,15 +544,12 @@ fn read_byte_counts(send: &Passed<'_, SwmBytes>) -> Result<Vec<(u64, u64)>, &'st
 
 /// The links of a topology, sorted by their start vertex and then by their end vertex.
 pub(super) struct LinkTable {
-    /// The first link of each vertex: the links that leave vertex `v` have the indices
-    /// `first[v]..first[v + 1]`.
+    /// The links that leave vertex `v` have the indices `first[v]..first[v + 1]`.
     first: Vec<u32>,
     links: Vec<SwmLink>,
 }
 
 impl LinkTable {
-    /// Lists the links of a topology.
-    ///
     /// # Errors
     ///
     /// Returns a fault if there are too many vertices or links.
@@ -587,8 +577,7 @@ impl LinkTable {
         Ok(Self { first, links: listed.into_iter().map(|(_, link)| link).collect() })
     }
 
-    /// Returns the links that leave a vertex; `None` if the topology has no vertex with this
-    /// number.
+    /// `None` if the topology has no vertex with this number.
     fn of_vertex(&self, vertex: u64) -> Option<&[SwmLink]> {
         let vertex = usize::try_from(vertex).ok()?;
         let end = *self.first.get(vertex.checked_add(1)?)?;
@@ -600,8 +589,7 @@ fn vertices_of(topology: &Network) -> u64 {
     topology.nodes() + topology.switches()
 }
 
-/// Returns the demand of node `from`: the receivers of the data that `from` has at the start, in
-/// ascending order, with the number of bytes for each.
+/// Returns the receivers of the data of node `from`, in ascending order, with the bytes for each.
 fn demand_of(task: &Task, block_bytes: u64, from: u64) -> Vec<SwmByteCount> {
     let bytes = |to| match &task.sizes {
         // If all nodes receive the same block of `from`, its size depends only on `from`.

@@ -1,7 +1,7 @@
-//! Checks a claimed symmetry. If a plugin claims a symmetry, it plans only the representatives (one
-//! node of each orbit, the set of nodes to which the symmetries map a node), and the host derives
-//! the sends of all other nodes. For the check, this module lets the plugin plan some of these
-//! other nodes too. Their sends must be equal to the derived sends.
+//! Checks a claimed symmetry. A plugin that claims one plans only the representatives (one node of
+//! each orbit, the set of nodes to which the symmetries map a node), and the host derives the other
+//! sends. Here the plugin plans some of the other nodes too, whose sends must equal the derived
+//! ones.
 
 use super::{Host, Outcome, PlanCall, PlanInputs, Requested};
 use crate::plugin::Algorithm;
@@ -10,19 +10,18 @@ use swapmeet_core::network::topology::SplitMix64;
 use swapmeet_core::simulation::recording::{Recorded, Recording, RecordingTask};
 use swapmeet_core::simulation::{Simulation, Task};
 
-/// The smallest number of images that are compared, if not all nodes are compared. An image is the
-/// set of nodes to which one element of the symmetry group maps the representatives.
+/// The fewest images that are compared, if not all nodes are. An image is the nodes to which one
+/// element of the symmetry group maps the representatives.
 const FEWEST_IMAGES: u64 = 3;
-/// The largest number of images that are compared, if not all nodes are compared.
+/// The most images that are compared, if not all nodes are.
 const MOST_IMAGES: u64 = 16;
-/// The approximate largest number of sends in all compared images together, so that the comparison
-/// takes less time than the case. At least [`FEWEST_IMAGES`] images are compared, even if they have
-/// more sends.
+/// The approximate most sends in all compared images together, so that the comparison takes less
+/// time than the case. It can be exceeded for [`FEWEST_IMAGES`] images.
 const SENDS_OF_IMAGES: u64 = 1 << 16;
 
-/// Compares the symmetry that a schedule claims with the plugin's own plans of other nodes. If the
-/// full plan has more than `most` sends, only some nodes are compared. Returns the number of
-/// compared nodes.
+/// Compares the symmetry that a schedule claims with the plugin's own plans of other nodes: all of
+/// them or, if the full plan has more than `most` sends, some. Returns the number of compared
+/// nodes.
 ///
 /// # Errors
 ///
@@ -39,10 +38,9 @@ pub fn compare_symmetry(
 }
 
 impl PlanCall<'_> {
-    /// Compares the sends that are derived from the representatives (the planned node of each
-    /// orbit) with the plugin's own plans of other nodes. Neither verifies delivery nor calculates
-    /// times. Returns the number of compared nodes. It is 0 if the full plan has more than `most`
-    /// sends, and the plugin can plan only the representatives.
+    /// Compares derived sends with the plugin's own plans. Neither verifies delivery nor calculates
+    /// times. Returns the number of compared nodes, which is 0 if the full plan has more than
+    /// `most` sends and the plugin can plan only the representatives.
     ///
     /// # Errors
     ///
@@ -57,28 +55,25 @@ impl PlanCall<'_> {
         let representatives = self.record(Recorded::Image(0), None, requested)?;
         let order = representatives.group().order();
         let sends = representatives.sends();
-        // Case 1: the full plan is small enough to compare all nodes.
+        // Case 1: the full plan is small enough.
         if sends.saturating_mul(order) <= most {
             self.compare(&representatives, Recorded::AllNodes, requested)?;
             return Ok(everyone);
         }
-        // Case 2: the full plan is too large, and the plugin can plan only the representatives.
+        // Case 2: the plugin can plan only the representatives.
         if !representatives.can_start_anywhere() {
             return Ok(0);
         }
-        // Case 3: the full plan is too large, but the plugin can plan images of the
-        // representatives. Compare some of these images.
+        // Case 3: the plugin can plan images of the representatives. Compare some of them.
         let affordable = SENDS_OF_IMAGES / sends.max(1);
         let images = random_numbers(order, affordable.clamp(FEWEST_IMAGES, MOST_IMAGES));
         for image in &images {
             self.compare(&representatives, Recorded::Image(*image), requested)?;
         }
-        // The compared nodes are the representatives and the nodes of the images.
         Ok(representatives.nodes() * (1 + images.len() as u64))
     }
 
-    /// Compares the derived sends of `nodes` with the sends in the plugin's own plan of these
-    /// nodes.
+    /// Compares the derived sends of `nodes` with the plugin's own.
     fn compare(
         self,
         representatives: &Recording,
@@ -99,8 +94,8 @@ impl PlanCall<'_> {
             ));
         }
         let Some(step) = representatives.first_different_step(&others) else { return Ok(()) };
-        // The recordings contain hashes of steps but no single sends. Make both plans again and
-        // keep the sends of this step, so that the error can name the send that differs.
+        // The recordings contain only hashes of steps. Repeat both plans and keep the sends of this
+        // step, so that the error can name the one that differs.
         let expected = self.record(Recorded::Image(0), Some(step), requested)?;
         let others = self.record(nodes, Some(step), requested)?;
         // The plugin may answer differently when it is called again.
@@ -113,8 +108,7 @@ impl PlanCall<'_> {
         Err(wrong(expected.describe_difference(&others)))
     }
 
-    /// Plans these nodes and records their sends. If `kept_step` is given, the recording also
-    /// contains the single sends of this step.
+    /// Plans these nodes and records hashes of steps, and the single sends of `kept_step`.
     fn record(
         self,
         nodes: Recorded,
@@ -129,8 +123,8 @@ impl PlanCall<'_> {
     }
 }
 
-/// Returns `count` different numbers from 1 to `below - 1`, or all numbers in this range if there
-/// are fewer. The numbers are the same in each run, so that rows are reproducible.
+/// Returns `count` different numbers from 1 to `below - 1`, or all of them, the same in each run,
+/// so that rows are reproducible.
 fn random_numbers(below: u64, count: u64) -> Vec<u64> {
     if below <= count + 1 {
         return (1..below).collect();

@@ -1,5 +1,5 @@
-//! Identifies the build of a plugin file by the digest of the file. The metadata of the file shows
-//! whether it has changed, so that an unchanged file need not be read again.
+//! The build of a plugin file is identified by its digest, which is only computed again if the
+//! metadata of the file has changed.
 
 use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata};
@@ -30,8 +30,8 @@ impl Stamp {
         }
     }
 
-    /// Returns the metadata of a regular file. The type of the file is checked before the file is
-    /// opened, because opening a pipe would block.
+    /// Returns the metadata of a regular file. The type is checked before, because opening a pipe
+    /// would block.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         let metadata = std::fs::metadata(path)?;
         if metadata.is_file() {
@@ -45,9 +45,8 @@ impl Stamp {
         self.place
     }
 
-    /// Returns whether any later change of the file will change its metadata. This is so if the
-    /// last change is at least 2 s old, because the timestamps of file systems have a resolution of
-    /// less than 2 s.
+    /// Returns whether any later change will change the metadata: the last one is at least 2 s old,
+    /// and timestamps have a resolution of less than that.
     pub(crate) fn is_settled(&self) -> bool {
         const TICK: Duration = Duration::from_secs(2);
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -56,15 +55,14 @@ impl Stamp {
     }
 }
 
-/// The digest of a file, and the metadata that the file had when the digest was computed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KnownDigest<'a> {
     pub(crate) stamp: &'a Stamp,
     pub(crate) digest: &'a str,
 }
 
-/// Returns digest and metadata of the regular file at `path`. If the file still has the metadata of
-/// `known`, it is not read.
+/// Returns digest and metadata of a regular file, which is not read if its metadata is that of
+/// `known`.
 pub(crate) fn digest_of(
     path: &Path,
     known: Option<KnownDigest<'_>>,
@@ -88,8 +86,7 @@ mod tests {
     use super::*;
     use swapmeet_workloads::digest;
 
-    /// The test passes a wrong digest as the known one, so that the result shows whether the file
-    /// was read.
+    /// A wrong known digest shows whether the file was read.
     #[test]
     fn a_file_is_read_again_only_if_it_has_changed() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,10 +1,8 @@
-//! Plugins that are linked into the program, so that their algorithms are available wherever the
-//! program is installed.
+//! Plugins that are linked into the program, so that they are available wherever it is installed.
 //!
-//! The path of a linked plugin is the path of the program, followed by the name of the plugin
-//! (`/usr/bin/swapmeet/classic`). No file can have this path, because the program is not a
-//! directory. Workers load the plugin by this path like any other plugin. The digest of the plugin
-//! is that of the program.
+//! The path of such a plugin is that of the program, followed by its name
+//! (`/usr/bin/swapmeet/classic`), which no file can have. Workers load it by this path like any
+//! other plugin. Its digest is that of the program.
 
 use super::file::{KnownDigest, Stamp, digest_of};
 use std::io;
@@ -21,11 +19,9 @@ pub struct Linked {
 
 static LINKED: OnceLock<&'static [Linked]> = OnceLock::new();
 
-/// Registers the linked plugins. The program must call this function once, before it searches for
-/// plugins.
+/// Registers the linked plugins. This must be called once, before plugins are searched for.
 pub fn offer(plugins: &'static [Linked]) {
-    // Creating their tables installs the panic hook of the SDK. The panic hook of this program must
-    // be installed after it.
+    // This installs the panic hook of the SDK, which must precede that of this program.
     for plugin in plugins {
         (plugin.table)();
     }
@@ -45,12 +41,12 @@ pub(crate) fn at(path: &Path) -> Option<Linked> {
     linked.iter().find(|plugin| program.join(plugin.name) == path).copied()
 }
 
-/// Returns the file that contains the plugin. For a linked plugin, this is the program's own file.
+/// Returns the file that contains the plugin, for a linked one the program.
 pub(crate) fn file_of(path: &Path) -> &Path {
     if at(path).is_some() { path.parent().unwrap_or(path) } else { path }
 }
 
-/// Returns the digest and the metadata of the program's own file. They are computed only once.
+/// Returns the digest and metadata of the program's file, computed once.
 pub(crate) fn build(known: Option<KnownDigest<'_>>) -> io::Result<(String, Stamp)> {
     static BUILD: OnceLock<Result<(String, Stamp), String>> = OnceLock::new();
     let ask = || {
@@ -60,8 +56,8 @@ pub(crate) fn build(known: Option<KnownDigest<'_>>) -> io::Result<(String, Stamp
     BUILD.get_or_init(ask).clone().map_err(io::Error::other)
 }
 
-/// Makes the linked plugins of a test have the paths and the digest of this program. The test must
-/// be linked with the same code. Calls after the first one have no effect.
+/// Gives the linked plugins of a test, which must have the same code, the paths and the digest of
+/// this program.
 #[cfg(feature = "in-process")]
 pub fn act_as(program: &Path) {
     let _ = PROGRAM.set(program.canonicalize().ok());

@@ -1,9 +1,9 @@
-//! A child process that runs plugins: how it is started, receives and sends messages, prints and
-//! ends. Its standard input is a socket for messages, and pipes take what it prints.
+//! A child process that runs plugins. Its standard input is a socket for messages, and pipes take
+//! what it prints.
 //!
-//! A plugin runs inside the child. It may print without end, hang, crash, or write to the socket.
-//! None of this can block the parent, because no wait is longer than 1 s and limits are checked
-//! between waits. Every failure ends in [`ChildEvent::Ended`], and the child has then been killed.
+//! A plugin in the child may print without end, hang, crash, or write to the socket. None of this
+//! can block the parent, because no wait is longer than 1 s and limits are checked between waits.
+//! Every failure ends in [`ChildEvent::Ended`], and the child has then been killed.
 
 use super::group::ProcessGroup;
 use super::printed::{Lines, Printed};
@@ -26,15 +26,13 @@ use swapmeet_core::spec::format_size;
 
 const SLICE: Duration = Duration::from_millis(50);
 
-/// The limits that the parent enforces on a child.
 #[derive(Debug, Clone, Copy)]
 pub struct ChildLimits {
     /// The time limit in messages about timeouts.
     pub time: Duration,
-    /// The time after which the child is killed. It starts with the child, and again with each call
-    /// of `Child::restart_clock`.
+    /// The time after which the child is killed, from its start or `Child::restart_clock` on.
     pub kill_after: Duration,
-    /// Maximum time for pricing cases. Up to this maximum, it does not count as time of the child.
+    /// Maximum time for pricing cases, which does not count as time of the child.
     pub pricing: Duration,
     /// The child's limit on its address space in bytes, for error messages.
     pub memory: u64,
@@ -43,8 +41,8 @@ pub struct ChildLimits {
 }
 
 impl ChildLimits {
-    /// Returns limits for a child that enforces the time limit itself. It is killed if it is still
-    /// running at 105 % of the limit plus 0.5 s, as when the plugin makes no calls.
+    /// Returns limits for a child that enforces the time limit itself, and is killed at 105 % of it
+    /// plus 0.5 s, as when the plugin makes no calls.
     pub fn with_grace(time: Duration, memory: u64, message_bytes: usize) -> Self {
         let grace = (time / 20).saturating_add(Duration::from_millis(500));
         let kill_after = time.saturating_add(grace);
@@ -56,8 +54,8 @@ impl ChildLimits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputPipes {
     Joined,
-    /// A pipe for each of them. Only lines of standard output are reported; the last line of
-    /// standard error explains a failure.
+    /// A pipe for each. Only lines of standard output are reported; the last line of standard error
+    /// explains a failure.
     Separate,
 }
 
@@ -79,7 +77,7 @@ pub struct ChildEnd {
 pub enum ChildEndKind {
     Cancelled,
     TimedOut,
-    /// The child sent something other than a message, which only a plugin can have written.
+    /// The child sent no message, which only a plugin can cause.
     Invalid,
     TooManyThreads,
     /// The child has closed the socket, but was still running.
@@ -91,8 +89,8 @@ pub enum ChildEndKind {
     HostOutOfMemory,
 }
 
-/// A child process and its process group. Dropping this value kills the whole group. In place of
-/// the process, a test can have a thread, which ends when it next uses the closed socket.
+/// A child process and its process group, which is killed when this value is dropped. A test can
+/// have a thread instead, which ends when it next uses the closed socket.
 pub struct Child {
     process: Running,
     socket: UnixStream,
@@ -115,8 +113,8 @@ enum Running {
 }
 
 struct Output {
-    /// `None` after all writers are closed. The pipe is not read in a separate thread, because a
-    /// process started by a plugin may keep the pipe, and thus the thread, open forever.
+    /// `None` after all writers are closed. A separate thread for it might never end, because a
+    /// process started by a plugin may keep the pipe open.
     pipe: Option<PipeReader>,
     printed: Printed,
 }
@@ -153,15 +151,14 @@ impl Child {
             .stdout(Stdio::from(OwnedFd::from(writer)))
             .stderr(Stdio::from(OwnedFd::from(error_writer)));
         let process = ProcessGroup::start(command)?;
-        // `command` still holds the child's ends of the socket and the pipes. While it does, the
-        // parent cannot notice that the child has closed them, so replace them.
+        // `command` still holds the child's ends. The parent could not notice that the child has
+        // closed them.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let threads = ThreadCheck::new(process.id());
         Ok(Self::new(Running::Process(process), ours, outputs, shared, threads, limits))
     }
 
-    /// Starts a thread that serves the other end of the socket, in place of a child process. What a
-    /// plugin prints appears in the output of the test.
+    /// Starts a thread at the other end of the socket, whose output is that of the test.
     #[cfg(feature = "in-process")]
     pub(crate) fn start_thread(
         limits: ChildLimits,
@@ -205,8 +202,7 @@ impl Child {
         (self.run_time, self.priced_before) = (RunTime::new(), self.shared.priced());
     }
 
-    /// Returns whether the time on the clock, without the time for pricing cases, is above the
-    /// limit plus `grace`.
+    /// Returns whether the time without pricing is above the limit plus `grace`.
     fn is_late(&mut self, grace: Duration) -> bool {
         let ChildLimits { kill_after, pricing, .. } = self.limits;
         let most = kill_after.saturating_add(grace);
@@ -216,7 +212,7 @@ impl Child {
     }
 
     /// Sends all bytes to the child. The error is `TimedOut` if `stop` is set, or if the child
-    /// accepts no data for 10 s. Such a child must have been suspended.
+    /// accepts no data for 10 s, because it was suspended.
     pub(crate) fn send(&mut self, mut bytes: &[u8], stop: &AtomicBool) -> io::Result<()> {
         const MOST: Duration = Duration::from_secs(10);
         while !bytes.is_empty() {
@@ -239,8 +235,7 @@ impl Child {
     /// Waits for the next event. If `stop` is set, kills the child.
     pub fn next(&mut self, stop: &AtomicBool) -> ChildEvent {
         loop {
-            // Check for cancellation first, because a plugin that prints without end must not delay
-            // it.
+            // A plugin that prints without end must not delay cancellation.
             if stop.load(Ordering::Relaxed) {
                 return self.ended(ChildEndKind::Cancelled, "it was interrupted".to_owned());
             }
@@ -252,9 +247,9 @@ impl Child {
                 return self.ended(ChildEndKind::TooManyThreads, message);
             }
             let received = self.receive();
-            // If a message has just arrived, extend the limit by 1 s, because a message that was
-            // sent before the limit may still be unread. Do not extend it further, because a plugin
-            // could send lines forever.
+            // A message that was sent before the limit may still be unread, so one that has just
+            // arrived extends it by 1 s, but not further, because a plugin could send lines
+            // forever.
             let is_idle = matches!(received, Received::Nothing);
             let grace = Duration::from_secs(if is_idle { 0 } else { 1 });
             if self.is_late(grace) {
@@ -277,13 +272,11 @@ impl Child {
         }
     }
 
-    /// Returns the next printed line that has already been read. After the end of the child, these
-    /// are the last lines that it printed.
+    /// Returns the next line that has been read; after the end of the child, its last lines.
     pub fn next_printed(&mut self) -> Option<String> {
         self.outputs[0].printed.next()
     }
 
-    /// Makes the next message a block of this number of bytes instead of a line.
     pub(crate) fn expect_block(&mut self, bytes: usize) {
         self.lines.expect_block(bytes);
     }
@@ -295,14 +288,13 @@ impl Child {
 
     /// Reads the output up to the mark of a job. Returns whether the mark has arrived.
     pub(crate) fn read_to_mark(&mut self) -> bool {
-        /// Maximum time to wait for the mark. Reading the remaining content of the pipe's buffer
-        /// takes less time.
+        /// Maximum time for the mark, longer than reading the remaining content of the pipe's
+        /// buffer takes.
         const ENOUGH: Duration = Duration::from_secs(1);
         self.outputs[0].read_until(ENOUGH, Printed::take_mark)
     }
 
-    /// Returns the number of bytes of memory that the child holds; 0 if the system does not report
-    /// it.
+    /// Returns the memory of the child in bytes; 0 if the system does not report it.
     pub(crate) fn resident_bytes(&self) -> u64 {
         let child = i32::try_from(self.id()).ok().and_then(Pid::from_raw);
         let status = child.map(system::status_of).unwrap_or_default();
@@ -336,8 +328,8 @@ impl Child {
         self.invalid(&format!("a line of more than {most} MiB, expected a shorter one"))
     }
 
-    /// Returns the next message. It waits at most `SLICE` and reads a limited number of bytes, so
-    /// that limits can be checked between two calls.
+    /// Returns the next message. Waits at most `SLICE` and reads a limited number of bytes, so that
+    /// limits can be checked between two calls.
     fn receive(&mut self) -> Received {
         if let Some(line) = self.lines.next() {
             return Received::Message(line);
@@ -350,8 +342,7 @@ impl Child {
                 self.lines.push(&buffer[..n]);
                 self.lines.next().map_or(Received::Nothing, Received::Message)
             }
-            // The child may have exited although the socket is still open, because a process
-            // started by a plugin may keep it open.
+            // A process started by a plugin may keep the socket of an exited child open.
             Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
                 if self.process.is_running() { Received::Nothing } else { Received::Gone }
             }
@@ -359,8 +350,8 @@ impl Child {
         }
     }
 
-    /// Waits until the socket is ready for one of the events in `socket`, or a pipe has data. In
-    /// the second case, reads the pipe. Waits at most [`SLICE`].
+    /// Waits at most [`SLICE`] until the socket is ready for one of these events, or a pipe has
+    /// data, which is read.
     fn wait(&mut self, socket: PollFlags) {
         let slice = Timespec { tv_sec: 0, tv_nsec: i64::from(SLICE.subsec_nanos()) };
         let open = self.outputs.iter().filter_map(|output| output.pipe.as_ref());
@@ -375,13 +366,12 @@ impl Child {
         open.zip(has_printed).filter(|(_, has_printed)| *has_printed).for_each(|(o, _)| o.read());
     }
 
-    /// Kills a child that has exited or closed its socket, and describes how it ended, with the
-    /// last line that it printed.
+    /// Kills a child that has exited or closed its socket, and describes its end, with its last
+    /// line.
     fn exited(&mut self) -> ChildEnd {
-        /// Maximum time between the moment when a process closes its socket and its exit.
+        /// Maximum time from closing the socket to the exit.
         const GRACE: Duration = Duration::from_millis(200);
-        /// Maximum time to read the last line, because a process started by a plugin may print
-        /// forever.
+        /// Maximum time to read the last line. A process started by a plugin may print forever.
         const ENOUGH: Duration = Duration::from_millis(200);
         const CLOSED: &str = "the plugin closed the worker process's socket";
         let begin = Instant::now();
@@ -439,8 +429,8 @@ impl Output {
         }
     }
 
-    /// Reads until `will_do` returns true, the pipe is closed, or the time `enough` has passed.
-    /// Returns whether `will_do` returned true.
+    /// Reads until `will_do` returns true, the pipe is closed, or `enough` has passed. Returns
+    /// whether `will_do` returned true.
     fn read_until(&mut self, enough: Duration, will_do: impl Fn(&mut Printed) -> bool) -> bool {
         let begin = Instant::now();
         while !will_do(&mut self.printed) {
@@ -493,8 +483,7 @@ impl RunTime {
         Self { spent: Duration::ZERO, last: Instant::now() }
     }
 
-    /// Returns the elapsed time. Call this method at least once per second, because a longer time
-    /// between two calls counts as suspension.
+    /// Returns the elapsed time. More than 1 s between two calls counts as suspension.
     fn spent(&mut self) -> Duration {
         let now = Instant::now();
         self.spent += now.duration_since(self.last).min(SLICE * 20);
@@ -527,11 +516,10 @@ fn named(signal: i32) -> &'static str {
     }
 }
 
-// The environment variables of processes that run plugins. The user's environment may contain
-// secrets, such as access tokens, and a plugin can write what it reads into its row.
+// The environment variables of processes that run plugins. The user's may contain secrets, such as
+// access tokens, and a plugin can write what it reads into its row.
 
-/// Variables that are passed on, because the loader, the runtimes of languages and this program
-/// read them.
+/// Variables for the loader, the runtimes of languages and this program.
 const PASSED: &[&str] = &[
     "GODEBUG",
     "GOMAXPROCS",
@@ -554,9 +542,8 @@ const PASSED: &[&str] = &[
 /// Prefixes of variables that are passed on. Variables for plugins begin with `SWAPMEET_`.
 const PASSED_PREFIXES: &[&str] = &["LC_", "SWAPMEET_"];
 
-/// Removes all variables from the environment of a command that are not on the list of this module.
-/// If the command runs without the sandbox, the plugin has all permissions of the user anyway, and
-/// the environment stays complete.
+/// Removes all variables that are not on this list. Without the sandbox, the plugin has all
+/// permissions of the user anyway.
 fn restrict_environment(command: &mut Command) {
     if command.get_args().any(|arg| arg == NO_SANDBOX) {
         return;
@@ -570,8 +557,8 @@ fn restrict_environment(command: &mut Command) {
     }
 }
 
-// The limit on the number of threads of a process that runs plugins. Threads of one process take
-// cores, and the places for processes that the system gives to a user, from all others.
+// The limit on threads of a process that runs plugins, which take cores and the user's places for
+// processes from all others.
 
 /// Counts the threads of a child process from time to time.
 struct ThreadCheck {
@@ -587,8 +574,8 @@ impl ThreadCheck {
         Self { child, last: Instant::now() }
     }
 
-    /// Returns the number of threads, in words, if it is above the limit. The threads are counted
-    /// at most every 50 ms.
+    /// Returns the number of threads if it is above the limit. They are counted at most every 50
+    /// ms.
     fn excess(&mut self) -> Option<String> {
         if self.last.elapsed() < Self::EVERY {
             return None;
@@ -602,8 +589,7 @@ impl ThreadCheck {
     }
 }
 
-/// Returns the maximum number of threads. The runtime of Go, which starts the most, needs one for
-/// each core and a few more.
+/// The runtime of Go needs the most threads: one for each core and a few more.
 fn most_threads() -> u64 {
     2 * available_parallelism().map_or(1, usize::from) as u64 + 14
 }

@@ -1,5 +1,4 @@
-//! The child's side of [`super::child`]: prepares the process before it loads a plugin, and sends
-//! messages.
+//! The child's side of [`super::child`]: prepares the process for a plugin, and sends messages.
 
 use super::{printed::MARK, shared};
 use crate::limits::{MemoryLimit, limit_descriptors, no_core_file};
@@ -12,8 +11,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// Moves the socket from standard input to another descriptor, and begins to record the steps of
-/// schedules.
+/// Moves the socket away from standard input, and begins to record steps.
 pub(crate) fn take_socket() -> io::Result<OwnedFd> {
     shared::share();
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
@@ -21,12 +19,10 @@ pub(crate) fn take_socket() -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Limits the child's memory and descriptors, disables core files, and makes the child end when the
-/// program exits.
+/// Limits memory and descriptors, disables core files, and makes the child end with the program.
 pub(crate) fn confine(memory: MemoryLimit, socket: &impl AsFd) -> io::Result<()> {
     system::end_with_program()?;
-    // If the program has already exited, the child gets no signal. A job of the program may
-    // nevertheless be in the socket, so check whether the program is still connected.
+    // If the program has already exited, the child gets no signal, but a job may be in the socket.
     let mut program = [PollFd::new(socket, PollFlags::empty())];
     poll(&mut program, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
     if program[0].revents().contains(PollFlags::HUP) {
@@ -37,8 +33,8 @@ pub(crate) fn confine(memory: MemoryLimit, socket: &impl AsFd) -> io::Result<()>
     no_core_file()
 }
 
-/// Prepares the current process, a child that only sends messages: limits its memory, enters a
-/// sandbox with access to these files, and returns the connection.
+/// Prepares a child that only sends messages: limits its memory, enters a sandbox with access to
+/// these files, and returns the connection.
 pub fn begin(
     memory: MemoryLimit,
     is_sandboxed: bool,
@@ -60,8 +56,8 @@ pub struct MessageSender {
 }
 
 impl MessageSender {
-    /// Sends a message. Errors if the plugin has closed the socket, even if its descriptor now
-    /// belongs to another file.
+    /// Errors if the plugin has closed the socket, even if its descriptor now belongs to another
+    /// file.
     pub fn send(&self, message: &impl Serialize) -> io::Result<()> {
         if rustix::fs::fstat(&self.socket)?.st_ino != self.number {
             return Err(io::ErrorKind::NotConnected.into());
@@ -72,8 +68,7 @@ impl MessageSender {
     }
 }
 
-/// Flushes the output buffers of C and then prints a mark. A plugin may have closed the output, so
-/// errors are ignored.
+/// Flushes the buffers of C and prints a mark. A plugin may have closed the output.
 pub(crate) fn mark_prints() {
     unsafe extern "C" {
         fn fflush(stream: *mut c_void) -> c_int;

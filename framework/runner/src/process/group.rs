@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 pub struct ProcessGroup(Child);
 
 impl ProcessGroup {
-    /// Starts a process in its own group. Ctrl-C at the terminal therefore signals only the
-    /// program, which ends its children itself.
+    /// Starts a process in its own group, so that Ctrl-C signals only the program, which ends its
+    /// children.
     pub fn start(command: &mut Command) -> io::Result<Self> {
         command.process_group(0).spawn().map(Self)
     }
@@ -21,7 +21,6 @@ impl ProcessGroup {
         self.0.id()
     }
 
-    /// Returns how the process ended, or `None` if it is still running.
     pub(crate) fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         self.0.try_wait()
     }

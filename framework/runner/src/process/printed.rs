@@ -4,11 +4,9 @@ use crate::plugin_output::is_uninformative;
 use std::collections::VecDeque;
 use swapmeet_core::text::is_unsafe;
 
-// Splits the bytes that a child process sends into lines. A line may announce a block of bytes
-// that follows it.
+// Lines of the bytes that a child process sends. A line may announce a block of bytes after it.
 
-/// Received bytes. They consist of complete lines that have not been returned, and an incomplete
-/// line.
+/// Received bytes: complete lines that have not been returned, and an incomplete line.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     bytes: Vec<u8>,
@@ -23,12 +21,10 @@ impl Lines {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Makes the next item a block of this number of bytes instead of a line.
     pub(crate) fn expect_block(&mut self, bytes: usize) {
         (self.block, self.searched) = (bytes, 0);
     }
 
-    /// Returns the next complete line, or the block that `expect_block` has announced.
     pub(crate) fn next(&mut self) -> Option<Vec<u8>> {
         if self.block > 0 {
             let block = (self.bytes.len() >= self.block).then_some(self.block)?;
@@ -44,8 +40,7 @@ impl Lines {
         Some(line)
     }
 
-    /// Returns the next complete line. If there is none, but an incomplete line has reached
-    /// `longest` bytes, returns these bytes.
+    /// Returns the next complete line, or `longest` bytes of an incomplete one.
     pub(crate) fn next_within(&mut self, longest: usize) -> Option<Vec<u8>> {
         self.next().or_else(|| {
             (self.bytes.len() >= longest).then(|| {
@@ -60,13 +55,11 @@ impl Lines {
     }
 }
 
-// The output that a worker prints. The first lines of each job are kept for the log, and the last
-// line is kept for the row of a case that crashes the worker.
-//
-// All output is read, so that a full pipe never blocks the worker.
+// The output of a worker. The first lines of each job are kept for the log, and the last line for
+// the row of a case that crashes the worker. All output is read, so that a full pipe never blocks
+// the worker.
 
-/// The line that a worker prints at the end of a job. All output before this line belongs to this
-/// job or to an earlier one.
+/// The line at the end of a job. Output before it belongs to this job or an earlier one.
 pub(crate) const MARK: &str = "\u{1}end of job\u{1}";
 
 #[derive(Default)]
@@ -99,8 +92,7 @@ impl Printed {
     }
 
     fn line(&mut self, bytes: &[u8]) {
-        /// Maximum number of lines of one job in the log. The last of them is the note that further
-        /// output is omitted.
+        /// Maximum lines of a job in the log, of which the last states that more output is omitted.
         const MOST: u32 = 20;
         let text = String::from_utf8_lossy(bytes);
         let text = text.trim_end();

@@ -1,6 +1,6 @@
-//! Numbers that a child process shares with its parent: the current step of the schedule, whether
-//! the child is executing the plugin, and the time that it has spent on pricing cases (calculating
-//! their times on their machines). The parent can read them even after the child has crashed.
+//! Numbers that a child process shares with its parent, which can read them even after a crash: the
+//! current step of the schedule, whether the child is executing the plugin, and the time spent on
+//! pricing cases.
 
 use crate::system;
 use std::fs::File;
@@ -16,13 +16,11 @@ const VARIABLE: &str = "SWAPMEET_PROGRESS";
 /// The shared numbers: the step, the number of threads that execute the plugin, and the time in µs.
 type Numbers = [AtomicU64; 3];
 
-/// The parent's access to the shared numbers. `None` if the file could not be created; all numbers
-/// are then 0.
+/// The parent's access to the shared numbers, which are 0 if the file could not be created.
 pub(crate) struct SharedNumbers(Option<File>);
 
 impl SharedNumbers {
-    /// Creates the shared numbers, and passes the path of its file to the child in an environment
-    /// variable.
+    /// Creates the shared numbers, whose path the child gets in an environment variable.
     pub(crate) fn of(command: &mut Command) -> Self {
         let made = system::create_shared_file(size_of::<Numbers>() as u64);
         Self(made.ok().map(|(file, path)| {
@@ -41,7 +39,6 @@ impl SharedNumbers {
         in_step(self.number(0))
     }
 
-    /// Returns whether the child was executing the plugin.
     pub(crate) fn is_in_plugin(&self) -> bool {
         self.number(1) != 0
     }
@@ -50,7 +47,6 @@ impl SharedNumbers {
         Duration::from_micros(self.number(2))
     }
 
-    /// Returns a shared number; 0 if it cannot be read.
     fn number(&self, index: u64) -> u64 {
         let mut bytes = [0; size_of::<u64>()];
         let at = index * bytes.len() as u64;
@@ -66,8 +62,7 @@ pub(crate) fn in_step(step: u64) -> String {
 
 static SHARED: OnceLock<&'static Numbers> = OnceLock::new();
 
-/// Prepares the child for the functions below. From then on, they store numbers if the shared file
-/// is available.
+/// Prepares the child for the functions below, which store numbers if the file is available.
 pub(crate) fn share() {
     const SIZE: usize = size_of::<Numbers>();
     let Some(file) = std::env::var_os(VARIABLE) else { return };
@@ -94,7 +89,6 @@ pub(crate) fn record_step(step: u64) {
     }
 }
 
-/// Runs code of the plugin, or loads it.
 pub(crate) fn in_plugin<R>(work: impl FnOnce() -> R) -> R {
     let Some([_, calls, _]) = SHARED.get() else { return work() };
     calls.fetch_add(1, Ordering::Relaxed);
@@ -103,7 +97,6 @@ pub(crate) fn in_plugin<R>(work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Adds to the time that this process has spent on pricing.
 pub(crate) fn record_pricing(time: Duration) {
     if let Some([.., priced]) = SHARED.get() {
         priced.fetch_add(time.as_micros() as u64, Ordering::Relaxed);
@@ -127,7 +120,6 @@ mod tests {
         assert!(page.is_in_plugin());
         file.write_all_at(&9_u64.to_ne_bytes(), 16).unwrap();
         assert_eq!(page.priced(), Duration::from_micros(9));
-        // A plugin could otherwise empty the file, or fill memory that no limit counts.
         assert!(file.set_len(3).is_err(), "the size of the file is sealed");
         assert!(file.set_len(1 << 20).is_err(), "the size of the file is sealed");
         assert!(file.write_all_at(&[0], 1 << 20).is_err(), "the size of the file is sealed");

@@ -1,11 +1,10 @@
-//! Compares the state of a process before and after a job. If a plugin has changed the state, the
-//! process receives no further job.
+//! Compares the state of a process before and after a job. If a plugin has changed it, the process
+//! gets no further job.
 
 use crate::system;
 use rustix::process::{Resource, Rlimit, getrlimit};
 use std::os::unix::fs::MetadataExt;
 
-/// The properties of a process that a job must leave unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct State {
     rounding: FloatingPoint,
@@ -13,13 +12,11 @@ pub(crate) struct State {
     limits: Vec<Rlimit>,
     /// The number of threads in `/proc/self/status`. `None` if the system does not report it.
     threads: Option<String>,
-    /// The masks of blocked, ignored and caught signals in `/proc/self/status`. `None` if the
-    /// system does not report them.
+    /// The masks of blocked, ignored and caught signals in `/proc/self/status`; `None` if unknown.
     signals: [Option<String>; 3],
 }
 
 impl State {
-    /// Returns the current state of this process.
     pub(crate) fn now() -> Self {
         let status = system::process_status();
         let line = |key: &str| system::status_line(&status, key).map(str::to_owned);
@@ -42,8 +39,7 @@ impl State {
         }
     }
 
-    /// Returns the name of the first property that differs, or `None` if no property does. Also
-    /// cancels a pending alarm signal (`alarm`).
+    /// Returns the first property that differs. Also cancels a pending alarm signal (`alarm`).
     pub(crate) fn changed_since(&self, before: &Self) -> Option<&'static str> {
         let alarm = pending_alarm();
         [
@@ -68,13 +64,11 @@ fn pending_alarm() -> bool {
     unsafe { alarm(0) > 0 }
 }
 
-/// Rounding mode and other floating-point settings of this thread. Exception flags are not
-/// included.
+/// Rounding mode and other floating-point settings, without exception flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FloatingPoint([u64; 2]);
 
 impl FloatingPoint {
-    /// Returns the current settings of this thread.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn now() -> Self {
         /// The bits of the exception flags, which are masked out.
@@ -88,7 +82,6 @@ impl FloatingPoint {
         Self([u64::from(vector & !RAISED), u64::from(x87)])
     }
 
-    /// Returns the current settings of this thread.
     #[cfg(target_arch = "aarch64")]
     pub(crate) fn now() -> Self {
         let control: u64;
@@ -107,8 +100,7 @@ impl FloatingPoint {
         Self([third.to_bits(), two_thirds.to_bits()])
     }
 
-    /// Sets the floating-point settings of this thread to these settings. Does nothing on other
-    /// architectures than x86-64 and AArch64.
+    /// Restores the settings, on x86-64 and AArch64 only.
     pub(crate) fn restore(self) {
         #[cfg(target_arch = "x86_64")]
         {

@@ -1,6 +1,6 @@
-//! A failed assertion of the program ends its case with an error, and the other cases go on. Only
-//! these tests can provoke one: their listeners and evaluators fail on purpose. The plugin is
-//! linked into the test program, so its SDK shares the panic hook with the program.
+//! A failed assertion of the program ends its case with an error, and the other cases go on. These
+//! listeners and evaluators fail on purpose. The plugin is linked, so its SDK shares the panic
+//! hook.
 
 use super::{Pricing, pricing_context, report_with, run_group};
 use crate::case::{Case, RunOptions, SelectedAlgorithm};
@@ -17,7 +17,7 @@ use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 use swapmeet_results::{Record, Status};
 use swapmeet_workloads::Workload;
 
-/// Returns a case of seven steps for each of these machines. The cases share a schedule.
+/// Returns a case of seven steps for each machine, with a common schedule.
 fn cases(machines: &[&str]) -> Vec<Case> {
     let table = swapmeet_plugin_classic::plugin_table();
     // SAFETY: the table comes from a plugin.
@@ -43,7 +43,6 @@ fn cases(machines: &[&str]) -> Vec<Case> {
     machines.iter().map(case).collect()
 }
 
-/// An assertion that fails on purpose.
 fn check(holds: bool, what: &str) {
     assert!(holds, "{what}");
 }
@@ -51,7 +50,7 @@ fn check(holds: bool, what: &str) {
 /// The line of the assertion in [`check`].
 const LINE: u32 = line!() - 4;
 
-/// Asserts that a row has no time, and that its reason has this message and this line of this file.
+/// Asserts that a row has no time, and a reason with this message and line.
 fn assert_reported(row: &Record, message: &str, line: u32) {
     let place = format!("session/assertion_tests.rs:{line})");
     assert_eq!((row.status, row.time_us), (Status::Error, None));
@@ -59,7 +58,6 @@ fn assert_reported(row: &Record, message: &str, line: u32) {
     assert!(row.reason.starts_with(&start) && row.reason.ends_with(&place), "{}", row.reason);
 }
 
-/// A listener with an assertion that fails in this step.
 struct FailsInStep(u64);
 
 impl Listener for FailsInStep {
@@ -85,7 +83,6 @@ fn a_failed_assertion_after_the_plan_is_an_error() {
     assert_reported(&rows[0], "step 7 was too much", LINE);
 }
 
-/// The function of an evaluator in which an assertion fails.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum At {
     Notify,

@@ -1,16 +1,14 @@
-//! The evaluator of one case, with a separate time limit. Several cases share a schedule, and an
-//! evaluator calculates the time of one of these cases while the schedule is planned.
+//! The evaluator of one case, with a separate time limit. It calculates the time of the case while
+//! the schedule is planned, which several cases share.
 //!
-//! Evaluators of event-driven models may take far longer than the plan of the schedule, and the
-//! same model may take far longer for one block size than for another. These evaluators can
-//! therefore pause ([`Evaluator::pause_at`]) in three situations:
+//! Evaluators of event-driven models may take far longer than planning, depending on the case. They
+//! can pause ([`Evaluator::pause_at`]) in three situations:
 //!
-//! - Their case has reached its time limit. The time of a case is the planning time, which is the
-//!   same for all cases of the plan, plus the time of its evaluator.
-//! - During planning, an evaluator takes far longer than the planning and all other evaluators
-//!   together. It is set aside, so that the other cases can end. Its case is planned again later.
-//! - After planning, the evaluators run in turns, so that cases which need little time are reported
-//!   early.
+//! - Their case has reached its time limit: planning time, which is the same for all cases of the
+//!   plan, plus the time of its evaluator.
+//! - During planning, an evaluator takes far longer than planning and all others together. Its case
+//!   is planned again later, so that the others can end.
+//! - After planning, the evaluators run in turns, so that quick cases are reported early.
 
 use crate::defect;
 use crate::group_clock::GroupClock;
@@ -70,30 +68,28 @@ impl<'a> CaseEvaluator<'a> {
         self.plan.limit.map(|limit| limit.saturating_sub(used))
     }
 
-    /// Returns how long the evaluator may still run before it is set aside; `None` if it is not set
-    /// aside at all.
+    /// Returns how long the evaluator may run before it is set aside; `None` if it never is.
     fn time_until_deferred(&self) -> Option<Duration> {
-        /// An evaluator is not set aside before it has run for this time, because planning its case
-        /// again would cost more.
+        /// The least time before an evaluator is set aside. Planning its case again would cost
+        /// more.
         const LEAST: Duration = Duration::from_secs(1);
-        /// An evaluator is set aside when its run time exceeds this multiple of the total time of
-        /// planning and all other evaluators.
+        /// An evaluator is set aside above this multiple of the time of planning and all other
+        /// evaluators.
         const MOST: u32 = 4;
         let can_wait = self.plan.sets_aside && self.plan.listening.get() > 1;
         let others = || self.plan.clock.elapsed().saturating_sub(self.spent);
         can_wait.then(|| LEAST.max(others() * MOST).saturating_sub(self.spent))
     }
 
-    /// Calls `work` with the model's evaluator. If an assertion fails in it, the evaluator is not
-    /// used any more.
+    /// Calls `work`. If an assertion fails in it, the evaluator is not used any more.
     fn call(&mut self, work: impl FnOnce(&mut dyn Evaluator)) {
         if let Err(defect) = defect::catch(|| work(self.evaluator.as_mut())) {
             self.state = State::Failed(defect);
         }
     }
 
-    /// Calls `work` with the model's evaluator, which pauses after the time `most` or at its time
-    /// limit. Returns the time that the call took.
+    /// Calls `work`; the evaluator pauses after `most` or at its time limit. Returns the time it
+    /// took.
     fn work(&mut self, most: Option<Duration>, work: impl FnOnce(&mut dyn Evaluator)) -> Duration {
         let started = Instant::now();
         let most = most.into_iter().chain(self.left()).min();
@@ -110,8 +106,8 @@ impl<'a> CaseEvaluator<'a> {
         took
     }
 
-    /// Lets the evaluator continue after the end of the schedule, for at most the time `most`.
-    /// Returns whether the evaluator has ended, because it is done or because of its time limit.
+    /// Lets the evaluator continue after the schedule for at most `most`. Returns whether it has
+    /// ended.
     pub(super) fn advance(&mut self, most: Duration) -> bool {
         let mut is_done = !self.can_pause;
         if self.can_pause && self.state == State::Listening {

@@ -1,8 +1,8 @@
 //! Runs cases whose schedules are planned one after another and then merged: jobs that run at the
 //! same time, and communicators with different numbers of members or sizes of blocks.
 //!
-//! All cases of a group are jobs of the same simulation, so the simulation runs once for all of
-//! their rows. The columns of a schedule, such as `messages`, are those of the row's own job.
+//! One simulation makes the rows of all cases of a group. Columns of a schedule, such as
+//! `messages`, are those of the row's own job.
 
 use super::case_evaluator::{CaseEvaluator, SharedPlan};
 use super::{
@@ -26,7 +26,6 @@ use swapmeet_core::simulation::step::Totals;
 use swapmeet_core::simulation::{Task, affordable};
 use swapmeet_results::Status;
 
-/// Returns whether the schedules of a case are merged.
 pub(super) fn is_merged(case: &Case) -> bool {
     !case.companions.is_empty() || case.workload.has_unequal_communicators(&case.topology)
 }
@@ -36,14 +35,11 @@ struct PlannedJob {
     planned: Planned,
     /// The bytes of a unit of the totals in `planned`.
     unit: u64,
-    /// The traffic of each schedule.
     traffic: Vec<Traffic>,
 }
 
-/// The status of a row, and the reason.
 type Refusal = (Status, String);
 
-/// Plans and prices cases that run at the same time, and reports their rows.
 pub(super) fn plan_and_price(
     group: &[Case],
     cases: &[usize],
@@ -75,7 +71,6 @@ pub(super) fn plan_and_price(
     };
     let mut evaluator = (pricing != Pricing::Off).then(|| CaseEvaluator::new(evaluator, &shared));
     let interests = evaluator.as_ref().map_or(Interests::FACTS, |e| e.interests());
-    // Plan the schedules of all jobs, one after another.
     let mut planned = Vec::new();
     for (number, Companion { job, .. }) in (0..).zip(&jobs) {
         let arguments = (plan_limit.as_ref(), interests, pricing);
@@ -90,7 +85,6 @@ pub(super) fn plan_and_price(
             Ok(PlannedJob { planned: Planned { outcome: Outcome::Verified(_), .. }, .. })
         )
     });
-    // Simulate all jobs together.
     let mut together: Result<(), Refusal> = Ok(());
     match (failed, &mut evaluator) {
         (Some(failed), _) => {
@@ -141,7 +135,6 @@ pub(super) fn plan_and_price(
             }
         }
     }
-    // Report a row for each case, with the cost of its own job.
     let spent = evaluator.as_ref().map_or(Duration::ZERO, |evaluator| evaluator.spent);
     let share = planning / cases.len() as u32;
     let cost = match (&together, &mut evaluator) {
@@ -181,14 +174,12 @@ fn of_fault(fault: Fault) -> Refusal {
     }
 }
 
-/// Returns the cost of one of the jobs.
 fn cost_of_job(cost: &CostOrRefusal, own: usize, planned: &Planned) -> CostOrRefusal {
     let all = cost.clone()?;
     let mut cost = match all.jobs.get(own) {
         Some(job) => Cost { note: all.note.clone(), ..job.clone() },
         None => all,
     };
-    // Another job may have reductions, but this one has none.
     let reduces =
         matches!(&planned.outcome, Outcome::Verified(totals) if totals.critical_summed > 0);
     if !reduces {
@@ -197,9 +188,8 @@ fn cost_of_job(cost: &CostOrRefusal, own: usize, planned: &Planned) -> CostOrRef
     Ok(cost)
 }
 
-/// Returns an evaluator of all jobs together, whose loads are in bytes. If there is only one job, also
-/// returns an evaluator of its first communicator. The error is the reason why the jobs cannot run
-/// together.
+/// Returns an evaluator of all jobs together, with loads in bytes, and for a single job one of its
+/// first communicator. The error states why the jobs cannot run together.
 fn evaluators(
     case: &Case,
     jobs: &[Companion],
@@ -225,8 +215,8 @@ fn evaluators(
     Ok((evaluator(), Some(Alone::new(evaluator(), &case.topology, first))))
 }
 
-/// Plans the schedules of a job, of which there are several if its communicators differ, and adds
-/// them to `merged`. Returns the outcome of all of them together.
+/// Plans the schedules of a job, of which there are several if its communicators differ, adds them
+/// to `merged`, and returns their joint outcome.
 fn plan_job(
     case: &Case,
     job: &Job,
@@ -318,13 +308,12 @@ fn in_bytes(totals: &Totals, unit: u64) -> Totals {
     }
 }
 
-/// Returns whether a job has several schedules.
 fn has_several(job: &Result<PlannedJob, Refusal>) -> bool {
     job.as_ref().is_ok_and(|job| job.traffic.len() > 1)
 }
 
-/// Sets the totals of a job with several schedules, of which `merged` are those that do not depend on
-/// the data that nodes hold.
+/// Sets the totals of a job with several schedules; `merged` are those that do not depend on the
+/// data that nodes hold.
 fn set_totals(job: &mut Result<PlannedJob, Refusal>, merged: Totals) {
     let Ok(PlannedJob { planned, .. }) = job else { return };
     if let Outcome::Verified(totals) = &mut planned.outcome {

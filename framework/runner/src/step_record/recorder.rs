@@ -31,7 +31,6 @@ const MOST_PART_BYTES: usize = 8 << 20;
 /// The maximum number of rows and columns of the matrix of bytes between groups of ranks.
 const MATRIX_SIDE: u64 = 64;
 
-/// The observer that sends the record of a schedule.
 pub const RECORD: ObserverKind = ObserverKind {
     name: "schedule",
     max_value_bytes: max_bytes::SCHEDULE,
@@ -41,7 +40,6 @@ pub const RECORD: ObserverKind = ObserverKind {
     },
 };
 
-/// A send between two physical nodes in the current step.
 struct Pending {
     from: u64,
     to: u64,
@@ -53,19 +51,17 @@ pub struct Recorder {
     topology: Arc<Network>,
     /// The communicators that run the schedule; `None` if all ranks are one communicator.
     communicators: Option<Arc<Communicators>>,
-    /// The evaluator that computes the times of steps or, if they are requested, the times of
-    /// ranks. It is `None` if the model has no times for single steps.
+    /// Computes the times of steps or, if requested, of ranks; `None` if the model has none for
+    /// steps.
     evaluator: Option<Box<dyn Evaluator>>,
     records_ranks: bool,
-    /// For each kind of time, such as start-up or contention, the total until the end of the last
-    /// step, in µs.
+    /// The total of each kind of time until the end of the last step, in µs.
     charged: Times,
     request: RecordRequest,
     /// The time of the last frame, if only the newest step is recorded with a frame.
     last_frame: Option<Instant>,
     send: SendValue,
-    /// The number of messages on each link in the current step, and the load of each link. `None`
-    /// if frames do not contain loads of links.
+    /// Messages and load of each link in the current step; `None` if frames do not contain them.
     loads: Option<[LinkLoad; 2]>,
     /// The number of bytes of a block, if all blocks have the same size.
     block_bytes: Option<u64>,
@@ -76,8 +72,7 @@ pub struct Recorder {
     phases: usize,
     spent: usize,
     steps: u64,
-    /// The sends of the current step. They are only needed if the schedule ends in this step
-    /// because of an error.
+    /// The sends of the current step, in case the schedule ends in it with an error.
     pending: Option<Vec<Pending>>,
     /// The number of sends without data in the current step.
     idle_sends: u64,
@@ -136,8 +131,8 @@ impl Recorder {
         recorder
     }
 
-    /// Returns the frame of these messages, without held data, and the number of hops of the
-    /// longest route. Each message consists of its sender, receiver, route and load.
+    /// Returns the frame of these messages (sender, receiver, route and load), without held data,
+    /// and the number of hops of the longest route.
     fn frame<'m>(
         &mut self,
         messages: impl Iterator<Item = (u64, u64, Option<&'m Route>, u64)>,
@@ -152,7 +147,7 @@ impl Recorder {
                 routes.push(route);
             }
             let Some([messages, loads]) = &mut self.loads else { continue };
-            // Routing cannot fail, because the simulation has already routed this message.
+            // The simulation has already routed this message.
             let hops = self.topology.route(from, to, route, &mut |run| {
                 messages.add(run, 1);
                 loads.add(run, load);
@@ -209,8 +204,8 @@ impl Recorder {
         newly_charged(self.evaluator.as_deref()?, &mut self.charged)
     }
 
-    /// Returns the number of bytes of a unit of load, and sends it when it is first known. The unit
-    /// is a segment of a block, or a byte if blocks differ in size or the schedule counts bytes.
+    /// Returns the bytes of a unit of load, and sends it when it is first known: a segment of a
+    /// block, or a byte if blocks differ in size or bytes are counted.
     fn unit(&mut self, proof: Proof, segments: u64) -> u64 {
         self.unit.unwrap_or_else(|| {
             let unit = match (self.block_bytes, proof) {
@@ -226,7 +221,7 @@ impl Recorder {
     }
 
     fn send_ranks(&mut self) {
-        /// The maximum number of entries of one part, so that a part is small.
+        /// The maximum number of entries of one part.
         const AT_ONCE: usize = 1024;
         let Some(evaluator) = self.evaluator.as_mut().filter(|_| self.records_ranks) else {
             return;
@@ -363,8 +358,7 @@ impl Recorder {
         }));
     }
 
-    /// Sends the rest of the record at the end of the schedule. If the schedule ended because of an
-    /// error, the rest is the unfinished last step.
+    /// Sends the rest of the record, after an error the unfinished last step.
     pub fn end(&mut self, record: &Record) {
         let after = self.newly_charged();
         if after.is_some_and(|times| times.0.iter().any(|time| *time > 0.0)) {

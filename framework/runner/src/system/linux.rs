@@ -16,8 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) const HAS_SANDBOX: bool = true;
 
-/// Restricts this thread, and the threads that it starts from now on, permanently. Only the
-/// files in `access` remain accessible.
+/// Restricts this thread, and those that it starts, permanently to the files in `access`.
 pub(crate) fn enter_sandbox(access: &FileAccess<'_>) -> Result<Protection, SandboxError> {
     let landlock = files::confine_files(access).map_err(|error| SandboxError(error.to_string()))?;
     let seccomp =
@@ -36,15 +35,14 @@ pub(crate) fn limit_address_space_of(child: Pid, limit: Rlimit) -> io::Result<()
 
 pub(crate) fn end_with_program() -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // Without a sandbox, a plugin can fork. The forked processes must end with the program,
-    // even if the program is killed. The sandbox forbids fork.
-    // SAFETY: the handlers only make system calls.
+    // Without a sandbox, a plugin can fork. The forked processes must end with the program, even if
+    // the program is killed. The sandbox forbids fork. SAFETY: the handlers only make system calls.
     unsafe { libc::pthread_atfork(Some(remember_parent), None, Some(end_with_parent)) };
     Ok(())
 }
 
-/// Creates a file without a name. Other processes open it as a descriptor of this process. The
-/// file is in memory that no limit counts, so its size is sealed.
+/// Creates a file without a name, which other processes open as a descriptor of this process. It is
+/// in memory that no limit counts, so its size is sealed.
 pub(crate) fn create_shared_file(bytes: u64) -> io::Result<(File, PathBuf)> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let file = File::from(memfd_create(c"progress", flags)?);
@@ -69,8 +67,7 @@ pub(crate) fn status_of(child: Pid) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
-/// The identifier of the process that has called fork. The forked process reads its own copy of
-/// this variable.
+/// The process that has called fork. The forked process reads its own copy.
 static PARENT: AtomicU32 = AtomicU32::new(0);
 
 unsafe extern "C" fn remember_parent() {

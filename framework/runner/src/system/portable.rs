@@ -27,8 +27,8 @@ pub(crate) fn limit_address_space_of(_: Pid, _: Rlimit) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Starts a thread that checks several times per second whether the parent still exists. POSIX
-/// has no signal for the end of the parent.
+/// Starts a thread that checks several times per second whether the parent still exists, because
+/// POSIX has no signal for its end.
 pub(crate) fn end_with_program() -> io::Result<()> {
     const PAUSE: Duration = Duration::from_millis(200);
     let program = getppid();
@@ -36,14 +36,12 @@ pub(crate) fn end_with_program() -> io::Result<()> {
         while getppid() == program {
             std::thread::sleep(PAUSE);
         }
-        // A worker leads a process group, which includes the processes that a plugin has
-        // forked. If this process does not lead its group, the group may include processes of
-        // the user's shell, which must not be killed.
+        // A worker leads a process group, with the processes that a plugin has forked. Any other
+        // group may include processes of the user's shell, which must not be killed.
         if getpgrp() == getpid() {
             let _ = kill_current_process_group(Signal::KILL);
         }
-        // SAFETY: `_exit` ends the process without calling functions that a plugin has
-        // registered.
+        // SAFETY: `_exit` ends the process without calling functions that a plugin has registered.
         unsafe { libc::_exit(1) }
     };
     std::thread::Builder::new().spawn(watch).map(drop)

@@ -1,5 +1,5 @@
-//! The parent's connection to one worker process, which submits jobs and checks replies. After an
-//! error, the worker is killed and not used again.
+//! The parent's connection to one worker process. After an error, the worker is killed and not used
+//! again.
 
 #[cfg(feature = "in-process")]
 use super::serve::ObserverKind;
@@ -19,11 +19,11 @@ use swapmeet_results::Status;
 /// The place in which a worker runs plugins.
 #[derive(Debug, Clone)]
 pub enum WorkerKind {
-    /// A child process. The command is the program and its arguments. The arguments that
-    /// [`super::serve`] parses are appended to it.
+    /// A child process: the program and its arguments, to which those of [`super::serve`] are
+    /// appended.
     Processes(Vec<PathBuf>),
-    /// A thread of this process, with these kinds of observers. Such a worker has no sandbox and no
-    /// limits, and cannot be killed. Only tests use it, for plugins that are trusted.
+    /// A thread of this process, with these kinds of observers. It has no sandbox and no limits,
+    /// and cannot be killed, so only tests use it.
     #[cfg(feature = "in-process")]
     Threads(&'static [ObserverKind]),
 }
@@ -41,11 +41,10 @@ pub struct Workers {
 pub(crate) enum WorkerEvent {
     /// An event of a pending case of the job. Cases are numbered in the job.
     Case(CaseEvent<OutcomeColumns>),
-    /// The job has ended. If the job has changed the state of the process, the text names the
-    /// change, such as an additional thread.
+    /// The job has ended, as in [`Reply::Done`].
     Done(Option<String>),
-    /// The worker failed after its start-up. The status and the reason are those of the case that
-    /// it was running.
+    /// The worker failed after its start-up, with the status and reason of the case that it was
+    /// running.
     Failed(Status, String),
     /// The worker failed before it could load a plugin, for this reason.
     StartFailed(String),
@@ -63,13 +62,12 @@ pub(crate) struct Worker {
     expects_text: bool,
     /// Number of log lines of the job so far.
     log_lines: u32,
-    /// Whether the worker still prints a mark at the end of each job. A plugin that closes the
-    /// output prevents this.
+    /// Whether the worker still prints a mark after each job, unless a plugin has closed the
+    /// output.
     prints_marks: bool,
     /// The event `Done` of the job, while printed lines of the job have not been returned yet.
     done: Option<WorkerEvent>,
-    /// Whether the worker's start-up is complete. From then on, the plugin is responsible for every
-    /// failure.
+    /// Whether start-up is complete. From then on, the plugin is responsible for every failure.
     ready: bool,
 }
 
@@ -89,7 +87,7 @@ impl Worker {
             WorkerKind::Threads(observers) => {
                 let observers = *observers;
                 Child::start_thread(limits, move |socket| {
-                    // The end of the connection tells the client that the worker has failed.
+                    // The end of the connection tells the client.
                     drop(super::serve::serve_in_thread(socket, observers));
                 })?
             }
@@ -116,9 +114,9 @@ impl Worker {
         self.child.resident_bytes()
     }
 
-    /// Submits a job. The files of a worker's first job also determine which files the sandbox lets
-    /// the worker read in all later jobs. The worker itself enforces the time limit of each case.
-    /// `Err` is the reason why the worker accepts no job.
+    /// Submits a job. The files of the first job determine which files the sandbox lets the worker
+    /// read. The worker itself enforces the time limit of each case. `Err` states why it accepts no
+    /// job.
     pub(crate) fn submit(
         &mut self,
         mut job: Job,
@@ -149,8 +147,8 @@ impl Worker {
                 self.child.kill();
                 Err("the worker process accepts no job".to_owned())
             }
-            // The job was sent, or the worker has ended. `next_event` finds out which. If the
-            // worker has ended, the socket may still contain data that it sent before.
+            // If the worker has ended, the socket may still contain data that it sent before, so
+            // `next_event` finds out.
             _ => Ok(()),
         }
     }
@@ -175,8 +173,8 @@ impl Worker {
                 }
                 ChildEvent::Message(line) => match self.parse_reply(&line) {
                     Some(done @ WorkerEvent::Done(_)) => {
-                        // Read the output up to the mark, because the last lines that the plugin
-                        // printed must not be attributed to the next job.
+                        // The last lines that the plugin printed must not be attributed to the next
+                        // job.
                         self.prints_marks = self.prints_marks && self.child.read_to_mark();
                         self.done = Some(done);
                     }
@@ -187,9 +185,9 @@ impl Worker {
         }
     }
 
-    /// Parses a reply. Accepts only replies that are valid in the current state: before the worker
-    /// is ready, it may only report its start-up. After that, messages must concern the current job
-    /// and its pending cases. The plugin may have written the reply, so its texts are escaped.
+    /// Parses a reply. Only replies that are valid in the current state are accepted: first the
+    /// start-up, then messages about the current job and its pending cases. Texts are escaped,
+    /// because the plugin may have written them.
     fn parse_reply(&mut self, line: &[u8]) -> Option<WorkerEvent> {
         let escape = |text: String| escaped(&text).into_owned();
         let message = match serde_json::from_slice(line) {

@@ -1,8 +1,8 @@
-//! The code of the worker process, which accepts jobs and sends rows.
+//! The worker process, which accepts jobs and sends rows.
 //!
-//! The worker's standard input is a socket to the program. Before a plugin is loaded, the socket is
-//! moved to another descriptor, and standard input becomes empty. Standard output and standard
-//! error are connected to the program's log by a pipe.
+//! Standard input is a socket to the program. Before a plugin is loaded, the socket is moved to
+//! another descriptor, and standard input becomes empty. Standard output and error are a pipe to
+//! the program's log.
 
 use super::{Job, JobMessage, MAX_LOG_LINES, Reply};
 use crate::case::Case;
@@ -30,19 +30,16 @@ use swapmeet_results::{CaseId, Record};
 /// A function that sends an observer's value to the process that requested the observer.
 pub type SendValue = Box<dyn FnMut(serde_json::Value)>;
 
-/// An observer of a schedule, in the worker that plans the schedule. It collects data that the row
-/// does not contain.
+/// An observer of a schedule in the worker, which collects data that the row does not contain.
 pub trait Observer {
     fn listeners(&mut self) -> Vec<&mut dyn Listener>;
 
-    /// Returns whether the rows must contain times. If not, the cases are not priced on their
-    /// machines.
+    /// Returns whether rows must contain times. Otherwise cases are not priced.
     fn needs_times(&self) -> bool {
         true
     }
 
-    /// Called at the end of the schedule, with the row of a case and the values that the plan
-    /// requested.
+    /// The schedule has ended with this row of a case, and the plan requested these values.
     fn ended(&mut self, _record: &Record, _asked: Requested) {}
 }
 
@@ -54,8 +51,7 @@ pub type StartObserver =
 #[derive(Debug)]
 pub struct ObserverKind {
     pub name: &'static str,
-    /// The maximum size of a value that the observer sends, in bytes. It is one of the constants in
-    /// [`max_bytes`](crate::max_bytes).
+    /// The maximum size of a value in bytes, a constant of [`max_bytes`](crate::max_bytes).
     pub max_value_bytes: usize,
     pub start: StartObserver,
 }
@@ -72,7 +68,6 @@ pub enum WorkerError {
     Job(#[from] serde_json::Error),
 }
 
-/// The sender of replies. After the connection has failed, it discards replies.
 #[derive(Clone)]
 struct ReplySender {
     connection: Rc<RefCell<Connection>>,
@@ -81,8 +76,8 @@ struct ReplySender {
 
 struct Connection {
     socket: File,
-    /// Buffered rows. They are sent together, so that the program does not wake up for every row.
-    /// No plugin code runs while this buffer contains rows.
+    /// Buffered rows, sent together, so that the program does not wake up for every row. No plugin
+    /// code runs while there are any.
     held: Vec<u8>,
     broken: io::Result<()>,
 }
@@ -157,7 +152,7 @@ pub fn serve(
     if let Err(error) =
         confine(MemoryLimit::Fixed(memory_limit), &socket).map_err(WorkerError::Limits)
     {
-        // Report this failure explicitly, so that it is not attributed to a plugin.
+        // Otherwise this failure would be attributed to a plugin.
         replies.send(&Reply::Unfit { reason: error.to_string() });
         return Err(error);
     }
@@ -175,9 +170,8 @@ pub fn serve(
     })
 }
 
-/// Processes jobs in a thread of a test until the socket is closed. The thread shares its process
-/// with the test, so there are no limits and no sandbox, and changes of the process are not
-/// detected.
+/// Processes jobs in a thread of a test, without limits and sandbox, and without detecting changes
+/// of the process.
 #[cfg(feature = "in-process")]
 pub(super) fn serve_in_thread(
     socket: std::os::unix::net::UnixStream,
@@ -190,8 +184,8 @@ pub(super) fn serve_in_thread(
 }
 
 /// Reads jobs and sends replies until the socket is closed. `prepare` is called with the first job,
-/// before plugin code runs. `left` is called after each job, and returns the change of the process
-/// that jobs have left behind, if any.
+/// before plugin code runs, and `left` after each job, for the change of the process that it has
+/// left behind.
 fn run_jobs(
     socket: File,
     mut replies: ReplySender,
@@ -206,8 +200,7 @@ fn run_jobs(
         let job: Job = serde_json::from_str(&line?)?;
         replies.job = job.number;
         if !std::mem::replace(&mut is_ready, true) {
-            // The sandbox cannot be entered earlier, because the first job contains the list of
-            // readable files.
+            // The first job contains the list of readable files.
             if let Err(error) = prepare(&job) {
                 replies.send(&Reply::Unfit { reason: error.to_string() });
                 return Err(error);
@@ -221,7 +214,6 @@ fn run_jobs(
     Ok(())
 }
 
-/// A listener that reports the progress of a schedule a few times per second.
 struct ProgressListener {
     replies: ReplySender,
     last: Instant,
@@ -257,20 +249,18 @@ impl Observer for NoObserver {
 }
 
 struct WorkerState {
-    /// The plugins, and the cache of the components that their cases have named; `None` before the
-    /// first job.
+    /// The plugins with the components that their cases have named; `None` before the first job.
     lookup: Option<CaseLookup<Registry>>,
     /// Floating-point settings before the plugin was loaded.
     rounding: FloatingPoint,
-    /// State of the process after the plugins were loaded. It includes threads that a plugin
-    /// started during loading. They can only affect the plugins of the same cases, because the
-    /// process loads no others.
+    /// State of the process after the plugins were loaded, including threads that they started,
+    /// which can only affect cases of the same plugins.
     before: Option<State>,
 }
 
 impl WorkerState {
     /// Returns the first property of the process that jobs have changed, such as its working
-    /// directory; `None` if they have changed none. A failed assertion counts as a change.
+    /// directory. A failed assertion counts as one.
     fn left_behind(&self) -> Option<&'static str> {
         if defect::has_failed() {
             return Some("a failed assertion of swapmeet");
@@ -286,8 +276,8 @@ impl WorkerState {
                     cases.push(case);
                     numbers.push(number);
                 }
-                // The program has just parsed the same case successfully, so a file must have been
-                // removed or changed since then.
+                // The program has just parsed the same case, so a file must have been removed or
+                // changed.
                 Err(reason) => replies.refuse(number, reason),
             }
         }
@@ -303,8 +293,7 @@ impl WorkerState {
         let mut progress =
             ProgressListener { replies: replies.clone(), last: Instant::now(), messages: 0 };
         let (mut lines, mut rows) = (0, Vec::new());
-        // With an observer, do not set cases aside and plan them again, because the observer
-        // receives every plan of the job.
+        // An observer receives every plan of the job, so do not plan cases again.
         let pricing = match (observer.needs_times(), &job.observation) {
             (false, _) => Pricing::Off,
             (true, Some(_)) => Pricing::Together,
@@ -341,8 +330,7 @@ impl WorkerState {
         rows.iter().for_each(|record| observer.ended(record, requested));
     }
 
-    /// Returns the case with this identity. Returns an error if a file has changed since the
-    /// program looked the case up.
+    /// Errors if a file has changed since the program looked the case up.
     fn look_up(&mut self, job: &Job, id: &CaseId) -> Result<Case, String> {
         let lookup = match &mut self.lookup {
             Some(lookup) => lookup,
@@ -359,7 +347,7 @@ impl WorkerState {
         // The registry has loaded the plugin, so its panic hook is already installed.
         let case = defect::catch(|| lookup.case(&id.borrowed()))??;
         // The spec of a machine that the user has defined contains neither its name nor its
-        // definition, so both are taken from `id`.
+        // definition.
         let mut found = case.id();
         found.setting.machine.clone_from(&id.setting.machine);
         found.setting.machine_definition.clone_from(&id.setting.machine_definition);
@@ -373,7 +361,6 @@ impl WorkerState {
     }
 }
 
-/// Creates the observer that the job requests, if it requests one.
 fn observer(
     job: &Job,
     observers: &[ObserverKind],

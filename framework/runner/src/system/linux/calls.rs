@@ -1,9 +1,9 @@
-//! The system calls that a plugin may use. The list contains the calls that schedules and the
-//! runtimes of Rust, C, C++ and Go need. Every other call fails with `EPERM`.
+//! The system calls that a plugin may use: those that schedules and the runtimes of Rust, C, C++
+//! and Go need. Every other call fails with `EPERM`.
 //!
 //! Landlock decides which files may be opened, so calls that open files or read their metadata are
-//! allowed. Calls that change files by name or descriptor are not allowed, because Landlock does
-//! not cover modes, owners, times and attributes.
+//! allowed. Calls that change files are not, because Landlock does not cover modes, owners, times
+//! and attributes.
 
 use crate::sandbox::{REFUSED, TRACE};
 use seccompiler::{
@@ -139,8 +139,8 @@ const ALLOWED_OLD: &[i64] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const ALLOWED_OLD: &[i64] = &[];
 
-/// Commands of `fcntl` that affect only the descriptor itself. An example of a forbidden command is
-/// `F_SETOWN`, which would make the kernel send signals to another process.
+/// Commands of `fcntl` that affect only the descriptor. `F_SETOWN`, for example, would make the
+/// kernel send signals to another process.
 const FCNTL: &[i32] = &[
     libc::F_DUPFD,
     libc::F_DUPFD_CLOEXEC,
@@ -161,9 +161,8 @@ const IOCTL: &[u64] = &[
     libc::FIONCLEX as u64,
 ];
 
-/// Allowed options of `prctl`. They set the name of a thread or a mapping, or only read a value. An
-/// example of a forbidden option is `PR_SET_PDEATHSIG`, with which the process could continue after
-/// the program has ended.
+/// Options of `prctl` that set the name of a thread or a mapping, or read a value. With
+/// `PR_SET_PDEATHSIG`, for example, the process could continue after the program has ended.
 const PRCTL: &[i32] = &[
     libc::PR_SET_NAME,
     libc::PR_GET_NAME,
@@ -172,11 +171,11 @@ const PRCTL: &[i32] = &[
     libc::PR_SET_VMA,
 ];
 
-/// Restricts this thread and the threads that it starts to the allowed calls. Returns whether the
-/// kernel and this architecture support filters.
+/// Restricts this thread and those that it starts. Returns whether the kernel and the architecture
+/// support it.
 pub(super) fn filter(is_traced: bool) -> Result<bool, seccompiler::Error> {
-    // Make `clone3` fail as on a kernel without it, because its flags are in memory, which a filter
-    // cannot read. C libraries then use `clone`.
+    // Let `clone3` fail as on a kernel without it, because a filter cannot read its flags in
+    // memory. C libraries then use `clone`.
     let no_clone3 = apply(
         BTreeMap::from([(libc::SYS_clone3, Vec::new())]),
         SeccompAction::Allow,
@@ -196,8 +195,8 @@ fn allowed() -> Result<Rules, BackendError> {
         ALLOWED.iter().chain(ALLOWED_OLD).map(|call| (*call, Vec::new())).collect();
     let own = u64::from(std::process::id());
     // `clone` may only start threads, because a new process would continue after the program is
-    // killed. The threads must share everything that pthreads share. A thread with descriptors of
-    // its own, for example, could hold more pipes than the limit on descriptors allows.
+    // killed. They must share everything that pthreads share: a thread with descriptors of its own
+    // could hold more pipes than the limit allows.
     let thread = (libc::CLONE_THREAD
         | libc::CLONE_SIGHAND
         | libc::CLONE_VM
@@ -212,11 +211,10 @@ fn allowed() -> Result<Rules, BackendError> {
     rules.extend([
         (libc::SYS_clone, vec![SeccompRule::new(vec![is_thread])?]),
         // `kill` may only signal this process, by its identifier, and its process group, by the
-        // number 0. A worker is the leader of a process group that contains no other worker.
+        // number 0, which contains no other worker.
         (libc::SYS_kill, any(0, &[own, 0])?),
         (libc::SYS_tgkill, any(0, &[own])?),
-        // `prlimit64` may only read limits (its pointer to new limits is null), and only the limits
-        // of this process.
+        // `prlimit64` may only read limits (its pointer to new ones is null) of this process.
         (libc::SYS_prlimit64, vec![SeccompRule::new(vec![equal(0, 0)?, null(2)?])?]),
         (libc::SYS_fcntl, any(1, &of_options(FCNTL))?),
         (libc::SYS_ioctl, any(1, IOCTL)?),
@@ -225,8 +223,7 @@ fn allowed() -> Result<Rules, BackendError> {
     Ok(rules)
 }
 
-/// Returns the condition that an argument has this value. Only 32 bits are compared, because the
-/// kernel reads only 32 bits of these arguments.
+/// The kernel reads only 32 bits of these arguments.
 fn equal(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
 }
@@ -235,9 +232,8 @@ fn null(argument: u8) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)
 }
 
-/// Installs a filter, in which `these` is the action for the system calls in `calls`, and `others`
-/// the action for all other system calls. Returns whether the kernel and this architecture support
-/// filters.
+/// Installs a filter with the action `these` for the calls in `calls`, and `others` for all others.
+/// Returns whether the kernel and the architecture support it.
 fn apply(
     calls: Rules,
     others: SeccompAction,
@@ -259,13 +255,11 @@ fn apply(
     }
 }
 
-// Reports the system calls that the sandbox refuses. The reports are meant for authors of plugins.
+// Reports refused system calls, for authors of plugins.
 //
-// With `SWAPMEET_SANDBOX_TRACE=1`, a refused call raises SIGSYS, and the signal handler in this
-// module prints the name of the call to standard error. The call then fails with `EPERM`, as it
-// does without the variable.
+// With `SWAPMEET_SANDBOX_TRACE=1`, a refused call raises SIGSYS, whose handler prints its name to
+// standard error. The call then fails with `EPERM`, as always.
 
-/// Returns whether the environment variable [`TRACE`] requests the reports.
 pub(super) fn is_requested() -> bool {
     std::env::var_os(TRACE).is_some_and(|value| !value.is_empty() && value != "0")
 }
@@ -274,8 +268,7 @@ macro_rules! names {
     ($($call:ident)*) => { &[$((libc::$call, stringify!($call))),*] };
 }
 
-/// Names of refused calls that a plugin may make without its author's knowledge. Other refused
-/// calls are printed as numbers.
+/// Calls that a plugin may make without its author's knowledge. Others are printed as numbers.
 const NAMES: &[(i64, &str)] = names![
     SYS_accept4 SYS_bind SYS_bpf SYS_capget SYS_capset SYS_chroot SYS_clone SYS_connect
     SYS_copy_file_range SYS_execve SYS_execveat SYS_fallocate SYS_fchmod SYS_fchmodat SYS_fchown

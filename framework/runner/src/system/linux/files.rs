@@ -10,8 +10,7 @@ use std::collections::BTreeSet;
 use std::env::split_paths;
 use std::path::{Path, PathBuf};
 
-/// Applies Landlock and returns its version. An older version enforces fewer restrictions; version
-/// 0 enforces none.
+/// Applies Landlock and returns its version. Older ones enforce fewer restrictions, and 0 none.
 pub(super) fn confine_files(access: &FileAccess<'_>) -> Result<u32, RulesetError> {
     const SUPPORTED: ABI = ABI::V6;
     let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir;
@@ -50,9 +49,9 @@ pub(super) fn confine_files(access: &FileAccess<'_>) -> Result<u32, RulesetError
 }
 
 /// The files in `/proc/self` that runtimes read: the stack of the main thread, the number of
-/// threads, the use of memory. The others stay closed, because some show more than this process:
-/// `net` shows the connections of the machine, `environ` the variables that the program did not
-/// pass on, and `map_files` opens mapped files again, for writing.
+/// threads, the use of memory. Some others show more than this process: `net` the connections of
+/// the machine, `environ` variables that the program did not pass on; `map_files` opens mapped
+/// files for writing.
 const OWN_PROPERTIES: [&str; 9] =
     ["auxv", "cmdline", "comm", "limits", "maps", "smaps", "stat", "statm", "status"];
 
@@ -82,10 +81,9 @@ fn folder_of(plugin: &Path) -> &Path {
     plugin.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns the libraries in the directory of a plugin, because the plugin may depend on them. The
-/// kernel follows links when it adds a rule, so a link counts only if it leads to a library in the
-/// same directory (`libx.so -> libx.so.1`) or in a directory below it. A rule for a link to any
-/// other place would let the plugin read that place. Rules are made for the paths without links.
+/// Returns the libraries beside a plugin, on which it may depend. The kernel follows links when it
+/// adds a rule, so a link counts only if it leads to a library in the same directory
+/// (`libx.so -> libx.so.1`) or below it; any other rule would let the plugin read that place.
 fn libraries_in(folder: &Path) -> Vec<PathBuf> {
     let is_library = |path: &Path| {
         let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
