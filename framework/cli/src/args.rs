@@ -250,7 +250,6 @@ fn memory(text: &str) -> Result<u64, String> {
     if bytes >= LEAST { Ok(bytes) } else { Err("expected at least 64MiB".to_owned()) }
 }
 
-/// Returns the help of the argument that selects a paper, with the names of all papers.
 fn paper_help() -> String {
     let names: Vec<&str> = papers().iter().map(|paper| paper.name).collect();
     let (last, others) = names.split_last().unwrap_or((&"", &[]));

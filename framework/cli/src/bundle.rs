@@ -1,9 +1,9 @@
-//! Bundles: folders with the rows of a run and with everything else that is needed to repeat their
-//! cases on another computer (`run --bundle`, `rerun`).
+//! Bundles: folders with the rows of a run and everything else that is needed to repeat their cases
+//! on another computer (`run --bundle`, `rerun`).
 //!
-//! A row contains the names and the digests of its input files and the digest of its plugin, but not
-//! the files. In a bundle, `inputs/DIGEST` is the file with this digest. If a spec names several
-//! files (`matrix:DIR/*.csv`), `inputs/DIGEST` is a list of these files with their digests.
+//! A row has the names and digests of its input files and the digest of its plugin. In a bundle,
+//! `inputs/DIGEST` is the file with this digest or, for a spec of several files
+//! (`matrix:DIR/*.csv`), a list of them with their digests.
 
 use crate::failure::Failure;
 use crate::output;
@@ -21,7 +21,6 @@ pub(crate) const ROWS: &str = "rows.csv";
 /// The folder of the other files in a bundle, or beside any other file of rows.
 const INPUTS: &str = "inputs";
 
-/// Returns the name of the file with this digest.
 fn name_of(digest: &str) -> &str {
     digest.strip_prefix("sha256:").unwrap_or(digest)
 }
@@ -58,14 +57,12 @@ pub(crate) fn keep_inputs(
     Ok(())
 }
 
-/// Copies the file with this digest.
 fn keep(folder: &Path, path: &Path, digest: &str) -> Result<(), Failure> {
     let content = fs::read(path).map_err(|e| Failure::file(path, &e))?;
     check(path, &content, digest)?;
     write(folder, &content, digest)
 }
 
-/// Errors if the content does not have this digest.
 fn check(path: &Path, content: &[u8], expected: &str) -> Result<(), Failure> {
     match digest(content) == expected {
         true => Ok(()),
@@ -77,7 +74,6 @@ fn write(folder: &Path, content: &[u8], digest: &str) -> Result<(), Failure> {
     output::file(&folder.join(name_of(digest)), |out| out.write_all(content))
 }
 
-/// The files of a bundle, beside a file of rows.
 pub(crate) struct Bundle {
     folder: PathBuf,
     /// A folder for the files of patterns, under names whose order is that of the repetitions.
@@ -115,8 +111,8 @@ impl Bundle {
         (!digest.is_empty() && file.is_file()).then_some(file)
     }
 
-    /// Returns the row with the files of the bundle in its specs. Files that the bundle does not have
-    /// keep their names. Errors if a file of the bundle does not have its digest.
+    /// Returns the row with the files of the bundle in its specs; missing files keep their names.
+    /// Errors if a file does not have its digest.
     pub(crate) fn restored(&self, row: &Record) -> Result<Restored, String> {
         let mut renamed = Vec::new();
         for (name, digest) in inputs(&row.inputs) {
@@ -192,7 +188,7 @@ impl Restored {
     }
 }
 
-/// Returns the content of a file of the bundle. Errors if it does not have its digest.
+/// Errors if the file does not have its digest.
 fn checked(file: &Path, expected: &str) -> Result<Vec<u8>, String> {
     let content = fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
     match digest(&content) == expected {
@@ -201,7 +197,6 @@ fn checked(file: &Path, expected: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Returns a path as a part of a spec.
 fn text(path: &Path) -> Result<String, String> {
     let text = path.to_string_lossy().into_owned();
     match text.contains([',', '=', '"', '\'', '(', ')']) {
@@ -210,8 +205,8 @@ fn text(path: &Path) -> Result<String, String> {
     }
 }
 
-/// Replaces a file name in a spec. A file name is the value of a key, or follows the name of a
-/// generator of files, so that other numbers and words with the same text stay unchanged.
+/// Replaces a file name in a spec: the value of a key, or the text after the name of a generator of
+/// files. Other numbers and words with the same text stay unchanged.
 fn replaced(spec: &str, name: &str, copy: &str) -> String {
     const BEFORE: [&str; 6] = ["=", "graph:", "file:", "matrix:", "fractions:", "tokens:"];
     let mut text = String::new();

@@ -1,10 +1,8 @@
-//! The bundled plugins. They are linked into the program, so that the program works without plugin
-//! files. If the folder of the program contains files of these plugins, the program uses the files
-//! instead of the linked plugins.
+//! The bundled plugins, which are linked into the program. Files of these plugins in the program's
+//! folder take precedence.
 
 use swapmeet_runner::plugin::linked::Linked;
 
-/// The bundled plugins, sorted by name.
 pub(crate) const PLUGINS: &[Linked] = &[
     Linked { name: "bine", table: swapmeet_plugin_bine::plugin_table },
     Linked { name: "classic", table: swapmeet_plugin_classic::plugin_table },

@@ -21,9 +21,7 @@ use swapmeet_runner::limits::{MemoryLimit, wait_for_double_memory};
 use swapmeet_runner::sandbox::{FileAccess, NO_SANDBOX, TRACE};
 use swapmeet_runner::topology;
 
-/// Runs the conformance tests of a plugin and prints the report.
 pub(crate) fn check(args: &CheckArgs) -> Result<ExitStatus, Failure> {
-    // Check the arguments before the first child process is started.
     for spec in &args.topologies {
         topology::parse(spec).map_err(|e| Failure::Usage(format!("--topology: {e}")))?;
     }
@@ -38,8 +36,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitStatus, Failure> {
         return Err(Failure::Usage(format!("{}: no such file", args.plugin.display())));
     }
     let own = |e: io::Error| Failure::Output(format!("examining {}: {e}", args.plugin.display()));
-    // The conformance tests send requests to the plugin. Each request runs in its own process,
-    // within these limits.
+    // Each request of the tests to the plugin runs in its own process, within these limits.
     let is_sandboxed = is_sandboxed(args.no_sandbox);
     let processes = Processes {
         program: std::env::current_exe().map_err(own)?,
@@ -51,8 +48,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitStatus, Failure> {
     if topologies.is_empty() {
         topologies = ladder();
     }
-    // The report lists the findings of the conformance tests first, and then the algorithms whose
-    // names other plugins also use.
+    // First the findings of the tests, then the algorithms whose names other plugins also use.
     let bench = BenchWithProgress::new(processes);
     let file = args.plugin.display().to_string();
     let report = examine(&bench, &file, &topologies, &wanted, args.fifo_depth);
@@ -78,8 +74,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitStatus, Failure> {
     Ok(if report.passed() { SUCCESS } else { SOME_FAILED })
 }
 
-/// Returns a remark for each algorithm that has the name of a bundled algorithm. Of two algorithms
-/// with the same name, only the one that is found first can be used.
+/// Returns a remark for each name of a bundled algorithm. Of two algorithms with the same name,
+/// only the first that is found can be used.
 fn name_clashes(report: &Report) -> Vec<Finding> {
     let algorithms = report
         .about
@@ -99,11 +95,11 @@ fn name_clashes(report: &Report) -> Vec<Finding> {
 struct BenchWithProgress {
     processes: Processes,
     bar: ProgressBar,
-    /// The requests whose process died, or in which an algorithm reported an error. The sandbox may
-    /// have caused this by refusing a system call.
+    /// The requests whose process died or whose algorithm failed, maybe because of a refused system
+    /// call.
     failed: RefCell<Vec<Request>>,
-    /// Whether a message states that something was not permitted. The kernel does not report which
-    /// files it refuses to open, so this is the only sign of a refused file.
+    /// Whether a message states a missing permission, the only sign of a file that the kernel
+    /// refused.
     is_denied: Cell<bool>,
 }
 
@@ -179,8 +175,7 @@ impl Bench for BenchWithProgress {
     }
 }
 
-/// Replies to one request of [`check`]. This function runs in a child process, because the plugin
-/// may crash the process.
+/// Replies to one request of [`check`], in a child process, which the plugin may crash.
 pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> {
     let request: Request = serde_json::from_str(&args.question).map_err(Failure::usage)?;
     let timeout = Duration::try_from_secs_f64(args.timeout).map_err(Failure::usage)?;
@@ -188,8 +183,8 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> 
         FileAccess { plugins: std::slice::from_ref(&args.plugin), readable: &request.inputs() };
     let memory = MemoryLimit::Doubling(args.memory);
     let replies = isolation::begin(memory, !args.no_sandbox, &access).map_err(Failure::output)?;
-    // Some requests make two plans at the same time, which may use twice the memory. This closure
-    // is called before such a request, and asks the parent process to raise the memory limit.
+    // Two plans at the same time may use twice the memory, so ask the parent process to raise the
+    // limit.
     let two = || {
         if replies.send(&Reply::AtOnce).is_ok() {
             wait_for_double_memory();
@@ -203,8 +198,7 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> 
             std::thread::park();
         }
     }
-    // The socket stays open until this process ends. If the plugin crashes it now, the parent
-    // process gets the reason.
+    // The socket stays open until this process ends, for the reason if the plugin crashes it now.
     std::mem::forget(replies);
     Ok(SUCCESS)
 }

@@ -14,7 +14,6 @@ use swapmeet_results::{
 };
 use swapmeet_runner::input::Text;
 
-/// Compares the times in result files, and prints the result.
 pub(crate) fn compare(args: &CompareArgs) -> Result<ExitStatus, Failure> {
     if args.overlap {
         return overlap(args);
@@ -80,8 +79,7 @@ fn overlap(args: &CompareArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Returns a table with a line for each pair. The specs that all pairs have in common are lines above
-/// the table.
+/// Returns a table of pairs below the specs that all have in common.
 fn overlap_table(pairs: &[Overlap]) -> String {
     let second = |pair: &Overlap| match pair.start_us {
         0.0 => pair.jobs[1].clone(),
@@ -147,8 +145,8 @@ fn overlap_csv(pairs: &[Overlap]) -> Result<String, impl std::error::Error> {
     csv_table([header].into_iter().chain(pairs.iter().map(line)))
 }
 
-/// Converts the error that a name is not that of an axis to a message with similar names. `always`
-/// are the names that do not depend on the rows.
+/// Adds similar names to the error that a name is no axis. `always` are the names that do not
+/// depend on the rows.
 pub(crate) fn unknown(
     flag: &'static str,
     name: &str,
@@ -166,8 +164,7 @@ pub(crate) fn unknown(
     Text::flag(flag, name).error(error.to_string()).near(&near, &all).into()
 }
 
-/// Converts the error of a comparison to a message. If no row has the baseline algorithm, the
-/// message suggests similar names.
+/// Suggests similar names if no row has the baseline algorithm.
 fn refused(error: CompareError) -> Failure {
     let message = error.to_string();
     match error {

@@ -1,8 +1,7 @@
 //! Tab completion in shells. Commands and flags are completed from the definition of the command
-//! line. Specs are completed from the available topologies, algorithms, workloads and machines,
-//! including the algorithms of the user's own plugins.
-//!
-//! The completion script makes the shell call this program at each Tab.
+//! line, and specs from the available topologies, workloads, machines and algorithms, including
+//! those of the user's plugins. The completion script makes the shell call this program at each
+//! Tab.
 
 mod bash;
 mod specs;
@@ -17,8 +16,7 @@ use specs::{
     algorithms, axes, machines, pairs_of_axes, properties, systems, topologies, workloads,
 };
 
-/// The environment variable in which the completion script gives the name of the shell when it
-/// requests completions.
+/// The variable in which the completion script names the shell when it requests completions.
 const VARIABLE: &str = "COMPLETE";
 
 /// If the shell requests completions, prints them and exits. Otherwise, does nothing.
@@ -26,7 +24,6 @@ pub(crate) fn answer() {
     CompleteEnv::with_factory(|| with_values(Cli::command())).var(VARIABLE).complete();
 }
 
-/// Prints the completion script for a shell.
 pub(crate) fn script(args: &CompletionsArgs) -> Result<ExitStatus, Failure> {
     let (name, mut script) = (args.shell.to_string(), Vec::new());
     let shells = Shells::builtins();

@@ -1,5 +1,4 @@
-//! The configuration files `swapmeet.toml`. The file in the current folder overrides the file in
-//! the user's folder.
+//! The configuration files `swapmeet.toml`. That of the current folder overrides the user's.
 
 use crate::failure::Failure;
 use crate::streams;
@@ -10,7 +9,6 @@ use swapmeet_workloads::file::read_bounded;
 
 const NAME: &str = "swapmeet.toml";
 
-/// Reads both configuration files and combines them.
 pub(crate) fn read() -> Result<Config, Failure> {
     if streams::is_test() {
         return Ok(Config::default());

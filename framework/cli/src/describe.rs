@@ -1,5 +1,5 @@
-//! `swapmeet list topologies --describe SPEC` prints the properties of a network and their sources.
-//! `list machines --describe SPEC` prints the parameters of a machine and their sources.
+//! `swapmeet list topologies --describe SPEC` and `list machines --describe SPEC`: properties of a
+//! network or parameters of a machine, with their sources.
 
 use crate::args::Format;
 use crate::failure::Failure;
@@ -15,12 +15,10 @@ use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::topology;
 
-/// A row of a table. The row of a network's property has the name, the computed value, the source,
-/// and the value in the paper. The row of a machine's parameter has the name, the value, the
-/// meaning and the source.
+/// A property of a network has the name, the computed value, the source, and the value in the
+/// paper. A parameter of a machine has the name, the value, the meaning and the source.
 type Row = [String; 4];
 
-/// Describes a topology in the given format.
 pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
     let topology =
         topology::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
@@ -52,12 +50,11 @@ pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
     }
 }
 
-/// A directed link, and its bandwidth as a multiple of the machine's link bandwidth.
+/// A directed link, and its bandwidth as a multiple of the machine's.
 type Link = ((u64, u64), f64);
 
-/// Returns the links of a network, sorted by the vertex that they leave, then by the vertex that
-/// they enter, then by bandwidth. The list is empty if the topology has more than 2^22 link
-/// numbers, because a list of that many links would be too long. Some of the numbers may be unused.
+/// Returns the links by start vertex, end vertex and bandwidth; empty if the topology has more than
+/// 2^22 link numbers, some of which may be unused.
 fn links(network: &Network) -> Vec<Link> {
     const MAX: u64 = 1 << 22;
     let slots = if network.link_slots() <= MAX { network.link_slots() } else { 0 };
@@ -67,8 +64,7 @@ fn links(network: &Network) -> Vec<Link> {
     links
 }
 
-/// Returns the text that lists the links of a network below its table. Links are written as in
-/// arguments such as `down=`.
+/// Lists the links of a network as in arguments such as `down=`.
 fn link_list(links: &[Link]) -> String {
     /// The largest number of links that a table lists.
     const MAX: usize = 1024;
@@ -107,9 +103,8 @@ fn link_list(links: &[Link]) -> String {
     if items.is_empty() { String::new() } else { text }
 }
 
-/// Describes a machine in the given format. The list starts with the values that the cost model or
-/// the planning reads, each with its source. The list ends with the values that the machine
-/// inherits from its preset, but that neither the model nor the planning reads.
+/// Describes a machine: first the values that the cost model or the planning reads, each with its
+/// source, then those of the preset that neither reads.
 pub(crate) fn machine(spec: &str, format: Format) -> Result<String, Failure> {
     let machine =
         Machine::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
@@ -159,8 +154,8 @@ fn pretty(value: &Value) -> Result<String, Failure> {
 }
 
 fn rows(topology: &Network) -> Result<Vec<Row>, Failure> {
-    // Collect two kinds of properties: those that this program computes by search or by formula,
-    // and those that the paper of the network states.
+    // First what this program computes by search or formula, then what the paper of the network
+    // states.
     let survey = Survey::of(topology);
     let spec = topology.spec();
     let Published { theorem_1, table_1, ratio } = Published::of(&spec).map_err(Failure::usage)?;
@@ -170,8 +165,6 @@ fn rows(topology: &Network) -> Result<Vec<Row>, Failure> {
             table_1.and_then(|figures| Some(format!("{} (Table I)", figures.get(column)?)));
         of_theorem.into_iter().chain(of_table).collect::<Vec<_>>().join(", ")
     };
-    // A row has the name of the property, its value with the method of the computation, and the
-    // value in the paper.
     let row = |name: &str, value: Option<(String, String)>, paper: String| {
         let (value, how) = value.unwrap_or_else(|| ("not known".to_owned(), String::new()));
         [name.to_owned(), value, how, paper]
@@ -204,12 +197,10 @@ fn rows(topology: &Network) -> Result<Vec<Row>, Failure> {
     if cost.is_some() {
         rows.push(row("cost ratio, (degree + diameter) / lg nodes", cost, paper_cost));
     }
-    // If there are several ranks per node, the rows so far describe the network of nodes, not the
-    // network of ranks.
+    // The rows so far describe the network of nodes, not that of ranks.
     if topology.shares_nodes() {
         rows.insert(0, row("ranks", known(topology.nodes().to_string(), ""), none()));
     }
-    // If the bandwidths of links differ, their range is shown.
     if let Some(bandwidths) = topology.bandwidths() {
         rows.push(row("bandwidths, of the machine's", range(bandwidths), none()));
     }

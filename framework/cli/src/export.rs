@@ -20,13 +20,11 @@ use swapmeet_results::atomic_file::StagingFolder;
 use swapmeet_results::{Record, Status, Verified, columns};
 use swapmeet_runner::case::Case;
 
-/// The maximum number of pairs of nodes whose block sizes are exported. The sizes of this many pairs
-/// take 128 MiB.
+/// The maximum number of pairs of nodes whose block sizes are exported, which take 128 MiB.
 const MOST_PAIRS: u64 = 1 << 24;
 
 mod timing;
 
-/// Writes the schedule of one algorithm on one topology if the schedule is valid.
 pub(crate) fn export(args: &ExportArgs) -> Result<ExitStatus, Failure> {
     let algorithm = std::slice::from_ref(&args.algorithm);
     let cases = trace::cases(&args.schedule, algorithm, args.timeout, &args.plugins)?;
@@ -57,8 +55,8 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitStatus, Failure> {
     }
 }
 
-/// Writes the schedule to `file` as `trace --format json` does. Returns the row of the case, or
-/// `None` after an interrupt.
+/// Writes the schedule as `trace --format json` does. Returns its row, or `None` after an
+/// interrupt.
 fn printed(
     case: &Case,
     args: &ExportArgs,
@@ -71,8 +69,8 @@ fn printed(
     Ok(record)
 }
 
-/// Writes the schedule in another format to `folder`. The caller later moves the files to `place`,
-/// so error messages name `place`.
+/// Writes the schedule in another format to `folder`. Error messages name `place`, to which the
+/// caller moves the files.
 pub(crate) fn translated(
     case: &Case,
     plugins: &PluginArgs,
@@ -85,8 +83,7 @@ pub(crate) fn translated(
         ExportError::Write(error) => Failure::file(place, &error),
     };
     let mut exporter = Exporter::new(format, folder);
-    // If the algorithm does not implement the collective, or if the workload has no block sizes for
-    // this topology, return a row with the status `unsupported`, as `run` does.
+    // Return a row with the status `unsupported`, as `run` does.
     let implements = case.algorithm.algorithm.check_implements(case.workload.collective());
     let task = match implements.and_then(|()| case.workload.task(&case.topology, case.seed)) {
         Ok(task) => task,
@@ -95,8 +92,7 @@ pub(crate) fn translated(
             return Ok(Some(Box::new(refused)));
         }
     };
-    // An exported file starts with a header that identifies the case. The table of block sizes per
-    // pair of nodes takes much memory, so it is only built for formats that use it.
+    // The table of block sizes takes much memory, so it is only built for formats that use it.
     let communicators = task.communicators.as_deref();
     let members = communicators.is_some() && format.over == Over::OneCommunicator;
     if communicators.is_some() && format.over == Over::Unsupported {
@@ -153,7 +149,7 @@ pub(crate) fn translated(
             .map(u64::from)
             .collect(),
     };
-    // The events of `trace` are converted one at a time, so the whole schedule is never in memory.
+    // One event at a time, so that the whole schedule is never in memory.
     let passed_on = |error: io::Error| failed(error.into());
     exporter.head(head).map_err(|e| passed_on(io::Error::other(e)))?;
     for (from, to, bytes) in case.machine.background().into_iter().flat_map(Background::flows) {
@@ -166,8 +162,7 @@ pub(crate) fn translated(
     let omitted = Omitted { routes: !format.wants_routes, contents: !format.wants_blocks() };
     let (record, written) = trace::events(case, plugins, (omitted, members), &mut lines)?;
     written.map_err(passed_on)?;
-    // Finish the exported files only if the schedule is valid. Files that are not finished are
-    // incomplete.
+    // Files that are not finished are incomplete.
     if let Some(record) = record.as_ref().filter(|record| record.status == Status::Ok)
         && let Some(deadlock) = exporter.finish(&measured(case, record)).map_err(failed)?
     {
@@ -178,28 +173,25 @@ pub(crate) fn translated(
     Ok(record)
 }
 
-/// Returns the formats that have several communicators.
 fn supporting() -> Vec<&'static str> {
     let supports = |format: &&Format| format.over != Over::Unsupported;
     FORMATS.iter().filter(supports).map(|format| format.name).chain([JSON.0]).collect()
 }
 
-/// Returns the ranks of each communicator.
 fn ranks(communicators: &Communicators) -> Vec<Vec<u64>> {
     let of_one = |ranks: &[u32]| ranks.iter().map(|rank| u64::from(*rank)).collect();
     communicators.all().map(of_one).collect()
 }
 
-/// Returns the token classes of a node, each as its total bytes and its receivers. A class consists
-/// of the tokens that have the same receivers.
+/// Returns the classes of a node, each as its bytes and its receivers.
 fn classes(tokens: &Tokens, node: u64) -> Vec<(u64, Vec<u64>)> {
     let receivers = |class| tokens.receivers(node, class).iter().map(|r| u64::from(*r)).collect();
     (0..).zip(tokens.bytes(node)).map(|(class, bytes)| (*bytes, receivers(class))).collect()
 }
 
-/// Returns the columns of a row for future measurements of this schedule. Measured values are
-/// placeholders, which the replay program replaces. Predicted values are kept only if they are the
-/// same in every run of the schedule, such as the number of messages.
+/// Returns the columns for future measurements of this schedule. Placeholders are replaced by the
+/// replay program. Predicted values are kept only if every run of the schedule has them, such as
+/// the number of messages.
 fn measured(case: &Case, record: &Record) -> Vec<(&'static str, String)> {
     let row = Record {
         status: Status::Ok,
@@ -230,8 +222,7 @@ fn measured(case: &Case, record: &Record) -> Vec<(&'static str, String)> {
 
 /// The destination of an export.
 enum Place {
-    /// The path of the exported file, or `-` for standard output, and the name of the file in the
-    /// staging folder.
+    /// The path of the file, or `-`, and its name in the staging folder.
     File(PathBuf, &'static str),
     Folder(PathBuf),
 }
@@ -246,8 +237,7 @@ impl Place {
         }
         output::may_write(out, args.over, run::input_files_of_case(case))?;
         let is_full = || std::fs::read_dir(out).is_ok_and(|mut files| files.next().is_some());
-        // The folder must be empty unless `--force` is given. Otherwise, files of an earlier export
-        // could be mistaken for files of this export.
+        // Files of an earlier export could be mistaken for files of this one.
         if matches!(shape, OutputKind::Folder) && !args.over.force && is_full() {
             let out = out.display();
             return Err(Failure::Usage(format!(
@@ -260,7 +250,7 @@ impl Place {
         })
     }
 
-    /// Creates an empty temporary folder on the same disk as the destination.
+    /// The folder must be on the same disk as the destination.
     fn staging(&self) -> Result<StagingFolder, Failure> {
         let near = match self {
             Self::File(out, _) if output::is_stdout(out) => std::env::temp_dir(),
@@ -272,7 +262,6 @@ impl Place {
         StagingFolder::new(&near).map_err(|e| Failure::file(&near, &e))
     }
 
-    /// Moves the staged files to the destination.
     fn fill(&self, staging: &paths::Path) -> Result<(), Failure> {
         match self {
             Self::File(out, name) => output::file(out, |out| {

@@ -27,8 +27,7 @@ pub(crate) const INTERRUPTED: ExitStatus = 130;
 pub(crate) enum Failure {
     /// An error at a known position of the input.
     Input(Box<InputError>),
-    /// An error without a position in the input that the user can correct, such as a missing file
-    /// or an unreadable folder.
+    /// An error without a position that the user can correct, such as a missing file.
     Usage(String),
     /// Output could not be written.
     Output(String),
@@ -45,18 +44,17 @@ impl From<InputError> for Failure {
 }
 
 impl Failure {
-    /// Converts an error that the user can correct to [`Failure::Usage`].
+    /// An error that the user can correct.
     pub(crate) fn usage(error: impl Into<Box<dyn Error>>) -> Self {
         Self::Usage(error.into().to_string())
     }
 
-    /// Converts an error that is not caused by the input to [`Failure::Output`].
+    /// An error that the input does not cause.
     pub(crate) fn output(error: impl Into<Box<dyn Error>>) -> Self {
         Self::Output(error.into().to_string())
     }
 
-    /// Converts an error of writing to standard output. The error of a closed pipe is not reported
-    /// to the user.
+    /// A closed pipe is not reported to the user.
     pub(crate) fn printing(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::ClosedPipe;
@@ -64,14 +62,13 @@ impl Failure {
         Self::writing("standard output", error)
     }
 
-    /// Returns the failure for an error while writing `what`. For standard output, use
-    /// [`Self::printing`].
+    /// `what` is no standard output, for which see [`Self::printing`].
     pub(crate) fn writing(what: &str, error: &io::Error) -> Self {
         Self::Output(format!("{what}: {error}"))
     }
 
-    /// Converts an error of opening or writing a file. If no file can be created at this path, the
-    /// error is a usage error, because the user can correct it. A failing disk is an output error.
+    /// Converts an error of a file: a usage error if no file can be created at this path, because
+    /// the user can correct it, and an output error if the disk fails.
     pub(crate) fn file(path: &Path, error: &io::Error) -> Self {
         use io::ErrorKind::{
             AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied,
@@ -94,7 +91,6 @@ impl Failure {
         }
     }
 
-    /// Prints the message and returns the exit status.
     pub(crate) fn report(self) -> ExitStatus {
         match self {
             Self::Input(error) => {

@@ -14,12 +14,10 @@ use swapmeet_results::{CsvSink, Record, Sink, Status, Verified};
 use swapmeet_runner::topology;
 use swapmeet_workloads::file::{read_bounded, read_regular};
 
-/// Writes one row for each measured time in the files.
 pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, Failure> {
     /// The maximum number of bytes of a measurement file.
     const LONGEST: u64 = 256 << 20;
-    // The machine name becomes a part of the column `machine`, in which commas and colons separate
-    // parameters.
+    // The name becomes a part of the column `machine`, in which commas and colons have a meaning.
     check_text("--name", &args.name)?;
     args.algorithm.iter().try_for_each(|name| check_text("--algorithm", name))?;
     if args.name.contains([',', ':', '"']) {
@@ -29,16 +27,14 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, Failure> {
         )));
     }
     output::may_write(&args.out, args.over, &args.files)?;
-    // Most measurement files state the number of ranks but not the topology, so the user can give
-    // the topology.
+    // Most measurement files do not state the topology.
     let given = args.topology.as_deref().map(|spec| {
         let known = topology::parse(spec).map_err(|e| Failure::Usage(format!("--topology: {e}")));
         known.map(|known| (known.spec(), known.nodes()))
     });
     let given = given.transpose()?;
     let mut rows = Vec::new();
-    // Several measurements of the same case, in one file or in several files, are numbered as
-    // repetitions.
+    // Measurements of the same case, in any file, are numbered as repetitions.
     let mut repetitions: HashMap<[String; 4], u32> = HashMap::new();
     let mut omitted = 0;
     for file in &args.files {
@@ -78,7 +74,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, Failure> {
             rows.push(row);
         }
     }
-    // The output is only written after all files have been read without error.
+    // After all files have been read without error.
     output::file(&args.out, |out| {
         let mut sink = CsvSink::new(out);
         rows.iter().try_for_each(|row| sink.record(row))?;
@@ -91,8 +87,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Errors if a text is empty or contains characters that a terminal interprets. The text becomes
-/// part of rows, which may be printed.
+/// Errors if a text of rows, which may be printed, is empty or has control characters.
 fn check_text(flag: &str, text: &str) -> Result<(), Failure> {
     if !text.is_empty() && !text.contains(is_unsafe) {
         return Ok(());
@@ -109,8 +104,7 @@ fn counterpart_of(measurement: &Measurement, ranks: u64) -> Option<&'static str>
     counterpart(collective, algorithm.as_deref()?, ranks, *size)
 }
 
-/// Returns the topology of a row and its number of nodes. The topology is the one that the user
-/// gives, otherwise the one that the file states, otherwise a fully connected network.
+/// Returns the topology, given by the user or the file or else fully connected, and its nodes.
 fn place(
     args: &ImportArgs,
     given: Option<&(String, u64)>,
@@ -137,8 +131,8 @@ fn place(
 }
 
 /// Returns the communicators that ran the collective at the same time, and the value of `over=`:
-/// those of the flags, otherwise the groups of the file if each has consecutive ranks. Returns
-/// `None` if all ranks are one communicator. `topology` is the spec of the network.
+/// those of the flags, otherwise the groups of the file if each has consecutive ranks; `None` if
+/// all ranks are one communicator.
 fn communicators(
     args: &ImportArgs,
     measurement: &Measurement,
@@ -216,7 +210,6 @@ fn row(
     }
 }
 
-/// Returns the note of a row: the source of its time, and the note of the measurement.
 fn note_of(file: &Path, measurement: &Measurement) -> String {
     let line =
         if measurement.line > 0 { format!(", line {}", measurement.line) } else { String::new() };

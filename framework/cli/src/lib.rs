@@ -61,21 +61,18 @@ use failure::{BAD_INPUT, ExitStatus, Failure, SUCCESS};
 /// The observers that a worker can run.
 const OBSERVERS: &[ObserverKind] = &[trace::TRACE, RECORD];
 
-/// Runs the program in this process: parses the arguments of the process, writes to its standard
-/// output and standard error, and returns its exit status.
+/// Runs the program with the arguments and streams of this process, and returns its exit status.
 pub fn main() -> ExitCode {
     prepare();
     complete::answer();
     ExitCode::from(run_command(std::env::args_os()))
 }
 
-/// Runs a command as a test, without another process: plugins run in this process, and everything
-/// that the command prints is returned with its exit status. `args` are the words after the name
-/// of the program.
+/// Runs a command as a test, in this process, and returns everything that it prints with its exit
+/// status. `args` are the words after the name of the program.
 ///
-/// The program itself never runs plugins in the process that writes rows, so this function exists
-/// only with the feature `in-process`, which only tests use. Configuration files and plugin folders
-/// of the user are ignored.
+/// Only tests use the feature `in-process`, because the program itself never runs plugins in the
+/// process that writes rows. Configuration files and plugin folders of the user are ignored.
 #[cfg(feature = "in-process")]
 pub fn run<S: Into<OsString>>(args: impl IntoIterator<Item = S>) -> Captured {
     prepare();
@@ -83,15 +80,14 @@ pub fn run<S: Into<OsString>>(args: impl IntoIterator<Item = S>) -> Captured {
     streams::capture(|| run_command(words))
 }
 
-/// Gives the plugins that are linked into this process the paths and the digest of `program`, which
-/// must be built from the same code. A test calls this function before it uses a plugin.
+/// Gives the linked plugins the paths and digest of `program`, which must have the same code. A
+/// test calls this before it uses a plugin.
 #[cfg(feature = "in-process")]
 pub fn act_as(program: &Path) {
     swapmeet_runner::plugin::linked::act_as(program);
     prepare();
 }
 
-/// Returns the plugins that are linked into the program.
 #[cfg(feature = "in-process")]
 pub fn bundled_plugins() -> Registry {
     prepare();
@@ -109,8 +105,8 @@ pub fn worker_in_thread() -> Workers {
 fn prepare() {
     static PREPARED: Once = Once::new();
     PREPARED.call_once(|| {
-        // Ignore the signal that the system sends when a file exceeds its size limit. Then the
-        // write returns an error instead of ending the program.
+        // A write to a file above its size limit then returns an error instead of ending the
+        // program.
         drop(signal_hook::flag::register(SIGXFSZ, Arc::default()));
         swapmeet_runner::limits::raise_descriptors();
         swapmeet_runner::plugin::linked::offer(bundled::PLUGINS);
@@ -127,8 +123,7 @@ fn run_command(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
         Ok(cli) => cli,
         Err(error) => return without_command(&args::with_kinds_of_flag(error)),
     };
-    // Each subcommand has its own module. Hidden subcommands run only in child processes, which
-    // other subcommands start.
+    // Hidden subcommands run only in child processes, which other subcommands start.
     let outcome = match &cli.command {
         Command::Run(args) if args.tui => tui::watch(args),
         Command::Run(args) => match args.real_ranks.on {
@@ -166,7 +161,6 @@ fn run_command(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
     outcome.unwrap_or_else(Failure::report)
 }
 
-/// Prints the requested help or version, or the error in the flags.
 fn without_command(error: &clap::Error) -> ExitStatus {
     match streams::print_clap(error) {
         Ok(()) => u8::try_from(error.exit_code()).unwrap_or(BAD_INPUT),
@@ -174,14 +168,12 @@ fn without_command(error: &clap::Error) -> ExitStatus {
     }
 }
 
-/// Runs as a worker process, which executes jobs of the parent process.
 fn worker(args: &WorkerArgs) -> Result<ExitStatus, Failure> {
     swapmeet_runner::worker::serve(args.memory_limit, !args.no_sandbox, OBSERVERS)
         .map(|()| SUCCESS)
         .map_err(Failure::output)
 }
 
-/// Reports the contents of a plugin file to the parent process.
 fn describe_plugins(args: &DescribePluginsArgs) -> Result<ExitStatus, Failure> {
     swapmeet_runner::describe::serve(
         &args.file,

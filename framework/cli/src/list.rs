@@ -24,17 +24,14 @@ use swapmeet_runner::registry::Registry;
 use swapmeet_runner::topology::parse as parse_topology;
 use swapmeet_workloads::generators;
 
-/// A list with a title, a header and rows.
 struct List {
     title: &'static str,
     header: &'static [&'static str],
     rows: Vec<Vec<String>>,
 }
 
-/// Prints one list or all lists.
 pub(crate) fn list(args: &ListArgs) -> Result<ExitStatus, Failure> {
     let written = |text: &str| output::print(&format!("{}\n", text.trim_end()));
-    // `--describe SPEC` analyses one topology or machine instead of printing a list.
     if let Some(spec) = &args.describe {
         let described = match args.kind {
             None | Some(Kind::Topologies) => describe::topology(spec, args.format)?,
@@ -51,7 +48,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitStatus, Failure> {
         written(&described)?;
         return Ok(SUCCESS);
     }
-    // If no kind is given, print all lists one after another, except the list of row columns.
+    // Without a kind, print all lists except that of columns.
     let kinds = match args.kind {
         Some(kind) => vec![kind],
         None if args.format == Format::Csv => {
@@ -102,7 +99,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Keeps only the algorithms of one collective. Errors if no collective has this name.
+/// Errors if no collective has this name.
 fn keep_collective(lists: &mut [List], word: &str) -> Result<(), Failure> {
     let [List { title: "algorithms", rows, .. }] = lists else {
         return Err(Failure::Usage(
@@ -127,16 +124,15 @@ fn keep_collective(lists: &mut [List], word: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Keeps only the algorithms that run on a topology. They plan the workload on a machine with one
-/// port, so the list is correct also for algorithms that refuse a case while they plan.
+/// Keeps the algorithms that run on a topology. They plan the workload on a machine with one port,
+/// because some refuse a case only while they plan.
 fn keep_supported(
     lists: &mut [List],
     topology: &str,
     args: &ListArgs,
     registry: &Registry,
 ) -> Result<(), Failure> {
-    /// The time limit of an algorithm in seconds. An algorithm that plans for longer is listed,
-    /// because it has not refused the case.
+    /// An algorithm that plans for longer has not refused the case, and is listed.
     const MOST_SECONDS: f64 = 2.0;
     let [List { title: "algorithms", rows, .. }] = lists else {
         return Err(Failure::Usage(
@@ -176,8 +172,8 @@ fn keep_supported(
     Ok(())
 }
 
-/// Returns a workload of a collective with blocks of 1 KiB, as the default workload has. `word` is the
-/// name of the collective. Tokens are for one expert of each node.
+/// Returns a workload with blocks of 1 KiB, as the default workload has. Tokens are for one expert
+/// of each node.
 fn default_workload(word: &str, nodes: u64) -> String {
     let kind = COLLECTIVES.into_iter().find(|kind| kind.word == word);
     let kind = kind.unwrap_or_else(|| unreachable!("`{word}` was checked"));
@@ -189,8 +185,7 @@ fn default_workload(word: &str, nodes: u64) -> String {
     format!("{word}/{}:1KiB", first.name)
 }
 
-/// Keeps only the entries with these names, in their order. If there is no such entry, the error
-/// suggests similar names.
+/// Keeps the entries with these names, in their order. Errors suggest similar names.
 fn keep_entries(list: &mut List, names: &[String]) -> Result<(), Failure> {
     let entry = |name: &String| {
         let rows = list.rows.iter().filter(|row| row[0] == *name).cloned().collect::<Vec<_>>();
@@ -210,7 +205,6 @@ fn no_entry(list: &List, name: &str) -> Failure {
     Failure::Usage(format!("{}: no entry `{name}`; {help}", list.title))
 }
 
-/// Returns the list of all entries of a kind.
 fn make(kind: Kind, registry: &Registry) -> List {
     let texts = |row: &[&str]| row.iter().map(|s| (*s).to_owned()).collect::<Vec<String>>();
     match kind {
@@ -237,8 +231,7 @@ fn make(kind: Kind, registry: &Registry) -> List {
             header: &["name", "spec", "what it is"],
             rows: families().iter().map(|f| texts(&[f.name, f.syntax, f.help])).collect(),
         },
-        // An all-to-all generator is listed under its own name. Other workloads are listed under
-        // the name of their collective.
+        // An all-to-all generator has its own name, and other workloads that of their collective.
         Kind::Workloads => List {
             title: "workloads",
             header: &["name", "spec", "what it is"],
@@ -344,9 +337,8 @@ fn make(kind: Kind, registry: &Registry) -> List {
     }
 }
 
-/// Returns all algorithms, each with the title of its group. The groups of the papers in `PAPERS`
-/// are first, followed by one group for each plugin. Reconstructions of published algorithms are
-/// last.
+/// Returns all algorithms with the titles of their groups: the papers in `PAPERS`, then each
+/// plugin, then reconstructions of published algorithms.
 fn in_groups(registry: &Registry) -> Vec<(String, &Algorithm)> {
     const RECONSTRUCTIONS: &str = "reconstructions from descriptions, without the paper's text";
     let group = |a: &Algorithm| match a.main_paper() {
@@ -368,8 +360,7 @@ fn collectives(algorithm: &Algorithm) -> String {
 
 fn params(algorithm: &Algorithm) -> String {
     let one = |p: &Param| match p.default.as_str() {
-        // If the default text is empty, the default value depends on the problem, and the help text
-        // describes this value.
+        // The help text describes a default that depends on the problem.
         "" => format!("{}=.. ({})", p.key, p.help),
         default => format!("{}={default} ({})", p.key, p.help),
     };
@@ -406,7 +397,6 @@ fn as_json(lists: &[List], registry: &Registry) -> Result<String, serde_json::Er
     serde_json::to_string_pretty(&value)
 }
 
-/// Returns all properties of an algorithm as JSON.
 fn in_full(a: &Algorithm) -> Value {
     let params: Vec<Value> = a
         .params

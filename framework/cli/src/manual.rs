@@ -1,5 +1,4 @@
-//! `swapmeet man`: manual pages. They are generated from the definition of the command line, so
-//! that they always agree with it.
+//! `swapmeet man`: manual pages from the definition of the command line.
 
 use crate::args::{Cli, ManArgs};
 use crate::failure::{ExitStatus, Failure, SUCCESS};
@@ -8,7 +7,6 @@ use clap::{Command, CommandFactory};
 use std::io;
 use swapmeet_results::atomic_file::StagingFolder;
 
-/// Prints the main manual page, or writes all pages to a folder.
 pub(crate) fn man(args: &ManArgs) -> Result<ExitStatus, Failure> {
     let program = visible();
     match &args.out {
@@ -37,7 +35,6 @@ pub(crate) fn man(args: &ManArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Returns the definition of the command line without hidden commands.
 fn visible() -> Command {
     let all = Cli::command().disable_help_subcommand(true);
     let commands: Vec<Command> =

@@ -8,7 +8,6 @@ use std::io::{self, Write};
 use swapmeet_results::{CsvSink, Shards, Sink};
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<ExitStatus, Failure> {
-    // Check the input files and the destination before anything is written.
     output::may_write(&args.out, args.over, args.files.iter().chain(&args.experiment))?;
     let shards = Shards::read(&args.files).map_err(Failure::usage)?;
     result_files::warn(shards.torn());

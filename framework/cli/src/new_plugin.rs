@@ -1,5 +1,4 @@
-//! `swapmeet new-plugin` creates the first files of a new plugin. `swapmeet header` prints the C
-//! header of the plugin interface.
+//! `swapmeet new-plugin` and `swapmeet header`, for the first files of a plugin.
 
 use crate::args::NewPluginArgs;
 use crate::failure::{ExitStatus, Failure, SUCCESS};
@@ -9,7 +8,6 @@ use crate::say::say;
 use std::path::Path;
 use swapmeet_template::{HEADER, Language, Name, Workspace, WriteError, files, write};
 
-/// Creates the folder of a new plugin, and prints the next steps for its author.
 pub(crate) fn new_plugin(args: &NewPluginArgs) -> Result<ExitStatus, Failure> {
     let name = Name::parse(&args.name).map_err(Failure::usage)?;
     let folder = Path::new(name.as_str());
@@ -39,7 +37,6 @@ pub(crate) fn new_plugin(args: &NewPluginArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Prints the C header of the plugin ABI.
 pub(crate) fn header() -> Result<ExitStatus, Failure> {
     output::print(HEADER)?;
     Ok(SUCCESS)

@@ -1,5 +1,5 @@
-//! `swapmeet optimum`: computes the minimum time in which a network can move the bytes of a
-//! workload, and names the bottleneck. It also compares the times of algorithms with this minimum.
+//! `swapmeet optimum`: the minimum time in which a network can move the bytes of a workload, the
+//! bottleneck, and the times of algorithms in comparison.
 
 use crate::args::{OptimumArgs, OptimumFormat};
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
@@ -32,7 +32,6 @@ use swapmeet_workloads::file::{MAX_BYTES, read_bounded};
 
 mod answer;
 
-/// Computes and prints the optimum, or verifies a certificate.
 pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitStatus, Failure> {
     if let Some(file) = &args.check {
         return verify(file, args.format);
@@ -44,7 +43,6 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitStatus, Failure> {
     if let Some(path) = &args.certificate {
         output::may_write(path, args.over, cases.iter().flat_map(run::input_files_of_case))?;
     }
-    // Find the interval that contains the optimum, and write the certificate.
     let start = Instant::now();
     let Case { topology, workload, machine, .. } = first;
     let setting = Setting::new(topology, workload, Arc::clone(machine), first.seed)?;
@@ -61,13 +59,12 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitStatus, Failure> {
     }
     let optimum_us = setting.with_startups(&optimum);
     let mut answer = Answer { optimum, wanted_gap: args.gap, optimum_us, seconds, schedule: None };
-    // A narrow interval is printed before the algorithms run, because the runs can take minutes. The
-    // upper end of a wide one may be that of a schedule.
+    // The algorithms can take minutes, so print a narrow interval before. A schedule may lower the
+    // upper end of a wide one.
     let is_early = args.format == OptimumFormat::Text && !answer.is_wide();
     if is_early {
         output::print(&answer.interval_text())?;
     }
-    // Run the algorithms, unless the network is too large.
     let runs = topology.nodes() <= answer::MAX_RUN_NODES;
     let cases = if runs { &cases[..] } else { &[] };
     let Some(rows) = run::collect(cases, None, &args.plugins)? else {
@@ -102,11 +99,9 @@ fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> 
     run::cases_of_all_algorithms(experiment, registry)
 }
 
-/// The problem to solve: a task on a machine.
 struct Setting {
     task: Task,
-    /// The number of bytes per unit of load: the block size if loads are counted in blocks,
-    /// otherwise 1.
+    /// The bytes of a unit of load: the block size if blocks are counted, otherwise 1.
     unit_bytes: f64,
     machine: Arc<Machine>,
     /// The name of the problem in messages to the user.
@@ -160,9 +155,8 @@ impl Setting {
             .map_err(|e| Failure::Usage(format!("{} on {}: {e}", self.name, self.machine)))
     }
 
-    /// Returns a lower bound for the time of any schedule, in µs. It is the lower end of the
-    /// interval that contains the optimum, plus the start-ups and latencies that every schedule
-    /// has.
+    /// Returns a lower bound for the time of any schedule, in µs: the lower end of the interval,
+    /// plus the start-ups and latencies that every schedule has.
     fn with_startups(&self, optimum: &Optimum) -> f64 {
         let traffic = Traffic::of(&self.task).in_bytes(self.unit_bytes);
         let link_byte_us = self.machine.network_rates().map_or(0.0, |rates| rates.link_byte_us);
@@ -172,8 +166,7 @@ impl Setting {
     }
 }
 
-/// Verifies the certificate in a file. The certificate names the specs of a topology, a workload
-/// and a machine. Its network and its demand must be those that result from these specs.
+/// Verifies a certificate, whose network and demand must result from the specs that it names.
 fn verify(file: &Path, format: OptimumFormat) -> Result<ExitStatus, Failure> {
     let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
     let text = read_bounded(file, MAX_BYTES, "a certificate").map_err(wrong)?;
@@ -222,7 +215,6 @@ fn verify(file: &Path, format: OptimumFormat) -> Result<ExitStatus, Failure> {
     Ok(if result.is_ok() { SUCCESS } else { SOME_FAILED })
 }
 
-/// Builds the network, the demand and the time unit from the specs that a certificate names.
 fn named(origin: &ProblemSpecs) -> Result<(CapacityNetwork, Demand, f64), Failure> {
     let at = Text::flag("topology", &origin.topology);
     let network = parse_topology(&at.value).map_err(|e| spec_error(&at, &e))?;

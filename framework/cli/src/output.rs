@@ -1,5 +1,5 @@
-//! Output of the program. Standard output contains only data. Files are written completely or not
-//! at all.
+//! Output of the program. Standard output has only data. Files are written completely or not at
+//! all.
 
 use crate::args::Overwrite;
 use crate::failure::Failure;
@@ -14,18 +14,15 @@ use std::sync::{Arc, OnceLock};
 use swapmeet_results::atomic_file::{self, AtomicWriteError};
 use tempfile::NamedTempFile;
 
-/// Returns whether standard output is a terminal.
 pub(crate) fn is_terminal() -> bool {
     streams::stdout().is_terminal()
 }
 
-/// Writes text to standard output and flushes it.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     self::text(Path::new("-"), text)
 }
 
-/// Writes text to standard output, without the spaces and line ends at its end, and ends the last
-/// line.
+/// Writes text to standard output without the white space at its end, and ends the last line.
 pub(crate) fn print_trimmed(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
@@ -88,7 +85,6 @@ pub(crate) fn file(
     }
 }
 
-/// A destination of which every write fails after a signal.
 struct Interruptible<'a> {
     out: &'a mut dyn Write,
     interrupted: &'a AtomicBool,
@@ -113,14 +109,13 @@ pub(crate) fn text(path: &Path, text: &str) -> Result<(), Failure> {
     file(path, |out| out.write_all(text.as_bytes()))
 }
 
-/// Creates an empty temporary file that can later replace the file at `path`. Returns the temporary
-/// file and the path of the file that it will replace, which differs from `path` if `path` is a
-/// symbolic link.
+/// Returns an empty temporary file, and the path of the file that it can replace, which is not
+/// `path` if that is a symbolic link.
 pub(crate) fn temporary_for(path: &Path) -> Result<(NamedTempFile, PathBuf), Failure> {
     atomic_file::draft_for(path).map_err(|e| not_written(path, e))
 }
 
-/// Locks a file until it is closed. Errors if another run of this program has locked the file.
+/// Errors if another run of this program has locked the file.
 pub(crate) fn lock(file: &File, path: &Path) -> Result<(), Failure> {
     atomic_file::lock(file).map_err(|e| not_written(path, e))
 }
@@ -135,8 +130,8 @@ fn not_written(path: &Path, error: AtomicWriteError) -> Failure {
     }
 }
 
-/// Errors if `place` is one of the input files `read`, or if `place` exists and the user has not
-/// allowed overwriting. Call this function before the work begins.
+/// Errors if `place` is an input file, or exists and must not be overwritten. This is called before
+/// the work begins.
 pub(crate) fn may_write<P: AsRef<Path>>(
     place: &Path,
     over: Overwrite,
@@ -152,8 +147,7 @@ pub(crate) fn may_write<P: AsRef<Path>>(
     }
 }
 
-/// Returns the error for an existing file that may not be overwritten. `or` is the text in the
-/// message that names an alternative to overwriting.
+/// The error that a file exists. `or` names an alternative to overwriting.
 pub(crate) fn exists_error(place: &Path, bytes: u64, or: &str) -> Failure {
     let place = place.display();
     Failure::Usage(format!(
@@ -170,8 +164,7 @@ pub(crate) fn refuse_inputs<P: AsRef<Path>>(
         std::fs::metadata(path).ok().filter(Metadata::is_file).map(|m| (m.dev(), m.ino()))
     };
     let Some(own) = identity(out) else { return Ok(()) };
-    // The file of the running program contains the bundled algorithms, so this file also counts as
-    // an input file.
+    // The running program contains the bundled algorithms, so its file is an input, too.
     let is_program = std::env::current_exe().is_ok_and(|program| identity(&program) == Some(own));
     match is_program || read.into_iter().any(|path| identity(path.as_ref()) == Some(own)) {
         true => Err(Failure::Usage(format!(

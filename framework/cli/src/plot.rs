@@ -15,7 +15,7 @@ use swapmeet_results::{Comparison, Record, compare};
 
 pub(crate) fn plot(PlotArgs(kind): &PlotArgs) -> Result<ExitStatus, Failure> {
     let args = kind.figure();
-    // Report invalid names and sizes before any rows are read.
+    // Report invalid names and sizes before reading rows.
     let format = format(args)?;
     output::may_write(&args.out, args.over, &args.rows.files)?;
     let data = args.data.then(|| args.out.with_extension("csv")).filter(|data| *data != args.out);
@@ -24,14 +24,13 @@ pub(crate) fn plot(PlotArgs(kind): &PlotArgs) -> Result<ExitStatus, Failure> {
     }
     let paper = Paper { width: args.width, font: args.font };
     paper.check().map_err(Failure::Usage)?;
-    // Each kind of figure checks that the rows contain the values that the figure draws.
+    // Each kind of figure checks that the rows have the values that it draws.
     let mut files = result_files::read(&args.rows.files)?;
     let algorithms = algorithms(&files);
     let mut selection = RowSelection::new(&args.rows);
     files.iter_mut().for_each(|(_, rows)| rows.retain(|row| selection.contains(row)));
     selection.check()?;
     let drawn = figure(kind, &files, &algorithms)?;
-    // Write the file only if the whole figure could be drawn.
     let file = |format| drawn.file(format, &paper, f64::from(args.scale)).map_err(unwritten);
     let bytes = file(format)?;
     output::file(&args.out, |out| out.write_all(&bytes))?;
@@ -45,8 +44,7 @@ pub(crate) fn plot(PlotArgs(kind): &PlotArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Makes the figure of a kind. `algorithms` are all algorithms of the files, including those that
-/// are not shown.
+/// `algorithms` are all of the files, including those that are not shown.
 fn figure(
     kind: &PlotKind,
     files: &[(String, Vec<Record>)],
@@ -70,8 +68,7 @@ fn figure(
     };
     Ok(match kind {
         PlotKind::Curves(args) => {
-            // Over failed links, also draw the optimum. It shows how much of the slowdown no
-            // schedule can avoid.
+            // The optimum over failed links shows how much of the slowdown no schedule can avoid.
             let baseline = args.baseline.as_deref();
             let comparison = compare(files, baseline).map_err(Failure::usage)?;
             let x = match &args.x {
@@ -128,13 +125,11 @@ fn figure(
     })
 }
 
-/// Returns the names of all algorithms, without duplicates.
 fn algorithms(files: &[(String, Vec<Record>)]) -> Vec<String> {
     let names = files.iter().flat_map(|(_, rows)| rows).map(|row| row.algorithm.clone());
     names.collect::<BTreeSet<String>>().into_iter().collect()
 }
 
-/// Converts the error of writing a figure in a file format.
 fn unwritten(error: DrawError) -> Failure {
     match error {
         DrawError::NoCurves => Failure::usage(error),
@@ -142,8 +137,7 @@ fn unwritten(error: DrawError) -> Failure {
     }
 }
 
-/// Returns the file format that the user requests, or the format that belongs to the file name
-/// extension.
+/// Returns the requested file format, or that of the file name extension.
 fn format(args: &FigureArgs) -> Result<FigureFormat, Failure> {
     args.format.or_else(|| FigureFormat::of_path(&args.out)).ok_or_else(|| {
         let expected = "expected a name that ends in .svg, .png, .pdf, .tex or .csv, or --format";
@@ -156,7 +150,7 @@ pub(crate) struct RowSelection<'a> {
     choices: [Choice<'a>; 4],
 }
 
-/// The values of a column that the user selects. If there are none, all rows are selected.
+/// The selected values of a column. Without any, all rows are selected.
 struct Choice<'a> {
     flag: &'static str,
     wanted: &'a [String],
@@ -178,7 +172,6 @@ impl<'a> RowSelection<'a> {
         }
     }
 
-    /// Returns whether a row is selected.
     pub(crate) fn contains(&mut self, row: &Record) -> bool {
         self.choices.iter_mut().all(|Choice { wanted, text, known, .. }| {
             let value = text(row);

@@ -1,5 +1,5 @@
-//! `swapmeet run --on mpirun|slurm`: executes schedules on real MPI ranks, and writes the measured
-//! times as rows. The schedules have the format of `export --format mpi`.
+//! `swapmeet run --on mpirun|slurm`: executes schedules in the format of `export --format mpi` on
+//! real MPI ranks, and writes the measured times as rows.
 
 use crate::args::{CaseArgs, On, Overwrite, RowFormat, RunArgs};
 use crate::export::translated;
@@ -26,11 +26,10 @@ use swapmeet_runner::isolation::ProcessGroup;
 
 mod failure;
 
-/// The cases of an experiment, and the settings for measuring them.
 struct Plan {
     cases: Vec<Case>,
-    /// The command line of the launcher that starts the ranks. It does not include the program that
-    /// runs on the ranks. `{ranks}` is replaced by the number of ranks.
+    /// The launcher's command line without the program on the ranks. `{ranks}` stands for their
+    /// number.
     launch: Vec<String>,
     name: String,
     warmup: u32,
@@ -44,16 +43,14 @@ pub(crate) fn run(
     on: On,
 ) -> Result<ExitStatus, Failure> {
     refuse_appearance(&args.appearance)?;
-    // Read the experiment, and reject flags that do not apply to measurements.
+    // Some flags do not apply to measurements.
     let mut experiment = experiment(args)?;
-    // The program on the ranks repeats a schedule by itself. So each case is prepared once, and all
-    // repetitions have the same seed.
+    // The program on the ranks repeats a schedule by itself, so all repetitions have the same seed.
     let repetitions = std::mem::replace(&mut experiment.repetitions, 1);
     // Measured times do not depend on a machine, so the default one is not named.
     let all = complete(experiment, &args.plugins, None, true)?;
     let mut cases: Vec<_> = shard_cases(&all, args.shard)?;
-    // The machine of a case does not affect measurements. Of the cases that differ only in the
-    // machine, measure only the first one.
+    // The machine does not affect measurements.
     let mut known = HashSet::new();
     cases.retain(|case| {
         known.insert((case.topology.spec(), case.algorithm.to_string(), case.workload.to_string()))
@@ -66,8 +63,7 @@ pub(crate) fn run(
         return Err(Failure::Usage(why.to_owned()));
     }
     protect_inputs(args, &all)?;
-    // The machine name becomes a part of the column `machine`, in which commas and colons separate
-    // parameters.
+    // The name becomes a part of the column `machine`, in which commas and colons have a meaning.
     let name = match &ranks.name {
         Some(name) => name.clone(),
         None => rustix::system::uname().nodename().to_string_lossy().into_owned(),
@@ -81,7 +77,6 @@ pub(crate) fn run(
             "--name {name}: expected 1 to 63 characters, without commas, colons, quotation marks and control characters"
         )));
     }
-    // `{ranks}` in the launcher's command line is replaced by the number of ranks of each case.
     let default = match on {
         On::Mpirun => "mpirun -n {ranks}",
         On::Slurm => "srun -n {ranks}",
@@ -106,7 +101,7 @@ pub(crate) fn run(
     }
 }
 
-/// Runs all cases with the launcher. The launcher decides on which machines the ranks run.
+/// The launcher decides on which machines the ranks run.
 fn run_with_launcher(
     args: &CaseArgs,
     format: Option<RowFormat>,
@@ -114,7 +109,7 @@ fn run_with_launcher(
     all: &CaseGrid,
 ) -> Result<ExitStatus, Failure> {
     let remarks = Remarks::default();
-    // Compile before the output file is created, so that a failed compilation leaves no file.
+    // A failed compilation leaves no output file.
     let folder = tempfile::tempdir().map_err(|e| Failure::file(&std::env::temp_dir(), &e))?;
     let program = compile_program(folder.path())?;
     let mut args = args.clone();
@@ -122,10 +117,10 @@ fn run_with_launcher(
     let args = &args;
     let (mut rows, _) = place_for(args, format, &plan.cases, all, &remarks)?;
     let interrupted = interrupts();
-    // Cases run one after another, because each of them needs all ranks.
+    // Each case needs all ranks.
     let (mut tally, mut written) = (Tally::default(), 0);
     let mut finished = true;
-    // A broken launcher fails in the same way in every case, so each reason is printed only once.
+    // A broken launcher fails in the same way in every case.
     let mut reasons = HashSet::new();
     for (number, case) in plan.cases.iter().enumerate() {
         let place = folder.path().join(number.to_string());
@@ -143,7 +138,6 @@ fn run_with_launcher(
             finished = false;
             break;
         };
-        // As in simulated runs, the rows of a case are written as soon as the case ends.
         for record in measured {
             tally.add(&record);
             let is_new = record.status != Status::Ok && reasons.insert(record.reason.clone());
@@ -155,7 +149,6 @@ fn run_with_launcher(
         }
         drop(std::fs::remove_dir_all(&place));
     }
-    // The table, the summary and the exit status are the same as for simulated runs.
     rows.finish()?;
     rows.print_table()?;
     if !args.quiet {
@@ -169,9 +162,8 @@ fn run_with_launcher(
     })
 }
 
-/// Returns whether a file is empty because there is no launcher, or has only rows of measurements
-/// that failed, for instance because the launcher could not start the ranks. The next attempt may
-/// replace such a file.
+/// Returns whether a file is empty because there was no launcher, or has only failed measurements,
+/// so that the next attempt may replace it.
 fn has_no_measurement(file: &Path) -> bool {
     if output::is_stdout(file) {
         return false;
@@ -181,8 +173,8 @@ fn has_no_measurement(file: &Path) -> bool {
         || read_file(file).is_ok_and(|rows| !rows.is_empty() && rows.iter().all(has_failed))
 }
 
-/// Writes the schedule of a case to a folder and returns the row of the case. If there is no valid
-/// schedule, returns the row of a failed measurement. Returns `None` after an interrupt.
+/// Writes the schedule of a case and returns its row, that of a failed measurement if there is no
+/// valid schedule, or `None` after an interrupt.
 fn export_case(
     args: &CaseArgs,
     plan: &Plan,
@@ -200,7 +192,6 @@ fn export_case(
     }
 }
 
-/// Returns the row of a measurement that has no times.
 fn row(plan: &Plan, case: &Case, status: Status, reason: String) -> Record {
     Record {
         status,
@@ -212,7 +203,6 @@ fn row(plan: &Plan, case: &Case, status: Status, reason: String) -> Record {
     }
 }
 
-/// Compiles the C program that executes schedules on real ranks.
 fn compile_program(folder: &Path) -> Result<PathBuf, Failure> {
     let (source, program) = (folder.join("replay.c"), folder.join("replay"));
     std::fs::write(&source, mpi::PROGRAM).map_err(|e| Failure::file(&source, &e))?;
@@ -234,7 +224,7 @@ fn compile_program(folder: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Measures one case and returns its rows; `None` after an interrupt.
+/// `None` after an interrupt.
 fn measure_case(
     plan: &Plan,
     case: &Case,
@@ -242,8 +232,8 @@ fn measure_case(
     folder: &Path,
     interrupted: &AtomicBool,
 ) -> Result<Option<Vec<Record>>, Failure> {
-    // The launcher starts the program, which writes measured rows to a file. Error output is also
-    // redirected to a file, because a full pipe would block the launcher.
+    // The program writes measured rows to a file. So does error output, because a full pipe would
+    // block.
     let (rows, errors) = (folder.join("rows.csv"), folder.join("errors.txt"));
     let failed = |e: io::Error| Failure::file(&errors, &e);
     let words = launch_words(plan, case);
@@ -261,16 +251,14 @@ fn measure_case(
         .stderr(File::create(&errors).map_err(failed)?);
     let mut launcher = ProcessGroup::start(&mut command)
         .map_err(|e| Failure::Usage(format!("--launch: `{}`: {e}", words[0])))?;
-    // A case that could not be measured gets a row with the reason.
     let messages =
         || String::from_utf8_lossy(&std::fs::read(&errors).unwrap_or_default()).into_owned();
     let not_measured = |status: Status, why: &str, said: Option<String>| {
         let reason = said.map_or_else(|| why.to_owned(), |said| format!("{why}: {said}"));
         Ok(Some(vec![row(plan, case, status, reason)]))
     };
-    // If the exit status is 1 and the program printed a message, the schedule is invalid on real
-    // ranks: for instance, blocks are missing or have wrong bytes. All other failures come from the
-    // launcher or the machine.
+    // With the exit status 1 and a message, the schedule is invalid on real ranks: for instance,
+    // blocks are missing or have wrong bytes. Other failures come from the launcher or the machine.
     match launcher.wait(case.options.timeout, interrupted).map_err(failed)? {
         Some(status) if status.success() => read_file(&rows).map(Some).map_err(Failure::usage),
         Some(status) => match failure::of_program(&messages()) {
@@ -292,7 +280,6 @@ fn measure_case(
     }
 }
 
-/// Returns the launcher's command line for a case.
 fn launch_words(plan: &Plan, case: &Case) -> Vec<String> {
     let ranks = case.topology.nodes().to_string();
     plan.launch.iter().map(|word| word.replace("{ranks}", &ranks)).collect()
@@ -312,7 +299,7 @@ fn flags(plan: &Plan) -> [String; 6] {
 
 /// Writes a Slurm job script. The schedules are written to a folder next to the script.
 fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitStatus, Failure> {
-    // The folder belongs to the script, so the folder and the script are replaced at the same time.
+    // The folder and the script are replaced at the same time.
     let folder = PathBuf::from(format!("{}.schedules", script.display()));
     let over = Overwrite { force: args.force };
     output::may_write(script, over, args.experiment.iter())?;
@@ -326,14 +313,12 @@ fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitStatus, 
         std::fs::remove_dir_all(&folder).map_err(|e| Failure::file(&folder, &e))?;
     }
     std::fs::create_dir_all(&folder).map_err(|e| Failure::file(&folder, &e))?;
-    // The job compiles the C program, because the machine on which the job runs may have another
-    // MPI library.
+    // The machine of the job may have another MPI library.
     let source = folder.join("replay.c");
     std::fs::write(&source, mpi::PROGRAM).map_err(|e| Failure::file(&source, &e))?;
     let mut runs = String::new();
     let (mut most, mut count) = (0, 0_u64);
-    // The schedule of each case is written to a numbered folder. Cases without a schedule are
-    // reported and left out.
+    // Cases have numbered folders. Those without a schedule are reported and left out.
     for case in &plan.cases {
         let place = folder.join((count + 1).to_string());
         std::fs::create_dir_all(&place).map_err(|e| Failure::file(&place, &e))?;
@@ -348,8 +333,7 @@ fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitStatus, 
         drop(std::fs::remove_file(place.join("replay.c")));
         count += 1;
         most = most.max(case.topology.nodes());
-        // Append the line of the job script that runs this case, after a comment line that names
-        // the case.
+        // A comment line names the case, and the next line runs it.
         let words: Vec<String> = launch_words(plan, case)
             .into_iter()
             .chain(flags(plan))
@@ -365,7 +349,7 @@ fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitStatus, 
             flags.join(" ")
         );
     }
-    // The job script changes to the folder of the schedules, so the output path must be absolute.
+    // The job script changes its folder.
     let out = args
         .out
         .as_deref()

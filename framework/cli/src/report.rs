@@ -41,7 +41,6 @@ fn options<'a>(title: &'a str, baseline: Option<&'a str>, links: &'a [Link]) -> 
     PageOptions { title, baseline, program, links }
 }
 
-/// Returns a page that summarises rows of the dashboard.
 pub(crate) fn page_of(
     files: &[(String, Vec<Record>)],
     baseline: Option<&str>,
@@ -55,7 +54,6 @@ pub(crate) fn page_of(
     Ok(text)
 }
 
-/// Returns a link from the report at `out` to a page of `trace --format html`.
 fn link(page: &Path, out: &Path) -> Result<Link, Failure> {
     let mut text = String::new();
     let read = File::open(page).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text));
@@ -66,8 +64,7 @@ fn link(page: &Path, out: &Path) -> Result<Link, Failure> {
             page.display()
         )));
     };
-    // If the page is in the folder of the report or below it, use a relative path, so that both can
-    // be moved together.
+    // A relative path to a page in or below the folder of the report lets both be moved together.
     let absolute = |path: &Path| path.canonicalize().map_err(|e| Failure::file(path, &e));
     let folder = out.parent().filter(|folder| *folder != Path::new(""));
     let path = absolute(page)?;
@@ -78,7 +75,6 @@ fn link(page: &Path, out: &Path) -> Result<Link, Failure> {
     Ok(Link { path: path.to_string_lossy().into_owned(), title })
 }
 
-/// The names of the experiments of rows, without duplicates.
 #[derive(Default)]
 struct DefaultTitle(Vec<String>);
 

@@ -20,14 +20,12 @@ use swapmeet_runner::limits::MemoryLimit;
 use swapmeet_runner::max_bytes;
 use swapmeet_runner::sandbox::FileAccess;
 
-/// Repeats the experiments of one paper or of all papers.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitStatus, Failure> {
     let wanted: Vec<&Paper> = match &args.paper {
         None => papers().iter().collect(),
         Some(name) => vec![find(name)?],
     };
-    // Search for plugins here although each child process searches again, so that the errors of
-    // this search are reported only once.
+    // Each child process searches again, but errors of the search are reported once, here.
     let registry = run::registry_within(&args.plugins, args.memory_limit)?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
     // The summary of all papers is only written if all papers are run.
@@ -58,7 +56,6 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// The tables of a paper, written by a child process.
 #[derive(Serialize, Deserialize)]
 struct Tables {
     csv: String,
@@ -70,8 +67,7 @@ struct Tables {
 /// A message from the child process to the parent process.
 #[derive(Serialize, Deserialize)]
 enum Message {
-    /// The child process has begun to make a schedule. The text names the algorithm and the
-    /// topology.
+    /// The child process begins to make a schedule of this algorithm and topology.
     Begins(String),
     Done(Tables),
     /// An error that the user can correct, such as a missing plugin.
@@ -79,9 +75,8 @@ enum Message {
     Failed(String),
 }
 
-/// Runs the experiments of a paper in a child process, because the experiments execute plugins,
-/// which may crash. The outer error ends the whole command. The inner error means that the child
-/// process or a schedule failed.
+/// Runs the experiments of a paper in a child process, which plugins may crash. The outer error
+/// ends the whole command; the inner one means that the child or a schedule failed.
 fn run_in_child(
     paper: &Paper,
     args: &ReproduceArgs,
@@ -119,19 +114,17 @@ fn run_in_child(
     }
 }
 
-/// Runs the experiments of a paper in the child process.
 pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitStatus, Failure> {
     let failed = |e: io::Error| Failure::Output(e.to_string());
     let paper = find(&args.paper)?;
-    // Search for plugins before entering the sandbox, because the search starts child processes.
+    // The search starts child processes, which the sandbox forbids.
     let registry = run::registry_within(&args.plugins, Some(args.memory_limit))?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
     let access = FileAccess { plugins: &files, ..FileAccess::default() };
     let memory = MemoryLimit::Fixed(args.memory_limit);
     let answers = isolation::begin(memory, !args.plugins.no_sandbox, &access).map_err(failed)?;
     let report_start = |case: &Case| {
-        // Ignore a failed send. A send fails only if the parent process has ended, and then this
-        // process will also end soon.
+        // A send fails only if the parent process has ended; this process will then end soon.
         drop(answers.send(&Message::Begins(format!(
             "{} on {}",
             case.algorithm,

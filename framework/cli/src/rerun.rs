@@ -17,18 +17,17 @@ use swapmeet_runner::case::RunOptions;
 use swapmeet_runner::lookup::CaseLookup;
 use swapmeet_runner::registry::Registry;
 
-/// The result of repeating a case.
 enum Outcome {
     Same,
-    /// The columns of results that differ, and the differences in conditions, such as the plugin
-    /// version, that may explain them.
+    /// The outcome columns that differ, and different conditions, such as the plugin version, as
+    /// reasons.
     Differs(Vec<Difference>, Vec<Difference>),
     /// The reason why the case cannot be repeated.
     Refused(String),
 }
 
 pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
-    // Row numbers start at 1 and do not count the header, as in error messages.
+    // Row numbers start at 1, without the header, as in error messages.
     let rows = result_files::rows(&[&args.file])?;
     let selected: Vec<usize> =
         if args.all { (1..=rows.len()).collect() } else { args.rows.clone() };
@@ -37,12 +36,11 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
         return Err(Failure::Usage(format!("--row {number}: {file} has rows 1 to {}", rows.len())));
     }
     note_threads(args.threads);
-    // The files of a bundle take precedence, because they are those with which the rows were made.
+    // The rows were made with the files of the bundle.
     let bundle = Bundle::beside(&args.file)?;
     let chosen: Vec<&Record> = selected.iter().map(|number| &rows[number - 1]).collect();
     let (registry, plugins) = registry_for(&chosen, bundle.as_ref(), &args.plugins)?;
-    // Some cases may no longer exist, for instance because their plugin is missing. The rows of
-    // such cases are reported, but their cases are not run.
+    // Cases may no longer exist, for instance because their plugin is missing. They are reported.
     let mut results: BTreeMap<usize, Outcome> = BTreeMap::new();
     let (mut numbers, mut cases, mut restored) = (Vec::new(), Vec::new(), Vec::new());
     let mut lookup =
@@ -65,7 +63,7 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
             }
         }
     }
-    // Compare each row when its case ends, but print the results in the order of the file.
+    // Print the results in the order of the file.
     let finished = for_each_row(&cases, args.jobs, &plugins, |index, again| {
         let (number, old) = (numbers[index], &rows[numbers[index] - 1]);
         let again = match &restored[index] {
@@ -73,8 +71,8 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
             None => again,
         };
         let (changes, reasons) = (old.changes(&again), old.reasons(&again));
-        // As for `run --resume`, a row of changed input files is a row of another case, even if all
-        // of its values are the same.
+        // As for `run --resume`, a row of changed input files is that of another case, even with
+        // equal values.
         let has_other_inputs = reasons.iter().any(|difference| difference.column == "inputs");
         let outcome = if changes.is_empty() && !has_other_inputs {
             Outcome::Same
@@ -93,7 +91,7 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
         writeln!(out, "row {number} ({case}): {}{earlier}", describe(outcome))
             .map_err(|e| Failure::printing(&e))?;
     }
-    // The exit status reports a failure if any row differs or any case cannot be repeated.
+    // A row that differs, or a case that cannot be repeated, is a failure.
     let same = results.values().filter(|outcome| matches!(outcome, Outcome::Same)).count();
     let (count, interrupted) = (results.len(), if finished { "" } else { "interrupted: " });
     say!(
@@ -108,8 +106,8 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
     })
 }
 
-/// Returns the plugins for these rows, and the options with which they were found. The plugins of a
-/// bundle are loaded if no other folder has the same build.
+/// Returns the plugins for these rows, and the options with which they were found. A plugin of a
+/// bundle is loaded if no other folder has its build.
 fn registry_for(
     rows: &[&Record],
     bundle: Option<&Bundle>,

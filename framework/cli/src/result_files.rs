@@ -6,8 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use swapmeet_results::{ComparedRows, Record, TornRow, for_each_row, read_files};
 
-/// Reads result files, and prints a warning for each file with an incomplete last row. Returns
-/// pairs of a file name and its rows.
+/// Reads result files. Prints a warning for each incomplete last row.
 pub(crate) fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<(String, Vec<Record>)>, Failure> {
     let read = read_files(paths).map_err(Failure::usage)?;
     warn(&read.torn);
@@ -34,12 +33,10 @@ pub(crate) fn compared<P: AsRef<Path>>(
     Ok(rows)
 }
 
-/// Reads the rows of result files, like [`read`], but without the names of the files.
 pub(crate) fn rows<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<Record>, Failure> {
     Ok(read(paths)?.into_iter().flat_map(|(_, rows)| rows).collect())
 }
 
-/// The defaults that had other values in the versions that made the rows.
 #[derive(Default)]
 struct EarlierDefaults(BTreeSet<String>);
 
@@ -66,7 +63,6 @@ pub(crate) fn remarks<'a>(rows: impl IntoIterator<Item = &'a Record>) -> BTreeSe
     earlier.remarks()
 }
 
-/// Prints a warning for each incomplete last row.
 pub(crate) fn warn<'a>(torn: impl IntoIterator<Item = &'a TornRow>) {
     torn.into_iter().for_each(|row| say!("warning: {row}"));
 }

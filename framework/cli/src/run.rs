@@ -60,8 +60,7 @@ pub(crate) fn run(
         return Err(Failure::Usage("--resume continues a file: give it with --out".to_owned()));
     }
     protect_inputs(args, &all)?;
-    // With `--resume`, the output file already contains rows. Do not repeat the cases of these
-    // rows.
+    // Do not repeat the cases of existing rows.
     let remarks = Remarks::default();
     if let Some(folder) = bundle {
         std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, &e))?;
@@ -73,8 +72,7 @@ pub(crate) fn run(
     let kept = found.kept();
     let interrupted = interrupts();
 
-    // The tally counts all rows in the output file, including those of earlier runs that were
-    // interrupted.
+    // The tally includes rows of earlier runs that were interrupted.
     let mut tally = Tally::default();
     found.rows.iter().flatten().for_each(|record| tally.add(record));
     let open = cases.iter().zip(found.rows).filter(|(_, row)| row.is_none());
@@ -84,7 +82,7 @@ pub(crate) fn run(
     };
     let progress = Progress::new(cases.len(), &to_run, args.quiet);
     let mut course = Progression { progress, tally, rows: &mut rows, ended: 0, lines: 0 };
-    // After an interrupt, the rows of a file stay unsorted until a run with `--resume` sorts them.
+    // After an interrupt, rows stay unsorted until a run with `--resume` sorts them.
     let finished = course.follow(
         &to_run,
         &workers(
@@ -98,8 +96,7 @@ pub(crate) fn run(
     let Progression { tally, progress, .. } = course;
     progress.finish();
     let unsorted = if finished { rows.sort(&cases)? } else { None };
-    // Without `--out`, print the rows as a table on standard output. The summary is printed to
-    // standard error.
+    // The rows are a table on standard output, and the summary is on standard error.
     rows.print_table()?;
     if !args.quiet {
         let place = match &args.out {
@@ -125,8 +122,8 @@ pub(crate) fn run(
     })
 }
 
-/// Prints a remark if no case uses some entries of the experiment's lists. Tables of cases replace
-/// the product of the lists, so an experiment may unintentionally run only a part of it.
+/// Prints entries of the experiment's lists that no case uses. Tables of cases replace the product
+/// of the lists, so an experiment may unintentionally run only a part of it.
 fn report_unused(args: &CaseArgs, all: &CaseGrid) {
     /// The maximum number of entries that the remark lists.
     const MOST: usize = 4;
@@ -145,8 +142,8 @@ fn report_unused(args: &CaseArgs, all: &CaseGrid) {
     );
 }
 
-/// Opens the destination of the rows of `cases`. Returns the destination, and the existing rows
-/// that are kept. `all` are the cases of all shards.
+/// Opens the destination of the rows of `cases`, and returns the existing rows that are kept, too.
+/// `all` are the cases of all shards.
 pub(crate) fn place_for(
     args: &CaseArgs,
     format: Option<RowFormat>,
@@ -167,8 +164,8 @@ pub(crate) fn place_for(
     }
 }
 
-/// Returns a function that prints messages about preparatory work, such as opening the row file,
-/// before the first case runs. With `--quiet`, it prints nothing.
+/// Returns a printer of messages before the first case runs, for example while the row file is
+/// opened.
 pub(crate) fn reporter(args: &CaseArgs) -> impl FnMut(String) {
     let quiet = args.quiet;
     move |line| {
@@ -178,7 +175,6 @@ pub(crate) fn reporter(args: &CaseArgs) -> impl FnMut(String) {
     }
 }
 
-/// Errors if a flag is given that only affects the dashboard.
 pub(crate) fn refuse_appearance(appearance: &AppearanceArgs) -> Result<(), Failure> {
     match appearance.theme.is_some() || appearance.ascii {
         true => {
@@ -188,7 +184,6 @@ pub(crate) fn refuse_appearance(appearance: &AppearanceArgs) -> Result<(), Failu
     }
 }
 
-/// Prints the remarks on the row file.
 pub(crate) fn print_remarks(remarks: &Remarks) {
     remarks
         .lock()
@@ -197,8 +192,7 @@ pub(crate) fn print_remarks(remarks: &Remarks) {
         .for_each(|remark| say!("{remark}"));
 }
 
-/// Errors if the rows would overwrite an input: the experiment file, a file that a spec names, or a
-/// plugin.
+/// Errors if the rows would overwrite the experiment file, a file that a spec names, or a plugin.
 pub(crate) fn protect_inputs(args: &CaseArgs, all: &CaseGrid) -> Result<(), Failure> {
     let Some(out) = args.out.as_deref().filter(|out| !output::is_stdout(out)) else {
         return Ok(());
@@ -206,13 +200,11 @@ pub(crate) fn protect_inputs(args: &CaseArgs, all: &CaseGrid) -> Result<(), Fail
     output::refuse_inputs(out, args.experiment.clone().into_iter().chain(input_files(all)))
 }
 
-/// Returns the input files of all cases: files that their specs name, and plugins.
 pub(crate) fn input_files(all: &CaseGrid) -> BTreeSet<PathBuf> {
     let named = all.inputs().map(|input| Path::new(input.file.as_str())).chain(all.plugins());
     named.flat_map(of_pattern).collect()
 }
 
-/// Returns the input files of a case: files that its specs name, and its plugin.
 pub(crate) fn input_files_of_case(case: &Case) -> impl Iterator<Item = &Path> {
     let named = case.inputs.iter().map(|input| Path::new(input.file.as_str()));
     named.chain([case.algorithm.algorithm.file.as_path()])
@@ -225,7 +217,6 @@ fn of_pattern(name: &Path) -> Vec<PathBuf> {
         .unwrap_or_else(|| vec![name.to_path_buf()])
 }
 
-/// Returns the treatment of existing rows that the flags request.
 pub(crate) fn before(args: &CaseArgs) -> Before {
     match (args.resume, args.retry_failed) {
         (false, _) if args.force => Before::Drop,
@@ -235,8 +226,7 @@ pub(crate) fn before(args: &CaseArgs) -> Before {
     }
 }
 
-/// Prints a note that `--threads` has no effect if the flag is given. One more release will accept
-/// the flag.
+/// Prints that `--threads` has no effect. One more release will accept the flag.
 pub(crate) fn note_threads(threads: Option<u32>) {
     if threads.is_some() {
         say!(
@@ -245,8 +235,7 @@ pub(crate) fn note_threads(threads: Option<u32>) {
     }
 }
 
-/// Returns the configuration of workers. `parts` is the maximum number of workers that can be busy
-/// at the same time.
+/// `parts` is the maximum number of workers that can be busy at the same time.
 pub(crate) fn workers(
     jobs: Option<u32>,
     memory_limit: Option<u64>,
@@ -275,8 +264,8 @@ fn worker_kind(plugins: &PluginArgs) -> Result<WorkerKind, Failure> {
     Ok(WorkerKind::Processes(command))
 }
 
-/// Returns the number of jobs, lowered to the number for which the system permits enough open files.
-/// `parts` is the maximum number of workers that can be busy at the same time.
+/// Lowers the number of jobs to that for which the system permits enough open files. `parts` is as
+/// for [`workers`].
 fn affordable_jobs(jobs: usize, parts: usize) -> usize {
     /// Descriptors for the files of the program itself.
     const OWN: u64 = 64;
@@ -292,15 +281,13 @@ fn affordable_jobs(jobs: usize, parts: usize) -> usize {
     most
 }
 
-/// Returns the command line of a child process that executes plugins.
 pub(crate) fn child(command: &str, plugins: &PluginArgs) -> io::Result<Vec<PathBuf>> {
     let words = [std::env::current_exe()?, PathBuf::from(command)];
     let no_sandbox = plugins.no_sandbox || !system::has_sandbox();
     Ok(words.into_iter().chain(no_sandbox.then(|| NO_SANDBOX.into())).collect())
 }
 
-/// Returns whether plugins run in a sandbox. If this system has no sandbox, reports this once,
-/// unless the user has turned the sandbox off.
+/// Returns whether plugins run in a sandbox. Reports once that this system has none.
 pub(crate) fn is_sandboxed(no_sandbox: bool) -> bool {
     static REPORTED: Once = Once::new();
     let has_sandbox = system::has_sandbox();
@@ -314,14 +301,13 @@ pub(crate) fn is_sandboxed(no_sandbox: bool) -> bool {
     !no_sandbox && has_sandbox
 }
 
-/// Returns the default memory limit of a worker. The limit is four fifths of the machine's memory
-/// divided by the number of concurrent workers, but at least 1 GiB.
+/// Returns four fifths of the machine's memory divided by the number of concurrent workers, but at
+/// least 1 GiB.
 pub(crate) fn default_memory(jobs: u64) -> u64 {
     let bytes = system::total_memory().unwrap_or(u64::MAX);
     (bytes / 5 * 4 / jobs.max(1)).max(1 << 30)
 }
 
-/// Returns the error if a batch ended because no worker process could be started.
 pub(crate) fn no_worker_left(reason: &str, cases: usize) -> Failure {
     Failure::Output(format!(
         "no worker process could be started: {reason}; {} without a row (`run --resume` continues with them)",
@@ -332,13 +318,11 @@ pub(crate) fn no_worker_left(reason: &str, cases: usize) -> Failure {
 /// The maximum number of log lines from plugins that a run prints.
 const MOST_LINES: u64 = 1000;
 
-/// The state of a running experiment. Events of workers become rows and updates of the progress
-/// display.
+/// Converts the events of workers to rows and updates of the progress display.
 struct Progression<'a> {
     progress: Progress,
     tally: Tally,
     rows: &'a mut Rows,
-    /// The number of cases that have ended.
     ended: usize,
     /// The number of log lines from plugins so far.
     lines: u64,
@@ -366,7 +350,7 @@ impl Progression<'_> {
                     self.progress.steps(case, steps, messages);
                 }
                 Some(CaseEvent::Log { line }) => self.log(&line),
-                // This event carries a value of an observer, and this run has no observer.
+                // This run has no observer.
                 Some(CaseEvent::Observed { .. }) => {}
                 Some(CaseEvent::NoWorker { reason }) => no_worker = Some(reason),
                 Some(CaseEvent::Finished { case, record }) => {
@@ -384,8 +368,7 @@ impl Progression<'_> {
             return Err(no_worker_left(&reason, cases.len() - self.ended));
         }
         if self.ended < cases.len() && !interrupted.load(Ordering::Relaxed) {
-            // If a case has no row, a thread of this program has panicked. The thread has printed
-            // its message.
+            // A thread of this program has panicked and printed its message.
             return Err(Failure::Output(format!(
                 "{} cases have no row: please report it",
                 cases.len() - self.ended
@@ -402,7 +385,6 @@ impl Progression<'_> {
         }
     }
 
-    /// Prints the number of omitted lines.
     fn log_rest(&self) {
         if self.lines > MOST_LINES {
             self.progress
@@ -411,7 +393,6 @@ impl Progression<'_> {
     }
 }
 
-/// The number of cases for each outcome.
 #[derive(Default)]
 pub(crate) struct Tally {
     ok: u64,

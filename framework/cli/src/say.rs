@@ -1,12 +1,11 @@
-//! Messages to the user on standard error. A failure to write a message is ignored, so that the
-//! program continues if standard error is closed or the disk is full.
+//! Messages to the user on standard error. A failure to write one is ignored, so that the program
+//! continues if standard error is closed or the disk is full.
 
 use crate::streams;
 use std::fmt::Arguments;
 use std::io::Write;
 use swapmeet_core::text::{is_unsafe, shortened};
 
-/// Prints a line to standard error, formatted as by `println!`.
 macro_rules! say {
     ($($text:tt)*) => { $crate::say::line(format_args!($($text)*)) };
 }
@@ -26,8 +25,8 @@ fn written(text: &str) {
     let _ = streams::stderr().write_all(format!("{text}\n").as_bytes());
 }
 
-/// Replaces control characters, because they could change the state of the terminal. File names and
-/// specs may contain them. The replaced text has the same length in bytes.
+/// Replaces control characters in file names and specs, which could change the state of the
+/// terminal. The length in bytes stays the same.
 pub(crate) fn visible(text: &str) -> String {
     let shown = |c: char| !is_unsafe(c) || matches!(c, '\n' | '\t');
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use swapmeet_runner::system;
 
 /// Returns a flag that is set by Ctrl-C or by a request to terminate. A second signal ends the
-/// program immediately. A signal that is ignored stays ignored: `nohup` starts the program so.
+/// program immediately. A signal that is ignored stays ignored, as with `nohup`.
 pub(crate) fn interrupts() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     if streams::is_test() {

@@ -1,5 +1,5 @@
-//! Standard output and standard error of the program. A test can run a command in its own process;
-//! then both streams are buffers of the thread that runs the command.
+//! Standard output and standard error. They are buffers of the thread if a test runs a command in
+//! its own process.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -8,7 +8,6 @@ pub use capture::Captured;
 #[cfg(feature = "in-process")]
 pub(crate) use capture::capture;
 
-/// Standard output or standard error.
 #[derive(Debug)]
 pub(crate) enum Stream {
     Stdout(io::Stdout),
@@ -17,7 +16,6 @@ pub(crate) enum Stream {
     Buffer(capture::Buffer),
 }
 
-/// Returns standard output.
 pub(crate) fn stdout() -> Stream {
     #[cfg(feature = "in-process")]
     if let Some([out, _]) = capture::buffers() {
@@ -26,7 +24,6 @@ pub(crate) fn stdout() -> Stream {
     Stream::Stdout(io::stdout())
 }
 
-/// Returns standard error.
 pub(crate) fn stderr() -> Stream {
     #[cfg(feature = "in-process")]
     if let Some([_, err]) = capture::buffers() {
@@ -97,7 +94,6 @@ mod capture {
         pub stderr: Vec<u8>,
     }
 
-    /// A buffer in place of a stream.
     #[derive(Debug, Clone, Default)]
     pub(crate) struct Buffer(Arc<Mutex<Vec<u8>>>);
 

@@ -5,8 +5,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 use swapmeet_results::{Record, Status, Verified, duration};
 
-/// Returns a table with a header and rows, without lines between cells. `numbers` are the indices
-/// of the right-aligned columns.
+/// Returns a table without lines between cells. `numbers` are the right-aligned columns.
 pub(crate) fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(header.to_vec()).add_rows(rows);
@@ -19,11 +18,10 @@ pub(crate) fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) 
     table.trim_fmt()
 }
 
-/// The remark on algorithms with a dagger.
 pub(crate) const UNCHARGED: &str = "† is not charged for rearrangement, because it declares none; rearrangement=packed charges all algorithms equally";
 
-/// Returns the algorithm of each row. An algorithm has a dagger if its machine does not charge it for
-/// rearrangement, but charges another algorithm of the rows.
+/// Returns the algorithm of each row, with a dagger if its machine charges another algorithm of the
+/// rows for rearrangement, but not this one.
 pub(crate) fn marked(records: &[Record]) -> Vec<String> {
     let is_charged =
         |other: &Record, machine: &str| other.machine == machine && !other.is_uncharged();
@@ -41,10 +39,9 @@ pub(crate) fn terminal_width() -> Option<usize> {
     size.ok().map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0)
 }
 
-/// Returns the table of a run. It has one line for each case. The reasons of cases without results
-/// follow the table. If any case has barriers, a column shows the percentage of time that barriers
-/// take. If the table is wider than `width`, the columns that have the same value for all cases are
-/// removed, and their values are listed above the table.
+/// Returns the table of a run: a line for each case, then the reasons of cases without results. A
+/// column shows the percentage of barriers if there are any. Columns with equal values are moved
+/// above a table that is wider than `width`.
 pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     let mut header = vec![
         "topology",
@@ -112,8 +109,7 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
             }
         }
     }
-    // If the table is wider than the terminal, remove columns that are equal for all cases, and
-    // list their values above the table.
+    // Move columns that are equal for all cases above the table.
     let numbers: Vec<usize> = (5..header.len()).collect();
     let mut text = plain(&header, &numbers, rows.clone());
     if width.is_some_and(|width| text.lines().any(|line| line.chars().count() > width)) {
@@ -133,8 +129,7 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     text
 }
 
-/// Returns the number of steps. If the machine runs steps in several rounds, the text includes the
-/// number of rounds.
+/// Includes the number of rounds if the machine runs steps in several.
 fn steps(row: &Record) -> String {
     match (row.steps, row.rounds) {
         (Some(steps), Some(rounds)) if rounds > steps => format!("{steps} ({rounds} rounds)"),
@@ -142,8 +137,7 @@ fn steps(row: &Record) -> String {
     }
 }
 
-/// Removes those of the first `most` columns that have the same text in all rows. Returns these
-/// texts.
+/// Removes those of the first `most` columns that have the same text in all rows, and returns it.
 fn take_common(header: &mut Vec<&str>, rows: &mut [Vec<String>], most: usize) -> Vec<String> {
     let mut common = Vec::new();
     for column in (0..most).rev() {
@@ -152,8 +146,7 @@ fn take_common(header: &mut Vec<&str>, rows: &mut [Vec<String>], most: usize) ->
         {
             let title = header.remove(column);
             rows.iter_mut().for_each(|row| drop(row.remove(column)));
-            // The column `verified` can also contain the status of a failed case. A status is
-            // listed without the title of the column.
+            // The status of failed cases in the column `verified` is listed without a title.
             let failed = Status::ALL.iter().any(|status| status.word() == first);
             let verified = title == "verified" && !failed;
             common.push(if verified { format!("verified: {first}") } else { first });

@@ -1,5 +1,4 @@
-//! `swapmeet trace`: prints a schedule while it is made, one line per message, in the notation of
-//! papers about schedules.
+//! `swapmeet trace`: prints a schedule while it is made, one line per message, as in papers.
 
 use crate::args::{PluginArgs, ScheduleArgs, TraceArgs, TraceFormat};
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS, print_reason};
@@ -42,8 +41,7 @@ trait Writer: Listener {
     fn ended(&mut self, is_verified: bool);
 }
 
-/// Writes the schedule of one algorithm on one topology or its times, or a page with the schedules
-/// of one or two algorithms.
+/// Writes a schedule or its times, or a page with the schedules of one or two algorithms.
 pub(crate) fn trace(args: &TraceArgs) -> Result<ExitStatus, Failure> {
     let TraceArgs { algorithms, summary, step, node, times, .. } = args;
     let cases = cases(&args.schedule, algorithms, args.timeout, &args.plugins)?;
@@ -67,7 +65,6 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitStatus, Failure> {
             algorithms.len()
         )));
     }
-    // Report an invalid node before the schedule is made.
     if let (Some(node), Some(case)) = (*node, cases.first())
         && node >= case.topology.nodes()
     {
@@ -108,16 +105,14 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Writes the schedule to standard output or to a file. Returns the row of the schedule, or `None`
-/// after an interrupt. A file is only written if there was no interrupt.
+/// Writes the schedule and returns its row, or `None` after an interrupt, which leaves no file.
 fn printed(
     args: &TraceArgs,
     cases: &[Case],
     options: &TraceOptions,
 ) -> Result<Option<Box<Record>>, Failure> {
     let schedule = |out: &mut dyn Write| match (options.json, cases.first()) {
-        // The text format can print schedules for several block sizes one after another. A JSON
-        // document contains only one schedule.
+        // A JSON document contains only one schedule, a text several.
         (true, Some(case)) => document(case, &args.plugins, options, out),
         _ => text(cases, &args.plugins, options, out),
     };
@@ -146,8 +141,7 @@ fn printed(
     Ok(record)
 }
 
-/// Prints a summary to standard error, because standard output, which contains the schedule, may be
-/// piped to another program.
+/// The schedule on standard output may be piped, so this is printed to standard error.
 fn print_verified(record: &Record) {
     say!(
         "{} on {}: every {} verified; {}, {}, link load {}",
@@ -160,8 +154,7 @@ fn print_verified(record: &Record) {
     );
 }
 
-/// Returns one case for each algorithm and block size. There are several block sizes if the
-/// workload contains a range.
+/// Returns one case for each algorithm and block size of the workload's range.
 pub(crate) fn cases(
     of: &ScheduleArgs,
     algorithms: &[String],
@@ -178,17 +171,15 @@ pub(crate) fn cases(
     run::cases_of(lists, of.seed, timeout, plugins)
 }
 
-/// Prints the reason why there is no schedule. An unsupported case is a valid answer; any other
-/// reason is a failure.
+/// An unsupported case is a valid answer; any other reason is a failure.
 pub(crate) fn print_failure(record: &Record) -> ExitStatus {
     print_reason(record);
     if record.status == Status::Unsupported { SUCCESS } else { SOME_FAILED }
 }
 
-/// The row of a schedule (`None` after an interrupt), and the result of writing it.
+/// The row is `None` after an interrupt.
 type Traced = (Option<Box<Record>>, io::Result<()>);
 
-/// Writes a schedule as one JSON document.
 pub(crate) fn as_json(
     case: &Case,
     plugins: &PluginArgs,
@@ -197,9 +188,9 @@ pub(crate) fn as_json(
     document(case, plugins, &TraceOptions { json: true, ..TraceOptions::default() }, out)
 }
 
-/// Writes the events of the JSON document, one per line, without the fields in `omitted`. The head
-/// and the outcome of the document are not written. With `members`, there are only the sends of one
-/// communicator, between its members.
+/// Writes the events of the JSON document, one per line, without the fields in `omitted`, the head
+/// and the outcome. With `members`, there are only the sends of one communicator, between its
+/// members.
 pub(crate) fn events(
     case: &Case,
     plugins: &PluginArgs,
@@ -228,7 +219,6 @@ fn document(
     Ok((row, written))
 }
 
-/// Writes the schedules of cases as text.
 fn text(
     cases: &[Case],
     plugins: &PluginArgs,
@@ -248,13 +238,12 @@ fn text(
     Ok((row, written))
 }
 
-/// Returns a function that writes each text of a worker as soon as it arrives, so that the events
-/// before a failure are visible.
+/// Writes each text of a worker as soon as it arrives, so that the events before a failure are
+/// visible.
 fn write_text(out: &mut dyn Write) -> impl FnMut(&str) -> io::Result<()> {
     |text| out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 
-/// What a worker has sent.
 struct Observed {
     /// The row of the schedule; `None` after an interrupt.
     row: Option<Box<Record>>,
@@ -263,8 +252,6 @@ struct Observed {
     record: ScheduleRecord,
 }
 
-/// Makes the schedule of the cases with the observer that writes it as text, and passes the text to
-/// `handle`.
 fn observed(
     cases: &[Case],
     plugins: &PluginArgs,
@@ -274,8 +261,8 @@ fn observed(
     observed_by(&TRACE, cases, plugins, options, handle)
 }
 
-/// Starts a worker that makes the schedule of the cases with an observer, and passes the text that
-/// the worker sends to `handle`. The worker is stopped after the first error of `handle`.
+/// Starts a worker that makes the schedule with an observer, whose text is passed to `handle`. Its
+/// first error stops the worker.
 fn observed_by(
     kind: &ObserverKind,
     cases: &[Case],
@@ -304,7 +291,7 @@ fn observed_by(
         | CaseEvent::Progress { .. }
         | CaseEvent::NoWorker { .. } => {}
     });
-    // The row arrives before the last values. Without these, there is no schedule.
+    // The row arrives before the last values, without which there is no schedule.
     match &row {
         Some(ok) if ok.status == Status::Ok && !is_complete && written.is_ok() => {
             if stop.load(Ordering::Relaxed) {

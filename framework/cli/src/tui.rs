@@ -1,5 +1,4 @@
-//! `swapmeet tui`: configures the dashboard from flags, files and the terminal, shows it, and
-//! handles its result.
+//! `swapmeet tui`: configures the dashboard, shows it, and handles its result.
 
 use crate::args::{AppearanceArgs, CaseArgs, RunArgs, TuiArgs};
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
@@ -27,8 +26,7 @@ use swapmeet_workloads::experiments::shipped;
 use swapmeet_workloads::file::read_regular;
 
 pub(crate) fn tui(args: &TuiArgs) -> Result<ExitStatus, Failure> {
-    // The first file is an experiment, a result file or a log of a benchmark. A result file has the
-    // extension `.csv`.
+    // The first file is an experiment, a result file (`.csv`) or a log of a benchmark.
     let is_rows = |path: &&PathBuf| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
     let first = args.cases.experiment.as_ref().filter(is_rows);
     if let Some(other) = args.rows.iter().find(|path| !is_rows(path)) {
@@ -55,8 +53,7 @@ pub(crate) fn tui(args: &TuiArgs) -> Result<ExitStatus, Failure> {
 /// The rows and the verdicts of a log.
 type Explained = (Vec<Record>, Vec<String>);
 
-/// The folder of the state of the last session: `$XDG_STATE_HOME/swapmeet`, or
-/// `~/.local/state/swapmeet` if the variable is not set.
+/// The folder is `$XDG_STATE_HOME/swapmeet`, by default `~/.local/state/swapmeet`.
 fn state_file() -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -69,7 +66,6 @@ fn state_file() -> Option<PathBuf> {
 fn options(args: Option<&TuiArgs>) -> Result<Options, Failure> {
     const MOST: u64 = 1 << 20;
     let config = config::read()?;
-    // Without a file, there was no session yet.
     let file = args.filter(|args| args.restore).and_then(|_| state_file());
     let state = file.filter(|file| file.exists()).map(|file| {
         let text = read_regular(&file, MOST, "the state of a session");
@@ -104,8 +100,7 @@ fn keep_state(state: &str) {
     }
 }
 
-/// Returns the requested theme. If the terminal has no colours, a theme from the configuration is
-/// ignored.
+/// Without colours, a theme from the configuration is ignored.
 fn theme(appearance: &AppearanceArgs) -> Result<Theme, Failure> {
     if let Some(theme) = appearance.theme.as_deref().and_then(Theme::named) {
         return Ok(theme);
@@ -182,18 +177,16 @@ fn open(
             || experiment.is_named_by_tables(|table| &table.algorithms));
     let complete = is_named && opened.is_empty() && follow.is_empty();
     let names_machine = !experiment.machines.is_empty();
-    // Rows of files name their own machines.
     let remark = fill_in(&mut experiment)?;
     notes.extend(remark.filter(|_| opened.is_empty()));
     let is_default = opened.is_empty() && (!names_machine || is_example);
     let default_machine = experiment.machines.first().filter(|_| is_default);
     let default_machine = default_machine.map(|machine| machine.value.clone());
     let registry = run::registry_within(&args.plugins, args.memory_limit)?;
-    // Build the cases before the dashboard opens, so that errors in flags or files are reported
-    // first, even if the experiment is incomplete.
+    // Errors in flags or files are reported before the dashboard opens, even if the experiment is
+    // incomplete.
     let all = CaseGrid::new(&experiment, &registry)?;
-    // Select the available topologies, algorithms, workloads and machines of the rows, so that the
-    // user can run the same cases. The rows are shown even if their specs are not available.
+    // The user can run the cases of the rows, as far as their specs are available.
     if !opened.is_empty() && args.experiment.is_none() {
         experiment = run::with_flags(&experiment_of(opened.iter(), &registry), args);
         fill_in(&mut experiment)?;
@@ -225,8 +218,7 @@ fn open(
         default_machine,
         options,
         render,
-        // The number of workers is not limited by the current number of cases, because the user may
-        // start another experiment with more cases.
+        // The user may start another experiment with more cases.
         workers: run::workers(args.jobs, args.memory_limit, usize::MAX, &args.plugins)?,
         rows,
         out: args.out.clone(),
@@ -254,8 +246,8 @@ fn open(
     })
 }
 
-/// Returns a text with the number of rows, their file, and the flag that continues the run. Returns
-/// `None` if there are no rows, or if the user has not saved them.
+/// Returns the number of rows, their file, and the flag that continues the run; `None` if there are
+/// none, or if the user has not saved them.
 fn rows_in_words(outcome: &SessionResult, out: Option<&Path>) -> Option<String> {
     let rows = count(outcome.records.len(), "row");
     let more = if outcome.unfinished {
@@ -281,9 +273,8 @@ fn is_bare(args: &CaseArgs, files: &[PathBuf]) -> bool {
         && lists.iter().all(|list| list.is_empty())
 }
 
-/// Returns the experiment that the dashboard runs if the user selects none: the algorithms of
-/// `quick-start` on the default network and machine with sizes up to 1 MiB, so that it answers a
-/// common question at once.
+/// The default experiment answers a common question at once: the algorithms of `quick-start` on the
+/// default network and machine, with sizes up to 1 MiB.
 fn example() -> Result<Experiment, InputError> {
     let example = shipped().iter().find(|study| study.name == "quick-start");
     let example = example.unwrap_or_else(|| unreachable!("quick-start is bundled"));
@@ -302,8 +293,7 @@ fn default_topology() -> Text {
     Text::flag("--topology", "torus:16x16")
 }
 
-/// Adds the default topology, workload and machine if the experiment has none. Returns a remark that
-/// names the machine if it was added.
+/// Adds the default topology, workload and machine. Returns a remark that names the machine.
 fn fill_in(experiment: &mut Experiment) -> Result<Option<String>, Failure> {
     if experiment.topologies.is_empty() && !experiment.is_named_by_tables(|table| &table.topologies)
     {
@@ -312,7 +302,6 @@ fn fill_in(experiment: &mut Experiment) -> Result<Option<String>, Failure> {
     run::fill_in(experiment)
 }
 
-/// Renders rows as a figure or a report, like the commands `plot` and `report`.
 fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String> {
     let files = [(String::new(), rows)];
     let baseline = request.baseline.as_deref();
@@ -346,7 +335,6 @@ fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String>
     drawn.file(format, &Paper::default(), 2.0).map_err(|e| e.to_string())
 }
 
-/// Returns the file of a view as it is on the screen.
 fn picture(screen: &ScreenPicture, format: FigureFormat) -> Result<Vec<u8>, String> {
     let colour = |[red, green, blue]: [u8; 3]| Colour(red, green, blue);
     let run = |run: &swapmeet_tui::ScreenRun| ScreenRun {

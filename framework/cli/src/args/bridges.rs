@@ -245,8 +245,7 @@ fn schedules() -> PossibleValuesParser {
     words(export::FORMATS.iter().map(|format| (format.name, format.help)).chain([export::JSON]))
 }
 
-/// Returns a parser that accepts the names in `rows`. Help shows the description that follows each
-/// name.
+/// Returns a parser of the names in `rows`, whose descriptions are shown in the help.
 fn words(rows: impl Iterator<Item = (&'static str, &'static str)>) -> PossibleValuesParser {
     rows.map(|(name, help)| PossibleValue::new(name).help(help)).into()
 }

@@ -194,7 +194,6 @@ impl SettingArgs {
         }
     }
 
-    /// Returns whether the flag of this key is given.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.0.iter().any(|(setting, _)| setting.key == key)
     }

@@ -1,20 +1,17 @@
-//! The shard of an experiment, which is one of several parts that run in separate processes. The
-//! user gives the shard, or the program reads it from the environment of a scheduler or launcher.
+//! One of several parts of an experiment that run in separate processes. The user gives its number,
+//! or it is read from the environment of a scheduler or launcher.
 
-/// A shard of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shard {
     /// The number of this shard, counted from 1, and the total number of shards.
     Part(usize, usize),
-    /// The number of this shard is read from the environment. So is the total number of shards,
-    /// unless the user gives it.
+    /// Its number is read from the environment, and so is the total, unless the user gives it.
     Auto(Option<usize>),
 }
 
 /// A scheduler or launcher, with the environment variables that number its tasks.
 struct Starter {
     name: &'static str,
-    /// The environment variable that contains the number of the current task.
     number: &'static str,
     /// The number of the first task, unless the environment variable `first_in` contains it.
     first: usize,
@@ -39,7 +36,7 @@ impl Starter {
 }
 
 /// Schedulers and launchers, the innermost first: a rank of a parallel job runs within a task of a
-/// job array. The names of the variables come from the manuals of these programs.
+/// job array. The manuals of these programs name the variables.
 const STARTERS: &[Starter] = &[
     Starter {
         count_in: Some("OMPI_COMM_WORLD_SIZE"),
@@ -89,7 +86,7 @@ impl std::str::FromStr for Shard {
 }
 
 impl Shard {
-    /// Returns the index of the shard, from 0, and the number of shards.
+    /// Returns index, from 0, and number of shards.
     pub(crate) fn resolve(self) -> Result<(usize, usize), String> {
         /// The maximum number of shards. The costs of all shards are in memory.
         const MOST: usize = 1_000_000;
@@ -105,9 +102,8 @@ impl Shard {
     }
 }
 
-/// Reads the index of the shard and the number of shards from the variables of the innermost
-/// scheduler or launcher that has more than one task. `of` is the number of shards if the user
-/// gives it.
+/// Returns the index and the number of shards from the innermost scheduler or launcher with more
+/// than one task. `of` is the number that the user gives.
 fn from_variables(
     of: Option<usize>,
     variable: impl Fn(&str) -> Option<String>,
@@ -123,7 +119,7 @@ fn from_variables(
     let mut alone = None;
     for starter in STARTERS {
         let Some(task) = number(starter.number)? else { continue };
-        // LSF sets the index 0 for a job that is not an array. Ignore this index.
+        // LSF sets the index 0 for a job that is not an array.
         if starter.last_in.is_some() && task < starter.first {
             continue;
         }
@@ -147,8 +143,7 @@ fn from_variables(
         if let Some(of) = of.filter(|of| *of != count) {
             return Err(format!("{} has {count} tasks, not {of}", starter.name));
         }
-        // A job with a single rank, such as one of `mpirun -n 1`, may itself be a task of a job
-        // array, so continue with the next scheduler.
+        // A job with a single rank (`mpirun -n 1`) may itself be a task of a job array.
         if count > 1 {
             return Ok((index, count));
         }

@@ -117,8 +117,7 @@ impl Args for PlotArgs {
     }
 }
 
-/// The kinds and values of flags that earlier versions had: the flag, its value and the message
-/// that names the replacement.
+/// Earlier flags and values, with the messages that name their replacements.
 const REMOVED: [(&str, &str, &str); 5] = [
     ("--kind", "scaling", "`plot scaling` is now `plot curves --x nodes`"),
     ("--kind", "faults", "`plot faults` is now `plot curves --x faults`"),
@@ -137,9 +136,9 @@ const REMOVED: [(&str, &str, &str); 5] = [
     ("--legend", "inside", "`--legend inside` has been removed: use bottom, top, right or none"),
 ];
 
-/// Returns the words of a command line in today's form. Earlier versions had `plot FILE.csv --kind
-/// KIND` instead of `plot KIND FILE.csv`; all other command lines are returned unchanged. Errors if
-/// a `plot` command has a kind that does not exist, or a value of [`REMOVED`].
+/// Converts `plot FILE.csv --kind KIND` of earlier versions to `plot KIND FILE.csv`. Other command
+/// lines are returned unchanged. Errors for a kind of `plot` that does not exist, or a value of
+/// [`REMOVED`].
 pub(crate) fn in_todays_form(mut words: Vec<OsString>) -> Result<Vec<OsString>, String> {
     /// The index of the kind in the command line `swapmeet plot KIND`.
     const KIND: usize = 2;
@@ -207,14 +206,12 @@ fn axes(text: &str) -> Result<(String, String), String> {
     Ok((x.to_owned(), y.to_owned()))
 }
 
-/// Parses `ALGORITHM=#RRGGBB`.
 fn colour(text: &str) -> Result<(String, Colour), String> {
     let (name, colour) = text.rsplit_once('=').ok_or("expected ALGORITHM=#RRGGBB")?;
     Ok((name.to_owned(), colour.parse()?))
 }
 
-/// Parses `ALGORITHM=TEXT`. Parameters of an algorithm contain equals signs, too, so the last one
-/// separates the label.
+/// Parses `ALGORITHM=TEXT`, divided at the last equals sign, because parameters contain them too.
 fn label(text: &str) -> Result<(String, String), String> {
     let (name, label) = text.rsplit_once('=').ok_or("expected ALGORITHM=TEXT")?;
     Ok((name.to_owned(), label.to_owned()))
@@ -370,7 +367,6 @@ pub(crate) struct HeatArgs {
 }
 
 impl PlotKind {
-    /// Returns the arguments that all kinds have.
     pub(crate) fn figure(&self) -> &FigureArgs {
         match self {
             Self::Curves(args) => &args.figure,

@@ -8,8 +8,7 @@ const WORDS: &str = r#"    local words=("${COMP_WORDS[@]}")
 "#;
 
 /// The lines that replace [`WORDS`]. Bash divides words at colons and equals signs, which specs
-/// contain. These lines join the parts again, and ask for the completions of the whole word before
-/// the cursor.
+/// contain. These lines join them again for the word before the cursor.
 const WHOLE_WORDS: &str = r#"    local words=() part joined=false
     for part in "${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
         if [[ ${#words[@]} -gt 1 && ( $joined == true || "$part" == [:=]* ) ]]; then
@@ -26,14 +25,13 @@ const WHOLE_WORDS: &str = r#"    local words=() part joined=false
 const RECEIVED: &str = "    if [[ $? != 0 ]]; then\n";
 
 /// The lines that replace [`RECEIVED`]. Bash replaces only the text after the last colon or equals
-/// sign of the word. So these lines remove the text up to that sign from each completion.
+/// sign, so they remove the text up to that sign from each completion.
 const LAST_PART: &str = r#"    local ok=$? whole="${words[${#words[@]}-1]}"
     COMPREPLY=("${COMPREPLY[@]#"${whole%"${whole##*[:=]}"}"}")
     if [[ $ok != 0 ]]; then
 "#;
 
-/// Returns the generated script with changes, so that it completes words with colons and equals
-/// signs.
+/// Changes the generated script so that it completes words with colons and equals signs.
 pub(super) fn with_whole_words(script: &str) -> String {
     script.replacen(WORDS, WHOLE_WORDS, 1).replacen(RECEIVED, LAST_PART, 1)
 }

@@ -28,9 +28,8 @@ struct Begun<'a> {
 }
 
 impl<'a> Begun<'a> {
-    /// Splits a spec. Returns `None` if only its name has been typed, or if the last argument
-    /// already has a key and its value is being typed. Colons and commas in parentheses belong to
-    /// an inner spec.
+    /// Splits a spec. `None` if only the name, or the value of the last key, is being typed. Colons
+    /// and commas in parentheses belong to an inner spec.
     fn of(typed: &'a str) -> Option<Self> {
         let (name, _) = typed.split_once(':')?;
         let first = name.len() + 1;
@@ -47,8 +46,7 @@ impl<'a> Begun<'a> {
         (!last.contains('=') && depth == 0).then_some(Self { name, before, has_others })
     }
 
-    /// Returns a candidate for each key that the spec does not have yet. `keys` are pairs of a key
-    /// and a description.
+    /// Returns a candidate for each key, with its description, that the spec does not have yet.
     fn with(&self, keys: impl IntoIterator<Item = (String, String)>) -> Vec<CompletionCandidate> {
         let is_new = |key: &str| {
             let has = |separator| self.before.contains(&format!("{separator}{key}="));
@@ -75,8 +73,7 @@ pub(super) fn topologies(typed: &str) -> Vec<CompletionCandidate> {
     let whole = families().iter().map(|family| {
         candidate(format!("{}:", family.name), format!("{}: {}", family.syntax, family.help))
     });
-    // The first argument of a topology is its shape, which has no key. So keys are only completed
-    // in later arguments.
+    // The first argument of a topology is its shape, which has no key.
     let Some(begun) = Begun::of(typed).filter(|begun| begun.has_others) else {
         return whole.collect();
     };
@@ -134,8 +131,7 @@ pub(super) fn machines(typed: &str) -> Vec<CompletionCandidate> {
     let Some(begun) = Begun::of(typed) else {
         return presets().iter().map(|preset| candidate(preset.name, preset.title)).collect();
     };
-    // The part of the machine spec that has been typed determines the cost model, and the model
-    // determines the parameters.
+    // The typed part determines the cost model, and the model the parameters.
     let so_far = begun.before.trim_end_matches([':', ',']);
     let Ok(machine) = Machine::parse(so_far).or_else(|_| Machine::parse(begun.name)) else {
         return Vec::new();
@@ -161,7 +157,6 @@ pub(super) fn systems(typed: &str) -> Vec<CompletionCandidate> {
     begun.with(parameters.map(|p| owned((p.key(), p.meaning()))))
 }
 
-/// Returns the axes of figures and tables.
 pub(super) fn axes(_typed: &str) -> Vec<CompletionCandidate> {
     let own = Axis::ALL.iter().map(|axis| candidate(axis.name(), axis.label()));
     own.chain(numbers()).collect()
@@ -174,14 +169,12 @@ pub(super) fn pairs_of_axes(typed: &str) -> Vec<CompletionCandidate> {
     all.map(|axis| axis.add_prefix(before)).collect()
 }
 
-/// Returns the properties by which cases are compared.
 pub(super) fn properties(_typed: &str) -> Vec<CompletionCandidate> {
     let own = By::ALL.iter().map(|by| candidate(by.label(), "compare along it"));
     own.chain(numbers()).collect()
 }
 
-/// Returns the numbers of specs: keys of workloads, parameters of machines, options of topologies,
-/// and parameters of algorithms.
+/// Returns the keys of all specs that have numbers.
 fn numbers() -> impl Iterator<Item = CompletionCandidate> {
     let mut numbers = BTreeMap::new();
     let registry = run::registry(&PluginArgs::default());

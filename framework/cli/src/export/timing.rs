@@ -30,8 +30,8 @@ pub(super) fn of(case: &Case) -> Result<Timing, String> {
     })
 }
 
-/// Returns the properties of the case that SimGrid, or the program that plays the schedule in it,
-/// does not express. Without them, it takes the time that the case takes.
+/// Returns what SimGrid, or the program that plays the schedule in it, does not express. Without
+/// these properties, it takes the time of the case.
 pub(super) fn not_in_simgrid(case: &Case) -> Vec<String> {
     let model = case.machine.model.name;
     if model != "fluid" {
@@ -67,7 +67,6 @@ pub(super) fn not_in_simgrid(case: &Case) -> Vec<String> {
     .collect()
 }
 
-/// Returns the value of a parameter of the machine; `None` if the machine has no such parameter.
 fn value(case: &Case, key: &str) -> Option<String> {
     let values = case.machine.values().into_iter();
     values.filter(|value| value.parameter.key() == key).map(|value| value.text).next()

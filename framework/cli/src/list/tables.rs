@@ -11,7 +11,6 @@ use swapmeet_runner::registry::{OTHER_NAMES, Registry};
 use swapmeet_runner::sandbox::NO_SANDBOX;
 use swapmeet_runner::system;
 
-/// Formats lists for people: one line per entry, or the details of a selected entry.
 pub(super) fn render(lists: &[List], registry: &Registry, args: &ListArgs) -> String {
     let mut out = String::new();
     for list in lists {
@@ -19,8 +18,6 @@ pub(super) fn render(lists: &[List], registry: &Registry, args: &ListArgs) -> St
         if lists.len() > 1 {
             out += &format!("{}\n\n", list.title.to_uppercase());
         }
-        // Algorithms, machines and plugins have separate formats. All other kinds of lists have the
-        // same format.
         match (list.title, args.names.is_empty()) {
             ("algorithms", false) => {
                 let named = args.names.iter().filter_map(|name| registry.algorithm(name).ok());
@@ -69,8 +66,7 @@ pub(super) fn render(lists: &[List], registry: &Registry, args: &ListArgs) -> St
                 }
             }
             (title, true) => {
-                // The specs of workloads are too long for a table, so they are only shown in the
-                // details.
+                // The specs of workloads are too long for a table.
                 let columns: &[usize] = if title == "workloads" { &[0, 2] } else { &[0, 1, 2] };
                 let header: Vec<&str> = columns.iter().map(|i| list.header[*i]).collect();
                 let row = |row: &Vec<String>| columns.iter().map(|i| row[*i].clone()).collect();
@@ -97,7 +93,6 @@ fn one_line_each(header: &[&str], mut rows: Vec<Vec<String>>) -> String {
     table::plain(header, &[], rows) + "\n"
 }
 
-/// Returns the text, cut to `most` characters.
 fn shortened(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
@@ -109,8 +104,7 @@ fn shortened(text: &str, most: usize) -> String {
 
 /// Returns one line per algorithm of the list, below the titles of the groups.
 fn algorithms(list: &List, registry: &Registry) -> String {
-    // Leave out algorithms that are not in `list`, because the user may have requested only the
-    // algorithms of one collective.
+    // The user may have requested only the algorithms of one collective.
     let mut selected = in_groups(registry);
     selected.retain(|(_, a)| {
         let name = registry.spec_name(&a.name, &a.plugin.name);
@@ -134,8 +128,7 @@ fn algorithms(list: &List, registry: &Registry) -> String {
         &["  name", "collective", "topologies", "title"],
         selected.iter().map(row).collect(),
     );
-    // All groups share one table, so that their columns have the same widths. The title of each
-    // group is inserted between the lines of this table.
+    // All groups share one table, so that their columns have the same widths.
     let mut lines = table.lines();
     let mut out = format!("{}\n", lines.next().unwrap_or_default());
     let mut previous = None;
@@ -153,7 +146,6 @@ fn algorithms(list: &List, registry: &Registry) -> String {
     out + "\nDetails: swapmeet list algorithms NAME\n"
 }
 
-/// Returns the details of an algorithm.
 fn algorithm(a: &Algorithm) -> String {
     let ports = match a.ports {
         0 => "not stated".to_owned(),

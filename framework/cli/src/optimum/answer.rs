@@ -11,22 +11,19 @@ use swapmeet_results::{Record, Status, duration};
 /// Algorithms are run only on networks with at most this number of nodes.
 pub(super) const MAX_RUN_NODES: u64 = 1024;
 
-/// The optimum of a case.
 pub(super) struct Answer {
     pub optimum: Optimum,
     /// The requested width of the interval that contains the optimum, divided by its lower end.
     pub wanted_gap: f64,
-    /// The lower end of the interval that contains the optimum, plus the start-ups and latencies
-    /// that every schedule has, in µs.
+    /// The lower end, plus the start-ups and latencies that every schedule has, in µs.
     pub optimum_us: f64,
     /// The duration of the search for the optimum, in seconds.
     pub seconds: f64,
-    /// The algorithm whose schedule is faster than the upper end that the search found, and the time
-    /// in which it moves the bytes, in µs.
+    /// An algorithm that is faster than the upper end of the search, and its time for the bytes in
+    /// µs.
     pub schedule: Option<(String, f64)>,
 }
 
-/// The results of the algorithms that are compared with the optimum.
 pub(super) struct Times {
     /// The rows that have a time, in ascending order of time.
     rows: Vec<Record>,
@@ -48,13 +45,12 @@ impl Times {
 }
 
 impl Answer {
-    /// Returns whether the interval that the search found is wider than requested.
     pub(super) fn is_wide(&self) -> bool {
         self.optimum.gap() > self.wanted_gap
     }
 
-    /// Lowers the upper end to the time in which the schedule of an algorithm moves the bytes. Every
-    /// schedule in `times` was verified, so the optimum is not larger.
+    /// Lowers the upper end to the time in which a schedule, all of which were verified, moves the
+    /// bytes.
     pub(super) fn use_schedules(&mut self, times: &Times) {
         // Without a time of the bytes alone, the time as a whole is enough for all bytes.
         let enough = |row: &Record| bytes_us(row).or(row.time_us);
@@ -66,7 +62,6 @@ impl Answer {
         self.schedule = fastest.filter(|(_, us)| *us < self.optimum.upper_us);
     }
 
-    /// Returns the upper end of the interval in µs.
     fn upper_us(&self) -> f64 {
         self.schedule.as_ref().map_or(self.optimum.upper_us, |(_, us)| *us)
     }
@@ -114,7 +109,6 @@ impl Answer {
         text
     }
 
-    /// Returns a table that compares the times of the algorithms with the optimum.
     pub(super) fn times_text(&self, times: &Times) -> String {
         let mut text = String::new();
         if !times.unfinished.is_empty() {
@@ -178,9 +172,8 @@ impl Answer {
         })
     }
 
-    /// Returns two ratios for a row. The first is the time of the algorithm divided by the optimum
-    /// with start-ups. The second is the time that the algorithm spends on moving bytes, divided by
-    /// the optimum without start-ups; `None` if the row has no such time.
+    /// Returns the ratios of the time to the optimum with start-ups, and of the time for bytes, if
+    /// known, to the optimum without start-ups.
     fn ratios(&self, row: &Record) -> [Option<f64>; 2] {
         let over = |value: Option<f64>, least: f64| Some(value? / least).filter(|_| least > 0.0);
         [over(row.time_us, self.optimum_us), over(bytes_us(row), self.optimum.lower_us)]
@@ -213,14 +206,13 @@ impl Answer {
 /// The reason why `bytes/optimum` is empty.
 const NO_BYTES: &str = "bytes/optimum is empty for models in which each rank has its own clock: the bytes of some messages move during the start-ups of others, so no part of the time is that of the bytes alone";
 
-/// Returns whether the row is of a model in which each rank has its own clock. The parts of its time
-/// are those of one chain of messages.
+/// Returns whether the parts of the time are those of one chain of messages.
 fn has_own_clocks(row: &Record) -> bool {
     row.first_rank_us.is_some()
 }
 
-/// Returns the time that a schedule spends on moving bytes, in µs. `None` if this time is not a part
-/// of the time of the row, because bytes move at any time, not only along the chain that ends last.
+/// Returns the time for moving bytes in µs; `None` if it is not a part of the row's time, because
+/// bytes move at any time, not only along the chain that ends last.
 fn bytes_us(row: &Record) -> Option<f64> {
     if has_own_clocks(row) {
         return None;
@@ -228,7 +220,6 @@ fn bytes_us(row: &Record) -> Option<f64> {
     row.transmission_us.zip(row.contention_us).map(|(own, shared)| own + shared)
 }
 
-/// Returns the reason why the interval can be wide, however long the search takes.
 fn width_reason(certificate: &Certificate) -> Option<&'static str> {
     match (&certificate.demand, &certificate.proof) {
         (Demand::SumForAll(_), Evidence::Messages { .. }) => Some(

@@ -1,5 +1,4 @@
-//! Finds the reason why a run on real ranks failed. The reason is taken from the error output of
-//! the run.
+//! Finds the reason of a failed run on real ranks in its error output.
 
 /// Error texts of `mpirun`, each with the flag that avoids the error.
 const HINTS: [(&str, &str); 2] =
@@ -10,10 +9,9 @@ pub(super) fn of_program(errors: &str) -> Option<String> {
     errors.lines().find_map(|line| line.split_once("replay: ")).map(|(_, rest)| rest.to_owned())
 }
 
-/// Returns the first sentence of a launcher's error output, with a hint if there is one. The last
-/// lines of the error output are not used, because they contain general advice instead of the
-/// reason. The hint is an `mpirun` command with the missing flag. If `launch` is an `mpirun`
-/// command, the hint also contains the flags of this command.
+/// Returns the first sentence of a launcher's error output, because the last lines contain general
+/// advice. The hint is an `mpirun` command with the missing flag, and with the flags of `launch` if
+/// that is one.
 pub(super) fn of_launcher(errors: &str, launch: &[String]) -> Option<String> {
     let says_something = |line: &&str| line.contains(char::is_alphabetic);
     let mut sentence = String::new();
@@ -44,7 +42,7 @@ pub(super) fn of_launcher(errors: &str, launch: &[String]) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The test uses error output of Open MPI 4.1.
+    /// The output is that of Open MPI 4.1.
     #[test]
     fn the_first_sentence_is_the_reason() {
         let line = "-".repeat(74);

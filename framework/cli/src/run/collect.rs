@@ -24,8 +24,8 @@ pub(crate) fn collect(
     Ok(finished.then(|| rows.into_iter().flatten().collect()))
 }
 
-/// Runs the cases. Calls `ended` with the index and the row of each case that ends. Returns whether
-/// all cases ended without an interrupt.
+/// Calls `ended` with the index and the row of each case that ends. Returns whether all cases ended
+/// without an interrupt.
 pub(crate) fn for_each_row(
     cases: &[Case],
     jobs: Option<u32>,

@@ -1,7 +1,6 @@
-//! Shows the progress of a run on standard error. On a terminal, it shows a bar for the whole run
-//! and a line for each schedule in progress. Otherwise, it prints lines of text. It prints a line
-//! when a case ends and the last line is at least [`BETWEEN_CASES`] old. While cases run, it prints
-//! a line when the last one is at least [`WITHIN_CASES`] old.
+//! Shows the progress of a run on standard error: on a terminal a bar for the whole run and a line
+//! for each schedule in progress, otherwise lines of text. A line is printed when a case ends and
+//! the last one is at least [`BETWEEN_CASES`] old, or at least [`WITHIN_CASES`] while cases run.
 
 use crate::say::say;
 use crate::streams;
@@ -22,7 +21,7 @@ pub(super) struct Progress {
     forecast: Forecast,
     lengths: StepCounts,
     began: Instant,
-    /// The schedules in progress. A schedule is identified by the index of its first case.
+    /// The schedules in progress, by the index of their first case.
     running: BTreeMap<usize, Running>,
 }
 
@@ -45,7 +44,6 @@ const BETWEEN_CASES: Duration = Duration::from_secs(10);
 /// The least time between two lines of text that are printed while cases run.
 const WITHIN_CASES: Duration = Duration::from_secs(30);
 
-/// Running cases that share a schedule.
 struct Running {
     /// The line of the schedule, on a terminal.
     bar: Option<ProgressBar>,
@@ -60,8 +58,7 @@ struct Running {
 }
 
 impl Progress {
-    /// Creates a display for a run of `cases` cases. `open` contains the cases that have no row
-    /// yet.
+    /// `open` contains the cases that have no row yet.
     pub(super) fn new(cases: usize, open: &[Case], quiet: bool) -> Self {
         let (cases, done) = (cases as u64, (cases - open.len()) as u64);
         let shown = if quiet {
@@ -86,7 +83,7 @@ impl Progress {
         }
     }
 
-    /// Shows that cases which share a schedule have started. `first` is the first of these cases.
+    /// `cases` share a schedule, and `first` is the first of them.
     pub(super) fn started(&mut self, cases: Range<usize>, first: &Case) {
         let more =
             if cases.len() > 1 { format!(" and {} more", cases.len() - 1) } else { String::new() };
@@ -113,15 +110,13 @@ impl Progress {
         self.running.insert(cases.start, running);
     }
 
-    /// Shows the number of steps and messages of a schedule so far.
     pub(super) fn steps(&mut self, case: usize, steps: u64, messages: u64) {
         let now = self.began.elapsed();
         if let Some(running) = self.running.get_mut(&case).filter(|_| steps > 0) {
             let Running { bar, what, pace, length, .. } = running;
             pace.reached(steps, messages, now);
             if let Some(bar) = bar {
-                // The progress precedes the name of the case, because the terminal may cut the end
-                // of the line.
+                // The terminal may cut the end of the line, so the progress precedes the name.
                 let words = format!("{}: {what}", pace.in_words(*length));
                 bar.set_message(cut(&words, BESIDE_ELAPSED));
             }
@@ -129,8 +124,7 @@ impl Progress {
         self.tick();
     }
 
-    /// Updates the estimate of the remaining time. If no line of text has been printed for some
-    /// time, prints one that says what is running.
+    /// Updates the estimate of the remaining time. Prints a line if there was none for some time.
     pub(super) fn tick(&mut self) {
         if let Shown::Bars { sweep, .. } = &self.shown {
             let left = self.left(self.began.elapsed());
@@ -141,9 +135,9 @@ impl Progress {
         }
     }
 
-    /// Returns a line of text about the run, and about the schedule that has run the longest;
-    /// `None` if the last line was printed less than [`WITHIN_CASES`] ago. `now` is the time since
-    /// the start of the run.
+    /// Returns a line about the run and the schedule that has run the longest; `None` if the last
+    /// line was printed less than [`WITHIN_CASES`] ago. `now` is the time since the start of the
+    /// run.
     fn line_within_cases(&mut self, now: Duration) -> Option<String> {
         let line = self.line(now, WITHIN_CASES)?;
         let Some(oldest) = self.running.values().min_by_key(|running| running.since) else {
@@ -172,21 +166,19 @@ impl Progress {
         Some(format!("{} of {} cases{left}", self.done, self.cases))
     }
 
-    /// Returns the estimated remaining time, if there is an estimate. `now` is the time since the
-    /// start of the run.
+    /// `now` is the time since the start of the run.
     fn left(&self, now: Duration) -> Option<HumanDuration> {
         let left = self.forecast.left(now)?;
         Some(HumanDuration(Duration::from_secs(left.as_secs_f64().ceil() as u64)))
     }
 
-    /// Shows that a case has ended with this row.
     pub(super) fn finished(&mut self, case: usize, what: &Case, row: &Record) {
         let now = self.began.elapsed();
         self.done += 1;
         self.forecast.ended(case, now);
         self.lengths.ended(what, row);
-        // The cases of a schedule are consecutive. So among the schedules that begin at this case
-        // or before, the schedule of the case is the one that begins last.
+        // The cases of a schedule are consecutive, so it is the last one that begins at this case
+        // or before.
         if let Some((&first, running)) = self.running.range_mut(..=case).next_back() {
             running.open -= 1;
             if running.open == 0 {
@@ -205,7 +197,6 @@ impl Progress {
         }
     }
 
-    /// Prints a line above the bars.
     pub(super) fn say(&self, line: &str) {
         match &self.shown {
             Shown::Quiet => {}
@@ -217,7 +208,6 @@ impl Progress {
         }
     }
 
-    /// Removes the bars.
     pub(super) fn finish(&self) {
         if let Shown::Bars { all, sweep } = &self.shown {
             for bar in self.running.values().filter_map(|running| running.bar.as_ref()) {
@@ -230,9 +220,8 @@ impl Progress {
     }
 }
 
-/// The number of columns that the description of a case cannot use. They are needed for its elapsed
-/// time and for the `^C` that a terminal echoes. If `^C` did not fit, the line would wrap, and the
-/// bar could not be removed from the screen.
+/// The columns for the elapsed time of a case, and for the `^C` that a terminal echoes: if that did
+/// not fit, the line would wrap, and the bar could not be removed.
 const BESIDE_ELAPSED: usize = 12;
 
 /// Cuts a text to the width of the terminal minus `taken` columns.
@@ -253,8 +242,7 @@ fn style(template: &str) -> ProgressStyle {
 mod tests {
     use super::*;
 
-    /// The clock is the argument `now`. A case that runs for long is described every 30 s, and not
-    /// more often.
+    /// A case that runs for long is described every 30 s. The clock is the argument `now`.
     #[test]
     fn long_cases_are_described_every_thirty_seconds() {
         let mut progress = Progress::new(7, &[], false);

@@ -1,10 +1,9 @@
-//! A row file that detects changes by other programs while rows are written.
+//! A row file that detects changes by other programs. Lines that another program appends stay
+//! between the rows. If it truncates the file, rows are lost, so the run ends with an error;
+//! `--resume` then runs the cases of the lost rows.
 //!
-//! Lines that another program appends stay between the rows. If another program truncates the file,
-//! rows are lost, so the run ends with an error; `--resume` then runs the cases of the lost rows.
-//!
-//! A separate thread syncs the file to the disk. One sync covers all rows that are pending. Thus a
-//! power failure only loses the latest rows, and writing a row does not wait for the disk.
+//! A separate thread syncs the file to the disk. One sync covers all pending rows, so a power
+//! failure loses only the latest, and writing does not wait for the disk.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -17,12 +16,10 @@ use std::thread::JoinHandle;
 /// Remarks about row files, which are printed after the run.
 pub(crate) type Remarks = Arc<Mutex<Vec<String>>>;
 
-/// A row file that detects changes by other programs.
 pub(crate) struct RowFile {
     file: File,
     path: PathBuf,
-    /// The expected length of the file, and the thread that syncs it. `None` for pipes and devices,
-    /// which have no length and cannot be synced.
+    /// The expected length, and the thread that syncs the file. `None` for pipes and devices.
     disk: Option<(u64, Disk)>,
     /// Whether another program has added lines to the file.
     has_others: bool,
@@ -30,7 +27,7 @@ pub(crate) struct RowFile {
 }
 
 impl RowFile {
-    /// Creates a row file from a file that is opened for reading and appending.
+    /// `file` is opened for reading and appending.
     pub(crate) fn new(file: File, path: PathBuf, remarks: Remarks) -> io::Result<Self> {
         let there = file.metadata()?;
         let disk = match there.is_file() {
@@ -40,8 +37,7 @@ impl RowFile {
         Ok(Self { file, path, disk, has_others: false, remarks })
     }
 
-    /// Checks whether another program has changed the length of the file. Ends an incomplete line
-    /// that it has appended.
+    /// Checks whether another program has changed the length. Ends its incomplete line.
     fn check(&mut self) -> io::Result<()> {
         let Some((expected, _)) = &mut self.disk else { return Ok(()) };
         let len = self.file.metadata()?.len();
@@ -58,7 +54,7 @@ impl RowFile {
                 self.file.write_all(b"\n")?;
             }
             *expected = self.file.metadata()?.len();
-            // Another program may add many lines. Report only the first change.
+            // Report only the first change.
             if !std::mem::replace(&mut self.has_others, true) {
                 self.remarks.lock().unwrap_or_else(PoisonError::into_inner).push(format!(
                     "remark: {}: another program appended to it during the run: its lines stay between the rows",
@@ -100,8 +96,7 @@ impl Disk {
         let failure = Arc::clone(&failed);
         let thread = std::thread::Builder::new().name("disk".to_owned()).spawn(move || {
             while receiver.recv().is_ok() {
-                // The next sync covers all requests that have arrived so far, so remove them from
-                // the channel.
+                // The next sync covers all requests that have arrived so far.
                 while receiver.try_recv().is_ok() {}
                 if let Err(error) = file.sync_data() {
                     failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -125,7 +120,6 @@ impl Disk {
 impl Drop for Disk {
     fn drop(&mut self) {
         drop(self.requests.take());
-        // If the thread panicked, it has already printed a message.
         drop(self.thread.take().map(JoinHandle::join));
     }
 }

@@ -1,5 +1,5 @@
-//! The destination of rows. It is standard output, a table that is printed at the end, or a file. A
-//! file may already contain rows of an interrupted run.
+//! The destination of rows: standard output, a table at the end, or a file, which may already
+//! contain rows of an interrupted run.
 
 use super::row_file::{Remarks, RowFile};
 use crate::args::RowFormat;
@@ -23,14 +23,10 @@ use swapmeet_runner::optimum::Search;
 use swapmeet_runner::optimum_columns::{fill, lacks, of_group};
 use swapmeet_runner::plan_group::plan_groups;
 
-/// The destination of the rows of a run.
-///
-/// A file gets each row when its case ends, so that a killed run loses no row of a case that has
-/// ended. It is sorted after the last case. A row for any other destination waits until all earlier
-/// cases have ended.
+/// A file gets each row when its case ends, so that a killed run loses none, and is sorted after
+/// the last case. A row for another destination waits until all earlier cases have ended.
 pub(crate) struct Rows {
     destination: Destination,
-    /// The rows that wait for an earlier case.
     waiting: ReorderBuffer,
     /// The number of rows that this run has received.
     received: usize,
@@ -45,8 +41,7 @@ enum Destination {
     Json(Stream),
     /// The rows are written as CSV to standard output, a pipe or a device.
     Csv(Box<CsvSink<Box<dyn Write + Send>>>, Option<PathBuf>),
-    /// The rows are written to a regular file. The last value holds the lock that prevents other
-    /// runs from writing to the file.
+    /// A regular file, with the lock that prevents other runs from writing to it.
     File(Box<CsvSink<Box<dyn Write + Send>>>, PathBuf, File),
 }
 
@@ -54,12 +49,10 @@ enum Destination {
 pub(crate) struct Found {
     /// One entry for each case of the run: its existing row, or `None`.
     pub rows: Vec<Option<Box<Record>>>,
-    /// Whether the existing rows belong to the first cases of the run and are in the order of these
-    /// cases.
+    /// Whether the existing rows are those of the first cases of the run, in order.
     pub in_order: bool,
 }
 
-/// The treatment of rows that a file already contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Before {
     /// Leave the rows unchanged, and refuse to run.
@@ -75,8 +68,8 @@ impl Found {
         Self { rows: vec![None; cases], in_order: true }
     }
 
-    /// Removes the rows of cases that crashed, timed out or failed, because these cases may succeed
-    /// when they run again. Returns whether any row was removed.
+    /// Removes the rows of cases that crashed, timed out or failed, because these may succeed when
+    /// they run again. Returns whether any was removed.
     fn drop_failed(&mut self) -> bool {
         let failed =
             |r: &Record| matches!(r.status, Status::Crashed | Status::Timeout | Status::Error);
@@ -86,8 +79,7 @@ impl Found {
         self.kept() < before
     }
 
-    /// Fills the columns of the optimum in existing rows that should have an optimum but do not.
-    /// Returns whether any row was changed.
+    /// Fills missing columns of the optimum in existing rows. Returns whether any row was changed.
     fn add_optima(&mut self, cases: &[Case], report: &mut dyn FnMut(String)) -> bool {
         let stop = AtomicBool::new(false);
         let mut changed = false;
@@ -107,7 +99,6 @@ impl Found {
         changed
     }
 
-    /// Returns the number of existing rows.
     pub(crate) fn kept(&self) -> usize {
         self.rows.iter().flatten().count()
     }
@@ -118,8 +109,7 @@ impl Rows {
         Self { destination, waiting: ReorderBuffer::default(), received: 0, in_order }
     }
 
-    /// Returns standard output as the destination of the rows of `cases` cases. There are no
-    /// existing rows.
+    /// There are no existing rows.
     pub(crate) fn printed(format: RowFormat, cases: usize) -> (Self, Found) {
         let destination = match format {
             RowFormat::Json => Destination::Json(streams::stdout()),
@@ -131,9 +121,9 @@ impl Rows {
         (Self::new(destination, true), Found::nothing(cases))
     }
 
-    /// Opens the destination of the rows of `cases`. Returns the destination, and the existing rows
-    /// that are kept. `all` are the cases of all shards. `report` receives lines about the search
-    /// for missing optima of existing rows.
+    /// Opens the destination of the rows of `cases`, and returns the existing rows that are kept,
+    /// too. `all` are the cases of all shards. `report` receives lines about the search for missing
+    /// optima.
     pub(crate) fn open(
         out: Option<&Path>,
         before: Before,
@@ -161,7 +151,7 @@ impl Rows {
         Ok((Self::new(destination, found.in_order), found))
     }
 
-    /// Adds the row of a case. `case` is the position of the case among the cases of this run.
+    /// `case` is the position among the cases of this run.
     pub(crate) fn push(&mut self, case: usize, record: Box<Record>) -> Result<(), Failure> {
         self.in_order &= case == self.received;
         self.received += 1;
@@ -195,8 +185,7 @@ impl Rows {
         }
     }
 
-    /// Writes the rows that still wait for an earlier case, which will not run, and the header if
-    /// there are no rows.
+    /// Writes the rows that wait for an earlier case, which will not run, or at least the header.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
         let waiting = std::mem::take(&mut self.waiting);
         waiting.left().try_for_each(|row| self.write(row))?;
@@ -215,8 +204,8 @@ impl Rows {
         writeln!(streams::stdout(), "{text}").map_err(|e| Failure::printing(&e))
     }
 
-    /// Sorts the rows of a file by case. Until then, they are in the order in which cases ended. If
-    /// sorting is impossible, returns the reason; the file then still contains all rows.
+    /// Sorts the rows of a file by case. If that is impossible, returns the reason, and the file
+    /// still contains all rows.
     pub(crate) fn sort(&mut self, cases: &[Case]) -> Result<Option<String>, Failure> {
         let Destination::File(_, path, lock) = &mut self.destination else { return Ok(None) };
         let path: &Path = path;
@@ -230,8 +219,7 @@ impl Rows {
         if self.in_order {
             return Ok(None);
         }
-        // Read the rows from the file one at a time, as `merge` does, because they may need more
-        // memory than all other data of the run.
+        // The rows may need more memory than all other data of the run, so read them one at a time.
         let sorted = || {
             let failed = |error: &dyn std::error::Error| Failure::Output(error.to_string());
             let rows = Shards::read(&[path]).map_err(|e| failed(&e))?;
@@ -254,8 +242,7 @@ impl Rows {
     }
 }
 
-/// Atomically replaces the file at `path` by a new file with these rows. Returns the new file,
-/// which is locked.
+/// Atomically replaces a file by a new one with these rows. Returns the new file, which is locked.
 fn rewrite(
     path: &Path,
     mut rows: impl Iterator<Item = io::Result<impl Borrow<Record>>>,
@@ -268,14 +255,12 @@ fn rewrite(
     drop(csv);
     temporary.as_file().sync_all().map_err(|e| failed(&e))?;
     let file = atomic_file::persist(temporary, &real).map_err(|e| failed(&e))?;
-    // The new file is opened for appending, as the old one was.
     rustix::fs::fcntl_setfl(&file, rustix::fs::OFlags::APPEND).map_err(|e| failed(&e.into()))?;
     Ok(file)
 }
 
-/// Opens and locks a file for the rows of `cases`. Returns the file, and the existing rows that are
-/// kept. `all` are the cases of all shards. `report` receives lines about the search for missing
-/// optima of existing rows.
+/// Opens and locks a file, and returns the existing rows that are kept, too. The parameters are as
+/// for [`Rows::open`].
 pub(crate) fn open_and_lock(
     path: &Path,
     before: Before,
@@ -284,8 +269,7 @@ pub(crate) fn open_and_lock(
     report: &mut dyn FnMut(String),
 ) -> Result<(File, Found), Failure> {
     let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
-    // Check the type of the file before opening it, because opening a pipe waits until the pipe has
-    // a reader.
+    // Opening a pipe would wait until it has a reader.
     let is_there = std::fs::metadata(path).ok();
     if matches!(before, Before::Keep | Before::KeepGood)
         && is_there.as_ref().is_some_and(|m| !m.is_file())
@@ -295,11 +279,10 @@ pub(crate) fn open_and_lock(
             "--resume --out {path}: a folder, a pipe or a device, expected a file of rows"
         )));
     }
-    // From now on the file is locked, so no other run can change its contents.
+    // No other run can change the contents any more.
     let mut file = open(path)?;
     let (is_file, there) =
         file.metadata().map(|m| (m.is_file(), m.len())).map_err(|e| refused(&e))?;
-    // The flags --force and --resume decide what happens to existing rows.
     let mut found = Found::nothing(cases.len());
     match before {
         Before::Leave if is_file && is_there.is_some() => {
@@ -308,9 +291,8 @@ pub(crate) fn open_and_lock(
         Before::Leave => {}
         Before::Drop if is_file => file.set_len(0).map_err(|e| refused(&e))?,
         Before::Drop => {}
-        // If the last row is incomplete, remove it by truncating the file. Rewrite the whole file
-        // only if rows are dropped or changed, or if the format differs. The new file replaces the
-        // old one atomically, so an interrupt at this point loses no rows.
+        // Remove an incomplete last row by truncating the file. Rewrite the file, by atomic
+        // replacement, only if rows are dropped or changed, or if the format differs.
         Before::Keep | Before::KeepGood => match read_found(path, &mut file, report)? {
             Some(IntactRows { intact, records, is_as_written }) => {
                 let held = records.len();
@@ -329,7 +311,6 @@ pub(crate) fn open_and_lock(
     Ok((file, found))
 }
 
-/// Returns a sink that appends rows to an opened file.
 pub(crate) fn sink(
     file: File,
     path: &Path,
@@ -341,16 +322,14 @@ pub(crate) fn sink(
     Ok(if is_headed { CsvSink::appending(out) } else { CsvSink::new(out) })
 }
 
-/// Opens a file and locks it.
 fn open(path: &Path) -> Result<File, Failure> {
-    // Check the type of the file before opening it. Opening a pipe for both reading and writing
-    // would make this program the reader of its own rows.
+    // Opening a pipe for reading, too, would make this program the reader of its own rows.
     let is_file = std::fs::metadata(path).map_or(true, |m| m.is_file());
     let options = File::options().read(is_file).append(true).create(true).open(path);
     let file = options.map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
     output::lock(&file, path)?;
-    // After this program opened the file, another run may have replaced it by a sorted one. The
-    // lock is then on the old file, so open the new file.
+    // Another run may have replaced the opened file by a sorted one, so that the lock is on the old
+    // file.
     if is_replaced(path, &file) { open(path) } else { Ok(file) }
 }
 
@@ -363,18 +342,17 @@ fn is_regular(file: &File) -> bool {
     file.metadata().is_ok_and(|m| m.is_file())
 }
 
-/// The complete rows of a file. An interrupted run may leave an incomplete last row.
+/// An interrupted run may leave an incomplete last row.
 struct IntactRows {
     /// The total number of bytes of the header and the complete rows.
     intact: u64,
     records: Vec<Record>,
-    /// Whether the header has exactly the bytes that this program writes. If another program has
-    /// added a byte-order mark or changed the line ends, rows cannot be appended.
+    /// Whether the header is as this program writes it. Rows cannot be appended if another program
+    /// has added a byte-order mark or changed the line ends.
     is_as_written: bool,
 }
 
-/// Reads the complete rows of a file; `None` if it has no header. `report` receives a line if the
-/// last row is incomplete.
+/// `None` without a header. `report` receives a line if the last row is incomplete.
 fn read_found(
     path: &Path,
     file: &mut File,
@@ -383,8 +361,7 @@ fn read_found(
     let name = path.display().to_string();
     let failed = |e: io::Error| Failure::Usage(format!("{name}: {e}"));
     let bytes = file.metadata().map_err(failed)?.len();
-    // Parse rows while reading the file. If the file is not a row file, reading then stops at the
-    // first error.
+    // If the file is not a row file, reading stops at the first error.
     file.rewind().map_err(failed)?;
     let usable = match read_rows(name.clone(), (&mut *file).take(bytes)) {
         Ok(FileRows { rows, torn: None }) => Some((bytes, rows)),
@@ -400,7 +377,7 @@ fn read_found(
         Err(e) => return Err(Failure::Usage(e.to_string())),
     };
     let header: String = columns().collect::<Vec<_>>().join(",");
-    // Read enough bytes for the header, a byte-order mark (three bytes) and a line end (two bytes).
+    // The header, a byte-order mark (three bytes) and a line end (two bytes).
     let mut bytes = Vec::new();
     file.rewind().map_err(failed)?;
     file.take(header.len() as u64 + 5).read_to_end(&mut bytes).map_err(failed)?;
@@ -421,9 +398,9 @@ fn read_found(
     Ok(usable.map(|(intact, records)| IntactRows { intact, records, is_as_written }))
 }
 
-/// Assigns each row to its case. `all` are the cases of all shards. If there is no case for a row,
-/// the error message names the difference from the most similar case. If the dashboard ran a case
-/// again, the case has two rows, and the later row is used.
+/// Assigns each row to its case. `all` are the cases of all shards. The error for an unknown case
+/// names the difference from the most similar one. If the dashboard ran a case again, its later row
+/// is used.
 fn assign_to_cases(
     path: &Path,
     records: Vec<Record>,

@@ -1,5 +1,5 @@
-//! Builds the cases of a command line from flags, an experiment file, the configuration and the
-//! available plugins.
+//! Builds the cases of a command line from flags, an experiment file, the configuration and
+//! plugins.
 
 use super::child;
 use crate::args::{CaseArgs, PluginArgs, Shard};
@@ -22,7 +22,6 @@ use swapmeet_runner::registry::{Origin, Registry, SharedNames};
 use swapmeet_workloads::Workload;
 use swapmeet_workloads::file::read_bounded;
 
-/// Lists of specs that the user gives as flags.
 #[derive(Clone, Copy)]
 pub(crate) struct SpecLists<'a> {
     pub topologies: &'a [String],
@@ -32,8 +31,7 @@ pub(crate) struct SpecLists<'a> {
     pub systems: &'a [String],
 }
 
-/// Returns the experiment that a file and flags describe. This function does not check whether its
-/// specs exist.
+/// Does not check whether the specs exist.
 pub(crate) fn experiment(args: &CaseArgs) -> Result<Experiment, Failure> {
     let experiment = match &args.experiment {
         Some(path) => read(path)?,
@@ -71,10 +69,9 @@ pub(crate) fn with_flags(given: &Experiment, args: &CaseArgs) -> Experiment {
 }
 
 fn read(path: &Path) -> Result<Experiment, Failure> {
-    /// The maximum number of bytes of an experiment file. Even an experiment with the maximum
-    /// number of cases is smaller.
+    /// Even an experiment with the maximum number of cases is smaller.
     const LONGEST: u64 = 16 << 20;
-    // Read the file only once, so that it may be a pipe.
+    // The file may be a pipe.
     let content = read_bounded(path, LONGEST, "an experiment")
         .map_err(|what| Failure::Usage(format!("{}: {what}", path.display())))?;
     let experiment = Experiment::parse(&path.display().to_string(), &content)?;
@@ -92,8 +89,7 @@ fn override_lists(experiment: &mut Experiment, lists: &SpecLists<'_>) {
     for (flag, given, list, of_table) in kinds {
         if !given.is_empty() {
             *list = given.iter().map(|value| Text::flag(flag, value)).collect();
-            // The flag also replaces the lists of all blocks, which are the `case` tables of the
-            // experiment.
+            // The flag also replaces the lists of all `case` tables.
             experiment.case_tables.iter_mut().for_each(|table| of_table(table).clear());
         }
     }
@@ -103,7 +99,6 @@ fn override_lists(experiment: &mut Experiment, lists: &SpecLists<'_>) {
     }
 }
 
-/// Returns the cases that flags describe if there is no experiment file.
 pub(crate) fn cases_of(
     lists: SpecLists<'_>,
     seed: u64,
@@ -113,7 +108,6 @@ pub(crate) fn cases_of(
     cases_with(lists, seed, timeout, || registry(plugins))
 }
 
-/// Returns the cases that flags describe, like [`cases_of`], for plugins that are already known.
 pub(crate) fn cases_with<R: Borrow<Registry>>(
     lists: SpecLists<'_>,
     seed: u64,
@@ -125,13 +119,12 @@ pub(crate) fn cases_with<R: Borrow<Registry>>(
     Ok(complete_with(experiment, false, registry)?.iter().collect())
 }
 
-/// Returns the cases of an experiment file.
 pub(crate) fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<CaseGrid, Failure> {
     complete(read(path)?, plugins, None, true)
 }
 
-/// Adds defaults to an experiment, finds the plugins within `memory_limit`, and returns the cases of
-/// the experiment. Unless `quiet` is true, says which machine is the default.
+/// Adds defaults to an experiment, finds the plugins within `memory_limit`, and returns the cases.
+/// Unless `quiet` is true, says which machine is the default.
 pub(crate) fn complete(
     experiment: Experiment,
     plugins: &PluginArgs,
@@ -141,8 +134,8 @@ pub(crate) fn complete(
     complete_with(experiment, quiet, || registry_within(plugins, memory_limit))
 }
 
-/// Returns the cases of an experiment for each algorithm that implements the collective of its
-/// workload and needs no input file. The experiment names no algorithms and at most one workload.
+/// Returns the cases for each algorithm that implements the collective of the workload and needs no
+/// input file. The experiment names no algorithms and at most one workload.
 pub(crate) fn cases_of_all_algorithms(
     mut experiment: Experiment,
     registry: &Registry,
@@ -184,8 +177,7 @@ fn complete_with<R: Borrow<Registry>>(
     Ok(grid)
 }
 
-/// Returns the cases of a shard, or all cases if `shard` is `None`. Cases of other shards are not
-/// kept in memory. With a thousand shards, each process keeps a thousandth of the cases.
+/// Returns the cases of a shard, or all cases. Those of other shards are not kept in memory.
 pub(crate) fn shard_cases<C: FromIterator<Case>>(
     all: &CaseGrid,
     shard: Option<Shard>,
@@ -198,8 +190,8 @@ pub(crate) fn shard_cases<C: FromIterator<Case>>(
         .collect())
 }
 
-/// Adds the default workload and the default machine if the experiment has none. Returns a remark
-/// that names the machine if it was added.
+/// Adds the default workload and machine if there are none. Returns a remark that names the
+/// machine.
 pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<Option<String>, Failure> {
     let workloads = experiment.is_named_by_tables(|table| &table.workloads);
     let mut together = experiment.together.iter();
@@ -219,8 +211,8 @@ pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<Option<String>, Fai
     Ok(Some(remark))
 }
 
-/// Returns the machine that applies if the user names none, and a remark that names it. If its
-/// parameters were fitted to measurements on networks of other families, the remark says so.
+/// Returns the default machine and a remark that names it, which also says if its parameters were
+/// fitted to measurements on networks of other families.
 pub(crate) fn default_machine(topologies: &[&str]) -> Result<(Text, String), Failure> {
     let (machine, origin) = match config::read()?.machine {
         Some(own) => (own, "swapmeet.toml"),
@@ -240,13 +232,11 @@ pub(crate) fn default_machine(topologies: &[&str]) -> Result<(Text, String), Fai
     Ok((machine, remark))
 }
 
-/// Returns the available plugins.
 pub(crate) fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
     registry_within(plugins, None)
 }
 
-/// Returns the specs of the algorithms that implement a collective and need no input file. `word`
-/// is the name of the collective.
+/// Returns the algorithms that implement the collective `word` and need no input file.
 pub(crate) fn algorithms_of(registry: &Registry, word: &str) -> Vec<String> {
     let supports = |algorithm: &&Arc<Algorithm>| {
         let needs_file = |param| matches!(param, &ParamKind::File);
@@ -257,8 +247,7 @@ pub(crate) fn algorithms_of(registry: &Registry, word: &str) -> Vec<String> {
     all.map(|a| registry.spec_name(&a.name, &a.plugin.name)).collect()
 }
 
-/// Returns the available plugins. Plugin files are read in processes that have at most
-/// `memory_limit` bytes.
+/// Plugin files are read in processes that have at most `memory_limit` bytes.
 pub(crate) fn registry_within(
     plugins: &PluginArgs,
     memory_limit: Option<u64>,
@@ -279,12 +268,10 @@ pub(crate) fn registry_within(
     Registry::find(&folders, &reader, names).map_err(Failure::usage)
 }
 
-/// Returns the plugin folders from the command line and the configuration.
 pub(crate) fn plugin_dirs(plugins: &PluginArgs) -> Result<Vec<PathBuf>, Failure> {
     Ok([&plugins.plugin_dirs[..], &config::read()?.plugin_dirs].concat())
 }
 
-/// Returns the name of the bundled plugin that has an algorithm with the name `name`.
 pub(crate) fn bundled_owner(name: &str) -> Option<String> {
     let registry = registry(&PluginArgs::default()).ok()?;
     let mut own = registry

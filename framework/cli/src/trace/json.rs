@@ -1,5 +1,5 @@
-//! Writes a complete schedule for other programs, with all block sets, routes and byte counts. The
-//! result is one JSON document with one event per line (`docs/trace.md`).
+//! Writes a complete schedule for other programs as one JSON document with one event per line
+//! (`docs/trace.md`).
 
 use super::Writer;
 use super::selection::{Image, Omitted, SendSelection};
@@ -19,11 +19,9 @@ use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
 use swapmeet_runner::step_record::ScheduleRecord;
 
-/// The version of the format. Later versions may add fields, but they never change the meaning of
-/// an existing field.
+/// Later versions may add fields, but never change the meaning of an existing one.
 const VERSION: u32 = 1;
 
-/// Begins the document with a description of the case.
 pub(crate) fn head(out: &mut dyn Write, case: &Case) -> io::Result<()> {
     let mut head = json!({
         "format": "swapmeet-schedule",
@@ -43,8 +41,8 @@ pub(crate) fn head(out: &mut dyn Write, case: &Case) -> io::Result<()> {
     writeln!(out, "{{\"schedule\":{head},\n\"events\":[")
 }
 
-/// Writes the times of ranks between the events and the outcome. If there are no times, writes
-/// nothing; the row of the case states the reason.
+/// Writes the times of ranks between the events and the outcome, if there are any; the row of the
+/// case states why there are none.
 pub(super) fn times(
     out: &mut dyn Write,
     record: &ScheduleRecord,
@@ -59,7 +57,6 @@ pub(super) fn times(
         .try_for_each(|times| writeln!(out, "{}{times}", std::mem::replace(&mut comma, ",")))
 }
 
-/// Ends the document with the outcome of the case.
 pub(crate) fn outcome(out: &mut dyn Write, record: Option<&Record>) -> io::Result<()> {
     let outcome = record.map(|record| {
         json!({
@@ -74,21 +71,19 @@ pub(crate) fn outcome(out: &mut dyn Write, record: Option<&Record>) -> io::Resul
     out.flush()
 }
 
-/// Writes the events of a schedule as JSON. This writer runs in the worker that makes the schedule.
+/// Writes the events of a schedule, in the worker that makes it.
 pub(crate) struct Json<W: Write> {
     out: W,
-    /// The text of the current event. The buffer is reused for all events, because a schedule may
-    /// have millions of them.
+    /// The text of an event, reused for all events, because there may be millions.
     text: String,
     selection: SendSelection,
     omitted: Omitted,
-    /// The communicators that run the schedule; `None` if all ranks are one communicator, or if the
-    /// schedule of one communicator is written.
+    /// `None` if all ranks are one communicator, or if the schedule of one communicator is written.
     communicators: Option<Arc<Communicators>>,
     /// The number of bytes of a block, if all blocks have the same size.
     block_bytes: Option<u64>,
-    /// The number of bytes that the next send transfers to each destination, as JSON; `None` if the
-    /// schedule counts blocks instead of bytes.
+    /// The bytes that the next send transfers to each destination, as JSON; `None` if blocks are
+    /// counted.
     share: Option<String>,
     laid_out: bool,
     first: bool,
@@ -117,8 +112,8 @@ impl<W: Write> Json<W> {
     }
 
     fn put(&mut self, text: &str) {
-        // This code runs in the worker, which can ignore a failed write. The main process prints
-        // the text, and stops the worker if standard output is closed.
+        // This runs in the worker, which can ignore a failed write: the main process prints the
+        // text, and stops the worker if standard output is closed.
         drop(writeln!(self.out, "{text}"));
     }
 
@@ -127,9 +122,8 @@ impl<W: Write> Json<W> {
         self.put(&format!("{comma}{event}"));
     }
 
-    /// Writes a layout event before the first send. The event contains the number of segments per
-    /// block. If the schedule has its own grid, the event also contains the placement of this grid
-    /// on the machine.
+    /// Writes a layout event before the first send: the number of segments per block and, if the
+    /// schedule has its own grid, its placement on the machine.
     fn lay_out(&mut self, sent: &Sent<'_>) {
         if std::mem::replace(&mut self.laid_out, true) {
             return;
@@ -151,8 +145,7 @@ impl<W: Write> Json<W> {
         self.event(&json!({ "layout": layout }));
     }
 
-    /// Converts a load to bytes. The unit of a load is a segment of a block, or a byte if blocks
-    /// differ in size.
+    /// Converts a load, in segments of a block, or in bytes if blocks differ in size.
     fn bytes(&self, load: u64, segments: u64) -> u64 {
         self.block_bytes.map_or(load, |bytes| load.saturating_mul(bytes.div_ceil(segments.max(1))))
     }
@@ -214,7 +207,7 @@ impl<W: Write> Json<W> {
     }
 
     fn sent(&mut self, sent: &Sent<'_>) {
-        // Write the layout before the first send, even if the user has not selected that send.
+        // Even if the user has not selected that send.
         self.lay_out(sent);
         let share = self.share.take();
         match self.communicators.clone() {
@@ -225,14 +218,12 @@ impl<W: Write> Json<W> {
         }
     }
 
-    /// Writes the send of one communicator.
     fn image(&mut self, sent: &Sent<'_>, image: &Image<'_>, share: Option<&str>) {
         let [from, to] = image.ends(sent);
         if !self.selection.includes(sent.step, [from, to]) {
             return;
         }
-        // If the schedule counts bytes, the load of a send is in bytes. If it counts blocks,
-        // multiply the load by the block size.
+        // Loads are in bytes if the schedule counts them, and otherwise in blocks.
         let segments = if sent.proof == Proof::ByteCounts { 1 } else { sent.segments };
         let load = if sent.proof == Proof::ByteCounts {
             sent.load
@@ -243,9 +234,8 @@ impl<W: Write> Json<W> {
         if !std::mem::replace(&mut self.first, false) {
             self.text.push(',');
         }
-        // Keys are in alphabetical order, as in all JSON of this program. If the sender and the
-        // receiver are the same node, the message is a local copy, and the fields of the route are
-        // left out.
+        // Keys are in alphabetical order, as in all JSON of this program. A local copy, from a node
+        // to itself, has no fields of a route.
         let mut event = Fields { text: &mut self.text, is_empty: true };
         let network = image.network;
         // If a switch adds or copies the data, the path is the whole route, although other messages
@@ -268,13 +258,12 @@ impl<W: Write> Json<W> {
         if sent.latest_arrival > 0 {
             event.set("after", sent.latest_arrival);
         }
-        // On most networks, all links have the same bandwidth and the same latency, which the
-        // machine defines. Write lists of bandwidths and latencies only for other networks.
+        // On most networks, all links have the bandwidth and latency of the machine.
         let list = |numbers: &[f64]| serde_json::to_string(numbers).unwrap_or_default();
         if !path.is_empty() && network.bandwidths().is_some() {
             event.set("bandwidths", list(&bandwidths).as_str());
         }
-        // The content of the message is the number of bytes per destination, or sets of blocks.
+        // Bytes per destination, or sets of blocks.
         if share.is_none() || self.omitted.contents {
             let boxes = if self.omitted.contents { &[][..] } else { &sent.boxes[..] };
             push_list(event.key("blocks"), boxes, |text, bits| {
@@ -310,8 +299,7 @@ impl<W: Write> Json<W> {
         if let Some(share) = share.filter(|_| !self.omitted.contents) {
             event.set("share", share);
         }
-        // If two links connect the same vertices, the directions determine which of the two links
-        // the message uses.
+        // The directions determine which of two links between the same vertices is used.
         if let Some(route) = route.filter(|route| !is_local && !route.signs.is_empty()) {
             push_list(event.key("signs"), &route.signs, |text, sign| {
                 text.push_str(&sign.to_string());
@@ -319,8 +307,8 @@ impl<W: Write> Json<W> {
         }
         event.set("step", sent.step);
         event.set("to", to);
-        // Each node is identified by its physical number. If the schedule has its own grid, the
-        // number of the node in this grid is added.
+        // Nodes have their physical numbers, and also those of the schedule's own grid, if it has
+        // one.
         if !sent.embedding.is_identity() {
             event.set("virtual_from", sent.from.virtual_node);
             event.set("virtual_to", sent.to.virtual_node);
@@ -331,7 +319,6 @@ impl<W: Write> Json<W> {
     }
 }
 
-/// Writes the fields of a JSON object.
 struct Fields<'a> {
     text: &'a mut String,
     is_empty: bool,
@@ -347,13 +334,11 @@ impl Fields<'_> {
         self.text
     }
 
-    /// Writes a key and a value whose text is JSON.
     fn set(&mut self, key: &str, value: impl TextPart) {
         value.append_to(self.key(key));
     }
 }
 
-/// Writes a JSON list.
 fn push_list<T>(
     text: &mut String,
     items: impl IntoIterator<Item = T>,
@@ -364,7 +349,6 @@ fn push_list<T>(
     text.push(']');
 }
 
-/// A route of a message.
 #[derive(Default)]
 pub(crate) struct Path {
     /// The vertices (`Network::endpoint`), including the source and the destination.
@@ -378,9 +362,8 @@ pub(crate) struct Path {
 /// Returns the route between two nodes. It has only the source if the network refuses the route.
 pub(crate) fn path(topology: &Network, (from, to): (u64, u64), route: Option<&Route>) -> Path {
     let start = topology.endpoint(from);
-    // A route consists of runs of links. The links of a run are in ascending order, even if the
-    // message passes them in descending order. To find the order in which the message passes the
-    // links, follow the vertices that the links connect.
+    // The links of a run are in ascending order, even if the message passes them in descending
+    // order. Follow the vertices that they connect.
     let mut path = Path { vertices: Vec::with_capacity(64), ..Path::default() };
     path.vertices.push(start);
     let has_bandwidths = topology.bandwidths().is_some();
@@ -402,9 +385,8 @@ pub(crate) fn path(topology: &Network, (from, to): (u64, u64), route: Option<&Ro
     }
 }
 
-/// Writes a box, which is a set of blocks, as ranges of physical origins and destinations. A range
-/// consists of its first and its last node. If the schedule does not distinguish blocks by origin,
-/// the origins are left out; the same is true for destinations.
+/// Writes a set of blocks as ranges, of first and last node, of physical origins and destinations.
+/// They are left out if the schedule does not distinguish blocks by them.
 fn push_block_set(text: &mut String, sent: &Sent<'_>, image: &Image<'_>, bits: &[u64]) {
     let mut set = Fields { text, is_empty: true };
     for (side, key) in [(Side::Destinations, "destinations"), (Side::Origins, "origins")] {

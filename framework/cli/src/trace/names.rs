@@ -1,5 +1,4 @@
-//! Names of nodes, node sets and directions. A name contains coordinates of the machine, even if
-//! the schedule has its own grid.
+//! Names of nodes, node sets and directions, in coordinates of the machine.
 
 use super::selection::Image;
 use std::collections::BTreeSet;
@@ -8,8 +7,7 @@ use swapmeet_core::delivery::fault::PlacedNode;
 use swapmeet_core::network::topology::{Route, Switch};
 use swapmeet_core::simulation::listener::Sent;
 
-/// Names nodes and sets of nodes by coordinates of the machine, even if the schedule has its own
-/// grid.
+/// Uses coordinates of the machine, even if the schedule has its own grid.
 pub(super) struct Names<'a> {
     sent: &'a Sent<'a>,
     image: &'a Image<'a>,
@@ -21,15 +19,15 @@ impl<'a> Names<'a> {
         Self { sent, image, radices: image.network.radices() }
     }
 
-    /// Returns the name of the physical node that executes this node of the grid. A `*` marks a
-    /// virtual node.
+    /// Returns the name of the physical node that executes a node of the grid, with `*` if that is
+    /// virtual.
     pub(super) fn node(&self, place: PlacedNode) -> String {
         let name = name(self.image.rank(place.physical), self.radices);
         if self.is_virtual(place) { format!("{name}*") } else { name }
     }
 
-    /// Returns whether a node of the grid is virtual. If a physical node executes several nodes of
-    /// the grid, one of them is its home node, and the others are virtual.
+    /// Returns whether a node of the grid is virtual: its physical node executes several, one of
+    /// which is its home node.
     pub(super) fn is_virtual(&self, place: PlacedNode) -> bool {
         self.sent.embedding.home(place.physical) != place.virtual_node
     }
@@ -50,9 +48,8 @@ impl<'a> Names<'a> {
         words.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
-    /// Describes a set of nodes. If the set consists of all combinations of some coordinates in
-    /// each dimension, the text contains these coordinates. Otherwise, it contains the number of
-    /// nodes.
+    /// Describes a set by its coordinates in each dimension if it has all combinations of them, and
+    /// otherwise by the number of nodes.
     fn set(&self, side: Side, bits: &[u64]) -> String {
         let nodes: Vec<u64> = self
             .sent
@@ -81,8 +78,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Returns the coordinates of a node if the machine has two to four dimensions. Otherwise, returns
-/// the number of the node.
+/// Returns the coordinates if the machine has two to four dimensions, and otherwise the number.
 fn coordinates(node: u64, radices: &[u64]) -> Vec<u64> {
     if !(2..=4).contains(&radices.len()) {
         return vec![node];

@@ -1,5 +1,5 @@
-//! `--format html`: one file that plays one or two schedules in a browser. It contains the trace in
-//! the JSON format, the network, and the facts of each step, compressed and encoded in Base64.
+//! `--format html`: one file that plays one or two schedules in a browser: the trace in the JSON
+//! format, the network, and the facts of each step, compressed and encoded in Base64.
 
 use super::{TraceOptions, json, observed, print_failure, print_verified, times};
 use crate::args::TraceArgs;
@@ -31,11 +31,9 @@ const MOST_SCHEDULES: usize = 2;
 /// The maximum number of nodes of a network that is drawn. Larger networks are shown as a matrix.
 const MOST_NODES: u64 = 256;
 
-/// A schedule as the page contains it.
 struct Schedule {
     record: Box<Record>,
-    /// The lines of the list `events` of the JSON format. `None` if these lines are too large for
-    /// the page.
+    /// The list `events` of the JSON format; `None` if it is too large for the page.
     events: Option<String>,
     /// The JSON text before the events, which begins with the head of the JSON format.
     before: String,
@@ -45,7 +43,6 @@ struct Schedule {
     steps: usize,
 }
 
-/// Writes a page with the schedules of the cases.
 pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Failure> {
     if cases.len() > MOST_SCHEDULES {
         return Err(Failure::Usage(format!(
@@ -58,8 +55,7 @@ pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Fail
         let Some(schedule) = schedule(args, case)? else {
             return Ok(INTERRUPTED);
         };
-        // A page shows a wrong schedule up to and including the fault. A case without a schedule
-        // has no page.
+        // A page shows a wrong schedule up to the fault. A case without a schedule has no page.
         match schedule.record.status {
             Status::Ok => print_verified(&schedule.record),
             Status::Unsupported => return Ok(print_failure(&schedule.record)),
@@ -99,7 +95,7 @@ pub(crate) fn title_of(page: &str) -> Option<String> {
     Some(characters.iter().fold(title.to_owned(), |text, (name, c)| text.replace(name, c)))
 }
 
-/// Makes the schedule of a case. Returns `None` after an interrupt.
+/// `None` after an interrupt.
 fn schedule(args: &TraceArgs, case: &Case) -> Result<Option<Schedule>, Failure> {
     let request = RecordRequest {
         frames: match case.topology.nodes() <= MOST_NODES {
@@ -122,7 +118,6 @@ fn schedule(args: &TraceArgs, case: &Case) -> Result<Option<Schedule>, Failure> 
     };
     let observed = observed(std::slice::from_ref(case), &args.plugins, &options, &mut handle)?;
     let Some(row) = observed.row else { return Ok(None) };
-    // The field `trace` of the page's data contains the document of the JSON format.
     let (mut before, mut after) = (b"{\"trace\":".to_vec(), Vec::new());
     let written =
         json::head(&mut before, case).and_then(|()| json::outcome(&mut after, Some(&row)));
@@ -143,7 +138,7 @@ fn schedule(args: &TraceArgs, case: &Case) -> Result<Option<Schedule>, Failure> 
     Ok(Some(Schedule { record: row, events, before, after, steps }))
 }
 
-/// Returns the record of each step in the names of the page.
+/// In the names of the page.
 fn steps(record: &ScheduleRecord) -> Vec<Value> {
     let object = |(at, step): (usize, &StepRecord)| {
         let mut object = json!({
@@ -167,7 +162,7 @@ fn steps(record: &ScheduleRecord) -> Vec<Value> {
     record.steps.iter().enumerate().map(object).collect()
 }
 
-/// Returns the drawing of a network, or `None` if the network has too many nodes.
+/// `None` if there are too many nodes.
 fn drawing(topology: &Network) -> Option<Value> {
     if topology.nodes() > MOST_NODES {
         return None;
@@ -182,8 +177,8 @@ fn drawing(topology: &Network) -> Option<Value> {
     }))
 }
 
-/// Returns a page of at most `most_bytes` bytes. If the page would be larger, the events of one or
-/// all schedules are left out. Returns `None` if it would still be too large.
+/// Returns a page of at most `most_bytes` bytes, without some events if necessary; `None` if it is
+/// still too large.
 fn page(title: &str, schedules: &mut [Schedule], most_bytes: u64) -> Option<String> {
     loop {
         let data: Vec<String> = schedules.iter().map(Schedule::json).collect();
@@ -195,13 +190,13 @@ fn page(title: &str, schedules: &mut [Schedule], most_bytes: u64) -> Option<Stri
             .replace("{style}", STYLE)
             .replace("{script}", SCRIPT)
             .replace("{data}", &data)
-            // Insert the title last. It is the only text that users write, and it may contain text
-            // like `{data}`, which must not be replaced.
+            // The title is the only text of users, and may contain text like `{data}`, which must
+            // not be replaced.
             .replace("{title}", &escaped(title));
         if page.len() as u64 <= most_bytes {
             return Some(page);
         }
-        // Leave out the events of one schedule: the schedule whose events have the longest text.
+        // Leave out the longest events.
         let size = |schedule: &&mut Schedule| schedule.events.as_ref().map(String::len);
         let largest = schedules.iter_mut().max_by_key(size)?;
         largest.events.take()?;
@@ -209,7 +204,6 @@ fn page(title: &str, schedules: &mut [Schedule], most_bytes: u64) -> Option<Stri
 }
 
 impl Schedule {
-    /// Returns whether the schedule has a send, or one that was refused.
     fn has_sends(&self) -> bool {
         self.steps > 0 || self.events.as_ref().is_some_and(|text| text.contains("\"from\":"))
     }

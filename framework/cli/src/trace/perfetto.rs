@@ -1,9 +1,9 @@
-//! `--format perfetto`: the times of a schedule as Chrome trace events, which Perfetto
-//! (ui.perfetto.dev) and other viewers of program traces read.
+//! `--format perfetto`: the times of a schedule as Chrome trace events, for Perfetto
+//! (ui.perfetto.dev) and other viewers.
 //!
-//! Each rank is a track. A slice is the time of a rank in a step, and the slices in it are the
-//! kinds of this time. If ranks have no clocks of their own, these kinds are on a track of steps,
-//! and the slices of a rank are the steps in which it sends or receives. Arrows are messages.
+//! Each rank is a track. A slice is its time in a step, and contains slices of each kind of time.
+//! If ranks have no clocks of their own, the kinds are on a track of steps, and a rank has slices
+//! for the steps in which it sends or receives. Arrows are messages.
 
 use super::names::name;
 use super::{Observed, observed_by, print_failure, print_verified};
@@ -21,11 +21,9 @@ use swapmeet_runner::step_record::{
 
 /// The number of all tracks' process. A trace has one process, and its tracks are threads.
 const PROCESS: u64 = 1;
-/// The number of the track of steps. The track of rank r has the number r + 2. No track has the
-/// number 0, which is the idle thread.
+/// The track of steps. That of rank r is r + 2, and 0 would be the idle thread.
 const STEPS: u64 = 1;
 
-/// Writes the times of the schedule of a case.
 pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Failure> {
     let [case] = cases else {
         return Err(Failure::Usage(format!(
@@ -55,7 +53,7 @@ pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Fail
     Ok(SUCCESS)
 }
 
-/// The events of a trace. The events of a track are in the order of time.
+/// Those of a track are in the order of time.
 #[derive(Default)]
 struct Events(String);
 
@@ -75,8 +73,7 @@ impl Events {
         self.push("M", track, 0.0, order);
     }
 
-    /// Writes a slice. Slices are pairs of a beginning and an end, because the ends of nested
-    /// slices agree exactly in this form.
+    /// Slices are pairs of a beginning and an end, so that the ends of nested slices agree exactly.
     fn slice(&mut self, track: u64, slice: &Slice, args: &Value) {
         let [first, last] = slice.steps.map(|step| step + 1);
         let name =
@@ -177,9 +174,9 @@ fn document(case: &Case, row: &Record, record: &ScheduleRecord) -> String {
             events.slice(STEPS, &slice_of_step(record, step), &args);
         }
     }
-    // Find the two slices of each message. A rank that does not wait for a message
-    // (`order=data`) may end the step before the message arrives, and has no slice of it if it
-    // does not send. Such a message has no arrow.
+    // Find the two slices of each message. A rank that does not wait for a message (`order=data`)
+    // may end the step before it arrives, and has no slice of it if it does not send. Such a
+    // message has no arrow.
     let mut slices: BTreeMap<(u64, usize), Slice> = BTreeMap::new();
     let entries = record.ranks.iter().flat_map(|ranks| (0..).zip(&ranks.entries));
     for (rank, entry) in entries.flat_map(|(rank, all)| all.iter().map(move |e| (rank, e))) {

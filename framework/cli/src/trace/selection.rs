@@ -25,8 +25,8 @@ impl SendSelection {
     }
 }
 
-/// The image of a send in one communicator. The sends of a schedule are between the members of one
-/// communicator; all communicators send images of them.
+/// The image of a send in one communicator. A schedule is that of one communicator; all of them
+/// send images of it.
 pub(super) struct Image<'a> {
     /// The network of all communicators.
     pub network: &'a Network,
@@ -50,19 +50,17 @@ impl<'a> Image<'a> {
         Self { network: all.network(), route, communicator }
     }
 
-    /// Returns the rank of a node of the schedule.
     pub(super) fn rank(&self, node: u64) -> u64 {
         self.communicator.map_or(node, |(all, number)| all.rank(number, node))
     }
 
-    /// Returns the ranks of the sender and the receiver.
     pub(super) fn ends(&self, sent: &Sent<'_>) -> [u64; 2] {
         [sent.from, sent.to].map(|node| self.rank(node.physical))
     }
 }
 
-/// The fields of sends that the reader of a trace does not need. A step with many messages is much
-/// smaller without them.
+/// The fields of sends that the reader does not need. Without them, a step with many messages is
+/// much smaller.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Omitted {
     /// The path of each message that passes the same vertices as the topology's own route.

@@ -1,5 +1,4 @@
-//! Writes a schedule for people to read, in the notation of papers about schedules. Each step has a
-//! heading, followed by one line per message.
+//! Writes a schedule in the notation of papers: each step has a heading, then one line per message.
 
 use super::Writer;
 use super::names::{Names, direction};
@@ -12,7 +11,6 @@ use swapmeet_core::network::communicators::Communicators;
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_core::simulation::step::Step;
 
-/// Writes the schedule as text.
 pub(super) struct Text<W: Write> {
     out: W,
     selection: SendSelection,
@@ -23,16 +21,14 @@ pub(super) struct Text<W: Write> {
     bytes: bool,
     /// The name of the current phase, until it is printed before the first line of the phase.
     phase: Option<String>,
-    /// The number of rearrangements since the last step. They are printed with the next step, below
-    /// the heading of its phase.
+    /// Rearrangements since the last step, printed below the heading of the next one.
     rearrangements: u32,
     /// Whether any printed node is virtual ([`Names::is_virtual`]).
     has_virtual: bool,
-    /// The messages of the current step that are not printed yet, each with the number of the step
-    /// in the schedule. The heading of the step has to be printed first.
+    /// The messages of the current step with its number, until its heading is printed.
     lines: Vec<(u64, String)>,
-    /// The numbers of the steps that have messages between nodes. The printed number of a step is
-    /// its position in this list, starting at 1.
+    /// The steps with messages between nodes. A step is printed with its position in this list,
+    /// from 1.
     steps: Vec<u64>,
 }
 
@@ -59,12 +55,11 @@ impl<W: Write> Text<W> {
     }
 
     fn put(&mut self, text: &str) {
-        // This code runs in the worker, which can ignore a failed write. The main process prints
-        // the text, and stops the worker if standard output is closed.
+        // A failed write is ignored as in [`super::json`].
         drop(writeln!(self.out, "{text}"));
     }
 
-    /// Prints the messages of a step that was not finished because of an error.
+    /// The step ended because of an error.
     fn put_unfinished(&mut self) {
         if !self.lines.is_empty() {
             self.put_phase();
@@ -75,8 +70,7 @@ impl<W: Write> Text<W> {
         }
     }
 
-    /// Prints the messages that wait in `lines` and belong to steps before `before`. These steps
-    /// only have messages within nodes.
+    /// Prints the `lines` of steps before `before`, which have only messages within nodes.
     fn put_local_steps(&mut self, before: u64) {
         let (stays, rest) = std::mem::take(&mut self.lines)
             .into_iter()
@@ -153,8 +147,7 @@ impl<W: Write> Listener for Text<W> {
 
 impl<W: Write> Text<W> {
     fn sent(&mut self, sent: &Sent<'_>) {
-        // Print the sends of the selected node's communicator or, if no node is selected, those of
-        // the first one.
+        // Print the communicator of the selected node or, without one, the first.
         let communicators = self.communicators.clone();
         let printed = communicators
             .as_deref()

@@ -1,5 +1,5 @@
-//! `--times`: prints when each rank starts and ends each step, and how much time it spends on each
-//! activity in between. Only machine models that simulate each rank separately have these times.
+//! `--times`: when each rank starts and ends each step, and the time of each activity in between,
+//! for models that simulate each rank.
 
 use super::names::name;
 use super::selection::SendSelection;
@@ -11,12 +11,10 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::session::pricing_context;
 use swapmeet_runner::step_record::{RankSelection, ScheduleRecord};
 
-/// The maximum number of entries. An entry contains the times of one rank in one step. This number
-/// of entries takes about 28 MB when printed. If there are more, several consecutive steps are
-/// combined in one entry.
+/// The maximum number of entries, each of one rank in one step, which take about 28 MB when
+/// printed. If there are more, consecutive steps are combined in an entry.
 const MOST: usize = 1 << 18;
 
-/// Selects the times of rank `only`, or of all ranks.
 pub(super) fn ranks(only: Option<u64>) -> RankSelection {
     RankSelection { only, max_entries: MOST }
 }
@@ -46,7 +44,6 @@ fn steps_of(record: &ScheduleRecord, entry: &Entry) -> [u64; 2] {
     [entry.first_step, entry.last_step].map(|step| record.schedule_step(step))
 }
 
-/// Returns the entries that belong to the selected steps, each with its rank.
 fn entries(
     record: &ScheduleRecord,
     selection: SendSelection,
@@ -61,7 +58,6 @@ fn entries(
         .filter(move |(_, entry)| is_selected(entry))
 }
 
-/// Returns one JSON object for each entry of the selected steps.
 pub(super) fn objects(
     record: &ScheduleRecord,
     selection: SendSelection,
@@ -75,8 +71,8 @@ pub(super) fn objects(
     })
 }
 
-/// Returns one line per entry, or one line per rank if `summary` is set. If there are no times, the
-/// line is the reason. `radices` are the side lengths of the machine.
+/// Returns one line per entry, or per rank if `summary` is set, or the reason why there are no
+/// times. `radices` are the side lengths of the machine.
 pub(super) fn lines(
     record: &ScheduleRecord,
     selection: SendSelection,
@@ -85,8 +81,7 @@ pub(super) fn lines(
 ) -> Vec<String> {
     let Some(ranks) = &record.ranks else { return record.why_no_ranks.iter().cloned().collect() };
     let mut lines = vec!["\ntimes of ranks, in us".to_owned()];
-    // Without `--summary`, print a line with the four times of each entry. Printed numbers of steps
-    // only count steps with messages between nodes.
+    // Printed numbers of steps only count steps with messages between nodes.
     if !summary {
         let printed =
             |step: u64| record.steps.partition_point(|recorded| recorded.schedule_step <= step);
@@ -105,8 +100,7 @@ pub(super) fn lines(
             ));
         }
     }
-    // Print the end of each rank and its total time of each kind, but only if the user has not
-    // selected a single step.
+    // The end of each rank and its total of each kind, unless a single step is selected.
     let all = (0..).zip(&ranks.entries).filter(|_| selection.step.is_none());
     for (rank, entries) in all {
         let Some(last) = entries.last() else { continue };
@@ -123,12 +117,10 @@ pub(super) fn lines(
     lines
 }
 
-/// Returns the durations of the activities that took time, as a JSON object.
 pub(super) fn object(kinds: &KindTimes) -> Map<String, Value> {
     spent(kinds).map(|(name, us)| (name.to_owned(), us.into())).collect()
 }
 
-/// Returns the name and the duration of each activity that took time.
 fn spent(kinds: &KindTimes) -> impl Iterator<Item = (&'static str, f64)> {
     kinds.each().filter(|(_, us)| *us > 0.0).map(|(kind, us)| (kind.name(), us))
 }

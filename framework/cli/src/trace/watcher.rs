@@ -1,5 +1,5 @@
-//! An observer that writes the schedule while the worker makes it. If requested, it also sends the
-//! record of the steps.
+//! An observer that writes the schedule in the worker. If requested, it also sends the record of
+//! the steps.
 
 use super::Writer;
 use super::json::Json;
@@ -16,7 +16,6 @@ use swapmeet_runner::max_bytes;
 use swapmeet_runner::step_record::{RecordRequest, Recorder};
 use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 
-/// The options that the user has chosen for a trace.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct TraceOptions {
     pub json: bool,
@@ -36,8 +35,7 @@ impl TraceOptions {
     }
 }
 
-/// The observer that writes the schedule as text or JSON. It sends its text as strings, and the
-/// parts of the record as objects.
+/// Sends its text as strings, and the parts of the record as objects.
 pub(crate) const TRACE: ObserverKind = ObserverKind {
     name: "trace",
     max_value_bytes: max_bytes::TRACE,
@@ -93,12 +91,12 @@ impl Observer for Traced {
     }
 }
 
-/// The maximum number of bytes of text in one message. It is far below [`max_bytes::TRACE`],
-/// because a worker is killed if its text is longer than that.
+/// The maximum bytes of text in one message, far below [`max_bytes::TRACE`], above which a worker
+/// is killed.
 const PART: usize = max_bytes::TRACE / 16;
 
-/// A buffer that sends complete lines at the end of each step, or as soon as there are enough for a
-/// message. Thus the steps before a crash are not lost.
+/// Sends complete lines at the end of each step, or when there are enough for a message, so that
+/// the steps before a crash are not lost.
 struct Lines {
     text: Vec<u8>,
     report: SendValue,
@@ -114,7 +112,6 @@ impl Write for Lines {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // A line may be too long for one message, so split the text into several messages.
         let mut rest = std::str::from_utf8(&self.text).map_err(io::Error::other)?;
         while !rest.is_empty() {
             let end = (0..=PART.min(rest.len())).rev().find(|end| rest.is_char_boundary(*end));
