@@ -22,15 +22,14 @@ pub enum LegendPlace {
 
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Appearance<'a> {
-    /// The title. With `None`, the title consists of the settings that all cases have in common.
+    /// The title, by default the settings that all cases have in common.
     pub title: Option<&'a str>,
-    /// Pairs of an algorithm and its label, in the order of the legend. Algorithms without a label
-    /// follow under their own names.
+    /// Algorithms with their labels, in the order of the legend. The others follow under their own
+    /// names.
     pub labels: &'a [(String, String)],
     pub colours: &'a [(String, Colour)],
-    /// All algorithms of the files, including those that are not shown. An algorithm has the same
-    /// style in all figures of the same files, because all of these names take part in the choice
-    /// of styles.
+    /// All algorithms of the files, also those that are not shown. All of these names take part in
+    /// the choice of styles, so that styles are the same in all figures of the same files.
     pub algorithms: &'a [String],
     pub legend: LegendPlace,
 }
@@ -42,12 +41,11 @@ impl Appearance<'_> {
 }
 
 impl LegendPlace {
-    /// The least width of the body of a figure, in multiples of the font size. A narrower body has
-    /// no room for the labels of an axis.
+    /// The least width of the body in multiples of the font size, which leaves room for labels of
+    /// an axis.
     const LEAST_BODY: f64 = 26.0;
 
-    /// Returns the place of a legend of the width `wide` on a page: below the panels if it does not
-    /// fit next to them.
+    /// Moves a legend of the width `wide` below the panels if it does not fit next to them.
     pub(crate) fn fitting(self, page: f64, wide: f64, font: f64) -> Self {
         match self {
             Self::Right if page - wide - font < Self::LEAST_BODY * font => Self::Bottom,
@@ -55,12 +53,11 @@ impl LegendPlace {
         }
     }
 
-    /// Draws the body of a figure and its legend, below the y coordinate `top`. `wide` is the width
+    /// Draws the body of a figure and its legend below the y coordinate `top`. `wide` is the width
     /// of a legend on the right.
     ///
-    /// `legend` draws the legend, given the left end, the right end and the upper end of its space.
-    /// `body` draws the body, given its right end and its upper end. Both functions return the y
-    /// coordinate of the lower end of what they have drawn.
+    /// `legend` gets the left, right and upper end of its space, and `body` its right and upper
+    /// end. Both return the y coordinate of their lower end.
     pub(crate) fn arrange(
         self,
         scene: &mut Scene,
@@ -89,8 +86,7 @@ impl LegendPlace {
     }
 }
 
-/// The labels that the user gave to algorithms, in the order of the legend. An algorithm without a
-/// label is shown by its name.
+/// The labels that the user gave, in the order of the legend. Other algorithms have their names.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labels(Vec<(String, String)>);
 
@@ -103,8 +99,7 @@ pub struct UnknownLabel {
 }
 
 impl Labels {
-    /// Returns the labels that the user gave. Returns an error if `names` does not contain an
-    /// algorithm for which a label or a colour was given.
+    /// Errors if `names` lacks an algorithm for which a label or a colour was given.
     pub(crate) fn new(
         appearance: &Appearance<'_>,
         names: &BTreeSet<&str>,
@@ -134,7 +129,6 @@ impl Labels {
         self.0.iter().find(|(known, _)| known == name).map_or(name, |(_, label)| label)
     }
 
-    /// Returns the label of an algorithm without a mark, for other programs.
     pub(crate) fn unmarked<'a>(&'a self, name: &'a str) -> &'a str {
         let label = self.name(name);
         label.strip_suffix(CHARGED_LESS).unwrap_or(label)

@@ -28,13 +28,11 @@ pub trait Drawable {
         None
     }
 
-    /// Returns remarks that must be shown with the figure.
     fn remarks(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Returns the place of the legend that the user chose, and the width of a legend on the right
-    /// of a page.
+    /// Returns the place that the user chose, and the width of a legend on the right.
     fn legend(&self, paper: &Paper) -> (LegendPlace, f64);
 
     /// Returns a message if the legend is not at its place, because there is no room for it.
@@ -46,13 +44,11 @@ pub trait Drawable {
         })
     }
 
-    /// Returns the number of panels that can be placed next to each other.
     fn panels(&self) -> usize {
         1
     }
 
-    /// Returns the file of the figure. In a PNG, each pixel of the SVG becomes `scale` by `scale`
-    /// pixels.
+    /// A PNG has `scale` by `scale` pixels for each pixel of the SVG.
     fn file(&self, format: FigureFormat, paper: &Paper, scale: f64) -> Result<Vec<u8>, DrawError> {
         Ok(match format {
             FigureFormat::Svg => self.picture(paper).svg().into_bytes(),
@@ -123,15 +119,14 @@ impl Figure {
         scene
     }
 
-    /// Returns the frame of each panel, below the y coordinate `top` and left of the x coordinate
-    /// `width`, and the y coordinate of the lower end of the last row of panels.
+    /// Returns the frames of all panels below `top` and left of `width`, and the y coordinate of
+    /// their lower end.
     fn frames(&self, paper: &Paper, width: f64, top: f64) -> (Vec<Frame>, f64) {
         let columns = paper.columns(self.panels.len(), width);
         let (font, gap) = (paper.font(), paper.font());
         let cell = (width - gap) / columns as f64 - gap;
         let (mut frames, mut top) = (Vec::new(), top);
-        // In a row, the title that needs the most lines determines the space for all titles, so
-        // that the axes of all panels are aligned.
+        // The longest title of a row determines the space for titles, so that axes are aligned.
         for row in self.panels.chunks(columns) {
             let titles: Vec<Vec<String>> =
                 row.iter().map(|panel| wrapped(&panel.title, font, cell)).collect();
@@ -157,7 +152,6 @@ impl Figure {
         frames.iter().zip(&self.panels).map(|(frame, panel)| frame.axes(self, panel)).collect()
     }
 
-    /// Returns the labels of the x axis and of the y axis of each panel.
     #[cfg(test)]
     pub(crate) fn axis_labels(&self, paper: &Paper) -> Vec<[Vec<String>; 2]> {
         let axes = self.axes(paper).into_iter();
@@ -179,7 +173,7 @@ pub(crate) fn heading(scene: &mut Scene, title: &str, font: f64) -> f64 {
     top
 }
 
-/// Draws the title of a panel. `place` is the x coordinate of its middle and its maximum width.
+/// `place` is the x coordinate of the middle of the title, and its maximum width.
 pub(crate) fn panel_title(
     scene: &mut Scene,
     title: &str,
@@ -195,9 +189,8 @@ pub(crate) fn panel_title(
     top
 }
 
-/// Draws the label of a row in the font size `size`, in lines at the distance `spacing`. The lines
-/// end at the x coordinate `right`. A single line has its base line at the y coordinate `base`, and
-/// several lines are placed around it.
+/// Draws the label of a row in lines that end at the x coordinate `right`. A single line has its
+/// base line at the y coordinate `base`, and several are placed around it, `spacing` apart.
 pub(crate) fn row_label(
     scene: &mut Scene,
     lines: &[String],
@@ -225,11 +218,11 @@ pub(crate) fn remarks(scene: &mut Scene, remarks: &[String], top: f64, font: f64
     top
 }
 
-/// A legend whose entries are placed next to each other, on as many lines as needed.
+/// Its entries are next to each other, on as many lines as needed.
 pub(crate) struct LegendRow {
     left: f64,
     pub(crate) right: f64,
-    /// The position at which the next entry starts, on its base line.
+    /// The base line and the start of the next entry.
     at: (f64, f64),
     further: f64,
     font: f64,
@@ -240,9 +233,8 @@ impl LegendRow {
         Self { left, right, at: (left, top), further: 0.0, font }
     }
 
-    /// Writes the words of an entry, in several lines of text if they do not fit into one. Leaves a
-    /// space of the width `sample` in front of the words. Returns the position of the left end of
-    /// this space, on the base line of the first line of text.
+    /// Writes an entry, in several lines of text if necessary, with a space of the width `sample`
+    /// in front. Returns the left end of this space, on the base line of the first line.
     pub(crate) fn entry(&mut self, scene: &mut Scene, sample: f64, words: &str) -> (f64, f64) {
         let font = self.font;
         let lines = wrapped(words, font, self.right - self.left - sample);
@@ -260,9 +252,8 @@ impl LegendRow {
         (x, y)
     }
 
-    /// Moves the right end of the row to the left, so that entries of these widths are distributed
-    /// evenly over the lines that they need: seven entries become lines of four and three, not six
-    /// and one.
+    /// Distributes entries of these widths evenly over the lines that they need: seven entries
+    /// become lines of four and three, not six and one.
     pub(crate) fn balance(&mut self, widths: &[f64]) {
         let gap = 1.6 * self.font;
         let lines = |room: f64| {
@@ -292,7 +283,7 @@ impl LegendRow {
     }
 }
 
-/// Returns the letter that marks the crossover with this index: a, b, ..., z, a1, b1, etc.
+/// a, b, ..., z, a1, b1, etc.
 pub(crate) fn letter(index: usize) -> String {
     let letter = char::from(b'a' + (index % 26) as u8);
     if index < 26 { letter.to_string() } else { format!("{letter}{}", index / 26) }

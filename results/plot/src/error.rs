@@ -4,8 +4,7 @@ use crate::appearance::UnknownLabel;
 use swapmeet_results::{CompareError, UnknownParameter};
 
 const MOST_PANELS: usize = 12;
-/// The maximum number of curves. This number of curves can be distinguished by marker and dashes if
-/// the figure is printed in grey.
+/// The maximum number of curves that marker and dashes distinguish in a grey print.
 pub(crate) const MOST_CURVES: usize = 24;
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -16,11 +15,7 @@ pub enum FigureError {
     #[error("{0}")]
     Nothing(String),
     #[error("the rows make {count} panels, a figure has room for {most}: choose among their {differ}", most = MOST_PANELS)]
-    ManyPanels {
-        count: usize,
-        /// The columns in which the panels differ.
-        differ: String,
-    },
+    ManyPanels { count: usize, differ: String },
     /// A name is neither that of a column nor that of a number of a spec.
     #[error("no column is called `{}`, and {error}", .error.names().0)]
     NoColumn { error: UnknownParameter },
@@ -36,7 +31,7 @@ pub enum FigureError {
     ManyCurves(usize),
 }
 
-/// Errors if a figure would have too many panels. `differ` names the columns in which they differ.
+/// `differ` names the columns in which panels differ.
 pub(crate) fn check_panels(count: usize, differ: &str) -> Result<(), FigureError> {
     match count > MOST_PANELS {
         true => Err(FigureError::ManyPanels { count, differ: differ.to_owned() }),

@@ -23,8 +23,7 @@ pub struct Curve {
     pub name: String,
     /// The points, in increasing order of x.
     pub points: Vec<Point>,
-    /// The lines that connect the points. Each line is a list of positions, which includes those of
-    /// the points. There are several lines if the curve has gaps.
+    /// The lines that connect the points, as positions. There are several if the curve has gaps.
     pub lines: Vec<Vec<(f64, f64)>>,
 }
 
@@ -32,21 +31,19 @@ pub struct Curve {
 pub struct DrawnCrossover {
     /// The crossover, which is computed from completion times.
     pub crossover: Crossover,
-    /// The position in the figure at which the lines of both curves meet, which has the x of the
-    /// crossover. It is `None` if the two lines need not meet: if the figure shows a quantity that
-    /// does not depend on time alone, or if no case can exist between two points of the x axis.
+    /// The position at which the lines of both curves meet, at the x of the crossover. `None` if
+    /// they need not meet, because the quantity does not depend on time alone, or no case exists
+    /// between two points.
     pub at: Option<(f64, f64)>,
     pub interval: Option<Interval>,
 }
 
-/// A panel of a figure: cases that differ only in the algorithm and in x.
+/// The cases differ only in the algorithm and in x.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
-    /// The settings in which the panel differs from the other panels. Empty if there is only one
-    /// panel.
+    /// The settings in which panels differ; empty if there is only one.
     pub title: String,
     pub curves: Vec<Curve>,
-    /// The curve of the reference, such as the lower bound, if it was requested.
     pub reference: Option<Curve>,
     pub crossovers: Vec<DrawnCrossover>,
 }
@@ -57,11 +54,10 @@ pub struct FigureOptions<'a> {
     pub y: Quantity,
     /// Which axes are logarithmic. With `None`, this is chosen from the values.
     pub log: Option<LogAxes>,
-    /// The baseline: the algorithm by whose time the times of all algorithms are divided to get
-    /// ratios.
+    /// The algorithm by whose time times are divided to get ratios.
     pub baseline: Option<&'a str>,
     pub appearance: Appearance<'a>,
-    /// The reference that is drawn as a curve. If rows do not have its value, no curve is drawn.
+    /// The reference, which is not drawn if rows lack its value.
     pub reference: Option<Reference>,
     pub crossovers: bool,
     pub share_y: bool,
@@ -102,8 +98,7 @@ pub struct Figure {
     pub bars_label: &'static str,
     /// Notes that name rows or curves that are not shown, with the reason.
     pub notes: Vec<String>,
-    /// Remarks that are part of the figure. For example, a remark says that the machine charges
-    /// only some of the algorithms for rearrangement.
+    /// Remarks that are part of the figure, such as on rearrangement.
     pub remarks: Vec<String>,
 }
 
@@ -116,8 +111,8 @@ impl Figure {
         Self::of_comparison(&compare(files, options.baseline)?, files, options)
     }
 
-    /// Makes a figure from compared rows. `files` are the files of the comparison; they may be empty
-    /// if the figure has no reference and shows times or ratios, which the comparison contains.
+    /// `files` may be empty if the figure has no reference and shows times or ratios, which the
+    /// comparison contains.
     pub fn of_comparison(
         comparison: &Comparison,
         files: &[(String, Vec<Record>)],
@@ -129,7 +124,7 @@ impl Figure {
         if let Some(baseline) = options.baseline {
             comparison.check_baseline(baseline)?;
         }
-        // Group the rows into families along the x axis. Each family becomes a panel.
+        // Each family is a panel.
         let rows = FigureData {
             files,
             comparison,
@@ -145,8 +140,8 @@ impl Figure {
         };
         let log = options.log.unwrap_or_else(|| LogAxes::suits(options.x, options.y, values));
         let shown = |point: &Point| (!log.x() || point.x > 0.0) && (!log.y() || point.y > 0.0);
-        // Families and curves without a point that the axes can show are omitted. A panel is made
-        // only after it is known that the figure can have all panels.
+        // Omit families and curves without a point that the axes can show. Make panels only if the
+        // figure can have all of them.
         let is_shown = |curve: &&TimeCurve| rows.points(curve).iter().any(shown);
         let shown_families: Vec<&Family> = families
             .iter()
@@ -169,7 +164,6 @@ impl Figure {
                 options.y.label()
             )));
         }
-        // Mark the algorithms that the machine charges less than others.
         let is_marked = |curve: &&TimeCurve| {
             let points = curve.points.iter().map(|point| (point.group, point.line));
             let mut marks = points.map(|(group, line)| {
@@ -187,7 +181,7 @@ impl Figure {
         if names.len() > MOST_CURVES {
             return Err(FigureError::ManyCurves(names.len()));
         }
-        // Order the names for the legend: those with a given label come first.
+        // Names with a given label come first.
         let mut names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         let place = |name: &String| {
             options
@@ -204,7 +198,6 @@ impl Figure {
             .zip(titles.panels)
             .map(|(family, title)| rows.panel(family, title, log, shown))
             .collect();
-        // Collect notes that name what the figure does not show.
         let mut notes = comparison.notes.clone();
         let without = |n: usize, what: &'static str, why: String| {
             (n > 0).then(|| format!("not shown: {} {why}", count(n, what)))
@@ -289,13 +282,12 @@ impl Figure {
     }
 }
 
-/// Returns the title of a panel as the start of a sentence; empty if there is only one panel.
 fn prefix(title: &str) -> String {
     if title.is_empty() { String::new() } else { format!("{title}: ") }
 }
 
-/// Returns whether the algorithms of a crossover differ significantly at the points on both sides of
-/// it. Between points at which cases can exist, the confidence interval of the crossover shows this.
+/// Returns whether the algorithms of a crossover differ significantly on both sides of it. Where
+/// cases can exist between points, its confidence interval shows this.
 fn is_decided(comparison: &Comparison, family: &Family, crossover: &Crossover) -> bool {
     if family.axis.is_dense() || family.axis.is_of_algorithms() {
         return true;
@@ -317,8 +309,8 @@ fn winner_at<'a>(comparison: &'a Comparison, family: &Family, x: f64) -> Option<
     comparison.groups[group].winner.as_deref().filter(|_| !family.shared_xs.contains(&x))
 }
 
-/// If some algorithms are not told apart at some x, returns a sentence for each such set of
-/// algorithms, and for each single winner, with the values of x.
+/// Returns a sentence for each set of algorithms that are not told apart at some x, and for each
+/// single winner, with the values of x.
 fn undecided(comparison: &Comparison, family: &Family, labels: &Labels) -> Vec<String> {
     let axis = family.axis;
     let winners = family.xs().into_iter().filter_map(|x| {
@@ -350,12 +342,11 @@ fn enumerated<T: AsRef<str>>(texts: &[T]) -> String {
     }
 }
 
-/// The number of pieces of a line for each doubling of x, so that a line that is curved on
-/// logarithmic axes looks curved.
+/// The pieces of a line for each doubling of x, which look curved on logarithmic axes.
 const PIECES: f64 = 6.0;
 
-/// Returns the values of x between two points at which a line is drawn: those of crossovers and, if
-/// an axis is logarithmic, further ones.
+/// Returns the x of a line's pieces between two points: crossovers and, on logarithmic axes,
+/// others.
 fn positions(from: f64, to: f64, log: LogAxes, crossovers: &[Crossover]) -> Vec<f64> {
     let inside = crossovers.iter().map(|crossover| crossover.x).filter(|x| from < *x && *x < to);
     let doublings = if from > 0.0 { (to / from).log2() } else { 4.0 };
@@ -376,8 +367,8 @@ fn positions(from: f64, to: f64, log: LogAxes, crossovers: &[Crossover]) -> Vec<
     distinct(inside.chain(further))
 }
 
-/// The values of a quantity between the points of curves. Between two points, times are linear in x
-/// ([`swapmeet_results::analysis`]), and a quantity that depends on time follows from them.
+/// Between points, times are linear in x ([`swapmeet_results::analysis`]), and other quantities
+/// follow from them.
 struct Interpolation<'a> {
     family: &'a Family,
     y: Quantity,
@@ -415,8 +406,8 @@ impl Interpolation<'_> {
     }
 }
 
-/// Returns a sentence that names the fastest algorithm, if several algorithms compete and the same
-/// one is the fastest at every x.
+/// Returns a sentence that names the fastest algorithm if it is the same at every x, and has
+/// competitors.
 fn single_winner(family: &Family, labels: &Labels) -> Option<String> {
     let [only] = &family.envelope().ranges[..] else { return None };
     let axis = family.axis;
@@ -427,7 +418,6 @@ fn single_winner(family: &Family, labels: &Labels) -> Option<String> {
     })
 }
 
-/// The compared rows, and the quantity of the y axis.
 struct FigureData<'a> {
     pub files: &'a [(String, Vec<Record>)],
     pub comparison: &'a Comparison,
@@ -457,7 +447,7 @@ impl FigureData<'_> {
         Summary::of(&values).map(|s| (s.mean, self.bars.interval(&values, &s)))
     }
 
-    /// Returns the points of a curve. Cases without a value of the quantity are skipped.
+    /// Skips cases without a value.
     fn points(&self, curve: &TimeCurve) -> Vec<Point> {
         let point = |point: &swapmeet_results::analysis::Point| {
             let (y, interval) = self.value(self.line(point.group, point.line))?;
@@ -466,8 +456,7 @@ impl FigureData<'_> {
         curve.points.iter().filter_map(point).collect()
     }
 
-    /// Returns the number of cases that have a position on the x axis but no value of the quantity.
-    /// Unsupported cases do not count.
+    /// Counts supported cases on the x axis without a value.
     fn count_without(&self, families: &[Family]) -> usize {
         let lines = families
             .iter()
@@ -535,7 +524,7 @@ impl FigureData<'_> {
         panel
     }
 
-    /// Returns the curve of a reference. In each case, a reference is the same for all algorithms.
+    /// A reference is the same for all algorithms of a case.
     fn curve_of(&self, reference: Reference, family: &Family, log: LogAxes) -> Option<Curve> {
         let at = |x: &f64| {
             let on =
@@ -572,8 +561,7 @@ fn shared_x_note(families: &[Family], x: Axis) -> Option<String> {
 }
 
 impl Figure {
-    /// Formats all points as CSV with these columns: panel, curve, x, y, and the lower and upper
-    /// end of the error bar.
+    /// The columns are panel, curve, x, y, and the ends of the error bar.
     pub(crate) fn table(&self) -> Result<String, csv::Error> {
         let columns =
             ["panel", "curve", self.x_label, &self.y_label, "low", "high"].map(str::to_owned);

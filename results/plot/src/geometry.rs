@@ -1,5 +1,4 @@
-//! Tests that measure the boxes of all texts, for every kind of figure at the widths and font sizes
-//! of journals.
+//! Measures the boxes of all texts, in every kind of figure at the widths and fonts of journals.
 
 use crate::appearance::{Appearance, LegendPlace};
 use crate::draw::Drawable;
@@ -59,7 +58,7 @@ pub(crate) const ALGORITHMS: [&str; 5] = [
     "ring-allreduce",
 ];
 
-/// Returns the rows of five allreduce algorithms with vectors of 8 B to 1 MiB on four networks.
+/// Five allreduce algorithms with vectors of 8 B to 1 MiB on four networks.
 pub(crate) fn study() -> Vec<(String, Vec<Record>)> {
     rows_on(
         &[
@@ -72,7 +71,6 @@ pub(crate) fn study() -> Vec<(String, Vec<Record>)> {
     )
 }
 
-/// Returns rows of five algorithms on `networks` for vectors whose sizes are powers of two.
 fn rows_on(networks: &[(&str, u64)], powers: &[u32]) -> Vec<(String, Vec<Record>)> {
     let rows = networks.iter().flat_map(|(topology, nodes)| {
         ALGORITHMS.iter().enumerate().flat_map(move |(number, name)| {
@@ -168,7 +166,6 @@ pub(crate) fn tokens() -> Vec<(String, Vec<Record>)> {
     files
 }
 
-/// Returns rows in which one algorithm has all sizes, and the others have some of them.
 fn uneven() -> Vec<(String, Vec<Record>)> {
     let mut files = study();
     files[0].1.retain(|row| {
@@ -262,8 +259,7 @@ fn papers() -> impl Iterator<Item = (String, Paper)> {
     })
 }
 
-/// Returns all texts of a picture, except the letters of crossovers, which are placed between
-/// curves.
+/// The letters of crossovers are omitted, because they are placed between curves.
 fn texts(scene: &Scene) -> Vec<&Text> {
     let text = |mark: &'_ Mark| matches!(mark, Mark::Text(text) if !text.halo);
     let texts = scene.marks.iter().filter(|mark| text(mark));
@@ -336,8 +332,7 @@ fn latex_figures_have_the_ticks_of_the_other_formats() {
     }
 }
 
-/// The times span two powers of ten, from 20 µs to 3 ms. If only 1, 2 and 3 ms had labels, three
-/// quarters of the axis would have no number.
+/// From 20 µs to 3 ms, labels only for 1, 2 and 3 ms would leave out three quarters of the axis.
 #[test]
 fn labels_cover_most_of_a_logarithmic_axis() {
     let figure = Figure::from_rows(&study(), &options(Axis::Block, Quantity::Time)).unwrap();
@@ -349,8 +344,7 @@ fn labels_cover_most_of_a_logarithmic_axis() {
     }
 }
 
-/// The lengths of bars are measured in the picture: with one shared scale, each is proportional to
-/// its value.
+/// With one shared scale, the drawn lengths are proportional to the values.
 #[test]
 fn bars_of_all_panels_have_one_scale() {
     let rows = rows_on(&[("torus:8x8x8", 512), ("torus:4x4", 16)], &[3, 20]);
@@ -392,8 +386,6 @@ fn panels_can_share_the_y_axis() {
     assert_eq!(shared[0], shared[3]);
 }
 
-/// The points of several algorithms at a single size are next to each other, each with its
-/// interval.
 #[test]
 fn points_of_a_single_size_are_next_to_each_other() {
     let figure = Figure::from_rows(&experts(), &options(Axis::Block, Quantity::Time)).unwrap();
@@ -414,9 +406,8 @@ fn points_of_a_single_size_are_next_to_each_other() {
     assert!(xs.windows(2).all(|pair| pair[1] - pair[0] > 12.0), "{xs:?}");
 }
 
-/// A crossover is one point: the text, the ring and the lines of both curves have it in common. The
-/// times of the study are start-up + rate x size, so both the lines and the crossovers follow from a
-/// closed form.
+/// The text, the ring and the lines have one point in common. Times are start-up + rate x size, so
+/// lines and crossovers have a closed form.
 #[test]
 fn text_ring_and_lines_of_a_crossover_are_at_the_same_place() {
     let model = |name: &str| {
@@ -457,8 +448,7 @@ fn text_ring_and_lines_of_a_crossover_are_at_the_same_place() {
     }
 }
 
-/// A legend on the right that leaves no room for the axes is moved below the panels, and a message
-/// says so.
+/// A legend on the right that leaves no room for the axes is moved, and a message says so.
 #[test]
 fn a_legend_without_room_is_moved() {
     let figure = |legend| {
@@ -478,7 +468,6 @@ fn a_legend_without_room_is_moved() {
     assert_eq!((right.moved_legend(&wide), bottom.moved_legend(&narrow)), (None, None));
 }
 
-/// In a heat map, every cell shows its value, or none does.
 #[test]
 fn all_cells_of_a_heat_map_show_their_values_or_none_does() {
     let columns = HeatColumns { value: "time_us", x: "block_bytes", y: "algorithm" };
@@ -501,7 +490,7 @@ fn all_cells_of_a_heat_map_show_their_values_or_none_does() {
     assert!(with > 0 && without > 0, "{with} {without}");
 }
 
-/// Cells without a significant winner are white. Their borders make them visible.
+/// Cells without a significant winner are white.
 #[test]
 fn tied_cells_have_a_border() {
     let mut files = study();
@@ -517,8 +506,7 @@ fn tied_cells_have_a_border() {
     assert_eq!((stroked(&files), stroked(&study())), (4 * 18, 0));
 }
 
-/// The mark of an algorithm that is charged less follows its name wherever it wins, and the data for
-/// other programs do not have it.
+/// The mark follows the name wherever the algorithm wins, but not in data for other programs.
 #[test]
 fn algorithms_that_are_charged_less_are_marked() {
     let mut files = study();
@@ -587,7 +575,6 @@ fn algorithms_that_are_charged_less_are_marked() {
     assert!(!steps.picture(&Paper::default()).svg().contains('†'));
 }
 
-/// Two figures of different files, from two calls, show a bundled algorithm in the same style.
 #[test]
 fn styles_are_the_same_in_every_call() {
     let style = |others: &[&str]| {
@@ -657,7 +644,6 @@ fn the_user_chooses_colours() {
     assert!(error.starts_with("--colour nobody: no algorithm has that name; there are bucket"));
 }
 
-/// An algorithm has the same style whether or not the other algorithms of the file are shown.
 #[test]
 fn styles_do_not_depend_on_which_algorithms_are_shown() {
     let names: Vec<String> = (0..24).map(|number| format!("algorithm-{number:02}")).collect();

@@ -1,5 +1,4 @@
-//! Heat maps of any column of the rows over two other columns or numbers of specs. The colour of a
-//! cell and the text in it show the value.
+//! Heat maps of a column of the rows over two other columns or numbers of specs.
 
 use crate::appearance::{Appearance, LegendPlace};
 use crate::draw::grid::{Grid, GridPlace};
@@ -41,12 +40,10 @@ pub struct HeatPanel {
     pub ys: Vec<HeatLabel>,
     /// The means of the values, by row and column; `None` if no row has a value.
     pub cells: Vec<Vec<Option<f64>>>,
-    /// For each cell, the mark [`CHARGED_LESS`] if a time in it lacks rearrangement, otherwise
-    /// nothing.
+    /// [`CHARGED_LESS`] for each cell in which a time lacks rearrangement.
     pub marks: Vec<Vec<&'static str>>,
 }
 
-/// A value of an axis of a heat map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeatLabel {
     /// The value for other programs: a number with its unit, or a whole spec.
@@ -64,17 +61,14 @@ pub struct HeatFigure {
     pub y: String,
     pub panels: Vec<HeatPanel>,
     pub legend: LegendPlace,
-    /// The least and the largest value in all cells.
     pub range: (f64, f64),
     /// Whether colours are proportional to the logarithms of the values.
     pub log: bool,
     pub notes: Vec<String>,
-    /// Remarks that are part of the figure.
     pub remarks: Vec<String>,
     format: ValueFormat,
 }
 
-/// An axis of a heat map: a column of the rows, or a parameter of their specs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum HeatAxis<'a> {
     Column(&'a str),
@@ -90,7 +84,6 @@ impl<'a> HeatAxis<'a> {
         parameters.find(name).map(Self::Parameter).map_err(|error| FigureError::NoColumn { error })
     }
 
-    /// Returns the text of a row on the axis, or an empty text.
     fn text(self, row: &Record) -> String {
         match self {
             Self::Column(name) => row.field(name).unwrap_or_default(),
@@ -119,8 +112,7 @@ struct ValueFormat {
     unit: Unit,
     /// Whether all values are integers.
     is_whole: bool,
-    /// The number by which values are divided, and the name of the resulting unit. `None` if values
-    /// differ so much that each has its own unit.
+    /// The divisor of values and its unit; `None` if values differ so much that each has its own.
     common: Option<(f64, &'static str)>,
 }
 
@@ -134,8 +126,8 @@ impl ValueFormat {
         Self { unit, is_whole, common: is_close.then_some((divisor, name)) }
     }
 
-    /// Formats a value for a cell, without the unit that all values have in common. It has three
-    /// digits, or all digits of its integer part if these are more.
+    /// Formats a value without the common unit, with three digits, or all digits of its integer
+    /// part.
     fn text(&self, value: f64) -> String {
         match self.common {
             Some((divisor, _)) if self.is_whole && divisor == 1.0 => format!("{value:.0}"),
@@ -157,9 +149,8 @@ impl ValueFormat {
     }
 }
 
-/// The settings that all rows of a panel have in common. Columns that vary along an axis are empty.
-/// If an axis is the number of nodes, `topology` is the family of the topologies. If an axis is the
-/// block size, `workload` is the workload without the block size.
+/// The settings that all rows of a panel have in common. Columns that vary along an axis are empty:
+/// `topology` is then the family of topologies, or `workload` that without the block size.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct PanelKey {
     algorithm: String,
@@ -172,7 +163,6 @@ impl PanelKey {
         let unless = |name: &str, text: &str| {
             if is_axis(name) { String::new() } else { text.to_owned() }
         };
-        // Remove the parameters of the axes.
         let mut own = CommonSettings::of(&row.case().setting);
         let mut algorithm = row.algorithm.clone();
         for axis in axes {
@@ -187,7 +177,7 @@ impl PanelKey {
         let topology = if is_axis("nodes") { kind(&own.topology) } else { own.topology };
         let split = CurveAxis::BlockSize.split(&own.workload).filter(|_| is_axis("block_bytes"));
         let workload = split.map_or(own.workload, |(_, workload)| workload);
-        // A machine determines its model. If one of them is an axis, both vary within a panel.
+        // A machine determines its model, so both vary within a panel if one is an axis.
         let is_of_machine = is_axis("machine") || is_axis("model");
         let of_machine = |text: String| if is_of_machine { String::new() } else { text };
         let settings = CommonSettings {
@@ -202,8 +192,7 @@ impl PanelKey {
     }
 }
 
-/// The value of a row with its mark, and the row's texts in the columns of the horizontal and the
-/// vertical axis.
+/// The row's texts in the columns of both axes, its value and its mark.
 type CellValue = ([String; 2], f64, &'static str);
 
 impl HeatFigure {
@@ -222,9 +211,8 @@ impl HeatFigure {
             let error = UnknownParameter::Unknown { name: wanted.value.to_owned(), known };
             return Err(FigureError::NoColumn { error });
         }
-        // Divide the rows into panels.
         let rows = || files.iter().flat_map(|(_, rows)| rows).filter(|r| r.status == Status::Ok);
-        // A time without rearrangement is marked if other rows have a time with it.
+        // A time without rearrangement is marked if other rows have one with it.
         let can_mark = wanted.value == "time_us" && rows().any(|row| !row.is_uncharged());
         let is_marked = |row: &Record| can_mark && row.is_uncharged();
         let mut uncharged: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
@@ -248,9 +236,7 @@ impl HeatFigure {
             let missing = format!("no row has a number in `{value}` and values of `{x}`, `{y}`");
             return Err(FigureError::Nothing(missing));
         }
-        // Choose the titles of the figure and of its panels.
         let mut titles = Titles::new(panels.iter().map(|(key, _)| &key.settings))?;
-        // The algorithm is part of the titles, unless it is an axis.
         let algorithms: BTreeSet<&str> =
             panels.iter().map(|(key, _)| key.algorithm.as_str()).collect();
         let with = |name: &str, title: &str| {
@@ -271,7 +257,6 @@ impl HeatFigure {
         for labels in [&x_labels, &y_labels] {
             titles.common = with(&titles.common, &labels.common);
         }
-        // Calculate the cells, and the scale that all panels have in common.
         let made: Vec<HeatPanel> = panels
             .into_iter()
             .zip(titles.panels)
@@ -295,8 +280,7 @@ impl HeatFigure {
             panels: made,
             legend: appearance.legend,
             range,
-            // As in figures of curves, the scale is logarithmic if the values span a factor of at
-            // least ten.
+            // The scale is logarithmic if values span a factor of at least ten, as for curves.
             log: range.0 > 0.0 && range.1 / range.0 >= 10.0,
             notes: (missing > 0).then_some(without).into_iter().collect(),
             remarks: ["Each cell shows the mean over its rows.".to_owned()]
@@ -315,7 +299,6 @@ impl HeatFigure {
     }
 }
 
-/// The labels of an axis in all panels.
 struct AxisLabels {
     /// What the specs of the axis have in common; empty for other axes.
     common: String,
@@ -378,14 +361,12 @@ impl HeatPanel {
         }
     }
 
-    /// Returns the labels of the rows.
     fn rows(&self) -> Vec<String> {
         self.ys.iter().map(|label| label.shown.clone()).collect()
     }
 }
 
-/// Returns the distinct texts. Numbers are in increasing order, other texts in the order of their
-/// first occurrence.
+/// Numbers are in increasing order, other texts in the order of their first occurrence.
 fn sorted(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut known = BTreeSet::new();
     let mut texts: Vec<String> = texts.filter(|text| known.insert(text.clone())).collect();
@@ -458,8 +439,7 @@ impl Drawable for HeatFigure {
 const SMALL: f64 = 0.9;
 
 impl HeatFigure {
-    /// Returns whether the cells of all panels have room for their values and marks. Otherwise, no
-    /// cell shows its value.
+    /// If some cell has no room, no cell shows its value.
     fn has_room_for_values(&self, right: f64, font: f64) -> bool {
         let fits = |panel: &HeatPanel| {
             let rows = panel.rows();
@@ -472,7 +452,6 @@ impl HeatFigure {
         self.panels.iter().all(fits)
     }
 
-    /// Draws a heat map whose right end is `right`.
     fn panel(
         &self,
         scene: &mut Scene,
@@ -498,7 +477,6 @@ impl HeatFigure {
         top + 2.0 * font
     }
 
-    /// Draws a cell, and the words in it with their font size.
     fn cell(
         &self,
         scene: &mut Scene,
@@ -544,9 +522,8 @@ impl HeatFigure {
     }
 }
 
-/// Writes the labels of columns that start at `left` and are `wide` pixels wide, below the y
-/// coordinate `top`. If a label does not fit, all of them are turned; if turned labels do not fit
-/// either, there is one for every second column, etc.
+/// Writes labels below `top`, for columns of the width `wide` from `left` on. If one does not fit,
+/// all are turned; if they still do not fit, only every second column has one, etc.
 fn x_labels(
     scene: &mut Scene,
     labels: &[String],
@@ -575,7 +552,7 @@ mod tests {
     use super::*;
     use crate::geometry::study;
 
-    /// The expected values are those of single rows of the study. Each case has one row.
+    /// Each case has one row of the study.
     #[test]
     fn cells_have_the_values_of_their_rows() {
         let files = study();
@@ -637,7 +614,7 @@ mod tests {
         );
     }
 
-    /// What all specs have in common is in the title, once. The data have the whole specs.
+    /// The title has what all specs have in common; the data have whole specs.
     #[test]
     fn labels_have_what_differs() {
         let files = crate::geometry::tokens();

@@ -1,8 +1,7 @@
 //! Figures and report pages from result rows.
 //!
-//! [`Figure::from_rows`] turns rows into panels and curves, which have no positions on a page yet. The
-//! module `draw` lays out panels and curves as marks on a page, and the module `marks` writes the
-//! marks as SVG, PNG or PDF.
+//! [`Figure::from_rows`] turns rows into panels and curves, `draw` lays them out as marks on a
+//! page, and `marks` writes these as SVG, PNG or PDF.
 
 mod appearance;
 mod draw;

@@ -1,14 +1,13 @@
 //! Marks on a page, and the file formats in which they are written.
 //!
-//! This project draws its own marks, because no plotting library that was tried was sufficient.
-//! plotters rounds all positions to whole pixels (so curves in a narrow column get steps), has no
-//! dashes, and needs the fonts of the system to measure text. kuva had to be patched for legends,
-//! for letters in cells and for dashed lines, and took a third of the time to compile the
-//! workspace.
+//! No plotting library that was tried was sufficient. plotters rounds all positions to whole pixels
+//! (so curves in a narrow column get steps), has no dashes, and needs the fonts of the system to
+//! measure text. kuva had to be patched for legends, for letters in cells and for dashed lines, and
+//! took a third of the time to compile the workspace.
 //!
-//! Two small libraries, tiny-skia and pdf-writer, write the marks as PNG and PDF. resvg and
-//! svg2pdf, which are based on these two libraries, could instead convert SVG to PNG and PDF. With
-//! support for fonts, however, they take longer to compile than the rest of the workspace.
+//! tiny-skia and pdf-writer write the marks as PNG and PDF. resvg and svg2pdf, which are based on
+//! them, could convert SVG, but with support for fonts they take longer to compile than the rest of
+//! the workspace.
 
 pub(crate) mod outline;
 mod paper;
@@ -51,8 +50,8 @@ impl Picture {
         &self.scene
     }
 
-    /// Returns the picture as SVG. Text is written as text elements, not as outlines. In an HTML
-    /// page, the picture is at most as wide as the element that contains it.
+    /// Texts are text elements, not outlines. In an HTML page, the picture is at most as wide as
+    /// the element that contains it.
     pub fn svg(&self) -> String {
         let size = |length: f64| match self.width {
             Some(width) => width.of_pixels(length).to_string(),
@@ -61,7 +60,7 @@ impl Picture {
         svg::svg(&self.scene, &self.title, (&size(self.scene.width), &size(self.scene.height)))
     }
 
-    /// Returns the picture as PNG. Each pixel of the SVG becomes `scale` by `scale` pixels.
+    /// The PNG has `scale` by `scale` pixels for each pixel of the SVG.
     pub fn png(&self, scale: f64) -> Result<Vec<u8>, DrawError> {
         png::png(&self.scene, scale)
     }

@@ -1,9 +1,8 @@
-//! A report page about result files, in a single HTML file: a summary, figures, tables, machines,
-//! and the commands that reproduce all rows. The page contains no script and loads no other file.
+//! A report page about result files, in a single HTML file without a script: a summary, figures,
+//! tables, machines, and the commands that reproduce all rows.
 //!
-//! Everything that a reader needs first is visible: the summary, and for each collective a map of
-//! the fastest algorithms and a figure of curves. All else is in elements that a reader opens,
-//! which are not printed unless they are open.
+//! The summary, and for each collective a map of the fastest algorithms and a figure of curves, are
+//! visible. All else is in elements that a reader opens, and is only printed if they are open.
 
 mod figures;
 mod links;
@@ -25,7 +24,6 @@ use swapmeet_results::{
     write_html,
 };
 
-/// The options of a report page.
 #[derive(Debug, Clone, Copy)]
 pub struct PageOptions<'a> {
     pub title: &'a str,
@@ -37,7 +35,7 @@ pub struct PageOptions<'a> {
     pub links: &'a [Link],
 }
 
-/// A report page. Its figures and its long tables and lists are never in memory as texts.
+/// Its figures and its long tables and lists are never in memory as texts.
 pub struct Page<'a> {
     rows: &'a ComparedRows,
     options: PageOptions<'a>,
@@ -53,10 +51,8 @@ struct Chapter<'a> {
     body: Body<'a>,
 }
 
-/// Writes the HTML of a part of the page.
 type Body<'a> = Box<dyn Fn(&mut dyn Write) -> io::Result<()> + 'a>;
 
-/// Returns a body that is a text.
 fn text<'a>(text: String) -> Body<'a> {
     Box::new(move |out| out.write_all(text.as_bytes()))
 }
@@ -64,7 +60,6 @@ fn text<'a>(text: String) -> Body<'a> {
 const HEAD: &str = include_str!("page/head.html");
 
 impl<'a> Page<'a> {
-    /// Makes the report page about `rows`.
     pub fn of(rows: &'a ComparedRows, options: PageOptions<'a>) -> Result<Self, CompareError> {
         let baseline = options.baseline;
         let comparison =
@@ -76,7 +71,6 @@ impl<'a> Page<'a> {
         Ok(Self { rows, options, comparison, figures })
     }
 
-    /// Writes the page as HTML.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let title = escaped(self.options.title);
         out.write_all(HEAD.replace("{title}", &title).as_bytes())?;
@@ -139,7 +133,6 @@ impl<'a> Page<'a> {
         chapters
     }
 
-    /// Formats the number of rows of each status.
     fn statuses(&self) -> String {
         let mut ends: BTreeMap<String, usize> = BTreeMap::new();
         for (status, verified) in self.rows.outcomes() {

@@ -14,8 +14,7 @@ use swapmeet_results::{latex_escaped, single_line};
 const POINTS: f64 = 72.27 / 96.0;
 
 impl Figure {
-    /// Formats the figure for pgfplots. A document includes it with `\input{figure.tex}`. The first
-    /// line names the preamble that it needs.
+    /// Formats the figure for `\input{figure.tex}`. The first line names the preamble.
     pub(crate) fn for_latex(&self, paper: &Paper) -> String {
         let mut out = "% Preamble: \\usepackage{pgfplots} \\usepgfplotslibrary{groupplots} \
              \\pgfplotsset{compat=1.18}\n"
@@ -23,7 +22,6 @@ impl Figure {
         for line in [&self.title].into_iter().chain(&self.remarks) {
             let _ = writeln!(out, "% {}", single_line(line));
         }
-        // Define the colours of the curves.
         let font = paper.font() * POINTS;
         let _ = writeln!(
             out,
@@ -42,13 +40,13 @@ impl Figure {
             );
         }
         let _ = writeln!(out, "\\begin{{groupplot}}[{}]", self.options(paper).join(",\n  "));
-        // The legend is placed below all panels, so that it does not cover a curve. The name of a
-        // legend is global in a LaTeX document, so each figure needs a different name.
+        // The legend is below all panels, so that it does not cover a curve. Its name is global in
+        // a LaTeX document, so each figure needs another one.
         let legend = format!(
             "swapmeet{}",
             self.title.replace(|letter: char| !letter.is_ascii_alphanumeric(), "")
         );
-        // Write the panels. The first one defines the legend.
+        // The first panel defines the legend.
         let mut letters = 0;
         for (number, (panel, axes)) in self.panels.iter().zip(self.axes(paper)).enumerate() {
             let title = latex_escaped(&panel.title);
@@ -149,9 +147,8 @@ impl Figure {
         format!("swapmeet{}", self.names.iter().position(|known| known == name).unwrap_or_default())
     }
 
-    /// Returns the plots of a curve: its lines, and its points with their error bars. `place` is the
-    /// x of all points, if they all have the same x. The lines are curved if the times between the
-    /// points are.
+    /// Returns the lines of a curve, which are curved if the times between its points are, and the
+    /// points with their error bars. `place` is the x of all points, if it is the same.
     fn plotted(&self, curve: &Curve, place: Option<f64>, paper: &Paper) -> String {
         let row = |p: &Point| {
             let (low, high) = p.interval.map_or((0.0, 0.0), |i| (p.y - i.low, i.high - p.y));

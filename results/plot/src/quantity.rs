@@ -10,8 +10,8 @@ pub struct Point {
     pub x: f64,
     /// The mean of the quantity over repetitions.
     pub y: f64,
-    /// The error bar, if the repetitions differ: the 95 % confidence interval of the mean, or in a
-    /// figure over failed links the range of all values.
+    /// The error bar: the 95 % confidence interval of the mean, or over failed links the range of
+    /// values.
     pub interval: Option<Interval>,
 }
 
@@ -62,8 +62,7 @@ impl Quantity {
         }
     }
 
-    /// Returns the quantity of a row. A ratio needs two rows, so the result for [`Self::Ratio`] is
-    /// the time from which the ratio is computed.
+    /// For [`Self::Ratio`], which needs two rows, this is the time.
     pub(crate) fn value(self, record: &Record) -> Option<f64> {
         let count = |n: Option<u64>| n.map(|n| n as f64);
         let over = |bound: Option<f64>| Some(record.time_us? / bound?).filter(|r| r.is_finite());
@@ -137,12 +136,10 @@ impl LogAxes {
         matches!(self, Self::Y | Self::Both)
     }
 
-    /// Chooses which axes are logarithmic, from the quantities and the points. Sizes, numbers of
-    /// nodes and most quantities of the y axis span orders of magnitude, so their axes are
-    /// logarithmic. The axis of a parameter is logarithmic if its values span a factor of eight or
-    /// more. Three kinds of figures often span less: ratios, link loads, and figures whose x axis
-    /// is linear. In these figures the y axis is linear, too, unless its values span a factor of
-    /// ten or more.
+    /// Chooses logarithmic axes. Sizes, numbers of nodes and most quantities span orders of
+    /// magnitude. The axis of a parameter is logarithmic if its values span a factor of eight.
+    /// Ratios, link loads, and quantities over a linear axis often span less; these y axes are
+    /// linear unless values span a factor of ten.
     pub fn suits<P: Iterator<Item = Point>>(x: Axis, y: Quantity, points: impl Fn() -> P) -> Self {
         let span = |values: &mut dyn Iterator<Item = f64>| {
             let (least, most) =
@@ -173,8 +170,8 @@ impl LogAxes {
 mod tests {
     use super::*;
 
-    /// The expected factors are those in the summary of nccl-tests' `doc/PERFORMANCE.md`, for 4
-    /// nodes, blocks of 3000 bytes and a time of 1 µs.
+    /// The factors are those of nccl-tests' `doc/PERFORMANCE.md`, for 4 nodes, blocks of 3000 bytes
+    /// and 1 µs.
     #[test]
     fn bandwidths_are_those_of_nccl_tests() {
         let of = |collective: &str| {

@@ -18,7 +18,6 @@ pub struct ScreenRun {
     pub is_bold: bool,
 }
 
-/// A part of a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScreenPicture {
     pub columns: u16,
@@ -54,9 +53,8 @@ impl ScreenPicture {
         Picture::new(scene, "The dashboard", &Paper::default())
     }
 
-    /// Returns the file of the picture as SVG, PNG or PDF. In a PNG, each pixel of the SVG becomes
-    /// `scale` by `scale` pixels. Errors if the format has no pictures of a terminal, or if the
-    /// picture is too large.
+    /// Returns the picture as SVG, PNG (with `scale` by `scale` pixels for each pixel of the SVG)
+    /// or PDF. Errors if the format has no such pictures, or if the picture is too large.
     pub fn file(&self, format: FigureFormat, scale: f64) -> Result<Vec<u8>, DrawError> {
         match format {
             FigureFormat::Svg => Ok(self.picture().svg().into_bytes()),
@@ -99,8 +97,8 @@ mod tests {
         assert!(screen().file(FigureFormat::Pdf, 1.0).unwrap().starts_with(b"%PDF"));
     }
 
-    /// The independent values are those of the font: all its characters are 1233/2048 of the font
-    /// size wide. Characters that it lacks have the place of a cell, too.
+    /// All characters of the font are 1233/2048 of its size wide. Those that it lacks have a cell,
+    /// too.
     #[test]
     fn characters_stay_in_their_cells() {
         let picture = screen().picture();

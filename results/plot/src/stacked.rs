@@ -1,5 +1,4 @@
-//! Figures of stacked bars, and the quantities that such bars can show. A figure has a panel for each
-//! group of cases, and a panel has a bar for each algorithm.
+//! Figures of stacked bars: a panel for each group of cases, with a bar for each algorithm.
 
 use crate::appearance::{Appearance, Labels, LegendPlace};
 use crate::draw::scale::{Base, Scale, Tick};
@@ -19,8 +18,7 @@ use swapmeet_results::{Group, Kind, Record, Status, compare, csv_table, parts};
 pub enum StackKind {
     /// The parts of completion time, such as start-up and transmission.
     Parts,
-    /// The bytes that all links carry. The first piece counts each sent byte once. The second piece
-    /// counts the byte again for each link of its route after the first link.
+    /// The bytes that all links carry: first each sent byte once, then once for each further link.
     Traffic,
 }
 
@@ -39,8 +37,8 @@ impl StackKind {
         }
     }
 
-    /// Returns the mean of each piece over `rows`, and the sum of these means. A piece that the
-    /// rows do not have is `None`. If they have no pieces at all, the result is `None`.
+    /// Returns the mean of each piece, `None` if rows do not have it, and the sum of the means.
+    /// `None` if they have no pieces at all.
     pub(crate) fn means<'a>(
         self,
         rows: impl Iterator<Item = &'a Record>,
@@ -94,8 +92,7 @@ impl StackKind {
     }
 }
 
-/// The colours of the pieces, in order. Two neighbouring colours can be distinguished even if the
-/// figure is printed in grey.
+/// Neighbouring colours can be distinguished in a grey print.
 const COLOURS: [Colour; 7] = [
     Colour(0x00, 0x72, 0xb2),
     Colour(0x8f, 0xd0, 0xf5),
@@ -142,14 +139,12 @@ pub struct StackedBars {
     pub title: String,
     pub panels: Vec<BarPanel>,
     pub labels: Labels,
-    /// Remarks that are part of the figure. For example, a remark says that the machine charges
-    /// only some of the algorithms for rearrangement.
+    /// Remarks that are part of the figure, such as on rearrangement.
     pub remarks: Vec<String>,
 }
 
 impl StackedBars {
-    /// Makes the figure from the rows of `files`, which are pairs of a file name and the rows of
-    /// the file.
+    /// `files` are pairs of a file name and its rows.
     pub fn from_rows(
         stack: StackKind,
         scales: Scales,
@@ -206,8 +201,7 @@ impl StackedBars {
 }
 
 impl Drawable for StackedBars {
-    /// Formats all pieces of all bars as CSV. The field of a piece that a bar does not have is
-    /// empty.
+    /// A piece that a bar does not have is empty.
     fn csv(&self) -> Result<String, csv::Error> {
         let columns = self.stack.columns();
         let columns = ["panel", "algorithm"]
@@ -272,8 +266,7 @@ impl Drawable for StackedBars {
     }
 }
 
-/// The positions of the columns of a panel: names on the left, bars, and sums at the ends of the
-/// bars.
+/// Names on the left, bars, and sums at their ends.
 struct Columns {
     right: f64,
     scale: Scale,
@@ -281,7 +274,6 @@ struct Columns {
 }
 
 impl StackedBars {
-    /// Returns the pieces that some bar has, with their indices.
     fn shown_pieces(&self) -> Vec<(usize, &'static str)> {
         let names = self.stack.names().into_iter().enumerate();
         names.filter(|(number, _)| self.has_piece(*number)).collect()
@@ -293,7 +285,6 @@ impl StackedBars {
         bars.any(|bar| bar.pieces[number].is_some_and(|piece| piece > 0.0))
     }
 
-    /// Returns columns that have room for all names and sums of `panels`.
     fn columns(&self, whole: f64, panels: &[BarPanel], font: f64) -> Columns {
         let bars = || panels.iter().flat_map(|panel| &panel.bars);
         let longest = |lengths: &mut dyn Iterator<Item = f64>| lengths.fold(0.0, f64::max);

@@ -1,8 +1,6 @@
-//! Styles of curves. A style consists of a colour, dashes and a marker. The styles of the curves in
-//! a figure differ in marker or dashes, so that the curves can be distinguished in a grey print.
-//! They also differ in marker or colour.
-//!
-//! A bundled algorithm has the same style in all figures ([`AlgorithmStyles`]).
+//! Styles of curves: a colour, dashes and a marker. The styles of a figure differ in marker or
+//! dashes, so that they can be distinguished in a grey print, and in marker or colour. A bundled
+//! algorithm has the same style in all figures ([`AlgorithmStyles`]).
 
 use crate::marks::scene::Colour;
 use std::collections::BTreeMap;
@@ -23,9 +21,9 @@ pub enum Marker {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
-    /// The colour. People with any common type of colour blindness can distinguish the colours: six
-    /// of them are those of Okabe and Ito, without their black and their yellow, which is too light
-    /// for a line. The other two, a wine and a brown, have a large distance from these six.
+    /// The colour. People with any common type of colour blindness can distinguish all: six are
+    /// those of Okabe and Ito without black and yellow, which is too light for a line; a wine and a
+    /// brown have a large distance from these.
     pub colour: Colour,
     /// The lengths of dashes and gaps; empty for a solid line.
     pub dashes: &'static [f64],
@@ -64,11 +62,9 @@ const MARKERS: [Marker; LOOKS] = [
     Marker::Plus,
 ];
 
-/// Returns the style with the index `index`, which can be any number.
 fn style_number(index: usize) -> Style {
-    // The first eight styles have different markers. The styles after them repeat these markers
-    // with different dashes and colours. After 24 styles, markers and dashes would repeat together,
-    // so the dashes are shifted by one.
+    // After eight styles, markers repeat with different dashes and colours. After 24, both would
+    // repeat together, so dashes are shifted by one.
     Style {
         colour: COLOURS[(index + index / LOOKS) % LOOKS],
         dashes: DASHES[(index + index / 24) % DASHES.len()],
@@ -80,7 +76,6 @@ fn style_number(index: usize) -> Style {
 pub struct Styles(Arc<BTreeMap<String, Style>>);
 
 impl Styles {
-    /// Assigns to each algorithm its style in [`AlgorithmStyles`].
     pub fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         Self::numbered(AlgorithmStyles::new(names).numbers())
     }
@@ -95,8 +90,7 @@ impl Styles {
         self
     }
 
-    /// Assigns styles by their numbers. The dashboard uses this for its figures, because they have
-    /// the same styles as its panels.
+    /// The dashboard calls this, so that its figures have the styles of its panels.
     pub fn numbered(numbers: &[(String, usize)]) -> Self {
         let style = |(name, index): &(String, usize)| (name.clone(), style_number(*index));
         Self(Arc::new(numbers.iter().map(style).collect()))
@@ -132,8 +126,8 @@ mod tests {
         assert_eq!(looks.map(|looks| looks.len()), [STYLES; 2]);
     }
 
-    /// Returns the CIE L*a*b* coordinates of a colour as seen by a person whose vision multiplies
-    /// linear RGB by `vision`.
+    /// Returns the CIE L*a*b* coordinates of a colour for vision that multiplies linear RGB by
+    /// `vision`.
     fn seen(colour: Colour, vision: [[f64; 3]; 3]) -> [f64; 3] {
         let linear = [colour.0, colour.1, colour.2].map(|part| {
             let part = f64::from(part) / 255.0;
@@ -150,8 +144,8 @@ mod tests {
         [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
     }
 
-    /// The matrices are those of Machado, Oliveira and Fernandes (2009) for complete protanopia and
-    /// deuteranopia. People can just distinguish two colours whose distance is 2.3.
+    /// The matrices of Machado, Oliveira and Fernandes (2009) are for complete protanopia and
+    /// deuteranopia. Colours can just be distinguished at a distance of 2.3.
     #[test]
     fn colours_differ_for_colour_blind_people() {
         let visions = [

@@ -13,8 +13,7 @@ pub(crate) struct Titles {
 }
 
 impl Titles {
-    /// Returns the titles of panels with these settings. Errors if a figure cannot have so many
-    /// panels.
+    /// Errors if a figure cannot have so many panels.
     pub(crate) fn new<'a>(
         panels: impl Iterator<Item = &'a CommonSettings>,
     ) -> Result<Self, FigureError> {
@@ -32,9 +31,8 @@ impl Titles {
             (column(|p| &p.together), "jobs at the same time (--beside)"),
         ];
         let same = |texts: &[&str]| texts.windows(2).all(|pair| pair[0] == pair[1]);
-        // The name of a machine usually determines its cost model, so a title omits the model. A
-        // title includes the model only if all panels have the same machine name but their models
-        // differ.
+        // A machine usually determines its model, so the model is only shown if machines are the
+        // same but models differ.
         let shows_model = same(&columns[2].0) && !same(&columns[3].0);
         let shown = || columns.iter().enumerate().filter(|(number, _)| *number != 3 || shows_model);
         let differ: Vec<&str> =
@@ -62,9 +60,8 @@ impl Titles {
     }
 }
 
-/// Returns a name for the input files of each panel, without digests. The specs of a panel name its
-/// files, so the result is empty unless panels have different contents of the same files. These are
-/// numbered.
+/// Names the input files of each panel without digests. The specs name them, so this is empty
+/// unless panels have different contents of the same files, which are numbered.
 fn named_inputs(inputs: &[&str]) -> Vec<String> {
     let files = |inputs: &str| {
         let files = inputs.split(',').filter_map(|entry| entry.rsplit_once('='));
@@ -125,7 +122,6 @@ mod tests {
         assert_eq!(found.panels, ["byte_us=0.011", "byte_us=1"]);
     }
 
-    /// A figure for print does not show digests. Contents of the same file are numbered.
     #[test]
     fn input_files_are_named_without_digests() {
         let one = ["net.txt=sha256:ae5e", "net.txt=sha256:ae5e"];

@@ -1,7 +1,6 @@
-//! Figures that show the fastest algorithm of each case as a map. The horizontal axis shows block
-//! sizes or the values of another axis, and the vertical axis shows networks, machines or values.
-//! The colour and the marker of a cell show its fastest algorithm. The strength of the colour shows
-//! the margin by which this algorithm is faster than the second fastest algorithm.
+//! Maps of the fastest algorithm of each case, over block sizes or another axis, and networks,
+//! machines or values. Colour and marker of a cell show the algorithm, and the strength of the
+//! colour its margin over the second fastest.
 
 use crate::appearance::{Appearance, Labels, LegendPlace};
 use crate::draw::grid::{Grid, GridPlace};
@@ -46,8 +45,7 @@ pub struct WinnerFigure {
     pub legend: LegendPlace,
     pub x_label: &'static str,
     pub shows_numbers: bool,
-    /// Remarks that are part of the figure. For example, a remark says that the machine charges
-    /// only some of the algorithms for rearrangement.
+    /// Remarks that are part of the figure, such as on rearrangement.
     pub remarks: Vec<String>,
     /// Notes that name what is not shown, with the reason.
     pub notes: Vec<String>,
@@ -62,8 +60,7 @@ impl WinnerFigure {
         Self::of_comparison(&compare(files, None)?, None, appearance)
     }
 
-    /// Makes maps of compared rows. `axes` are the axes of the columns and of the rows. With `None`,
-    /// they are chosen from the cases ([`winner_maps`]).
+    /// `axes` are those of columns and rows, by default according to the cases ([`winner_maps`]).
     pub fn of_comparison(
         comparison: &Comparison,
         axes: Option<(Axis, Axis)>,
@@ -73,9 +70,8 @@ impl WinnerFigure {
             Some((x, y)) => winner_maps_over(comparison, x, Some(y)),
             None => winner_maps(comparison),
         };
-        // If all cases are on one network and one machine, there are two equal maps with a single
-        // row: a map of networks and a map of machines. Only the map of networks is shown, and only
-        // if no larger map contains its cases.
+        // Cases of one network and one machine have two equal maps of a single row. Show that of
+        // networks, if no larger map contains its cases.
         let is_single = |map: &WinnerMap| map.rows.len() == 1;
         let (single, mut maps): (Vec<WinnerMap>, Vec<WinnerMap>) =
             all.into_iter().partition(is_single);
@@ -102,12 +98,11 @@ impl WinnerFigure {
         let marked = cells().filter(|cell| !cell.mark.is_empty());
         let marked: BTreeSet<&str> = marked.map(|cell| &*cell.winner.algorithm).collect();
         let labels = Labels::new(appearance, &all_names)?.marked(&marked);
-        // Algorithms that are never the fastest also get styles, so that a figure of curves gives
-        // each algorithm the same style as the map.
+        // Algorithms that are never the fastest also get styles, for figures of curves.
         let styles = appearance.styles(all_names);
         let title = appearance.title.map_or(titles.common, str::to_owned);
-        // If the same number of algorithms competed in every cell, a remark says so. Otherwise each
-        // cell shows its own number.
+        // Each cell shows the number of its competitors, unless it is always the same, as a remark
+        // says.
         let numbers: BTreeSet<usize> = cells().map(|cell| cell.winner.competitors).collect();
         let mut remarks = comparison.rearrangement_remarks.clone();
         remarks.push(match numbers.first() {
@@ -149,8 +144,8 @@ impl WinnerFigure {
         })
     }
 
-    /// Omits maps whose cases are all in earlier maps, for a page. The maps of machines are after
-    /// the maps of networks, and usually have the same cases.
+    /// Omits maps whose cases are all in earlier maps, as usually the maps of machines after those
+    /// of networks.
     pub(crate) fn without_known_cases(mut self) -> Result<Self, FigureError> {
         let mut known = BTreeSet::new();
         self.maps.retain(|map| {
@@ -165,9 +160,8 @@ impl WinnerFigure {
 }
 
 impl Drawable for WinnerFigure {
-    /// Formats all cells as CSV. The columns are: map, row, size, the fastest algorithm and its
-    /// mean time, the second fastest algorithm and its ratio, the algorithms tied with the fastest,
-    /// and a remark if some fastest algorithm has the mark of one that is charged less.
+    /// The columns are: map, row, size, the fastest algorithm and its mean time, the second fastest
+    /// and its ratio, the algorithms tied with the fastest, and a remark if one is charged less.
     fn csv(&self) -> Result<String, csv::Error> {
         let x = match self.maps[0].x_axis {
             Axis::Block => "block_bytes",
@@ -247,8 +241,7 @@ impl WinnerFigure {
         })
     }
 
-    /// Returns the margins that the legend explains. The margin of an algorithm without competitors
-    /// is included only if a cell has it.
+    /// The margin of an algorithm without competitors is included only if a cell has it.
     fn margins(&self) -> impl Iterator<Item = (Margin, f64, &'static str)> {
         let is_alone = self.cells().any(|(_, _, _, cell)| cell.winner.margin() == Margin::Alone);
         MARGINS.into_iter().filter(move |(margin, ..)| is_alone || *margin != Margin::Alone)
@@ -276,8 +269,7 @@ impl WinnerFigure {
             self.cell(scene, map, at, map.cells[row][column].as_ref(), area);
         });
         let GridPlace { left, wide, bottom: top } = place;
-        // Write the values below the columns: below every column, every second column, etc., so
-        // that no label overlaps another one.
+        // Values are below every column, every second column, etc., so that no labels overlap.
         let labels: Vec<String> = map.xs.iter().map(|x| map.x_axis.text(*x)).collect();
         let widest = labels.iter().map(|words| width(words, small)).fold(0.0, f64::max);
         let stride = ((widest + 0.5 * font) / wide).ceil().max(1.0) as usize;
@@ -401,7 +393,6 @@ impl WinnerFigure {
     }
 }
 
-/// Draws the border of an area.
 fn border(scene: &mut Scene, [left, top, right, bottom]: [f64; 4], colour: Colour) {
     let stroke = Stroke { colour, width: 0.04 * (bottom - top), dashes: &[] };
     let look = ShapeStyle { fill: None, stroke: Some(stroke) };
@@ -409,7 +400,7 @@ fn border(scene: &mut Scene, [left, top, right, bottom]: [f64; 4], colour: Colou
     scene.marks.push(Mark::Lines { points, closed: true, look, hint: None });
 }
 
-/// Fills an area with diagonal lines. The distance of the lines depends on the height of the area.
+/// The distance of the lines depends on the height.
 fn hatch(scene: &mut Scene, [left, top, right, bottom]: [f64; 4], colour: Colour) {
     let (high, wide) = (bottom - top, right - left);
     let step = 0.25 * high;

@@ -21,16 +21,15 @@ pub(crate) struct GridPlace {
 }
 
 impl Grid<'_> {
-    /// Returns the left end and the width of the columns of a grid with the right end `right`. They
-    /// have the space that the longest label leaves.
+    /// Returns the left end and width of the columns, to the right of the longest label.
     pub(crate) fn columns_at(&self, right: f64, font: f64) -> (f64, f64) {
         let longest = self.rows.iter().map(|row| width(row, 0.9 * font)).fold(0.0, f64::max);
         let left = font + longest.min(0.35 * right) + 0.6 * font;
         (left, (right - font - left) / self.columns.max(1) as f64)
     }
 
-    /// Draws the grid. Its upper end is `top` and its right end is `right`. `cell` draws the cell
-    /// in a row and a column, given its left, top, right and bottom edges.
+    /// Draws the grid from `top` down and to the left of `right`. `cell` draws a cell (row,
+    /// column), given its left, top, right and bottom edges.
     pub(crate) fn draw(
         &self,
         scene: &mut Scene,

@@ -1,5 +1,4 @@
-//! The legend. Each entry shows the line and the marker of its curve. The descriptions of the
-//! crossovers are placed below the panels.
+//! The legend: the line and marker of each curve. Crossovers are described below the panels.
 
 use super::marker::marker;
 use super::{letter, remarks};
@@ -15,8 +14,8 @@ const SAMPLE: f64 = 3.4;
 /// The gap between the sample and the name of an entry, in multiples of the font size.
 const GAP: f64 = 0.8;
 
-/// Returns the names of all curves, and separately the name of the reference. If there is a
-/// reference, its name is also the last of the names of curves.
+/// Returns the names of all curves, and that of the reference, which is then also the last of all
+/// names.
 fn curves(figure: &Figure) -> (Vec<&str>, Option<&str>) {
     let reference = figure.panels.iter().find_map(|panel| Some(&*panel.reference.as_ref()?.name));
     (figure.names.iter().map(String::as_str).chain(reference).collect(), reference)
@@ -47,8 +46,7 @@ pub(super) fn names(
     let column = sample + gap + longest + 2.0 * font;
     let fit =
         ((room + 2.0 * font) / column).floor().clamp(1.0, entries.len().max(1) as f64) as usize;
-    // Distribute the entries evenly over the rows: five entries become rows of three and two, not
-    // four and one.
+    // Distribute the entries evenly: five become rows of three and two, not four and one.
     let columns = entries.len().div_ceil(entries.len().div_ceil(fit).max(1)).max(1);
     let left = left + ((room - columns as f64 * column + 2.0 * font) / 2.0).max(0.0);
     let mut top = top;

@@ -88,8 +88,7 @@ impl Frame {
         for (number, curve) in panel.curves.iter().enumerate() {
             for point in &curve.points {
                 let (x, y) = axes.place(number, point);
-                // A marker that is drawn on top of other markers is smaller than these, so that all
-                // of them are visible.
+                // A marker on top of others is smaller, so that all are visible.
                 let near = |(a, b): &&Position| (a - x).hypot(b - y) < 0.25 * self.font;
                 let size =
                     0.36 * self.font * 0.72_f64.powi(drawn.iter().filter(near).count() as i32);
@@ -143,8 +142,8 @@ impl Frame {
         let size = 0.9 * self.font;
         let text = |value: f64, digits: usize| figure.x.unit().text_to(value, digits);
         let points = panel.curves.iter().flat_map(|curve| &curve.points);
-        // Use the values of the panel's cases as ticks, if the ticks fit and there are no sizes.
-        // Between 16 and 64 nodes, for example, no network of the panel exists.
+        // The values of the cases are ticks if they fit and are no sizes: between 16 and 64 nodes,
+        // for example, there may be no network.
         let own: Vec<Tick> = distinct(points.map(|point| point.x))
             .into_iter()
             .map(|value| Tick { value, label: text(value, 3) })
@@ -161,7 +160,6 @@ impl Frame {
         let (font, size) = (self.font, 0.9 * self.font);
         let ((left, right), (bottom, top)) = (axes.x.ends, axes.y.ends);
         let line = 0.07 * font;
-        // Draw ticks, labels and grid lines.
         for tick in &axes.x_ticks {
             let (x, is_named) = (axes.x.at(tick.value), !tick.label.is_empty());
             if is_named {
@@ -180,12 +178,10 @@ impl Frame {
             let length = if is_named { 0.4 } else { 0.2 };
             scene.line(vec![(left, y), (left - length * font, y)], GREY, line, &[]);
         }
-        // Draw a line at the ratio 1.
         if figure.y == Quantity::Ratio && axes.y.holds(1.0) {
             let y = axes.y.at(1.0);
             scene.line(vec![(left, y), (right, y)], GREY, line, &[1.0, 3.0]);
         }
-        // Draw the border and the labels of both axes.
         let border = ShapeStyle {
             fill: None,
             stroke: Some(Stroke { colour: GREY, width: line, dashes: &[] }),
@@ -227,8 +223,7 @@ impl Frame {
         scene.marks.push(marker(style, (x, y), size, Some(hint)));
     }
 
-    /// Draws the crossovers: rings with letters, or vertical lines if the figure does not show
-    /// times.
+    /// Draws rings with letters, or vertical lines if the figure does not show times.
     fn draw_crossovers(
         &self,
         scene: &mut Scene,
@@ -248,8 +243,8 @@ impl Frame {
                 let (_, to) = crossing.crossover.within;
                 match crossing.at {
                     Some(at) => (axes.at(at), true),
-                    // A position between two networks has no meaning, so the letter is placed at the
-                    // first network on which the other algorithm is the fastest.
+                    // A position between two networks has no meaning, so use the first network on
+                    // which the other algorithm is the fastest.
                     None if !figure.x.is_dense() => ((axes.x.at(to), top + font), false),
                     None => ((axes.x.at(crossing.crossover.x), top + font), false),
                 }
@@ -307,8 +302,8 @@ impl Frame {
     }
 }
 
-/// Returns the base of the round numbers on the x axis of a panel. Sizes, numbers of nodes and
-/// parameters whose values are all powers of two have the base two.
+/// Returns the base of round numbers on the x axis: two for sizes, numbers of nodes, and parameters
+/// whose values are all powers of two.
 fn x_base(figure: &Figure, panel: &Panel) -> Base {
     let points = || panel.curves.iter().flat_map(|curve| &curve.points);
     let is_base_two = match figure.x {
@@ -319,8 +314,7 @@ fn x_base(figure: &Figure, panel: &Panel) -> Base {
     if is_base_two { Base::Two } else { Base::for_unit(figure.x.unit()) }
 }
 
-/// Draws an error bar: a line between its ends, and a cap across each end. `cap` is the vector from
-/// the middle of a cap to one of its ends.
+/// Draws a line with a cap across each end. `cap` is the vector from the middle of a cap to an end.
 fn error_bar(
     scene: &mut Scene,
     [a, b]: [Position; 2],
@@ -334,17 +328,16 @@ fn error_bar(
     }
 }
 
-/// Returns the candidate position with this number for a letter, relative to its crossover. The
-/// first eight positions surround the crossover, starting at the lower right. The following groups
-/// of eight have the same directions but are further away.
+/// Returns a candidate position for a letter relative to its crossover. The first eight surround it
+/// from the lower right on, and the following groups of eight are further away.
 fn label_offset(number: u32) -> (f64, f64) {
     let (distance, turn) =
         (1.25 + 0.7 * f64::from(number / 8), f64::from(number % 8) * std::f64::consts::FRAC_PI_4);
     (distance * (turn + 0.9).cos(), distance * (turn + 0.9).sin())
 }
 
-/// Returns the y values of a point and of both ends of its error bar. On a logarithmic axis, the
-/// lower end is at least a tenth of the point's value, because the bar may reach 0.
+/// Returns the y values of a point and its error bar, which may reach 0: on a logarithmic axis, the
+/// lower end is at least a tenth of the value.
 fn heights(figure: &Figure, point: &Point) -> [f64; 3] {
     let least = if figure.log.y() { point.y / 10.0 } else { f64::MIN };
     let (low, high) = point.interval.map_or((point.y, point.y), |i| (i.low, i.high));

@@ -35,8 +35,7 @@ pub(crate) struct Tick {
     pub label: String,
 }
 
-/// The ends of the longest axis. Row files may contain any number, and beyond these ends the
-/// arithmetic of this module would overflow.
+/// The ends of the longest axis. Row files may contain any number, and further ones would overflow.
 const LEAST: f64 = 1e-290;
 const MOST: f64 = 1e290;
 
@@ -47,14 +46,13 @@ fn ln_of_quotient(a: f64, b: f64) -> f64 {
 }
 
 impl Scale {
-    /// Returns a scale that contains all values, with a margin at both ends of the axis. Values
-    /// beyond 1e-290 and 1e290 lie outside.
+    /// Returns a scale of all values within 1e-290 and 1e290, with a margin at both ends.
     pub(crate) fn around(values: impl Iterator<Item = f64>, log: bool, margin: f64) -> Self {
         let (least, most) =
             values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
         let (low, high) = match most - least {
-            // For a single value, choose a range: on a logarithmic axis a factor of four, otherwise
-            // the size of the value, but at least 1.
+            // A single value is in a range of a factor of four on a logarithmic axis, otherwise of
+            // its own size, but at least 1.
             0.0 if log => (least / 2.0, most * 2.0),
             0.0 => (least - 0.5 * least.abs().max(1.0), most + 0.5 * most.abs().max(1.0)),
             _ if log => {
@@ -86,8 +84,8 @@ impl Scale {
         self.low <= value && value <= self.high
     }
 
-    /// Returns the ticks of a horizontal axis whose labels have the font size `size`. Labels have a
-    /// generous distance, unless only a smaller distance leaves room for three.
+    /// The labels have the font size `size`, and a generous distance unless only a smaller one
+    /// leaves room for three.
     pub(crate) fn horizontal_ticks(
         &self,
         base: Base,
@@ -108,16 +106,14 @@ impl Scale {
         })
     }
 
-    /// Returns the axis, shortened so that there is room for the label of the last tick, which may
-    /// extend beyond the end of the axis by half its length.
+    /// Shortens the axis, so that the label of the last tick has room beyond its end.
     pub(crate) fn shortened(&self, ticks: &[Tick], size: f64) -> Self {
         let end = |tick: &Tick| self.at(tick.value) + width(&tick.label, size) / 2.0;
         let beyond = ticks.iter().map(|tick| end(tick) - self.ends.1).fold(0.0, f64::max);
         Self { ends: (self.ends.0, self.ends.1 - beyond), ..*self }
     }
 
-    /// Returns the ticks of a vertical axis whose labels have the font size `size`. Labels have a
-    /// generous distance, unless only a smaller distance leaves room for three.
+    /// The labels are as for [`Self::horizontal_ticks`].
     pub(crate) fn vertical_ticks(
         &self,
         base: Base,
@@ -133,11 +129,9 @@ impl Scale {
         most_labels([2.9, 1.3], |gap| self.ticks(base, fits(gap), &text))
     }
 
-    /// Returns the ticks of the axis: the best choice whose labels have room, according to `fits`.
-    /// No two labels are equal. `text` formats a value with a given number of digits.
-    ///
-    /// Among the choices with room, the first one that has three labels and covers the axis is
-    /// taken. If there is none, the choice with the most labels is taken.
+    /// Returns the first choice of ticks with different labels that have room (`fits`), of which
+    /// there are three that cover the axis, or else the choice with the most labels. `text` formats
+    /// a value with a given number of digits.
     pub(crate) fn ticks(
         &self,
         base: Base,
@@ -162,17 +156,16 @@ impl Scale {
         best
     }
 
-    /// Returns whether the first and the last label are at least half of the axis apart. On a
-    /// logarithmic axis, evenly spaced values are crowded at the upper end, so the rest of the axis
-    /// would have no number.
+    /// Returns whether the labels extend over half of the axis. On a logarithmic axis, evenly
+    /// spaced values are crowded at the upper end.
     fn is_covered_by(&self, ticks: &[Tick]) -> bool {
         let (first, last) = (self.at(ticks[0].value), self.at(ticks[ticks.len() - 1].value));
         (last - first).abs() >= 0.5 * (self.ends.1 - self.ends.0).abs()
     }
 
-    /// Returns a logarithmic axis of base ten that has at least three of the numbers 1, 2 and 5 times
-    /// a power of ten, unless it is so short that its ticks are evenly spaced. Its ends are moved
-    /// outwards to the next of these numbers, if necessary.
+    /// Moves the ends of a logarithmic axis of base ten outwards, so that it has at least three of
+    /// the numbers 1, 2 and 5 times a power of ten, unless it is so short that ticks are evenly
+    /// spaced.
     pub(crate) fn rounded(self, base: Base) -> Self {
         /// The ratio of both ends up to which evenly spaced ticks cover an axis.
         const SHORT: f64 = 3.0;
@@ -192,9 +185,8 @@ impl Scale {
         self.multiples(&powers.collect::<Vec<_>>(), &[1.0, 2.0, 5.0])
     }
 
-    /// Returns the choices of ticks, best first. Each choice consists of the values with labels and
-    /// the values without labels. Values with labels are always 1, 2 or 5 times a power of ten, or
-    /// powers of two, or have such a distance.
+    /// Returns the choices of ticks, best first, as values with labels and values without. The
+    /// former are 1, 2 or 5 times a power of ten, or powers of two, or have such a distance.
     fn choices(&self, base: Base) -> Vec<(Vec<f64>, Vec<f64>)> {
         /// The largest step with several choices.
         const LARGE: i32 = 32;
@@ -202,16 +194,15 @@ impl Scale {
         if self.log {
             let factor = if base == Base::Ten { 10.0_f64 } else { 2.0 };
             let (first, last) = (self.low.log(factor), self.high.log(factor));
-            // Because of rounding, a power of the base that lies at an end of the axis could seem
-            // to lie beyond it. The tolerance prevents this.
+            // Rounding must not exclude a power at an end of the axis.
             let powers: Vec<i32> =
                 ((first - 1e-9).ceil() as i32..=(last + 1e-9).floor() as i32).collect();
             let whole: Vec<i32> = (first.floor() as i32..=last.ceil() as i32).collect();
             let value = |power: &i32| factor.powi(*power);
-            // Label every power, every second power, etc. Powers that are multiples of the step
-            // come first, because readers know them better.
+            // Label every power, every second power, etc., preferably the multiples of the step,
+            // which readers know better.
             for step in 1..=(powers.len() as i32 / 2).max(1) {
-                // On an axis of hundreds of powers, only the multiples of a large step are a choice.
+                // An axis of hundreds of powers has only the multiples of a large step.
                 for rest in 0..if step > LARGE { 1 } else { step } {
                     let is_named = |power: &&i32| power.rem_euclid(step) == rest;
                     let named: Vec<f64> = powers.iter().filter(is_named).map(value).collect();
@@ -224,7 +215,8 @@ impl Scale {
                     choices.push((named, minor));
                 }
             }
-            // The next choices label multiples of powers of ten: all of them, every second one, etc.
+            // The next choices label multiples of powers of ten: all of them, every second one,
+            // etc.
             if base == Base::Ten && self.high / self.low >= 4.0 {
                 let round = self.multiples(&whole, &[1.0, 2.0, 5.0]);
                 let minor = self.multiples(&whole, &[3.0, 4.0, 6.0, 7.0, 8.0, 9.0]);
@@ -279,8 +271,7 @@ impl Scale {
     }
 }
 
-/// Returns the ticks for the first distance that leaves room for three labels. If no distance does,
-/// returns the ticks for the last distance.
+/// Returns the ticks for the first distance that leaves room for three labels, or for the last one.
 fn most_labels(distances: [f64; 2], ticks: impl Fn(f64) -> Vec<Tick>) -> Vec<Tick> {
     let ticks = distances.map(ticks);
     let has_three =
@@ -288,8 +279,7 @@ fn most_labels(distances: [f64; 2], ticks: impl Fn(f64) -> Vec<Tick>) -> Vec<Tic
     ticks.iter().find(has_three).unwrap_or(&ticks[1]).clone()
 }
 
-/// Returns ticks with labels. All labels are written with the same number of digits: the smallest
-/// number, but at least three, with which all labels differ.
+/// Labels have the same number of digits, at least three, and as many as they need to differ.
 fn labelled(values: Vec<f64>, text: impl Fn(f64, usize) -> String) -> Vec<Tick> {
     let written =
         |digits: usize| values.iter().map(|value| text(*value, digits)).collect::<Vec<_>>();
@@ -383,8 +373,8 @@ mod tests {
         );
     }
 
-    /// The ticks that a reader of figures complained about: 0.9 | 0.52 | 0.3, and 53 ms | 3 ms |
-    /// 170 µs. Ticks are 1, 2 or 5 times a power of ten, or have such a distance.
+    /// A reader complained about the ticks 0.9 | 0.52 | 0.3, and 53 ms | 3 ms | 170 µs. They must
+    /// be 1, 2 or 5 times a power of ten, or have such a distance.
     #[test]
     fn ticks_are_numbers_that_a_person_would_choose() {
         let read = |least: f64, most: f64, room: usize| {

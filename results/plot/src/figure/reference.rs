@@ -34,16 +34,14 @@ impl Reference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorBars {
     Confidence,
-    /// The range from the smallest to the largest value over repetitions, each of which has its own
-    /// pattern of failed links. A user of one network wants to know the range of its times, not how
-    /// well the mean over all patterns is known.
+    /// The range over repetitions with their own patterns of failed links. A user of one network
+    /// wants to know the range of its times, not how well the mean over all patterns is known.
     Patterns,
 }
 
 impl ErrorBars {
-    /// Returns the meaning of the error bars in a figure with these axes. In a figure over the
-    /// number of failed links, they are ranges over the patterns of failed links. In all other
-    /// figures, and in every figure of the ratio of two algorithms, they are confidence intervals.
+    /// Returns ranges over patterns of failed links in a figure over their number, unless it shows
+    /// the ratio of two algorithms, and otherwise confidence intervals.
     pub(crate) fn for_axes(x: Axis, y: Quantity) -> Self {
         match (x, y) {
             (Axis::Faults, Quantity::Ratio) => Self::Confidence,

@@ -26,8 +26,8 @@ impl Outline {
     }
 
     pub(crate) fn of_circle((x, y): Point, r: f64) -> Self {
-        /// The distance from each end of a quarter circle to the control point next to it, relative
-        /// to the radius. This value gives the best approximation of a circle.
+        /// The distance of a control point from its end of a quarter circle, relative to the
+        /// radius, that approximates a circle best.
         const REACH: f64 = 0.552_284_75;
         let at = |dx: f64, dy: f64| (x + dx * r, y + dy * r);
         let quarter = |(ax, ay): Point, (bx, by): Point| {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Units of length, each with its length in pixels. A pixel is 1/96 inch.
+/// Units of length in pixels of 1/96 inch.
 const UNITS: [(&str, f64); 5] =
     [("mm", 96.0 / 25.4), ("cm", 960.0 / 25.4), ("in", 96.0), ("pt", 96.0 / 72.0), ("px", 1.0)];
 
@@ -50,14 +50,13 @@ impl FromStr for Length {
 
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Paper {
-    /// The width. With `None`, it is chosen by the number of panels.
     pub width: Option<Length>,
-    /// The font size. With `None`, it is 9 points.
+    /// The font size, by default 9 points.
     pub font: Option<Length>,
 }
 
-/// The minimum and maximum width of a figure, in multiples of the font size. A narrower figure has
-/// no room for axes. In a wider figure the text is too small to read.
+/// The width of a figure in multiples of the font size. A narrower one has no room for axes, and
+/// the text of a wider one is too small to read.
 pub(super) const LETTERS: (f64, f64) = (16.0, 400.0);
 
 impl Paper {
@@ -74,8 +73,8 @@ impl Paper {
         self.width.map_or(usual, Length::pixels)
     }
 
-    /// Returns how many panels are placed next to each other in a space of this width: two if both
-    /// are wide enough for the font size, otherwise one.
+    /// Returns how many panels are next to each other: two if both are wide enough for the font
+    /// size.
     pub(crate) fn columns(&self, panels: usize, width: f64) -> usize {
         if panels > 1 && width >= 52.0 * self.font() { 2 } else { 1 }
     }

@@ -1,5 +1,5 @@
-//! The contents of a picture, independent of the file format: marks on a page, in pixels of 1/96
-//! inch. The y axis points downwards.
+//! The contents of a picture in any format: marks on a page, in pixels of 1/96 inch. The y axis
+//! points downwards.
 
 use super::outline::{Outline, Point};
 use super::text::{outline, outline_of_cells, width};
@@ -14,8 +14,7 @@ pub(crate) const GREY: Colour = Colour(0x88, 0x88, 0x88);
 pub(crate) const PALE: Colour = Colour(0xe4, 0xe4, 0xe4);
 
 impl Colour {
-    /// Mixes the colour with white. `share` is the proportion of the colour in the mixture, from 0
-    /// to 1.
+    /// Mixes the colour, of the proportion `share`, with white.
     pub(crate) fn paler(self, share: f64) -> Self {
         let mix = |part: u8| (255.0 - (255.0 - f64::from(part)) * share).round() as u8;
         Self(mix(self.0), mix(self.1), mix(self.2))
@@ -41,8 +40,7 @@ impl std::str::FromStr for Colour {
 pub(crate) struct Stroke {
     pub colour: Colour,
     pub width: f64,
-    /// The lengths of dashes and gaps, alternating and starting with a dash. Empty for a solid
-    /// line.
+    /// Dashes and gaps, alternating; empty for a solid line.
     pub dashes: &'static [f64],
 }
 
@@ -91,8 +89,8 @@ pub(crate) enum Mark {
         hint: Option<String>,
     },
     Text(Text),
-    /// Characters of the same width, as on a terminal. `at` is the start of the first one, on the
-    /// base line, and `length` the width of all of them.
+    /// Characters of the same width, as on a terminal, from `at` on the base line. `length` is the
+    /// width of all of them.
     Cells {
         at: Point,
         words: String,
@@ -113,8 +111,7 @@ pub(crate) struct Scene {
 }
 
 impl Text {
-    /// Returns two lengths along the base line: of the whole text, and of the part of the text
-    /// before its position.
+    /// Returns the length of the whole text, and of the part before its position.
     fn extent(&self) -> (f64, f64) {
         let length = width(&self.words, self.size);
         let before = match self.anchor {
@@ -187,7 +184,7 @@ impl Scene {
         self.marks.push(Mark::Text(Text { at, words, size, anchor, turned: true, halo: false }));
     }
 
-    /// Returns all marks as shapes, including letters, so that no font is needed.
+    /// Letters are shapes too, so that no font is needed.
     pub(crate) fn shapes(&self) -> impl Iterator<Item = Shape> {
         self.marks.iter().flat_map(|mark| match mark {
             Mark::Lines { points, closed, look, .. } => {

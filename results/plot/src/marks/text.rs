@@ -1,15 +1,13 @@
-//! Lengths, line breaks and outlines of texts.
-//!
-//! Lengths are those of DejaVu Sans, the font of the PNG and PDF output. In SVG, a browser may
-//! replace DejaVu Sans by another font. Such fonts are usually narrower, so a text that fits in
-//! DejaVu Sans also fits in a browser.
+//! Lengths, line breaks and outlines of texts in DejaVu Sans, the font of the PNG and PDF output. A
+//! browser may replace it in SVG by another font, which is usually narrower, so that the text still
+//! fits.
 
 use super::outline::{Outline, Point, Step};
 use std::sync::OnceLock;
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-/// The maximum number of letters of a text in a picture. A longer text, such as a name of a
-/// megabyte in a file of rows, could not be read, and its outlines would take minutes.
+/// The maximum number of letters of a text. A longer one, such as a name of a megabyte in a file of
+/// rows, could not be read, and its outlines would take minutes.
 const MOST_LETTERS: usize = 2000;
 
 fn face() -> Option<&'static Face<'static>> {
@@ -17,8 +15,8 @@ fn face() -> Option<&'static Face<'static>> {
     FACE.get_or_init(|| Face::parse(dejavu::sans::regular(), 0).ok()).as_ref()
 }
 
-/// Returns for each letter its glyph, and its position and width at a font size of 1. A letter that
-/// the font does not contain is shown as an empty box.
+/// Returns the glyph of each letter, and its position and width at a font size of 1. A letter that
+/// the font lacks is an empty box.
 fn glyphs<'a>(
     face: &'a Face<'_>,
     words: &'a str,
@@ -39,9 +37,9 @@ pub(crate) fn width(words: &str, size: f64) -> f64 {
         .map_or(0.0, |face| glyphs(face, words).map(|(_, _, advance)| advance).sum::<f64>() * size)
 }
 
-/// Breaks a text into lines whose length is at most `most`. Lines are broken after spaces. A word
-/// that is longer than a line is also broken after the commas of a spec, a part between commas that
-/// is too long after other punctuation, and anything else anywhere. Text beyond [`MOST_LETTERS`] is replaced by ` ..`.
+/// Breaks a text into lines of at most `most` after spaces. A longer word is also broken after the
+/// commas of a spec, a longer part of it after other punctuation, and anything else anywhere. Text
+/// beyond [`MOST_LETTERS`] is replaced by ` ..`.
 pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     if words.chars().nth(MOST_LETTERS).is_some() {
         let kept: String = words.chars().take(MOST_LETTERS - 3).collect();
@@ -72,10 +70,9 @@ pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns the outlines of all letters of a text. The text starts `before` to the left of its
-/// position. `place` maps a point of a letter to the page. Its arguments are the distance of the
-/// point from the text's position along the base line, and the height of the point above the base
-/// line.
+/// Returns the outlines of a text that starts `before` to the left of its position. `place` maps a
+/// point of a letter, as the distance from this position along the base line and the height above
+/// it, to the page.
 pub(super) fn outline(
     words: &str,
     size: f64,
@@ -96,12 +93,12 @@ pub(super) fn outline(
 /// The width and the height of a cell of a terminal, in pixels.
 pub(crate) const CELL: [f64; 2] = [8.0, 17.0];
 
-/// The font size at which a character of DejaVu Sans Mono, which is 1233/2048 of it wide, fills a
-/// cell.
+/// A character of DejaVu Sans Mono is 1233/2048 of the font size wide, and fills a cell at this
+/// size.
 pub(crate) const CELL_FONT: f64 = CELL[0] * 2048.0 / 1233.0;
 
-/// Returns the outlines of characters that each fill a cell. DejaVu Sans Mono has no Braille
-/// patterns, so these are taken from DejaVu Sans, and moved to the middle of their cells.
+/// Each character fills a cell. Braille patterns, which DejaVu Sans Mono lacks, are those of DejaVu
+/// Sans, in the middle of their cells.
 pub(super) fn outline_of_cells(words: &str, (x, y): Point) -> Outline {
     static MONO: OnceLock<Option<Face<'static>>> = OnceLock::new();
     let mono = MONO.get_or_init(|| Face::parse(dejavu::sans_mono::regular(), 0).ok()).as_ref();
@@ -122,8 +119,8 @@ pub(super) fn outline_of_cells(words: &str, (x, y): Point) -> Outline {
     Outline(steps)
 }
 
-/// A pen that converts the outline of a letter to positions on the page. In the font, outlines have
-/// units of their own and a y axis that points upwards.
+/// Converts the outline of a letter, with its own units and a y axis that points upwards, to the
+/// page.
 struct Pen<P> {
     steps: Vec<Step>,
     last: Point,
@@ -151,8 +148,7 @@ impl<P: Fn(f64, f64) -> Point> OutlineBuilder for Pen<P> {
 
     fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
         let (from, control, to) = (self.last, self.at(x1, y1), self.at(x, y));
-        // Convert a quadratic curve to a cubic one. Each cubic control point lies two thirds of the
-        // way from an end of the curve to the quadratic control point.
+        // Each cubic control point lies two thirds of the way from an end to the quadratic one.
         let toward = |end: Point| {
             (end.0 + (control.0 - end.0) * 2.0 / 3.0, end.1 + (control.1 - end.1) * 2.0 / 3.0)
         };
@@ -208,8 +204,7 @@ mod tests {
 
     #[test]
     fn text_widths_match_the_font() {
-        // In DejaVu Sans, the width of a digit is 1303/2048 of the font size, and the width of a
-        // space is 651/2048 of the font size.
+        // The width of a digit is 1303/2048 of the font size, and that of a space 651/2048.
         assert!((width("12", 2048.0) - 2606.0).abs() < 1e-9);
         assert!((width("1 2", 2048.0) - 3257.0).abs() < 1e-9);
         assert!(width("µ", 10.0) > 5.0);

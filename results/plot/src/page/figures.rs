@@ -1,4 +1,4 @@
-//! The figures of a report: for each collective, a map of the fastest algorithms, and curves.
+//! The figures of a report.
 
 use super::{list, write_closed};
 use crate::appearance::Appearance;
@@ -28,12 +28,10 @@ const WIDE: &str = "860px";
 /// The width of the layout for small screens.
 const NARROW: &str = "330px";
 
-/// The figures of one collective.
 pub(super) struct Figures {
     /// The name by which links refer to the figures.
     pub(super) id: String,
     pub(super) heading: String,
-    /// The figures that are visible at first.
     visible: Vec<Framed>,
     /// Notes that name what the figures do not show.
     notes: BTreeSet<String>,
@@ -55,8 +53,7 @@ impl Figures {
     }
 }
 
-/// A figure with its caption. It is drawn only when it is written, because a picture is many times
-/// as large as its data.
+/// A figure is drawn only when it is written, because a picture is many times as large as its data.
 struct Framed {
     number: usize,
     caption: String,
@@ -82,7 +79,6 @@ impl Framed {
     }
 }
 
-/// Returns the figures of each collective that has any figure.
 pub(super) fn figures(
     comparison: &Comparison,
     baseline: Option<&str>,
@@ -101,8 +97,7 @@ pub(super) fn figures(
     parts.iter().filter_map(figures).collect()
 }
 
-/// Returns the figures of one collective. `number` is the number of the last figure on
-/// the page so far.
+/// `number` is the number of the last figure on the page so far.
 fn of_collective(
     comparison: &Comparison,
     baseline: Option<&str>,
@@ -152,8 +147,7 @@ fn of_collective(
                         let panels = figure.panels.len();
                         place.push(framed(Box::new(figure), panels, caption));
                     }
-                    // If a figure would have too many curves, a note says so, because readers
-                    // expect the figure.
+                    // Readers expect the figure, so a note says that it would have too many curves.
                     Err(error @ (FigureError::ManyPanels { .. } | FigureError::ManyCurves(_))) => {
                         let (y, x) = (y.label(), x.label());
                         notes.insert(format!("No figure of {y} against {x}: {error}."));
@@ -169,14 +163,12 @@ fn of_collective(
     Figures { id, heading: format!("Figures of {collective}"), visible, notes, others }
 }
 
-/// Makes one figure of compared cases, or several figures if one would be too large. `figure` makes
-/// a figure, and `parts` returns its number of panels or maps. A figure is too large if this number
-/// exceeds `most`.
+/// Makes one figure of compared cases by `figure`, or several if its panels or maps (`parts`) are
+/// more than `most`.
 ///
-/// The cases of a figure that is too large are divided by their machine. If all cases have the same
-/// machine, they are divided by their kind of workload, and if they also have the same kind of
-/// workload, by their topology. A figure is made of each part in the same way, so a part may be
-/// divided again. If the cases cannot be divided, the result of `figure` is returned unchanged.
+/// Cases are divided by machine, or if they have the same, by kind of workload, or else by
+/// topology, and each part in the same way. If they cannot be divided, the result of `figure` is
+/// returned.
 fn drawn<T>(
     comparison: &Comparison,
     most: usize,
@@ -207,7 +199,7 @@ fn drawn<T>(
     }
 }
 
-/// Divides the cases by the result of `text`, in the order in which the results first occur.
+/// The order is that in which the results of `text` first occur.
 fn divided(comparison: &Comparison, text: fn(&Group) -> String) -> Vec<Comparison> {
     let texts = grouped(comparison.groups.iter().map(|group| (text(group), ())));
     texts.iter().map(|(wanted, _)| comparison.part(|group| text(group) == *wanted)).collect()

@@ -3,7 +3,6 @@
 use super::list;
 use swapmeet_results::escaped;
 
-/// A link to another page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     /// The path of the page, relative to the folder of the report.
@@ -11,7 +10,6 @@ pub struct Link {
     pub title: String,
 }
 
-/// Returns the links to pages that play schedules.
 pub(super) fn schedules(links: &[Link]) -> String {
     let link = |link: &Link| {
         format!("<a href=\"{}\">{}</a>", escaped(&address(&link.path)), escaped(&link.title))
@@ -19,8 +17,8 @@ pub(super) fn schedules(links: &[Link]) -> String {
     list(links.iter().map(link))
 }
 
-/// Returns a path as a URL. Each byte that has a meaning in URLs is encoded. A relative path begins
-/// with `./`, because a colon would otherwise end the name of a protocol.
+/// Encodes each byte that has a meaning in URLs. A relative path begins with `./`, because a colon
+/// would otherwise end the name of a protocol.
 fn address(path: &str) -> String {
     let mut address = if path.starts_with('/') { String::new() } else { "./".to_owned() };
     for byte in path.bytes() {

@@ -54,8 +54,8 @@ fn algorithm_name(spec: &str) -> &str {
 
 /// Writes the distinct commands that reproduce the rows.
 pub(super) fn write_commands(rows: &ComparedRows, out: &mut dyn Write) -> io::Result<()> {
-    // Equal hashes mean equal commands: the hash has a random key, and there are far fewer than 2^32
-    // commands. The texts themselves would need several times the memory.
+    // Equal hashes with a random key mean equal commands, of which there are far fewer than 2^32.
+    // The texts would need several times the memory.
     let hasher = RandomState::new();
     let hash = |case: &CaseId<&str>| hasher.hash_one(texts_of_command(case));
     let mut distinct: HashSet<u64> = rows.cases().map(|case| hash(&case)).collect();
@@ -71,7 +71,6 @@ pub(super) fn write_commands(rows: &ComparedRows, out: &mut dyn Write) -> io::Re
     )
 }
 
-/// Returns the parts of the command that reproduces a case.
 fn texts_of_command<'a>(case: &CaseId<&'a str>) -> ([&'a str; 5], u64) {
     let CaseId { setting, implementation, seed, .. } = case;
     let machine = setting.machine_spec();

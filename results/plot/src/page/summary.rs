@@ -1,5 +1,4 @@
-//! The summary of a report: which algorithm is the fastest, in which cases, by how much, and on
-//! which machine and model.
+//! The summary of a report: the fastest algorithms on each machine and model.
 
 use super::closed;
 use std::collections::BTreeSet;
@@ -7,8 +6,7 @@ use swapmeet_results::analysis::{Axis, Factors, Overview, Place, Standing, WonRa
 use swapmeet_results::units::{count, number};
 use swapmeet_results::{escaped, grouped, html_table};
 
-/// The maximum number of places that are named for an algorithm. A [`Place`] has cases that differ
-/// only in the algorithm and in the value of an axis.
+/// The most places ([`Place`]) that are named for an algorithm.
 const MOST_PLACES: usize = 4;
 
 /// Returns a section for each collective, machine and model.
@@ -33,8 +31,7 @@ fn conditions(standing: &Standing) -> [&str; 3] {
     [&standing.collective, &standing.machine, &standing.model]
 }
 
-/// Returns the section about one collective, machine and model: a sentence that names the best
-/// algorithm, and a table of all algorithms.
+/// Names the best algorithm, above a table of all.
 fn of_conditions(standings: &[Standing], axis: Axis, places: &[&Place]) -> String {
     let best = &standings[0];
     let [collective, machine, model] = conditions(best).map(escaped);
@@ -70,8 +67,7 @@ fn of_conditions(standings: &[Standing], axis: Axis, places: &[&Place]) -> Strin
     sentence + &html_table(&columns, &lines) + &closed(&details, &places_table(axis, places))
 }
 
-/// Names the cases in which an algorithm is the fastest. Networks with the same workload and sizes
-/// are named together.
+/// Names networks with the same workload and sizes together.
 fn won_by(algorithm: &str, axis: Axis, places: &[&Place]) -> String {
     let is_won = |range: &&WonRange| range.algorithm == algorithm && range.tied.is_empty();
     let won = places.iter().flat_map(|place| {
@@ -109,7 +105,6 @@ fn places_table(axis: Axis, places: &[&Place]) -> String {
     html_table(&columns, &places.iter().map(line).collect::<Vec<_>>())
 }
 
-/// Formats a range of values with its fastest algorithm.
 fn range(axis: Axis, range: &WonRange) -> String {
     let margin = match range.ahead {
         _ if !range.tied.is_empty() => {
@@ -128,7 +123,6 @@ fn range(axis: Axis, range: &WonRange) -> String {
     format!("{}{colon}{}{margin}", values(axis, range), code(&range.algorithm))
 }
 
-/// Formats the values of a range on the axis; empty if it has none.
 fn values(axis: Axis, range: &WonRange) -> String {
     match range.values {
         Some((least, most)) if least == most => axis.position(least),
@@ -141,8 +135,7 @@ fn code(name: &str) -> String {
     format!("<code>{}</code>", escaped(name))
 }
 
-/// Formats a factor with three digits. A factor other than 1 has more digits if it would be shown
-/// as 1.
+/// Three digits, or more if a factor other than 1 would be shown as 1.
 fn factor(value: f64) -> String {
     let exact = (3..=6).map(|digits| format!("{value:.digits$}"));
     let is_close = value > 1.0 && value < 1.005;
