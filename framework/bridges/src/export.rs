@@ -1,8 +1,8 @@
 //! Exports of schedules for other programs. Each format is one file and one entry of [`FORMATS`].
 //!
-//! A schedule arrives step by step while it is being verified. An export keeps at most one step of
-//! it in memory. Some formats list all operations of rank 0 first, then all operations of rank 1,
-//! etc. They collect the text of each rank in a `spool::Spool`.
+//! A schedule arrives step by step while it is being verified, and at most one step is in memory.
+//! Formats that list all operations of a rank before those of the next collect the text of each
+//! rank in a `spool::Spool`.
 
 use counts::ByteCounts;
 use hashbrown::hash_table::Entry;
@@ -32,8 +32,8 @@ pub struct Format {
     pub help: &'static str,
     pub output: OutputKind,
     pub wants_sizes: bool,
-    /// Whether the format needs the vertices of each route. In other formats, the path of a message
-    /// may be empty if the message takes the topology's own route.
+    /// Whether the format needs the vertices of each route. Otherwise, the path of a message may be
+    /// empty if it takes the topology's own route.
     pub wants_routes: bool,
     pub over: Over,
     start: Start,
@@ -42,8 +42,7 @@ pub struct Format {
 type Start = fn(&Header, OutputFolder) -> Result<Box<dyn Export>, ExportError>;
 
 impl Format {
-    /// Returns whether the format needs to know which blocks or sums a message contains. Other
-    /// formats only need its number of bytes.
+    /// Returns whether the format needs the blocks or sums of a message, and not only its bytes.
     pub fn wants_blocks(&self) -> bool {
         self.wants_sizes || self.name == "msccl"
     }
@@ -66,7 +65,7 @@ pub enum OutputKind {
     Folder,
 }
 
-/// All formats of this crate. The command line also has [`JSON`], which `trace` writes.
+/// The command line also has [`JSON`], which `trace` writes.
 pub static FORMATS: [Format; 5] = [
     Format {
         name: "goal",
@@ -115,9 +114,7 @@ pub static FORMATS: [Format; 5] = [
     },
 ];
 
-/// The name and the help text of the format that `trace` writes.
 pub const JSON: (&str, &str) = ("json", "the whole schedule, as `trace --format json` prints it");
-/// The name of the file that contains a schedule in the format [`JSON`].
 pub const SCHEDULE_FILE: &str = "schedule.json";
 
 pub fn format(name: &str) -> Option<&'static Format> {
@@ -146,8 +143,7 @@ impl From<&str> for ExportError {
 }
 
 impl From<io::Error> for ExportError {
-    /// Converts an I/O error back to an [`ExportError`]. A `LineParser` wraps the errors of its
-    /// [`Exporter`] in I/O errors.
+    /// A `LineParser` wraps the errors of its [`Exporter`] in I/O errors.
     fn from(error: io::Error) -> Self {
         error.downcast().unwrap_or_else(Self::Write)
     }
@@ -159,31 +155,29 @@ pub trait Export {
         Ok(())
     }
 
-    /// Receives a flow of background traffic, before the first step. Formats without such flows
-    /// ignore it.
+    /// Receives a flow of background traffic, before the first step. Other formats ignore it.
     fn background(&mut self, _flow: &Flow) -> Result<(), ExportError> {
         Ok(())
     }
 
-    /// Receives the route and the data of a send, which is a part of a message of the current step.
-    /// A format stores only what it needs of them, because a step may have millions of messages.
+    /// Receives the route and the data of a send, a part of a message of the current step. A format
+    /// stores only what it needs, because a step may have millions of messages.
     fn part(&mut self, _part: Part<'_>) -> Result<(), ExportError> {
         Ok(())
     }
 
-    /// Exports a step. The step has at least one message.
+    /// The step has at least one message.
     fn step(&mut self, step: &Step) -> Result<(), ExportError>;
 
-    /// Returns the deadlock of the exported program if the target's connections are FIFOs of a fixed
-    /// depth that is too small for it. This is called after the last step.
+    /// Returns the deadlock if connections of the target are FIFOs that are too small. Called after
+    /// the last step.
     fn deadlock(&self) -> Option<Deadlock> {
         None
     }
 
-    /// Ends the export after all steps of a verified schedule. `row` contains the columns and texts
-    /// of a result row. The program that executes the schedule replaces the placeholders in this
-    /// row by its measurements. The placeholders are `@NAME@`, `@REPETITION@`, `@TIME@`, `@FIRST@`
-    /// and `@MEAN@`.
+    /// Ends the export of a verified schedule. `row` is a result row, in which the program that
+    /// executes the schedule replaces the placeholders `@NAME@`, `@REPETITION@`, `@TIME@`,
+    /// `@FIRST@` and `@MEAN@`.
     fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), ExportError>;
 }
 
@@ -191,8 +185,7 @@ pub trait Export {
 pub struct Step {
     /// The number of the step, counted from 1. Steps that only have local copies are not counted.
     pub number: u64,
-    /// The messages between different nodes, in the order of the schedule. Messages of the step
-    /// that have the same sender, receiver and route are merged into one.
+    /// The messages between different nodes, merged if sender, receiver and route are the same.
     pub messages: Vec<Message>,
     /// The number of bytes that each node reduces at the end of the step; only nodes that do.
     pub reduced: BTreeMap<u64, u64>,
@@ -214,11 +207,11 @@ pub struct Message {
     pub from: u64,
     pub to: u64,
     pub bytes: u64,
-    /// The number of the latest step in which the sender received any of the data, as in
-    /// [`Step::number`]. It is 0 if the sender had all of the data at the start.
+    /// The latest step ([`Step::number`]) in which the sender received any of the data; 0 if it had
+    /// all at the start.
     pub after: u64,
-    /// A hash of the route. The route itself is not stored, because the routes of all messages
-    /// would take more memory than all other data of the step.
+    /// A hash of the route. The routes of all messages would take more memory than all other data
+    /// of the step.
     route: u64,
 }
 
@@ -226,32 +219,28 @@ pub struct Message {
 pub struct Part<'a> {
     /// The number of the step, as in [`Step::number`].
     pub step: u64,
-    /// The index of the send's message in [`Step::messages`]. The first part of a message has an
-    /// index that no earlier part of the step has.
+    /// The index of the message in [`Step::messages`], which is new for the first part of a
+    /// message.
     pub message: usize,
     pub from: u64,
     pub to: u64,
     /// The vertices of the route, including the sender and the receiver.
     pub path: &'a [u64],
-    /// The bandwidth of each link of the route, divided by the bandwidth of the machine. Empty if
-    /// all links have the bandwidth of the machine.
+    /// The bandwidth of each link of the route, relative to that of the machine; empty if all are
+    /// 1.
     pub bandwidths: &'a [f64],
-    /// The latency of each link of the route, divided by the latency of the machine. Empty if all
-    /// links have the latency of the machine.
+    /// The latency of each link of the route, relative to that of the machine; empty if all are 1.
     pub latencies: &'a [f64],
     /// The sent blocks; `None` in a schedule that counts bytes instead of blocks.
     pub blocks: Option<Vec<BlockTransfer>>,
-    /// In a schedule that counts bytes, pairs of a destination and the number of bytes for it.
-    /// Empty if the format does not need sizes.
+    /// Pairs of a destination and its bytes, if bytes are counted and the format needs sizes.
     pub counts: Vec<(u64, u64)>,
 }
 
-/// A set of blocks in a message. In a reduction, the blocks are sums. A sum is listed only once,
-/// even if it has several contributions.
+/// A set of blocks in a message. In a reduction, these are sums, each listed once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockTransfer {
-    /// The set of blocks. If the schedule divides blocks into parts, the segments of this set are
-    /// these parts.
+    /// The set of blocks, whose segments are the parts of blocks if the schedule divides them.
     pub set: BlockSet,
     /// Whether the sender still has the blocks afterwards.
     pub keeps: bool,
@@ -268,17 +257,15 @@ impl OutputFolder {
     }
 }
 
-/// Receives the events of a schedule, collects them into steps, and passes the steps to one format.
 pub struct Exporter {
     format: &'static Format,
     folder: OutputFolder,
     export: Option<Box<dyn Export>>,
     head: Header,
-    /// How blocks are divided: the number of segments, and whether the schedule divides blocks into
-    /// parts.
+    /// The number of segments of a block, and whether the schedule divides blocks into parts.
     layout: Layout,
-    /// The number of bytes in each node for each destination. This is only used if the schedule
-    /// counts bytes and the format needs sizes.
+    /// The bytes in each node for each destination, if the schedule counts bytes and the format
+    /// needs sizes.
     counts: Option<ByteCounts>,
     /// The number of the current step in the schedule, which also counts steps without messages.
     current: u64,
@@ -310,13 +297,13 @@ impl Exporter {
         }
     }
 
-    /// Adds a flow of background traffic. This must be called before the first step.
+    /// This must precede the first step.
     pub fn background(&mut self, flow: &Flow) -> Result<(), ExportError> {
         self.export()?.background(flow)
     }
 
-    /// Ends the export. This must be called when a verified schedule has no more events. Returns the
-    /// deadlock that is possible in the target, if any.
+    /// Ends the export of a verified schedule. Returns the deadlock that is possible in the target,
+    /// if any.
     pub fn finish(mut self, row: &[(&str, String)]) -> Result<Option<Deadlock>, ExportError> {
         self.end_step()?;
         let export = self.export.ok_or("it has no schedule")?;
@@ -358,12 +345,12 @@ impl Exporter {
             )
             .into());
         }
-        // Steps arrive in order. A send of the next step therefore ends the current step.
+        // A send of the next step ends the current one.
         if send.step != self.current {
             self.end_step()?;
             self.current = send.step;
         }
-        // Formats that need sizes must know how many bytes of a send belong to each destination.
+        // Formats that need sizes must know how many bytes belong to each destination.
         let counts = match &send.share {
             Some(share) if self.format.wants_sizes => {
                 let counts = self.counts.get_or_insert_with(|| ByteCounts::new(&self.head));
@@ -379,15 +366,14 @@ impl Exporter {
             Some(sets) => Some(self.transfers(sets, &send)?),
             None => None,
         };
-        // Do not export local copies, which are messages that nodes send to themselves. Do not
-        // export empty messages if the workload skips them.
+        // Local copies, from a node to itself, are not exported, and neither are empty messages if
+        // the workload skips them.
         if from == to || bytes == 0 && self.head.skip_empty {
             return Ok(());
         }
-        // Renumber the steps without gaps, because steps without messages are not exported.
+        // Steps without messages are not exported, so renumber the others.
         let after = self.earlier_steps.partition_point(|step| *step <= send.after) as u64;
-        // If the step already has a message between the same nodes on the same route, merge both
-        // messages.
+        // Messages between the same nodes on the same route are merged.
         let Step { number, messages, .. } = &mut self.step;
         let route = self.hashes.hash_one((&send.path, &send.signs));
         let hash = |m: &Message| self.hashes.hash_one((m.to, m.route));
@@ -471,8 +457,7 @@ impl EventHandler for Exporter {
             DocumentEvent::Send(send) => Ok(self.send(send)?),
             DocumentEvent::EndOfStep => Ok(self.end_step()?),
             DocumentEvent::Redistribute(how) if self.format.wants_sizes => {
-                // First end the current step. If the step only has local copies, the document has
-                // no `EndOfStep` event for it.
+                // A step that only has local copies has no `EndOfStep` event.
                 self.end_step()?;
                 let counts = self.counts.get_or_insert_with(|| ByteCounts::new(&self.head));
                 Ok(counts.redistribute(&how)?)

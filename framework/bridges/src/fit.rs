@@ -1,17 +1,14 @@
-//! Fits a machine to measurements. The fit estimates the start-up time of a message and the time
-//! per byte.
+//! Fits the start-up time of a message and the time per byte to measurements.
 //!
-//! The modelled time of a sample is the number of consecutive messages times the start-up time,
-//! plus the number of bytes times the time per byte. Measured times span orders of magnitude, so
-//! the fit minimises *relative* residuals. Some times are outliers, because the machine was busy.
-//! Therefore, the fit first minimises the sum of the absolute values of residuals, which is robust
-//! against outliers. After that, it refines the result with Tukey's weights, which are 0 for
-//! outliers. Samples whose weight is 0 are reported as left out.
+//! The time of a sample is the number of consecutive messages times the start-up time, plus the
+//! bytes times the time per byte. Measured times span orders of magnitude, so *relative* residuals
+//! are minimised. Times are outliers if the machine was busy. The fit first minimises the sum of
+//! the absolute residuals, which is robust against outliers, and then refines the result with
+//! Tukey's weights. Samples whose weight is 0 are reported as left out.
 //!
-//! Libraries use different protocols for short and long messages (eager and rendezvous). The fit
-//! therefore also tries two pairs of costs, one for short and one for long messages. It uses them
-//! if they explain the times better by Schwarz's criterion. In this case, it also returns the
-//! message size from which the second pair applies.
+//! Libraries use different protocols for short and long messages (eager and rendezvous). Two pairs
+//! of costs, and the size from which the second applies, are used if they explain the times better
+//! by Schwarz's criterion.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -41,7 +38,6 @@ pub struct Estimate {
     pub interval: Option<(f64, f64)>,
 }
 
-/// The costs of a message: the start-up time and the time per byte.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Costs {
     pub startup_us: Estimate,
@@ -50,23 +46,20 @@ pub struct Costs {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// The costs of all messages. If [`Fit::rendezvous`] is not `None`, these are only the costs of
-    /// shorter messages.
+    /// The costs of all messages, or of those below the size of [`Fit::rendezvous`].
     pub costs: Costs,
-    /// The message size from which the rendezvous protocol is used, and the costs of these
-    /// messages. `None` if all messages have the same costs.
+    /// The size from which the rendezvous protocol is used, and its costs; `None` if all messages
+    /// have the same costs.
     pub rendezvous: Option<(f64, Costs)>,
-    /// For each sample, in the order of the samples: the predicted time, and the weight from 0 to
-    /// 1. The weight is 0 if the sample was left out.
+    /// The predicted time of each sample, and its weight: at most 1, and 0 if it was left out.
     pub fitted: Vec<(f64, f64)>,
 }
 
 /// A pair of costs is only fitted if there are at least this many different message sizes.
 const MIN_SIZES: usize = 3;
 
-/// Fits costs to samples. The error is a message for the user.
+/// The error is a message for the user.
 pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
-    // Refuse samples with values that no machine can have.
     for sample in samples {
         let is_valid = |figure: f64| figure.is_finite() && figure >= 0.0;
         if !(is_valid(sample.bytes)
@@ -89,12 +82,10 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
             sizes.len()
         ));
     }
-    // Model 1: one pair of costs for all message sizes. Minimise absolute residuals, because they
-    // are robust against outliers.
+    // Model 1: one pair of costs. Absolute residuals are robust against outliers.
     let all: Vec<&Sample> = samples.iter().collect();
     let one = least_absolute_residuals(&all)?;
-    // Model 2: two pairs of costs. Try each message size as the first size of the rendezvous
-    // protocol.
+    // Model 2: two pairs of costs, with each message size as the first of the rendezvous protocol.
     let mut best: Option<(f64, f64, CostPair, CostPair)> = None;
     for from in sizes.iter().skip(MIN_SIZES).take(sizes.len().saturating_sub(2 * MIN_SIZES - 1)) {
         let (short, long): (Vec<&Sample>, Vec<&Sample>) =
@@ -105,12 +96,12 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
             best = Some((loss, *from, a, b));
         }
     }
-    // Compare both models by Schwarz's criterion. It assumes that residuals have a Laplace
-    // distribution. Model 1 has two parameters and model 2 has five.
+    // Schwarz's criterion, if residuals have a Laplace distribution. Model 1 has two parameters and
+    // model 2 has five.
     let n = samples.len() as f64;
     let criterion =
         |loss: f64, figures: f64| 2.0 * n * (loss / n).max(MIN_RESIDUAL).ln() + figures * n.ln();
-    // Estimate the costs of the better model again, this time with Tukey's weights.
+    // Estimate the better model again, with Tukey's weights.
     let two = best.filter(|(loss, ..)| criterion(*loss, 5.0) < criterion(one.loss(&all), 2.0));
     let Some((_, from, a, b)) = two else {
         let (costs, weights) = one.tukey_estimate(&all)?;
@@ -159,16 +150,15 @@ impl CostPair {
         samples.iter().map(|sample| self.residual(sample).abs()).sum()
     }
 
-    /// Refines the costs with Tukey's weights. Returns the costs with confidence intervals, and the
-    /// weights of the samples.
+    /// Refines the costs with Tukey's weights. Returns them with confidence intervals, and the
+    /// weights.
     fn tukey_estimate(self, samples: &[&Sample]) -> Result<(Costs, Vec<f64>), String> {
-        /// Tukey's weight is 0 from this residual on. The unit is the standard deviation of the
-        /// residuals.
+        /// Tukey's weight is 0 from this residual on, in standard deviations of the residuals.
         const CUTOFF: f64 = 4.685;
         let (mut pair, mut weights) = (self, vec![1.0; samples.len()]);
-        // The scale is an estimate of the standard deviation of the residuals: 1.4826 times the
-        // median of their absolute values. The factor is exact for a normal distribution, and
-        // outliers hardly change a median. The scale stays the same while the weights change.
+        // The standard deviation of the residuals is 1.4826 times the median of their absolute
+        // values, which outliers hardly change; this is exact for a normal distribution. It stays
+        // the same while the weights change.
         let mut left: Vec<f64> = samples.iter().map(|sample| self.residual(sample).abs()).collect();
         left.sort_by(f64::total_cmp);
         let scale = (1.4826 * left[left.len() / 2]).max(MIN_RESIDUAL);
@@ -181,7 +171,7 @@ impl CostPair {
                 })
                 .collect();
             let Ok((next, ..)) = least_squares(samples, &weights) else {
-                // If too few samples have a weight above 0, use all samples with weight 1.
+                // Use all samples if too few have a weight above 0.
                 weights = vec![1.0; samples.len()];
                 break;
             };
@@ -203,7 +193,7 @@ impl CostPair {
 
 const ROUNDS: usize = 40;
 
-/// Minimises the sum of the absolute values of residuals by iteratively reweighted least squares.
+/// The method is iteratively reweighted least squares.
 fn least_absolute_residuals(samples: &[&Sample]) -> Result<CostPair, String> {
     let mut pair = least_squares(samples, &vec![1.0; samples.len()])?.0;
     for _ in 0..ROUNDS {
@@ -216,15 +206,13 @@ fn least_absolute_residuals(samples: &[&Sample]) -> Result<CostPair, String> {
     Ok(pair)
 }
 
-/// The result of a least-squares fit: the costs, the standard error of each cost if it is known,
-/// and the degrees of freedom.
+/// The costs, their standard errors if known, and the degrees of freedom.
 type LeastSquares = (CostPair, [Option<f64>; 2], f64);
 
 /// Fits costs by weighted least squares. No cost is negative.
 fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, String> {
-    // Make one row for each sample: the measured time, the number of messages and the number of
-    // bytes. Divide the row by the measured time, so that residuals are relative, and multiply it
-    // by the square root of the sample's weight.
+    // The measured time, messages and bytes of each sample, divided by the time, so that residuals
+    // are relative, and multiplied by the square root of the weight.
     let rows: Vec<[f64; 3]> = samples
         .iter()
         .zip(weights)
@@ -239,7 +227,7 @@ fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, S
     }
     let (values, errors) = regression(&rows, &[0, 1])?;
     let freedom = |costs: usize| (rows.len() - costs) as f64;
-    // If a cost is negative, set it to 0 and fit only the other cost.
+    // A negative cost is 0, and the other one is fitted alone.
     let alone = match (values[0] < 0.0, values[1] < 0.0) {
         (false, false) => {
             return Ok((
@@ -257,17 +245,14 @@ fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, S
     Ok((CostPair(pair), known, freedom(1)))
 }
 
-/// Approximates the first column of `rows` by a linear combination of one or two further columns,
-/// by least squares. `of` contains the indices of the further columns, where 0 is the second column
-/// of `rows`. Returns the coefficients and their standard errors.
+/// Approximates the first column of `rows` by one or two further columns (`of`, from 0) by least
+/// squares. Returns the coefficients and their standard errors.
 ///
-/// If there are two columns, each coefficient is computed as follows (Frisch & Waugh 1933). From
-/// the coefficient's own column, the part that is proportional to the other column is subtracted.
-/// The coefficient is computed from the remaining part.
+/// With two columns, each coefficient is computed from the part of its column that is not
+/// proportional to the other one (Frisch & Waugh 1933).
 fn regression(rows: &[[f64; 3]], of: &[usize]) -> Result<(Vec<f64>, Vec<f64>), String> {
-    /// The smallest accepted length of the part of a column that is not proportional to the other
-    /// column, divided by the length of the whole column. Below this value, the two columns are
-    /// almost proportional, and the measurements do not determine the coefficients.
+    /// The least accepted length of the part of a column that is not proportional to the other one,
+    /// relative to the whole. Below, measurements do not determine the coefficients.
     const INDEPENDENCE: f64 = 1e-9;
     let column = |at: usize| rows.iter().map(move |row| row[at]);
     let (mut values, mut squares) = (Vec::new(), Vec::new());

@@ -1,10 +1,7 @@
-//! Makes decision tables from a sweep. A decision table tells an MPI library, NCCL or a similar
-//! library which algorithm to use, depending on the number of ranks and bytes. Each library is one
-//! entry of [`LIBRARIES`], and libraries with similar files share a module.
-//!
-//! Only the algorithms that the library has are compared. A sweep only has some block sizes. If the
-//! fastest algorithm differs between two consecutive sizes, the table changes the algorithm at the
-//! larger size.
+//! Decision tables from a sweep: they tell an MPI library, NCCL or a similar library which of its
+//! algorithms to use, depending on ranks and bytes. Each library is one entry of [`LIBRARIES`]. If
+//! the fastest algorithm differs between two consecutive sizes of the sweep, the table changes it
+//! at the larger one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use swapmeet_core::spec::Spec;
@@ -22,8 +19,7 @@ pub struct Library {
     pub help: &'static str,
     algorithms: &'static [Algorithm],
     limits_requests: bool,
-    /// Whether the new rules are merged into the library's own table, which the user must then
-    /// give.
+    /// Whether new rules are merged into the library's own table, which the user must give.
     pub is_patch: bool,
     write: fn(&[DecisionTable], Option<&str>) -> Result<String, String>,
     /// The origin of the library's default choices, as a text for users.
@@ -31,15 +27,12 @@ pub struct Library {
     defaults: fn(Option<&str>) -> Result<Option<DefaultChoice>, String>,
 }
 
-/// A function that returns the algorithm that a library chooses without a new table. The choice
-/// depends on the collective, the number of ranks and the number of bytes. The result is `None` if
-/// the choice is unknown.
+/// Returns the algorithm that a library chooses by itself; `None` if it is unknown.
 type DefaultChoice = Box<dyn Fn(&TimedCase) -> Option<Choice>>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Choice {
-    /// The rule that chooses the same algorithm. `None` if this project does not have the
-    /// algorithm.
+    /// The rule that chooses the same algorithm; `None` if this project does not have it.
     rule: Option<Rule>,
     theirs: String,
 }
@@ -152,13 +145,12 @@ pub struct TimedCase {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionTable {
     collective: &'static str,
-    /// One entry for each number of ranks, in ascending order. An entry has a list of rules in
-    /// ascending order of block size. A rule applies to all blocks from its size up to the size of
-    /// the next rule.
+    /// Rules for each number of ranks, in ascending order of both. A rule applies from its block
+    /// size up to that of the next rule.
     entries: Vec<(u64, Vec<(u64, Rule)>)>,
 }
 
-/// How much time is lost if a given algorithm is used instead of the fastest algorithm.
+/// The loss from using a given algorithm instead of the fastest one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loss {
     pub collective: String,
@@ -170,7 +162,7 @@ pub struct Loss {
     pub ratio: f64,
 }
 
-/// A collective that cannot be tuned, because the sweep has times of only one algorithm.
+/// A sweep has times of only one algorithm of this collective.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uncompared {
     pub collective: String,
@@ -182,15 +174,14 @@ pub struct Uncompared {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DefaultLosses {
     pub losses: Vec<Loss>,
-    /// The algorithms that the library chooses but for which the sweep has no time. The key is the
-    /// library's name of the algorithm. The value is how often the library chooses it.
+    /// Algorithms that the library chooses without a time in the sweep, by its name, with their
+    /// numbers.
     pub without_a_time: BTreeMap<String, u64>,
 }
 
 impl Library {
-    /// Formats decision tables for the library. Some libraries need new rules to be merged into
-    /// their own table. For these libraries, `base` is that table. The error is a message for the
-    /// user.
+    /// Formats decision tables. `base` is the library's own table, if new rules are merged into it.
+    /// The error is a message for the user.
     pub fn written(&self, tables: &[DecisionTable], base: Option<&str>) -> Result<String, String> {
         (self.write)(tables, base)
     }
@@ -201,13 +192,12 @@ impl Library {
         names.into_iter().collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the rule that makes the library run the algorithm of a case with the same
-    /// parameters. `None` if no rule can do this.
+    /// Returns the rule for the algorithm of a case with the same parameters; `None` if there is
+    /// none.
     fn rule(&self, case: &TimedCase) -> Option<Rule> {
         self.algorithms.iter().find_map(|algorithm| algorithm.rule(case, self.limits_requests))
     }
 
-    /// Returns the library's name of the algorithm of a case; `None` if no rule can express it.
     pub fn name_of(&self, case: &TimedCase) -> Option<&'static str> {
         self.rule(case).map(|rule| rule.algorithm.name)
     }
@@ -218,8 +208,8 @@ impl Library {
         self.algorithms.iter().filter(of_system).map(|a| a.collective).collect()
     }
 
-    /// Finds the fastest algorithm for each number of ranks and each block size in the sweep, and
-    /// returns the result as decision tables. `Err` is the reason why nothing can be decided.
+    /// Returns the fastest algorithm for each number of ranks and block size of the sweep as
+    /// decision tables. `Err` is the reason why nothing can be decided.
     pub fn decide(&self, cases: &[TimedCase]) -> Result<Vec<DecisionTable>, String> {
         let mut fastest: BTreeMap<(&str, u64, u64), (f64, Rule)> = BTreeMap::new();
         for case in cases {
@@ -250,16 +240,14 @@ impl Library {
                         rules.push((bytes, rule));
                     }
                 }
-                // The first rule also applies to blocks that are smaller than the smallest block of
-                // the sweep.
+                // The first rule also applies to smaller blocks than those of the sweep.
                 Some(_) | None => table.entries.push((ranks, vec![(0, rule)])),
             }
         }
         Ok(tables)
     }
 
-    /// Returns the collectives for which the sweep only has times of one algorithm, so that there
-    /// is nothing to compare.
+    /// Returns the collectives with only one algorithm in the sweep.
     pub fn uncompared(&self, cases: &[TimedCase]) -> Vec<Uncompared> {
         let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for Rule { algorithm, .. } in cases.iter().filter_map(|case| self.rule(case)) {
@@ -275,8 +263,7 @@ impl Library {
         found.into_iter().filter_map(only).collect()
     }
 
-    /// Returns the losses if the algorithm `default` is always used instead of the library's
-    /// fastest algorithm.
+    /// Returns the losses if `default` is always used instead of the library's fastest algorithm.
     pub fn losses(&self, cases: &[TimedCase], default: &str) -> Vec<Loss> {
         cases
             .iter()
@@ -285,9 +272,8 @@ impl Library {
             .collect()
     }
 
-    /// Returns the losses if the library chooses the algorithms itself. `base` is the library's own
-    /// table, for libraries into whose table new rules are merged. `None` if the choices are
-    /// unknown.
+    /// Returns the losses by the library's own choices, `None` if they are unknown. `base` is its
+    /// own table, if new rules are merged into it.
     pub fn losses_of_defaults(
         &self,
         cases: &[TimedCase],
@@ -339,11 +325,9 @@ pub struct Algorithm {
     name: &'static str,
     /// The library's number of the algorithm; 0 if it has none.
     number: u32,
-    /// The fan-out for which the library's algorithm is the same as this project's algorithm; 0 if
-    /// the algorithm has no fan-out.
+    /// The fan-out for which the algorithms are the same; 0 if there is none.
     fan: u32,
-    /// The parameter of this project's algorithm that a rule can express. A row that sets any other
-    /// parameter has no rule.
+    /// The only parameter of this project's algorithm that a rule can express.
     parameter: Option<Parameter>,
 }
 
@@ -354,13 +338,12 @@ const fn algorithm(collective: &'static str, ours: &'static str, name: &'static 
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Parameter {
-    /// The parameter `segments`, the number of segments of a block. A rule states the number of
-    /// bytes of a segment instead.
+    /// `segments`, the segments of a block. A rule states the bytes of a segment instead.
     Segments(u64),
     /// The parameter `window`, the number of messages that a rank sends at the same time.
     Window(u64),
-    /// The parameters with which [`System::library`] names the algorithm. Only a ring has the same
-    /// parameters on all systems.
+    /// The parameters with which [`System::library`] names the algorithm. Only those of a ring are
+    /// the same on all systems.
     OfSystem,
 }
 
@@ -387,9 +370,8 @@ impl From<Algorithm> for Rule {
 }
 
 impl Algorithm {
-    /// Returns the rule that makes a library run the algorithm of a timed case with the same
-    /// parameters. `limits_requests` states whether a rule can limit the number of messages in
-    /// flight. `None` if the case has another algorithm, or parameters that no rule can express.
+    /// Returns the rule for a timed case with the same parameters, of which the library may limit
+    /// the messages in flight (`limits_requests`). `None` if there is none.
     fn rule(&self, case: &TimedCase, limits_requests: bool) -> Option<Rule> {
         let (ours, parameters) = match case.algorithm.split_once(':') {
             Some((ours, parameters)) => (ours, Some(parameters)),
@@ -410,9 +392,8 @@ impl Algorithm {
                 let segment_bytes = case.bytes.div_ceil(segments);
                 match segments {
                     1 => Some(rule),
-                    // The library must have the same number of segments as the case. For example, a
-                    // block of 10 bytes has 8 segments in this project. In the library, it would
-                    // have 5 segments of 2 bytes, so this case has no rule.
+                    // The library must have as many segments: a block of 10 bytes has 8 segments
+                    // here, but there it would have 5 of 2 bytes.
                     _ if segment_bytes == 0 || case.bytes.div_ceil(segment_bytes) != segments => {
                         None
                     }
@@ -445,8 +426,7 @@ impl Algorithm {
     }
 }
 
-/// Returns whether the spec of an algorithm, with its parameters in any order, is that which sends
-/// the messages of an algorithm of the library.
+/// Compares the spec of an algorithm, with its parameters in any order, with that of the library's.
 fn is_run_by(own: &LibraryAlgorithm, spec: &str) -> bool {
     let sorted = |text: &str| {
         let spec = Spec::parse("algorithm", text).ok()?;

@@ -1,13 +1,12 @@
-//! Chakra execution traces, which ASTRA-sim reads as custom collectives. There is one file for each
-//! rank. The file contains protobuf messages, and each message is preceded by its length.
+//! Chakra execution traces, which ASTRA-sim reads as custom collectives: a file of protobuf
+//! messages, each preceded by its length, for each rank.
 //!
-//! A send or receive depends on all operations that the same rank has in its previous step.
-//! ASTRA-sim uses the message sizes in the file, not the sizes of its workload. Therefore, each
-//! block size needs a separate export. The schema (`et_def.proto`) has many fields. Only the fields
-//! that ASTRA-sim's feeder reads are written.
+//! A send or receive depends on all operations of the rank's previous step. ASTRA-sim uses the
+//! message sizes in the file, so each block size needs a separate export. Only the fields of the
+//! schema (`et_def.proto`) that ASTRA-sim's feeder reads are written.
 //!
-//! If several communicators run the schedule, the ranks in the traces are members. ASTRA-sim reads
-//! the trace of a rank's position among its communicator, and replaces members by ranks
+//! If several communicators run the schedule, the ranks in the traces are members: ASTRA-sim reads
+//! the trace of a rank's position in its communicator, and replaces members by ranks
 //! (`CustomAlgorithm.cc`). The communicators are in a file for `--comm-group-configuration`
 //! (`Workload::initialize_comm_groups`).
 
@@ -18,8 +17,7 @@ use swapmeet_interchange::append;
 use swapmeet_interchange::schedule::Header;
 use swapmeet_interchange::text::append_list;
 
-/// The numbers of two node types of the schema (a node is an operation), and of two wire types of
-/// the protobuf encoding.
+/// Node types of the schema (a node is an operation), and wire types of the protobuf encoding.
 const COMM_SEND: u64 = 5;
 const COMM_RECV: u64 = 6;
 const VARINT: u64 = 0;
@@ -38,14 +36,12 @@ pub(super) struct Chakra {
     name: String,
 }
 
-/// The state of a rank. In a trace, an operation is called a node. The operations of each rank are
-/// numbered from 1.
+/// The state of a rank. Its operations (nodes, in a trace) are numbered from 1.
 #[derive(Clone, Default)]
 struct Rank {
     nodes: u64,
     step: u64,
-    /// The operations of the rank's previous step: the number of the first operation, and the
-    /// number that follows the number of the last operation.
+    /// The operations of the previous step: the first number, and the one after the last.
     before: (u64, u64),
     /// The number of the first operation in the rank's current step.
     begun: u64,
@@ -59,8 +55,8 @@ impl Chakra {
         if head.nodes > i32::MAX as u64 {
             return Err(too_large("ranks", i32::MAX as u64).into());
         }
-        // ASTRA-sim takes the position of a rank from the sorted list of ranks, but the rank at a
-        // position from the list as it is written (`CommunicatorGroup.cc`).
+        // ASTRA-sim takes the position of a rank from the sorted list, but the rank at a position
+        // from the list as written (`CommunicatorGroup.cc`).
         if head.communicators.iter().any(|ranks| !ranks.is_sorted()) {
             return Err("its communicators list ranks in another order than by number, in which ASTRA-sim counts members: name the axes of `over=` in the order of `mesh=`".into());
         }
@@ -70,7 +66,7 @@ impl Chakra {
             out.flush()?;
         }
         let mut spool = Spool::new(&folder.0, head.nodes)?;
-        // Write a `GlobalMetadata` message. Its field 1 is the version.
+        // Field 1 of `GlobalMetadata` is the version.
         let (mut metadata, mut delimited) = (Vec::new(), Vec::new());
         text(&mut metadata, 1, b"0.0.4");
         varint(&mut delimited, metadata.len() as u64);
@@ -109,8 +105,8 @@ impl Chakra {
             (known.before.0..known.before.1).for_each(|id| varint(field, id));
             text(node, 5, field);
         }
-        // A value is a union of types. The feeder determines the type from the field number: 27 for
-        // bool, 9 for int64 and 7 for int32.
+        // The feeder determines the type of a value from the field number: 27 for bool, 9 for int64
+        // and 7 for int32.
         for (name, kind, value) in [
             ("is_cpu_op", 27, 0),
             ("comm_size", 9, bytes),
@@ -163,8 +159,8 @@ impl Export for Chakra {
     }
 }
 
-/// Returns a JSON object with the ranks of each communicator. Communicators are numbered from 1,
-/// because ASTRA-sim's number 0 is the communicator of all ranks.
+/// Returns a JSON object with the ranks of each communicator, from 1 on, because 0 is the one of
+/// all ranks in ASTRA-sim.
 fn groups(communicators: &[Vec<u64>]) -> String {
     let mut text = "{".to_owned();
     append_list(&mut text, ",", (1..).zip(communicators), |text, (number, ranks): (u64, _)| {

@@ -1,6 +1,5 @@
-//! Byte counts per destination. Some schedules distribute the data of a node over buckets, and a
-//! message contains a bucket. This module computes how many bytes of a bucket belong to each
-//! destination.
+//! Byte counts per destination, for schedules that distribute the data of a node over buckets,
+//! which are messages.
 
 use swapmeet_interchange::schedule::{Header, Redistribution, Share, ShareSize};
 
@@ -8,11 +7,9 @@ use swapmeet_interchange::schedule::{Header, Redistribution, Share, ShareSize};
 pub(super) struct ByteCounts {
     element: u64,
     held: Vec<Vec<u64>>,
-    /// The contents of the buckets, by node and then by bucket. A bucket is a list of destinations,
-    /// each with its number of elements.
+    /// The contents of each bucket, by node: destinations with their elements.
     buckets: Vec<Vec<Vec<(u64, u64)>>>,
-    /// The data that arrives at the end of the step. Each entry is a receiver with a list of
-    /// destinations and their numbers of elements.
+    /// Receivers with the destinations and elements that arrive at the end of the step.
     arriving: Vec<(u64, Vec<(u64, u64)>)>,
 }
 
@@ -42,8 +39,8 @@ impl ByteCounts {
             let of = |list: &Vec<u64>| list.get(destination).copied().unwrap_or(0);
             let (start, more, elements) = (of(starts) % cycle, of(firsts), std::mem::take(held));
             for x in 0..elements.min(*cycle) {
-                // Elements x, x + cycle, x + 2 cycle, etc. of a destination have the same position
-                // in the cycle, and therefore belong in the same bucket.
+                // Elements x, x + cycle, x + 2 cycle, etc. of a destination belong in the same
+                // bucket.
                 let number = (start + x) % cycle;
                 let bucket = ((first + more) % buckets + number % buckets) % buckets;
                 let list: &mut Vec<(u64, u64)> = &mut all[bucket as usize];
@@ -58,8 +55,7 @@ impl ByteCounts {
         Ok(())
     }
 
-    /// Removes the data of a message from the sender. Returns the destinations and the number of
-    /// bytes for each of them.
+    /// Removes the data of a message from the sender. Returns its destinations and bytes.
     pub(super) fn extract(
         &mut self,
         from: u64,

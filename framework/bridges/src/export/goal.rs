@@ -1,17 +1,13 @@
-//! Text in the language GOAL, which the simulators LogGOPSim and ATLAHS read. The grammar of GOAL
-//! is in `txt2bin.re` of LogGOPSim.
+//! The language GOAL (`txt2bin.re` of LogGOPSim), which LogGOPSim and ATLAHS read.
 //!
-//! A rank begins a step when it has finished its previous step. For this purpose, there is a `calc`
-//! operation between the two steps, which takes no time. The `calc` operation waits for the sends
-//! and receives of the previous step. The sends and receives of the next step wait for the `calc`
-//! operation. Thus the number of dependencies is proportional to the number of operations.
-//! Different ranks synchronise only by their messages. The tag of a message is the number of its
-//! step.
+//! A rank begins a step when it has finished its previous one: a `calc` operation, which takes no
+//! time, waits for the sends and receives of the previous step, and those of the next step wait for
+//! it, so that the number of dependencies is proportional to the operations. Ranks synchronise only
+//! by messages. The tag of a message is its step.
 //!
-//! For machines with `order=data`, the dependencies are different. A rank sends one message after
-//! another. A send that forwards data waits until this data has arrived. For this purpose, a `calc`
-//! operation waits for all receives up to the step in which the last of the data arrived. Receives
-//! do not wait.
+//! With `order=data`, a rank sends one message after another. A send that forwards data waits for a
+//! `calc` after all receives up to the step in which the last of the data arrived. Receives do not
+//! wait.
 
 use super::spool::{Spool, SpoolItem, state_of};
 use super::{Export, ExportError, Message, OutputFolder, Step};
@@ -31,8 +27,7 @@ pub(super) struct Goal {
     is_data_ordered: bool,
 }
 
-/// The state of a rank. The fields `sends`, `receives` and `joins` count the labels of each kind
-/// that have been used so far.
+/// `sends`, `receives` and `joins` count the labels that have been used so far.
 #[derive(Clone, Default)]
 struct Rank {
     /// The last step in which the rank sent or received.
@@ -42,8 +37,7 @@ struct Rank {
     joins: u64,
     /// The values of `sends` and `receives` before the step `step`.
     since: (u64, u64),
-    /// With `order=data`, the receives for which no `calc` waits yet. Each entry is the step of a
-    /// receive.
+    /// With `order=data`, the steps of the receives for which no `calc` waits yet.
     open: VecDeque<u64>,
 }
 
@@ -65,17 +59,16 @@ impl Goal {
         let known = state_of(&mut self.ranks, rank)?;
         self.text.clear();
         let (text, bytes) = (&mut self.text, message.bytes.max(1));
-        // A receive starts without waiting. It remains in `open` until a `calc` waits for it.
+        // A receive starts at once. It remains in `open` until a `calc` waits for it.
         if !is_send {
             known.receives += 1;
             known.open.push_back(step);
             append_operation(text, (false, known.receives), peer, bytes, step);
             return Ok(self.spool.append(rank, self.text.as_bytes())?);
         }
-        // A send waits for the data that it forwards. Therefore, first write a join, a `calc`
-        // operation that takes no time. The join waits for the previous join, and for those
-        // receives up to the step `message.after` for which no earlier join waits. Thus the number
-        // of dependencies grows linearly.
+        // A send waits for the data that it forwards. First write a join, a `calc` that takes no
+        // time, which waits for the previous join, and for the receives up to `message.after` for
+        // which no earlier join waits, so that dependencies grow linearly.
         let joined = known.open.iter().take_while(|step| **step <= message.after).count() as u64;
         if joined > 0 {
             known.joins += 1;
@@ -129,8 +122,8 @@ impl Goal {
             known.step = step;
             known.since = (known.sends, known.receives);
         }
-        // LogGOPSim charges G for each byte except one. An empty message would have -1 such bytes,
-        // which wraps around to 2^64 - 1. Therefore, write at least one byte.
+        // LogGOPSim charges G for each byte except one, which for an empty message wraps around to
+        // 2^64 - 1. Write at least one byte.
         let bytes = bytes.max(1);
         let count = if is_send { &mut known.sends } else { &mut known.receives };
         *count += 1;
@@ -143,8 +136,7 @@ impl Goal {
     }
 }
 
-/// Appends the line of a send or receive. `number` counts the sends of the rank if this is a send,
-/// and otherwise its receives.
+/// `number` counts the sends or the receives of the rank.
 fn append_operation(
     text: &mut String,
     (is_send, number): (bool, u64),

@@ -1,10 +1,10 @@
-//! An export for execution on a real machine. It consists of a text file with the schedule, and a C
-//! program that executes such files with MPI ([`PROGRAM`]).
+//! An export for execution on a real machine: a text file with the schedule, and a C program that
+//! executes such files with MPI ([`PROGRAM`]).
 //!
-//! The file lists the sends and receives of each rank, with blocks, sums or byte counts. The start
-//! of the file contains the position of each rank's lines, so that a rank reads only its own lines.
-//! The C program also checks the delivery. For this, it derives the initial and the expected blocks
-//! from the collective. The check does not use the file, so it also finds errors in the file.
+//! The file lists the sends and receives of each rank, with blocks, sums or byte counts. It begins
+//! with the position of each rank's lines, so that a rank reads only its own. The program checks
+//! the delivery against blocks that it derives from the collective, so it also finds errors in the
+//! file.
 
 use super::spool::{Spool, SpoolItem, state_of};
 use super::{BlockTransfer, Export, ExportError, OutputFolder, Part, Step};
@@ -24,10 +24,9 @@ pub(super) struct Mpi {
     segments: u64,
     /// Whether the schedule counts bytes instead of blocks.
     counts: bool,
-    /// For each rank, the step of the rank's last line and the total number of bytes of its lines.
+    /// The step of the last line of each rank, and the bytes of its lines.
     ranks: Vec<(u64, u64)>,
-    /// For each message of the current step, the text that lists its blocks or byte counts. The
-    /// lines of the sender and of the receiver both contain this text.
+    /// The blocks or byte counts of each message of the step, for the lines of sender and receiver.
     contents: Vec<String>,
     text: String,
 }
@@ -116,9 +115,8 @@ fn spaced(numbers: &[u64]) -> String {
     text
 }
 
-/// Appends runs of numbers, such as `0-3,5`: the origins, destinations or segments of blocks. If
-/// the collective does not distinguish blocks by this property, `runs` is `None`, and the number 0
-/// is appended.
+/// Appends numbers of origins, destinations or segments, such as `0-3,5`, or 0 for `None`, if the
+/// collective does not distinguish blocks by them.
 fn append_runs(text: &mut String, runs: &Option<Runs>) {
     let runs = runs.as_deref().unwrap_or(&[(0, 0)]);
     append_list(text, ",", runs, |text, (first, last)| {
@@ -170,8 +168,7 @@ impl Export for Mpi {
     fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), ExportError> {
         std::fs::write(self.folder.0.join("replay.c"), PROGRAM)?;
         let preamble = self.preamble(row)?;
-        // All positions have this number of digits. Otherwise, the length of the text of one
-        // position would influence the other positions.
+        // The length of one position must not influence the other positions.
         const DIGITS: usize = 18;
         let mut at = (preamble.len() + "ranks".len() + (1 + DIGITS) * self.ranks.len() + 1) as u64;
         let mut out = self.folder.create(FILE)?;

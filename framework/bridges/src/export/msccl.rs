@@ -1,12 +1,11 @@
-//! XML for MSCCL. It lists the steps of the thread blocks of each GPU, with buffers, scratch space
-//! and dependencies.
+//! XML for MSCCL: the steps of the thread blocks of each GPU, with buffers, scratch space and
+//! dependencies.
 //!
-//! Each thread block of a GPU communicates at a fixed distance d: it sends to the GPU whose number
-//! is d higher, and receives from the GPU whose number is d lower. In each step, a GPU waits until
-//! its operations of the previous step are complete. The chunks of a message must be contiguous.
-//! Otherwise, they are first copied to scratch space. In a reduction, each value has a fixed
-//! position in one buffer, so that received values can be added to it there. If a schedule exceeds
-//! a limit of MSCCL, the error names that limit.
+//! Each thread block sends to the GPU whose number is d higher, and receives from the GPU whose
+//! number is d lower, for a fixed d. In each step, a GPU waits for its operations of the previous
+//! step. The chunks of a message must be contiguous, or are first copied to scratch space. In a
+//! reduction, each value has a fixed position in one buffer, where received values are added.
+//! Errors name the limit of MSCCL that a schedule exceeds.
 
 use super::{BlockTransfer, Export, ExportError, Message, OutputFolder, Part, Step};
 use std::collections::{BTreeMap, HashMap};
@@ -19,8 +18,7 @@ use swapmeet_interchange::schedule::{Header, Runs};
 
 pub(super) const FILE: &str = "schedule.xml";
 
-/// Limits of MSCCL. They apply to each thread block, each GPU, the channels of the program, and
-/// each step, as the names say.
+/// Limits of MSCCL for each thread block, each GPU, the channels of the program, and each step.
 const MAX_STEPS: usize = 64;
 const MAX_THREAD_BLOCKS: usize = 64;
 /// MSCCL's limit on the number of thread blocks of a channel.
@@ -42,27 +40,23 @@ pub(super) struct Msccl {
     sent: Vec<Vec<BlockTransfer>>,
 }
 
-/// A piece of a message: chunks that a thread block can send with one operation. Each chunk is
-/// given by its origin, destination and segment. The flag states whether the receiver adds the
-/// chunks to the values that it already has.
+/// Chunks (origin, destination and segment) that a thread block can send with one operation, and
+/// whether the receiver adds them to its values.
 type TransferPiece = (Vec<[u64; 3]>, bool);
 
 #[derive(Default)]
 struct GpuState {
     blocks: Vec<ThreadBlock>,
-    /// The index of the thread block for each pair of a distance and a piece index. The distance is
-    /// the difference between the numbers of receiver and sender. A message is sent as one or
-    /// several pieces.
+    /// The thread block for a distance between receiver and sender and the index of a piece of a
+    /// message.
     by_distance: HashMap<(u64, usize), usize>,
     scratch: u64,
     /// The place where the GPU stores each of its chunks. A key is the origin, the destination and
     /// the segment of a chunk.
     locations: HashMap<[u64; 3], ChunkLocation>,
-    /// The thread blocks that had operations in the GPU's previous step of the schedule, each with
-    /// the index of its last operation.
+    /// The last operation of each thread block in the GPU's previous step.
     last_steps: BTreeMap<usize, usize>,
-    /// The thread blocks that have operations in the GPU's current step of the schedule, each with
-    /// the index of its last operation.
+    /// The last operation of each thread block in the GPU's current step.
     current_steps: BTreeMap<usize, usize>,
 }
 
@@ -84,13 +78,13 @@ impl Msccl {
         Ok(Self { folder, name, nodes, root, collective, segments, gpus, sent })
     }
 
-    /// Defines where each GPU initially stores its chunks. Copies the chunks that belong to the
-    /// GPU's own output. In a reduction, copies all chunks to the buffer in which the GPU reduces.
+    /// Defines where each GPU initially stores its chunks. Copies those of its own output, and in a
+    /// reduction all chunks to the buffer in which it reduces.
     fn begin(&mut self, segments: u64) -> Result<(), String> {
         self.segments = segments;
         for gpu in 0..self.nodes {
-            // The initial chunks of the GPU, which depend on the collective. Each chunk is
-            // identified by origin, destination and segment, and has an offset in the input buffer.
+            // The initial chunks, which depend on the collective, with their offsets in the input
+            // buffer.
             let reduction_buffer = self.reduction_buffer(gpu);
             let (n, k, root) = (self.nodes, segments, gpu == self.root);
             let own: Vec<([u64; 3], u64)> = match self.collective {
@@ -107,9 +101,8 @@ impl Msccl {
                     (0..k).map(|i| ([gpu, 0, i], i)).collect()
                 }
             };
-            // Copy some of the chunks. In a reduction, copy all chunks to the buffer in which the
-            // GPU reduces. Otherwise, copy each chunk that stays on this GPU to its final position
-            // in the output.
+            // In a reduction, copy all chunks to the buffer in which the GPU reduces, and otherwise
+            // each chunk that stays on this GPU to its final position.
             let mut copies = Vec::new();
             for (chunk, offset) in own {
                 let input = ChunkLocation { buffer: Buffer::Input, offset };
@@ -120,8 +113,7 @@ impl Msccl {
                 };
                 copies.extend(home.map(|home| (chunk, input, home)));
             }
-            // In some collectives, later steps use the copies instead of the input. These steps
-            // wait for the copies.
+            // Later steps that use the copies wait for them.
             let moves = reduction_buffer.is_some() || self.collective == Collective::AllGather;
             if !copies.is_empty() {
                 let block = self.thread_block(gpu, (0, 0))?;
@@ -152,8 +144,7 @@ impl Msccl {
         Ok(())
     }
 
-    /// Returns the buffer in which a GPU reduces values; `None` if the collective is not a
-    /// reduction.
+    /// `None` if the collective is not a reduction.
     fn reduction_buffer(&self, gpu: u64) -> Option<Buffer> {
         match self.collective {
             Collective::AllReduce => Some(Buffer::Output),
@@ -167,8 +158,7 @@ impl Msccl {
         }
     }
 
-    /// Returns the final location of a chunk in the output of this GPU; `None` if the chunk does
-    /// not belong there.
+    /// `None` if the chunk does not belong to the output of this GPU.
     fn output(&self, gpu: u64, [origin, destination, segment]: [u64; 3]) -> Option<ChunkLocation> {
         let k = self.segments;
         let offset = match self.collective {
@@ -222,9 +212,8 @@ impl Msccl {
         Ok(state.blocks.len() - 1)
     }
 
-    /// Appends an operation to a thread block. If this is the first operation of the thread block
-    /// in the current step of the schedule, it waits until all operations of the GPU's previous
-    /// step are complete.
+    /// Appends an operation to a thread block. The first one of a step waits for all operations of
+    /// the GPU's previous step.
     fn push(
         &mut self,
         gpu: u64,
@@ -263,9 +252,9 @@ impl Msccl {
         Ok(())
     }
 
-    /// Divides a message into pieces. A piece is sent by one operation of a thread block (a step in
-    /// the terms of MSCCL). It has at most [`MAX_CHUNKS_PER_STEP`] chunks, and the receiver either
-    /// adds all of them to its values or none.
+    /// Divides a message into pieces, each for one operation (a step of MSCCL) of at most
+    /// [`MAX_CHUNKS_PER_STEP`] chunks, which the receiver adds to its values, or all of which it
+    /// stores.
     fn pieces(
         &self,
         message: &Message,
@@ -304,9 +293,8 @@ impl Msccl {
         let mut last: Option<ChunkLocation> = None;
         for (place, chunk, adds) in placed {
             let next = last.replace(place).is_some_and(|last| is_after(last, 1, place));
-            // In a reduction, chunks have fixed positions, so the chunks of a piece must be
-            // contiguous. Otherwise, a piece can consist of any chunks, because they are copied to
-            // contiguous positions.
+            // In a reduction, chunks have fixed positions, so those of a piece must be contiguous.
+            // Others are copied to contiguous positions.
             let joins = next || !self.collective.is_reduction();
             match pieces.last_mut() {
                 Some((list, added))
@@ -399,8 +387,8 @@ fn are_contiguous(places: &[ChunkLocation]) -> bool {
     places.windows(2).all(|two| is_after(two[0], 1, two[1]))
 }
 
-/// Merges copies whose sources and whose targets are contiguous. Each result consists of a source,
-/// a target and the number of chunks.
+/// Merges copies with contiguous sources and targets. Returns sources, targets and numbers of
+/// chunks.
 fn runs_of(
     copies: impl IntoIterator<Item = (ChunkLocation, ChunkLocation)>,
 ) -> Vec<(ChunkLocation, ChunkLocation, u64)> {

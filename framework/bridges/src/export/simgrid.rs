@@ -1,17 +1,15 @@
-//! An export for SimGrid. It consists of a platform with the routes of the schedule, a list of
-//! messages, and a C++ program that sends these messages ([`PROGRAM`]).
+//! An export for SimGrid: a platform with the routes of the schedule, a list of messages, and a C++
+//! program that sends them ([`PROGRAM`]).
 //!
-//! The platform lists all hosts, links and routes. It does not use SimGrid's built-in torus,
-//! because the built-in torus may choose a different route of the same length.
+//! The platform lists all hosts, links and routes, because SimGrid's built-in torus may choose
+//! another route of the same length. For a torus, `cluster.xml` uses the built-in one, with the
+//! dimensions in reverse order, because SimGrid's first dimension varies fastest. Node numbers are
+//! then the same.
 //!
-//! For a torus, there is also a second platform, `cluster.xml`, which uses the built-in torus. It
-//! lists the dimensions in reverse order, because SimGrid's first dimension varies fastest. Node
-//! numbers are then the same in both platforms.
-//!
-//! The times are those of the model `fluid`: the platform has the bandwidths and latencies of links,
-//! and the list has the start-up of each message, the reductions and barriers between steps, late
-//! ranks and background traffic. The program configures SimGrid such that messages share links as
-//! in this model. If the list has only messages without start-ups, it has version 1 of its format.
+//! The times are those of the model `fluid`: the platform has bandwidths and latencies, and the
+//! list has the start-up of each message, reductions and barriers between steps, late ranks and
+//! background traffic. The program configures SimGrid such that messages share links as in this
+//! model. A list with only messages without start-ups has version 1 of its format.
 
 use super::spool::state_of;
 use super::{Export, ExportError, Flow, OutputFolder, Part, Step};
@@ -25,8 +23,8 @@ use std::iter;
 use swapmeet_interchange::append;
 use swapmeet_interchange::schedule::{Header, Timing};
 
-/// The name of the link that messages between two ranks of a node use. In the model `fluid`, such a
-/// message uses no link of the network and has the bandwidth of a link for itself.
+/// The link of messages between ranks of a node. In the model `fluid`, such a message has the
+/// bandwidth of a link for itself.
 const WITHIN_NODE: &str = "within-node";
 
 const PROGRAM: &str = include_str!("simgrid/replay.cpp");
@@ -38,16 +36,13 @@ pub(super) struct SimGrid {
     bandwidth: f64,
     torus: Option<Vec<String>>,
     messages: BufWriter<File>,
-    /// A temporary file with the routes. The platform file must list links before routes, but all
-    /// links are known only at the end.
+    /// A temporary file of the routes, because the platform must list all links before them.
     routes: BufWriter<File>,
-    /// For each sender, its receivers with a hash of the route to each. SimGrid allows only one
-    /// route per pair, and the hash shows whether a message uses another route.
+    /// A hash of the route to each receiver of a sender. SimGrid allows only one route per pair.
     known: Vec<HashMap<u64, u64>>,
     hashes: DefaultHashBuilder,
     timing: Timing,
-    /// The links, each with its bandwidth divided by the bandwidth of the machine, and its latency
-    /// divided by the latency of the machine.
+    /// Bandwidth and latency of each link, relative to those of the machine.
     links: HashMap<(u64, u64), (f64, f64)>,
     /// The nodes that send or receive through a link of their own (`injection_byte_us`).
     injecting: BTreeSet<u64>,
@@ -90,7 +85,7 @@ impl SimGrid {
         })
     }
 
-    /// Adds a route, if the pair of ranks has none. Errors if it has another one.
+    /// Errors if the pair of ranks has another route.
     fn add_route(&mut self, route: &Route<'_>) -> Result<(), ExportError> {
         let Route { step, from, to, path, .. } = *route;
         if path.is_empty() {
@@ -118,8 +113,8 @@ impl SimGrid {
         let text = &mut self.text;
         text.clear();
         append!(text, "    <route src=\"n", from, "\" dst=\"n", to, "\" symmetrical=\"NO\">");
-        // If nodes limit the speed of their data, a route begins with the sender's own link into
-        // the network, and ends with the receiver's own link out of it.
+        // If nodes limit the speed of their data, a route has the sender's link into the network
+        // and the receiver's link out of it.
         let (first, last) = (path[0], path[path.len() - 1]);
         let is_limited = self.timing.injection_byte_us > 0.0 && path.len() > 1;
         if is_limited {
@@ -203,7 +198,6 @@ impl SimGrid {
     }
 }
 
-/// A route, with the step in which it is needed first.
 struct Route<'a> {
     step: u64,
     from: u64,
@@ -213,8 +207,7 @@ struct Route<'a> {
     latencies: &'a [f64],
 }
 
-/// Formats a time as seconds. The shortest decimal number that is read back as the same value keeps
-/// all digits.
+/// The shortest decimal number that is read back as the same value keeps all digits.
 fn seconds(us: f64) -> String {
     if us == 0.0 { "0".to_owned() } else { format!("{:e}", us / 1e6) }
 }
@@ -225,7 +218,6 @@ fn is_only_links(timing: &Timing) -> bool {
     *timing == Timing { hop_us, injection_byte_us, rendezvous_bytes, ..Timing::default() }
 }
 
-/// Writes the lines of the list that are not messages.
 fn write_settings(timing: &Timing, out: &mut dyn Write) -> io::Result<()> {
     if timing.weight_bytes > 0.0 {
         writeln!(out, "config network/weight-S:{}", timing.weight_bytes)?;

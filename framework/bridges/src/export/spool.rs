@@ -1,17 +1,15 @@
-//! A temporary store for formats that list all operations of rank 0 first, then all operations of
-//! rank 1, etc. The schedule arrives in a different order, step by step. Therefore, a temporary
-//! file stores the text of each rank in chunks. At the end, the text of each rank is read in order.
+//! A temporary store for formats that list all operations of a rank before those of the next,
+//! although the schedule arrives step by step: a temporary file stores the text of each rank in
+//! chunks, which are read in order at the end.
 //!
-//! Only the last chunk of each rank and the positions of the earlier chunks are in memory. They
-//! take at most 64 MiB (with more than 262,144 ranks, 256 bytes for each rank) plus eight bytes for
-//! each chunk.
+//! Only the last chunk of each rank and the positions of the others are in memory: at most 64 MiB
+//! (with more than 262,144 ranks, 256 bytes for each) plus eight bytes for each chunk.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// The total size of the last chunks of all ranks, in bytes, from which the size of a chunk is
-/// calculated.
+/// The size of the last chunks of all ranks in bytes, which determines that of a chunk.
 const TOTAL_BYTES: u64 = 64 << 20;
 const MIN_CHUNK: u64 = 256;
 const MAX_CHUNK: u64 = 64 << 10;
@@ -35,7 +33,7 @@ struct RankText {
 }
 
 impl Spool {
-    /// Creates an empty spool for `parts` ranks. It uses an unnamed temporary file in `folder`.
+    /// The file in `folder` has no name.
     pub(super) fn new(folder: &Path, parts: u64) -> io::Result<Self> {
         let chunk = (TOTAL_BYTES / parts.max(1)).clamp(MIN_CHUNK, MAX_CHUNK) as usize;
         let parts = usize::try_from(parts).map_err(io::Error::other)?;
@@ -63,8 +61,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Reads the texts of all ranks, one rank after another. Passes each text to `take` in several
-    /// pieces.
+    /// Passes the text of one rank after another to `take`, in pieces.
     pub(super) fn finish(
         mut self,
         mut take: impl FnMut(u64, SpoolItem<'_>) -> io::Result<()>,

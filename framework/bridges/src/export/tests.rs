@@ -1,12 +1,11 @@
-//! Tests of the export formats. They parse exported files with separate code, and compare them with
-//! texts that other programs have printed or accepted.
+//! Exported files are parsed with separate code, and compared with texts that other programs have
+//! printed or accepted.
 
 use super::*;
 use std::collections::{BTreeMap, HashMap};
 use swapmeet_interchange::schedule::{FORMAT, VERSION};
 
-/// Exports a schedule and returns the files. `steps` contains the messages of each step as (sender,
-/// receiver, bytes).
+/// `steps` contains the messages of each step as (sender, receiver, bytes).
 fn exported(name: &str, nodes: u64, steps: &[&[(u64, u64, u64)]]) -> BTreeMap<String, Vec<u8>> {
     let folder = tempfile::tempdir().unwrap();
     let mut exporter = Exporter::new(format(name).unwrap(), folder.path());
@@ -41,8 +40,7 @@ fn goal(nodes: u64, steps: &[&[(u64, u64, u64)]]) -> String {
 const PAIRWISE: [&[(u64, u64, u64)]; 2] =
     [&[(0, 1, 100), (1, 2, 100), (2, 0, 100)], &[(0, 2, 100), (1, 0, 100), (2, 1, 100)]];
 
-/// LogGOPSim has accepted the expected text of rank 0. The texts of ranks 1 and 2 are the same
-/// except for the rank numbers, which are shifted.
+/// LogGOPSim has accepted the text of rank 0. Those of ranks 1 and 2 have shifted ranks.
 #[test]
 fn goal_of_two_pairwise_steps_matches_loggopsim_input() {
     let mut expected = "num_ranks 3\n".to_owned();
@@ -56,7 +54,7 @@ fn goal_of_two_pairwise_steps_matches_loggopsim_input() {
     assert_eq!(goal(3, &PAIRWISE), expected);
 }
 
-/// A chain of three ranks forwards two segments. Node 1 forwards each segment after it has arrived.
+/// Node 1 of the chain forwards each segment after it has arrived.
 #[test]
 fn goal_with_order_data_waits_for_forwarded_data() {
     let folder = tempfile::tempdir().unwrap();
@@ -71,8 +69,7 @@ fn goal_with_order_data_waits_for_forwarded_data() {
             ..Header::default()
         })
         .unwrap();
-    // The steps have the numbers of the schedule. Steps 1 and 3 of the schedule have no messages
-    // between nodes, so the exported step numbers differ.
+    // Steps 1 and 3 of the schedule have no messages between nodes.
     for (step, from, after) in [(2, 0, 0), (4, 0, 0), (4, 1, 2), (5, 1, 4)] {
         let send = Send { step, from, to: from + 1, bytes: 50, after, ..Send::default() };
         exporter.event(DocumentEvent::Send(send)).unwrap();
@@ -88,8 +85,7 @@ fn goal_with_order_data_waits_for_forwarded_data() {
     assert_eq!(text, expected);
 }
 
-/// Sends between the same two ranks are merged only if they have the same route. If two links
-/// connect the same nodes, their routes have the same nodes and differ only in direction.
+/// Two links between the same nodes are routes that differ only in direction.
 #[test]
 fn goal_has_a_message_for_each_route() {
     let folder = tempfile::tempdir().unwrap();
@@ -113,12 +109,11 @@ fn goal_has_a_message_for_each_route() {
     assert!(text.contains(sends), "{text}");
 }
 
-/// Simulates a GOAL text under LogGP and returns the time at which each rank finishes. The
-/// parameters are in nanoseconds: L is the latency, o the processor time of a message, g the gap
-/// between messages, and G the time per byte. A send of s bytes occupies the processor for o and
-/// the network for `max(g, o + (s - 1) G)`. The message arrives `L + (s - 1) G` after the processor
-/// has finished the send. Receiving the message takes o. This function assumes at most one message
-/// at a time between two ranks.
+/// Simulates a GOAL text under LogGP, with at most one message at a time between two ranks, and
+/// returns when each rank finishes. In ns, L is the latency, o the processor time of a message, g
+/// the gap between messages, and G the time per byte. A send of s bytes occupies the processor for
+/// o and the network for `max(g, o + (s - 1) G)`. It arrives `L + (s - 1) G` after the processor
+/// has finished, and receiving takes o.
 fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
     let mut ranks: Vec<Vec<Vec<&str>>> = Vec::new();
     for line in text.lines().skip(1).filter(|line| !line.is_empty()) {
@@ -131,8 +126,8 @@ fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
             words => ranks.last_mut().unwrap().push(words.to_vec()),
         }
     }
-    // `done` has the time at which an operation finishes, by rank and label. `there` has the
-    // arrival time and the size of a message, by sender, receiver and tag.
+    // `done` is when an operation finishes, by rank and label. `there` is when a message arrives,
+    // and its size, by sender, receiver and tag.
     let mut done: HashMap<(usize, &str), u64> = HashMap::new();
     let mut there: HashMap<(usize, usize, &str), (u64, u64)> = HashMap::new();
     let mut at = vec![0; ranks.len()];
@@ -198,8 +193,7 @@ fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
         .collect()
 }
 
-/// The expected time is the one that LogGOPSim printed for this text on every host. It equals 2 x
-/// (o + L + (s - 1) G + o).
+/// LogGOPSim printed this time on every host: 2 x (o + L + (s - 1) G + o).
 #[test]
 fn goal_times_match_loggopsim_output() {
     assert_eq!(loggp(&goal(3, &PAIRWISE), (2500, 1500, 6)), [12188; 3]);
@@ -221,8 +215,7 @@ fn idle_steps_of_a_rank_need_no_line() {
     assert!(text.contains(rank_0), "{text}");
 }
 
-/// The expected bytes follow from the description of the format. Rank 0 exchanges 1024 bytes with
-/// rank 1.
+/// The bytes follow from the description of the format.
 #[test]
 fn chakra_bytes_match_the_description() {
     let files = exported("chakra", 2, &[&[(0, 1, 1024), (1, 0, 1024)]]);
@@ -275,8 +268,7 @@ fn chakra_nodes_depend_on_the_previous_step() {
             nodes.push(fields(message));
             bytes = rest;
         }
-        // The first message in the file is the metadata. The other messages are one send and one
-        // receive for each step.
+        // After the metadata, there are one send and one receive for each step.
         let kinds: Vec<u64> = nodes[1..].iter().map(|node| node[2].1).collect();
         assert_eq!(kinds, [5, 6, 5, 6]);
         for (index, node) in nodes[1..].iter().enumerate() {

@@ -1,9 +1,7 @@
-//! Fits any number of costs to measured times that are linear in the costs.
-//!
-//! The fit minimises the sum of the squares of ln(predicted / measured). A prediction of half the
-//! measured time therefore counts as much as a prediction of twice the measured time. Costs are
-//! never negative. The *error factor* is the geometric mean of the factors by which predictions are
-//! wrong.
+//! Fits any number of costs, none of them negative, to measured times that are linear in them. The
+//! sum of the squares of ln(predicted / measured) is minimised, so that half the measured time
+//! counts as much as twice. The *error factor* is the geometric mean of the factors by which
+//! predictions are wrong.
 
 /// A measured time, and the coefficient of each cost: how often the cost occurs in the time.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,9 +17,8 @@ impl LinearSample {
     }
 }
 
-/// Returns the error factor of predictions: the geometric mean of the factors by which they are
-/// wrong. Each pair has a predicted and a measured time. The error factor is 1 if all predictions
-/// are exact, and NaN if there are no pairs.
+/// Returns the error factor of pairs of a predicted and a measured time: 1 if all are exact, and
+/// NaN if there are none.
 pub fn error_factor(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
     let (sum, count) = pairs.fold((0.0, 0.0), |(sum, count), (predicted, measured)| {
         (sum + (predicted / measured).ln().abs(), count + 1.0)
@@ -29,20 +26,18 @@ pub fn error_factor(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
     (sum / count).exp()
 }
 
-/// Fits costs to samples. All samples have the same number of coefficients. Returns one cost for
-/// each coefficient.
+/// Returns one cost for each coefficient, of which all samples have the same number.
 pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
     const ROUNDS: usize = 40;
-    /// If the relative residual of a prediction is below this value, its weight is set to 1. The
-    /// formula for weights tends to 1 for small residuals, but divides 0 by 0 for exact
-    /// predictions.
+    /// Below this relative residual, the weight is 1, to which the formula tends, because it
+    /// divides 0 by 0 for exact predictions.
     const LEAST: f64 = 1e-6;
     let mut weights = vec![1.0; samples.len()];
     let mut costs = Vec::new();
     for _ in 0..ROUNDS {
         costs = least_squares(samples, &weights);
-        // With these weights, the weighted squares of relative residuals have the same derivatives
-        // as the squares of logarithms, so both sums have their minimum at the same costs.
+        // With these weights, the squares of relative residuals and of logarithms have their
+        // minimum at the same costs.
         for (weight, sample) in weights.iter_mut().zip(samples) {
             let ratio = (sample.predicted(&costs) / sample.time_us).max(1e-9);
             let is_exact = (ratio - 1.0).abs() < LEAST;
@@ -52,15 +47,14 @@ pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
     costs
 }
 
-/// Minimises the weighted sum of squared relative residuals by coordinate descent, which sets one
-/// cost after another to its best value that is not negative.
+/// Minimises the weighted sum of squared relative residuals by coordinate descent: one cost after
+/// another gets its best value that is not negative.
 fn least_squares(samples: &[LinearSample], weights: &[f64]) -> Vec<f64> {
     const PASSES: usize = 10_000;
-    /// The descent ends after a pass in which each change of a cost changes the weighted residuals
-    /// by less than this value, measured as the root mean square over all samples.
+    /// The descent ends when each change of a cost in a pass changes the weighted residuals by less
+    /// than this (root mean square).
     const TOLERANCE: f64 = 1e-12;
     let costs = samples.first().map_or(0, |sample| sample.coefficients.len());
-    // Compute the normal equations of the weighted relative residuals, one for each cost.
     let mut matrix = vec![vec![0.0; costs]; costs];
     let mut right = vec![0.0; costs];
     for (LinearSample { coefficients, time_us }, weight) in samples.iter().zip(weights) {
@@ -108,8 +102,7 @@ mod tests {
         }
     }
 
-    /// There are two samples of a single cost, and one measured time is four times the other. The
-    /// best cost is the geometric mean of both times.
+    /// The best cost for two times of one cost is their geometric mean.
     #[test]
     fn residuals_are_logarithms() {
         let sample = |time_us| LinearSample { coefficients: vec![1.0], time_us };
@@ -117,8 +110,7 @@ mod tests {
         assert!((found[0] - 2.0).abs() < 1e-6, "{found:?}");
     }
 
-    /// The fit returns 0 for a cost whose best value would be negative, and for a cost that no time
-    /// depends on.
+    /// A cost is 0 if its best value would be negative, or if no time depends on it.
     #[test]
     fn no_cost_is_negative() {
         let sample =

@@ -1,5 +1,4 @@
-//! Ping-pong times. Their format is that of OSU's latency test, of Intel's PingPong, or a table of
-//! bytes and times.
+//! Ping-pong times of OSU's latency test, Intel's PingPong, or a table of bytes and times.
 
 use super::Sample;
 use crate::import::{NumericLine, ParseError, error_at};
@@ -17,8 +16,7 @@ pub fn is_like(text: &str) -> bool {
 /// The first line of a CSV file of times, which users can write if they measured by other means.
 const TABLE: &str = "bytes,time_us";
 
-/// Reads the times in a text. Each time is that of one message in one direction. `source` is the
-/// name of the text for users.
+/// Each time is that of one message in one direction. `source` is the name of the text for users.
 pub fn read(source: &str, text: &str) -> Result<Vec<Sample>, ParseError> {
     let mut samples = Vec::new();
     // The index of the column that contains the time in the current section.

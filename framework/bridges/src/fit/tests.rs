@@ -1,5 +1,4 @@
-//! Tests of the fit. They compute times from known costs, and compare the fitted costs with these
-//! costs or with closed forms.
+//! Times are computed from known costs, which the fit must find, or compared with closed forms.
 
 use super::*;
 
@@ -27,8 +26,7 @@ fn exact_times_give_their_costs() {
     assert!(found.fitted.iter().all(|(_, weight)| *weight > 0.99));
 }
 
-/// The samples are collectives with several consecutive steps. The bytes of a sample are the sum
-/// over steps of the longest message.
+/// The bytes of a collective are the sum over steps of the longest message.
 #[test]
 fn consecutive_messages_are_counted() {
     let samples: Vec<Sample> =
@@ -40,8 +38,7 @@ fn consecutive_messages_are_counted() {
     near(found.costs.byte_us.value, 0.01, 1e-6);
 }
 
-/// A fifth of the times are three to ten times too long. The fit must leave them out and find the
-/// original costs.
+/// A fifth of the times are three to ten times too long.
 #[test]
 fn outliers_are_left_out() {
     let mut samples = line(12.5, 0.002);
@@ -56,8 +53,7 @@ fn outliers_are_left_out() {
     assert_eq!(left_out, [3, 9, 14, 17, 22, 30]);
 }
 
-/// Below 4096 bytes, the times are those of the eager protocol. From 4096 bytes on, they are those
-/// of the rendezvous protocol.
+/// The eager protocol is used below 4096 bytes, and the rendezvous protocol from there on.
 #[test]
 fn the_size_at_which_costs_change_is_found() {
     let samples: Vec<Sample> = (0..20)
@@ -79,8 +75,8 @@ fn the_size_at_which_costs_change_is_found() {
     near(long.byte_us.value, 0.0004, 1e-6);
 }
 
-/// The expected costs are the closed form of weighted least squares with the weights 1 / t^2. With
-/// u = 1/t and v = s/t, this form minimises the sum of (1 - a u - b v)^2.
+/// Weighted least squares with the weights 1 / t^2 minimise the sum of (1 - a u - b v)^2, with u =
+/// 1/t and v = s/t.
 #[test]
 fn noisy_times_match_the_closed_form() {
     let data = [
@@ -127,8 +123,7 @@ fn insufficient_samples_are_refused() {
     );
     let nothing = fit(&[sample(1.0, 8.0, 0.0)]).unwrap_err();
     assert!(nothing.contains("expected a time above 0"), "{nothing}");
-    // If the time grows faster than the number of bytes, the start-up time would be negative. The
-    // fit sets it to 0.
+    // A time that grows faster than the bytes would have a negative start-up time.
     let found = fit(&[
         sample(1.0, 10.0, 0.9),
         sample(1.0, 100.0, 9.9),

@@ -1,8 +1,7 @@
-//! Settings of environment variables: `CCL_ALLREDUCE=..` of oneCCL and `UCC_TL_UCP_TUNE=..` of UCC.
-//!
-//! The names are those in the sources of oneCCL (uxlfoundation/oneCCL b382bf7, src/coll/selection)
-//! and of UCC (openucx/ucc 8263de4, src/components/tl/ucp; docs/user_guide.md). Only algorithms
-//! without further settings are listed: UCC's `knomial`, for example, has a radix.
+//! Environment variables: `CCL_ALLREDUCE=..` of oneCCL (uxlfoundation/oneCCL b382bf7,
+//! src/coll/selection) and `UCC_TL_UCP_TUNE=..` of UCC (openucx/ucc 8263de4, src/components/tl/ucp;
+//! docs/user_guide.md). Only algorithms without further settings are listed: UCC's `knomial`, for
+//! example, has a radix.
 
 use super::{Algorithm, DecisionTable, algorithm};
 
@@ -27,8 +26,8 @@ pub(super) static UCC: [Algorithm; 8] = [
     algorithm("reduce-scatter", "ring-reduce-scatter", "ring"),
 ];
 
-/// Writes a line for each collective. oneCCL compares the bytes of a block. Its lines do not name
-/// the number of ranks.
+/// Writes a line for each collective, without the number of ranks. oneCCL compares the bytes of a
+/// block.
 pub(super) fn oneccl(tables: &[DecisionTable]) -> Result<String, String> {
     let mut out = String::new();
     for table in tables {
@@ -53,7 +52,7 @@ pub(super) fn oneccl(tables: &[DecisionTable]) -> Result<String, String> {
 }
 
 /// Writes a single line. UCC compares the bytes of the receive buffer: those of a block times the
-/// number of ranks for allgather and all-to-all. The end of a range is not part of it.
+/// number of ranks for allgather and all-to-all. Ranges exclude their end.
 pub(super) fn ucc(tables: &[DecisionTable]) -> String {
     let mut tokens = Vec::new();
     for table in tables {

@@ -1,9 +1,9 @@
-//! MPICH's tuning file in JSON (`MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE`). It consists of nested
-//! objects. Each key is a condition, and the innermost key names the algorithm.
+//! MPICH's tuning file in JSON (`MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE`): nested objects whose
+//! keys are conditions, the innermost of which names the algorithm.
 //!
-//! The file must cover all collectives. Therefore, the new rules are merged into MPICH's own file
-//! (`generic.json`). For fewer ranks than in the sweep, the file still contains MPICH's own
-//! choices. The order of keys does not change, because MPICH evaluates conditions in order.
+//! The file must cover all collectives, so the new rules are merged into MPICH's own file
+//! (`generic.json`), whose choices remain for fewer ranks than in the sweep. Conditions are
+//! evaluated in the order of the keys, which is kept.
 
 use super::{Algorithm, Choice, DecisionTable, DefaultChoice, Rule, algorithm};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -35,8 +35,8 @@ pub(super) static ALGORITHMS: [Algorithm; 11] = [
     algorithm("reduce", "binomial-reduce", "MPIR_Reduce_intra_binomial"),
 ];
 
-/// Returns three properties of a collective: MPICH's name, the key of the size in MPICH's
-/// conditions, and whether this size is the block size times the number of ranks.
+/// Returns MPICH's name of a collective, the key of the size in its conditions, and whether this is
+/// the block size times the number of ranks.
 fn collective(word: &str) -> Option<(&'static str, &'static str, bool)> {
     Some(match word {
         "alltoall" => ("alltoall", "avg_msg_size", false),
@@ -109,9 +109,8 @@ fn one(key: impl Into<String>, tree: JsonObject) -> JsonObject {
     JsonObject(vec![(key.into(), tree)])
 }
 
-/// Returns the object that chooses an algorithm. Some algorithms cannot be used in all cases. For
-/// such an algorithm, the object contains conditions, and chooses the algorithm that MPICH uses in
-/// the remaining cases.
+/// Returns the object that chooses an algorithm. If it cannot be used in all cases, the object has
+/// conditions, and MPICH's choice for the remaining cases.
 fn leaf(name: &str) -> JsonObject {
     let plain = |name: &str| one(format!("algorithm={name}"), JsonObject::default());
     let either = |test: &str, tree: JsonObject, other: &str, else_: JsonObject| {
@@ -152,8 +151,7 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
                 .member(inside)
                 .ok_or_else(|| missing(&format!("{key} / comm_type=intra / {inside}")))?;
         }
-        // Write the rules for one number of ranks. Each rule except the last one has a condition on
-        // the size. The last rule applies to all larger sizes.
+        // Each rule except the last one has a condition on the size.
         let before = std::mem::take(place);
         let rules = |ranks: u64, rules: &[(u64, Rule)]| {
             let ends = rules.iter().skip(1).map(|(bytes, _)| {
@@ -170,8 +168,7 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
         // For fewer ranks than in the sweep, keep the library's own rules.
         let entries = &table.entries;
         let first = entries.first().map_or(0, |(ranks, _)| *ranks);
-        // MPICH (4.0 to 5.0) evaluates `comm_size<N` like `comm_size<=N`. Write only `<=`, which
-        // has the same meaning in all versions.
+        // MPICH (4.0 to 5.0) evaluates `comm_size<N` like `comm_size<=N`, so write only the latter.
         let below = |ranks: u64| format!("comm_size<={}", ranks.saturating_sub(1));
         place.0.push((below(first), before));
         for (number, (ranks, list)) in entries.iter().enumerate() {
@@ -187,8 +184,8 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
     Ok(out)
 }
 
-/// Returns the choices of MPICH's own table. They are evaluated for one process per node, a
-/// built-in operation, and separate send and receive buffers.
+/// Returns the choices of MPICH's own table for one process per node, a built-in operation, and
+/// separate send and receive buffers.
 pub(super) fn defaults(base: Option<&str>) -> Result<Option<DefaultChoice>, String> {
     let tree = JsonObject::read(base.unwrap_or("{}")).map_err(|why| format!("--base: {why}"))?;
     Ok(Some(Box::new(move |case| {
@@ -214,8 +211,7 @@ fn chosen<'a>(tree: &'a JsonObject, word: &str, ranks: u64, bytes: u64) -> Optio
     }
 }
 
-/// Returns whether a condition of the table is true for this collective and these numbers of ranks
-/// and bytes. `key` is the text of the condition.
+/// Returns whether the condition `key` holds for a collective, ranks and bytes.
 fn holds(key: &str, word: &str, ranks: u64, bytes: u64) -> bool {
     // A condition consists of a quantity, an operator and a bound, such as `comm_size<=4`.
     let split = key.find(['<', '=']).unwrap_or(key.len());
@@ -224,14 +220,13 @@ fn holds(key: &str, word: &str, ranks: u64, bytes: u64) -> bool {
         "allgather" | "alltoall" => bytes.saturating_mul(ranks),
         _ => bytes,
     };
-    // A condition without a number describes the environment. Assume one process per node and
-    // separate buffers. All other properties whose names begin with `is_` are assumed to be `yes`.
+    // Conditions without a number describe the environment. Assume one process per node, separate
+    // buffers, and `yes` for all other properties that begin with `is_`.
     let number = match what {
         "comm_size" => ranks,
         "avg_msg_size" => bytes,
         "per_proc_msg_size" | "total_msg_size" => whole,
-        // `count` is a number of elements. Assume elements of four bytes, which are the most
-        // common.
+        // `count` is a number of elements, which most commonly have four bytes.
         "count" => bytes / 4,
         "comm_avg_ppn" => 1,
         _ => {

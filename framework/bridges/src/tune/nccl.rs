@@ -1,9 +1,7 @@
 //! The files of NCCL's tuners: the CSV of NCCL's example tuner plugin (NVIDIA/nccl 5067397,
 //! plugins/tuner/example) and that of Meta's NCCLX (meta-pytorch/torchcomms 59426ba,
-//! comms/ncclx/meta/tuner). A rule applies to the first matching line.
-//!
-//! In both files, a size is the number of bytes of the send buffer or the receive buffer, whichever
-//! is larger. NCCLX divides it by the number of ranks, also for an allreduce.
+//! comms/ncclx/meta/tuner). The first matching line applies. A size is the number of bytes of the
+//! larger of the send and receive buffers, which NCCLX divides by the ranks, also for an allreduce.
 
 use super::{Algorithm, DecisionTable, Parameter};
 use std::fmt::Write as _;
@@ -45,7 +43,6 @@ struct Line {
     domains: Option<[u64; 2]>,
 }
 
-/// Returns the lines of decision tables.
 fn lines(tables: &[DecisionTable]) -> Vec<Line> {
     let mut lines = Vec::new();
     for table in tables {
@@ -87,8 +84,7 @@ pub(super) fn csv(tables: &[DecisionTable]) -> String {
     out
 }
 
-/// Writes the CSV of NCCLX. Its rules have numbers of hosts and of the ranks of each, so that all
-/// cases must be of a system.
+/// Rules of NCCLX have numbers of hosts and of ranks of each, so all cases must be of a system.
 pub(super) fn ncclx(tables: &[DecisionTable]) -> Result<String, String> {
     let mut out =
         "# collective,bytesPerRank,algorithm,protocol,channels,nNodes,nLocalRanks\n".to_owned();

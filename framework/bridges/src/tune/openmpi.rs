@@ -18,15 +18,15 @@ const fn algorithm(
     Algorithm { collective, ours, name, number, fan: 0, parameter: None }
 }
 
-/// Returns an algorithm that sends segments along a single chain of ranks. By default, our
-/// algorithm `ours` divides a block into 8 segments.
+/// Segments are sent along a single chain of ranks. By default, our algorithm divides a block into
+/// 8.
 const fn chain(collective: &'static str, ours: &'static str) -> Algorithm {
     let chain = algorithm(collective, ours, "chain", 2);
     Algorithm { fan: 1, parameter: Some(Parameter::Segments(8)), ..chain }
 }
 
-/// The algorithms, with the numbers and names that `ompi_info --param coll tuned --level 9` prints.
-/// All algorithms of release 4.1 are included.
+/// The algorithms of release 4.1, with numbers and names as
+/// `ompi_info --param coll tuned --level 9` prints them.
 pub(super) static ALGORITHMS: [Algorithm; 23] = [
     algorithm("alltoall", "linear", "linear", 1),
     algorithm("alltoall", "pairwise", "pairwise", 2),
@@ -36,8 +36,7 @@ pub(super) static ALGORITHMS: [Algorithm; 23] = [
         ..algorithm("alltoall", "linear-sync", "linear_sync", 4)
     },
     algorithm("allgather", "linear", "linear", 1),
-    // From Open MPI 6 on, the fan-out in a rule for Bruck's allgather is the radix of the
-    // algorithm.
+    // The fan-out in a rule for Bruck's allgather is the radix from Open MPI 6 on.
     Algorithm { fan: 2, ..algorithm("allgather", "bruck", "bruck", 2) },
     algorithm("allgather", "recursive-doubling-allgather", "recursive_doubling", 3),
     algorithm("allgather", "ring", "ring", 4),
@@ -58,8 +57,8 @@ pub(super) static ALGORITHMS: [Algorithm; 23] = [
     algorithm("reduce", "binomial-reduce", "binomial", 5),
 ];
 
-/// Returns three properties of a collective: Open MPI's number, Open MPI's name, and whether the
-/// size in rules is the block size times the number of ranks.
+/// Returns Open MPI's number and name of a collective, and whether the size in rules is the block
+/// size times the number of ranks.
 fn collective(word: &str) -> Option<(u32, &'static str, bool)> {
     Some(match word {
         "allgather" => (0, "allgather", true),
@@ -82,8 +81,7 @@ pub(super) fn defaults(_: Option<&str>) -> Result<Option<DefaultChoice>, String>
     chooser().map(Some)
 }
 
-/// Formats rules in the text format. In version 2 of the format, each rule also has a maximum
-/// number of requests (messages in flight).
+/// Version 2 of the text format also has a maximum number of requests (messages in flight).
 pub(super) fn classic(tables: &[DecisionTable], version: u32) -> String {
     let with_requests = version >= 2;
     let known: Vec<_> =
@@ -94,8 +92,8 @@ pub(super) fn classic(tables: &[DecisionTable], version: u32) -> String {
     let _ = writeln!(out, "{}  # collectives", known.len());
     let requests = |limit: u64| if with_requests { format!(" {limit}") } else { String::new() };
     for (table, (number, name, times)) in known {
-        // Add an entry for fewer ranks than in the sweep, so that Open MPI makes its own choice
-        // there. Without this entry, Open MPI would use the first entry for them.
+        // For fewer ranks than in the sweep, Open MPI would use the first entry, so add one for its
+        // own choice.
         let guard = table.entries.first().is_some_and(|(ranks, _)| *ranks > 1);
         let _ = writeln!(
             out,
@@ -164,20 +162,17 @@ pub(super) fn json(tables: &[DecisionTable]) -> String {
     )
 }
 
-// The default choices of Open MPI 4.1, which Open MPI calls fixed decisions. They are read from
-// the data file `fixed-4.1.txt`.
+// The default choices (fixed decisions) of Open MPI 4.1.
 
 const DECISIONS: &str = include_str!("openmpi/fixed-4.1.txt");
 
-/// A list of rules. Each rule consists of a minimum number of bytes, and the number of the
-/// algorithm that is chosen from this number of bytes on.
+/// Minimum numbers of bytes with the algorithm from there on.
 type Rules = Vec<(u64, usize)>;
 
 #[derive(Debug, Default)]
 struct Decisions<'a> {
     names: Vec<&'a str>,
-    /// A list of entries. Each entry consists of a minimum number of ranks, and the rules that
-    /// apply from this number of ranks on.
+    /// Minimum numbers of ranks with the rules from there on.
     entries: Vec<(u64, Rules)>,
 }
 
@@ -192,18 +187,14 @@ fn chooser() -> Result<DefaultChoice, String> {
             .iter()
             .find(|a| a.collective == case.collective && a.number as usize == number);
         let theirs = (*of.names.get(number - 1)?).to_owned();
-        // The default choices do not divide messages into segments and do not limit the number of
-        // messages in flight.
+        // Default choices divide no messages and do not limit those in flight.
         Some(Choice { rule: ours.map(|a| Rule::from(*a)), theirs })
     }))
 }
 
-/// Returns the number of the algorithm that Open MPI executes if the algorithm `number` is chosen.
-/// The two algorithms differ in two cases of allgather:
-/// * Recursive doubling needs a power of two ranks. For all other numbers of ranks, Open MPI
-///   executes Bruck's algorithm.
-/// * The neighbour exchange needs an even number of ranks. For odd numbers, Open MPI executes the
-///   ring algorithm.
+/// Returns the algorithm that Open MPI executes if `number` is chosen for an allgather: Bruck's
+/// algorithm instead of recursive doubling unless the ranks are a power of two, and a ring instead
+/// of the neighbour exchange if their number is odd.
 fn executed_algorithm(collective: &str, number: usize, ranks: u64) -> usize {
     match (collective, number) {
         ("allgather", 3) if !ranks.is_power_of_two() => 2,
@@ -255,8 +246,8 @@ mod tests {
         chooser().unwrap()(&case).unwrap().theirs
     }
 
-    /// The test checks both sides of each size or number of ranks at which the choice changes. The
-    /// expected choices are those of Open MPI 4.1's source (`coll_tuned_decision_fixed.c`).
+    /// Both sides of each change of the choice are those of Open MPI 4.1
+    /// (`coll_tuned_decision_fixed.c`).
     #[test]
     fn default_choices_match_open_mpis_source() {
         for (collective, ranks, bytes, expected) in [

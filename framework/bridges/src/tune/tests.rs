@@ -12,9 +12,8 @@ fn case(collective: &str, ranks: u64, bytes: u64, algorithm: &str, time_us: f64)
     }
 }
 
-/// A sweep on 4 and 64 ranks. On 4 ranks, `bruck` is faster than `pairwise` below 1 KiB, and slower
-/// from 1 KiB on; `suh-shin`, which Open MPI does not have, is faster than both. On 64 ranks,
-/// `linear-sync` is always the fastest.
+/// On 4 ranks, `bruck` is faster than `pairwise` below 1 KiB, and slower from 1 KiB on; `suh-shin`,
+/// which Open MPI does not have, is faster than both. On 64 ranks, `linear-sync` is the fastest.
 fn sweep() -> Vec<TimedCase> {
     let mut cases = Vec::new();
     for (bytes, bruck, pairwise) in
@@ -29,8 +28,8 @@ fn sweep() -> Vec<TimedCase> {
     cases
 }
 
-/// The expected file follows the description of the format. Its sizes are block sizes times the
-/// number of ranks. The first entry is for fewer ranks than in the sweep.
+/// The expected file follows the description of the format. The first entry is for fewer ranks than
+/// in the sweep.
 #[test]
 fn classic_rules_compare_ranks_times_bytes() {
     let library = library("openmpi").unwrap();
@@ -55,10 +54,8 @@ fn classic_rules_compare_ranks_times_bytes() {
     assert_eq!(numbers, expected, "{text}");
 }
 
-/// The library divides messages into segments of a given number of bytes. A chain therefore has a
-/// rule only if some segment size results in the same number of segments. A window (a maximum
-/// number of messages in flight) has a rule only if rules can state it, which rules of version 1
-/// cannot.
+/// The library divides messages into segments of given bytes, so a chain has a rule only if some
+/// segment size gives the same number. A window (messages in flight) has no rule in version 1.
 #[test]
 fn rules_express_segments_fan_and_requests() {
     let cases = [
@@ -163,8 +160,7 @@ const OWN: &str = r#"{ "collective=bcast": { "algorithm=MPIR_Bcast_intra_binomia
                                                   "avg_msg_size=any": { "algorithm=MPIR_Alltoall_intra_pairwise": {} } } } },
     "comm_type=inter": { "algorithm=MPIR_Alltoall_inter_pairwise_exchange": {} } } }"#;
 
-/// New rules replace those of MPICH, but MPICH's rules remain for fewer ranks. A rule applies up to
-/// one byte below the size of the next rule. The order of all other entries does not change.
+/// MPICH's rules remain for fewer ranks. A rule applies up to one byte below the size of the next.
 #[test]
 fn mpich_keeps_the_rest_of_its_table() {
     let library = library("mpich").unwrap();
@@ -190,8 +186,8 @@ fn mpich_keeps_the_rest_of_its_table() {
     assert_eq!(why, "--base: it has no `collective=alltoall`, expected MPICH's generic.json");
 }
 
-/// MPICH's own table is `OWN` in this test. For 4 ranks, `OWN` chooses the scattered algorithm up
-/// to 32 KiB. For 64 ranks, `OWN` chooses Bruck up to 256 bytes and pairwise above.
+/// For 4 ranks, `OWN` chooses the scattered algorithm up to 32 KiB. For 64 ranks, it chooses Bruck
+/// up to 256 bytes and pairwise above.
 #[test]
 fn losses_by_mpichs_own_table() {
     let library = library("mpich").unwrap();
@@ -218,9 +214,8 @@ fn losses_by_mpichs_own_table() {
     assert_eq!(without_a_time, of_others.map(|(name, times)| (name.to_owned(), times)).into());
 }
 
-/// The test compares with the choices of Open MPI 4.1. For 4 ranks, Open MPI chooses linear_sync
-/// below 8 KiB. For 64 ranks, Open MPI chooses Bruck below 1 KiB, linear below 2 KiB, linear_sync
-/// below 4 KiB, and linear from 4 KiB on.
+/// For 4 ranks, Open MPI 4.1 chooses linear_sync below 8 KiB. For 64 ranks, it chooses Bruck below
+/// 1 KiB, linear below 2 KiB, linear_sync below 4 KiB, and linear from there on.
 #[test]
 fn losses_by_open_mpis_default_choices() {
     let mut cases = sweep();
@@ -241,8 +236,8 @@ fn losses_by_open_mpis_default_choices() {
     assert_eq!(library("nccl").unwrap().losses_of_defaults(&cases, None).unwrap(), None);
 }
 
-/// A sweep on two domains of eight H100. NVLS has no protocol LL, so that its first row has no rule.
-/// The parameters of trees are those of domains of eight GPUs, in any order.
+/// Two domains of eight H100. NVLS has no protocol LL, so that its first row has no rule. The
+/// parameters of trees are in any order.
 fn sweep_of_a_system() -> Vec<TimedCase> {
     let p5 = swapmeet_core::system::systems().iter().find(|system| system.name == "p5").unwrap();
     let row = |bytes, algorithm: &str, protocol: &str, time_us| TimedCase {
@@ -262,9 +257,9 @@ fn sweep_of_a_system() -> Vec<TimedCase> {
     ]
 }
 
-/// The lines are read by the parsers of NVIDIA/nccl (plugins/tuner/example/plugin.c, which reads
-/// the sizes with strtoull and compares names with `strcmp`) and meta-pytorch/torchcomms
-/// (comms/ncclx/meta/tuner/ConfigParse.h), whose size is that of a rank's share.
+/// The parsers are those of NVIDIA/nccl (plugins/tuner/example/plugin.c, with strtoull and
+/// `strcmp`) and meta-pytorch/torchcomms (comms/ncclx/meta/tuner/ConfigParse.h), whose size is that
+/// of a rank's share.
 #[test]
 fn rows_of_a_system_name_algorithms_and_protocols() {
     let written = |name: &str| {
@@ -303,9 +298,10 @@ fn trees_of_single_gpus_have_a_rule() {
     assert_eq!(library("nccl").unwrap().name_of(&tree), Some("tree"));
 }
 
-/// The forms are those of oneCCL's guide (`CCL_ALLREDUCE="recursive_doubling:0-8192;..ring:..-max"`)
-/// and of UCC's (`allreduce:0-4k:[4]:@ring`, contrib/ucc.conf and docs/user_guide.md). oneCCL's ranges
-/// contain their last size, and those of UCC end before it.
+/// The forms are those of oneCCL's guide
+/// (`CCL_ALLREDUCE="recursive_doubling:0-8192;..ring:..-max"`) and of UCC's
+/// (`allreduce:0-4k:[4]:@ring`, contrib/ucc.conf and docs/user_guide.md). Ranges of UCC exclude
+/// their last size.
 #[test]
 fn settings_of_oneccl_and_ucc_are_single_lines() {
     let cases = [
