@@ -10,10 +10,9 @@ pub(crate) const MAX_BYTES: u64 = 1 << 40;
 /// A property of a workload that can be the horizontal axis of a plot with curves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CurveAxis {
-    /// The number of bytes of a block. If blocks differ in size, this is the mean size or the size
-    /// of the large blocks, depending on the generator.
+    /// The bytes of a block, or of blocks of different sizes the mean or the large size, depending
+    /// on the generator.
     BlockSize,
-    /// The coefficient of variation of the block sizes.
     Variation,
 }
 
@@ -36,7 +35,6 @@ impl<'a> Args<'a> {
         Some(self.unread.remove(at))
     }
 
-    /// Removes and returns the argument with this key. Errors if it is missing.
     pub(crate) fn require(&mut self, key: &str) -> Result<&'a Arg, SpecError> {
         let missing = self.missing(key);
         self.take(key).ok_or(missing)
@@ -46,7 +44,6 @@ impl<'a> Args<'a> {
         self.spec.error(0, self.spec.name().len(), &format!("`{key}=` is missing"))
     }
 
-    /// Removes and returns the argument without a key. Errors if it is missing.
     pub(crate) fn word(&mut self, expected: &str) -> Result<&'a Arg, SpecError> {
         match self.unread.iter().position(|a| a.key().is_none()) {
             Some(at) => Ok(self.unread.remove(at)),
@@ -65,21 +62,19 @@ impl<'a> Args<'a> {
         Ok(bytes)
     }
 
-    /// Parses a whole number. Errors if it is not within the bounds.
     pub(crate) fn whole(&self, arg: &Arg, bounds: RangeInclusive<u64>) -> Result<u64, SpecError> {
         let expected = || format!("a whole number from {} to {}", bounds.start(), bounds.end());
         let number = arg.value().parse().ok().filter(|number| bounds.contains(number));
         number.ok_or_else(|| self.spec.bad_value(arg, &expected()))
     }
 
-    /// Parses a number. Errors if it is not within the bounds.
     pub(crate) fn number(&self, arg: &Arg, bounds: RangeInclusive<f64>) -> Result<f64, SpecError> {
         let expected = || format!("a number from {} to {}", bounds.start(), bounds.end());
         let number = arg.value().parse().ok().filter(|number| bounds.contains(number));
         number.ok_or_else(|| self.spec.bad_value(arg, &expected()))
     }
 
-    /// Parses a size. Errors if it is not a multiple of the element size.
+    /// Errors if the size is not a multiple of the element size.
     pub(crate) fn whole_elements(&self, arg: &Arg) -> Result<u64, SpecError> {
         let (bytes, element) = (self.size(arg)?, self.element);
         if !bytes.is_multiple_of(element) {

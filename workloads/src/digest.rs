@@ -1,5 +1,4 @@
-//! Digests of input files. A spec only contains the name of a file. The digest identifies the
-//! content of the file.
+//! Digests of input files, which identify their content. A spec only has the name of a file.
 
 use sha2::{Digest, Sha256};
 use std::io::{self, Read};
@@ -17,9 +16,9 @@ impl InputDigest {
     }
 }
 
-/// Returns `sha256:` and the first 32 hexadecimal digits (128 bits) of the SHA-256 digest. Nobody
-/// can find two contents with the same digest in practice. Versions up to 0.2 wrote 12 digits, for
-/// which this takes less than a minute.
+/// Returns `sha256:` and the first 32 hexadecimal digits (128 bits) of the SHA-256 digest, which
+/// are enough against forgery; 12 digits, as versions up to 0.2 wrote, could be forged within a
+/// minute.
 pub fn digest(content: &[u8]) -> String {
     written(&Sha256::digest(content))
 }

@@ -7,7 +7,7 @@ pub struct ShippedExperiment {
 }
 
 impl ShippedExperiment {
-    /// Returns a description of the experiment, which is the comment at the start of the file.
+    /// Returns the comment at the start of the file.
     pub fn about(&self) -> String {
         about(self.text)
     }

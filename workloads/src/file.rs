@@ -8,18 +8,18 @@ use swapmeet_core::spec::format_size;
 /// The maximum number of bytes of a file. Some kinds of files have lower limits.
 pub const MAX_BYTES: u64 = 512 << 20;
 
-/// Reads a regular file of at most `most` bytes. `expected` describes the expected content in error
-/// messages. Pipes and devices are refused, because worker processes have to read the file again.
+/// Reads a regular file of at most `most` bytes, because worker processes read it again. `expected`
+/// describes its content in error messages.
 pub fn read_regular(path: &Path, most: u64, expected: &str) -> Result<String, String> {
-    // Opening a pipe would wait for its writer, so check the type first.
+    // Opening a pipe would wait for its writer.
     if !std::fs::metadata(path).map_err(unread)?.is_file() {
         return Err(format!("is a folder or a device, expected {expected}"));
     }
     read_bounded(path, most, expected)
 }
 
-/// Reads at most `most` bytes of text from a file, a pipe or a device. `expected` describes the
-/// expected content in error messages.
+/// Reads text of at most `most` bytes from a file, a pipe or a device. `expected` is for error
+/// messages.
 pub fn read_bounded(path: &Path, most: u64, expected: &str) -> Result<String, String> {
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unread)?;

@@ -1,9 +1,8 @@
-//! The table of workload generators, which the parser, lists, suggestions, plots and the dashboard
-//! use.
+//! The table of workload generators.
 //!
 //! A generator is a file with its row of the table, the [`Pattern`] that it creates, and the code
-//! that draws sizes. To add one, add a file and a row in [`GENERATORS`] or, if it defines the
-//! destinations of blocks, in [`PERMUTATIONS`].
+//! that draws sizes. Its row is in [`GENERATORS`] or, if it defines the destinations of blocks, in
+//! [`PERMUTATIONS`].
 
 use crate::args::{Args, CurveAxis};
 use crate::digest::InputDigest;
@@ -28,7 +27,6 @@ pub(crate) mod uniform;
 
 #[derive(Debug)]
 pub struct Generator {
-    /// The name of the generator, which precedes the colon in a spec.
     pub name: &'static str,
     pub syntax: &'static str,
     pub help: &'static str,
@@ -36,13 +34,12 @@ pub struct Generator {
     pub keys: &'static [&'static str],
     /// The arguments that can be an axis of a plot with curves.
     pub axes: &'static [(CurveAxis, &'static str)],
-    /// Whether each pair of nodes has a separate size. Blocks may then be empty, and empty blocks
-    /// are not sent by default.
+    /// Whether each pair of nodes has its own size. Empty blocks are then not sent by default.
     pub sized_by_pair: bool,
-    /// Whether the generator can also create one size for each node. Collectives whose blocks have
-    /// no single destination need this.
+    /// Whether it can also create one size for each node, for collectives whose blocks have no
+    /// single destination.
     pub sized_by_node: bool,
-    /// Whether the generator can also create the tokens of a dispatch or a combine.
+    /// Whether it can also create the tokens of a dispatch or a combine.
     pub has_tokens: bool,
     /// Repetitions differ, because they have different seeds.
     pub random: bool,
@@ -79,8 +76,7 @@ pub fn generators(collective: &CollectiveKind) -> impl Iterator<Item = &'static 
 }
 
 pub(crate) trait Pattern: fmt::Debug + Send + Sync {
-    /// Returns the arguments in canonical form and order. Arguments with default values are left
-    /// out.
+    /// Arguments with default values are left out.
     fn arguments(&self) -> Vec<(&'static str, String)>;
 
     /// Returns the number of bytes of each block; `None` if blocks differ in size.
@@ -88,8 +84,8 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Creates the sizes for a number of nodes. All sizes are multiples of `element`. The text of
-    /// `Err` continues a sentence that begins with the name of the workload.
+    /// Creates sizes that are multiples of `element`. `Err` continues a sentence that begins with
+    /// the name of the workload.
     fn sizes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String>;
 
     /// Creates one size for each node. Only called if the generator is `sized_by_node`.
@@ -107,24 +103,20 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
         Ok(Tokens::new(nodes, |_| Vec::new()))
     }
 
-    /// Returns the destination of the block of each node of a grid; `None` if this is not a
-    /// permutation.
+    /// Returns the destination of each node's block on a grid; `None` if this is not a permutation.
     fn images(&self, _radices: &[u64]) -> Result<Option<Arc<[u32]>>, String> {
         Ok(None)
     }
 
-    /// Returns the file that contains the sizes, if there is one.
     fn input(&self) -> Option<&InputDigest> {
         None
     }
 
-    /// If each repetition has separate sizes, returns the number of repetitions.
-    /// [`Pattern::replicate`] returns the sizes of one repetition.
+    /// Returns the number of repetitions if each has separate sizes ([`Pattern::replicate`]).
     fn replicates(&self) -> Option<u32> {
         None
     }
 
-    /// Returns the pattern with the sizes of one repetition.
     fn replicate(&self, _number: u32) -> Option<Arc<dyn Pattern>> {
         None
     }

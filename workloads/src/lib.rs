@@ -1,8 +1,7 @@
-//! A workload defines the bytes that each node has for each other node.
-//!
-//! Its spec, such as `uniform:64` or `broadcast/uniform:1KiB`, has a collective (by default
-//! `alltoall`) and a generator of sizes. Random sizes come from ChaCha8 with the seed of the case,
-//! and are the same on every platform and in every version.
+//! A workload defines the bytes that each node has for each other node. Its spec, such as
+//! `uniform:64` or `broadcast/uniform:1KiB`, has a collective (by default `alltoall`) and a
+//! generator of sizes. Random sizes come from ChaCha8 with the seed of the case, and are the same
+//! on every platform and in every version.
 
 use std::fmt;
 use std::sync::Arc;
@@ -48,9 +47,8 @@ pub struct Workload {
     /// The number of bytes of an element. Redistribution cannot divide elements.
     element: u64,
     skip_empty: bool,
-    /// The axes of the communicators that run the collective at the same time, such as `dp+cp`, or
-    /// their size, such as `size:64`, or a file with them, such as `file:F`; `None` if all ranks are
-    /// one communicator.
+    /// The axes of communicators that run the collective at the same time, such as `dp+cp`, their
+    /// size (`size:64`), or a file with them (`file:F`); `None` if all ranks are one communicator.
     over: Option<String>,
     /// The communicators that the file of `over` lists.
     listed: Option<Arc<Listed>>,
@@ -85,7 +83,6 @@ impl Workload {
         self.pattern.uniform_bytes().is_some()
     }
 
-    /// Returns the number of bytes of each block, or 0 if blocks differ in size.
     pub fn block_bytes(&self) -> u64 {
         self.pattern.uniform_bytes().unwrap_or(0)
     }
@@ -95,7 +92,6 @@ impl Workload {
         self.element
     }
 
-    /// Returns the files with sizes and with communicators.
     pub fn inputs(&self) -> impl Iterator<Item = &InputDigest> {
         let listed = self.listed.iter().map(|listed| &listed.input);
         self.pattern.input().into_iter().chain(listed)
@@ -106,8 +102,8 @@ impl Workload {
         self.pattern.replicates()
     }
 
-    /// Returns the workload of a repetition. Workloads of repetitions only differ if each
-    /// repetition has its own file. `Err` if there is no file for this repetition.
+    /// Returns the workload of a repetition, which only differs if each has its own file. `Err` if
+    /// there is no file for it.
     pub fn replicate(self: &Arc<Self>, repetition: u32) -> Result<Arc<Self>, String> {
         let Some(count) = self.replicates() else { return Ok(Arc::clone(self)) };
         let pattern = self.pattern.replicate(repetition);
@@ -122,14 +118,13 @@ impl Workload {
         self == other || (self.shape.is_some() && self.shape == other.shape)
     }
 
-    /// Returns the axes of the communicators that run the collective at the same time (`over=`);
-    /// `None` if all ranks are one communicator.
+    /// Returns `over=`: the axes of communicators, or `None` if all ranks are one communicator.
     pub fn over(&self) -> Option<&str> {
         self.over.as_deref()
     }
 
-    /// Returns the communicators that run the collective at the same time; `None` if all ranks are
-    /// one communicator. `Err` is the reason if the topology has no such communicators.
+    /// Returns the communicators; `None` if all ranks are one. `Err` if the topology has no such
+    /// communicators.
     pub fn communicators(
         &self,
         topology: &Arc<Network>,
@@ -143,9 +138,9 @@ impl Workload {
         Ok(all.pop())
     }
 
-    /// Returns all communicators, in one entry for each schedule: communicators with the same view
-    /// and the same sizes run images of one schedule. Returns nothing if there is no `over=`. `Err`
-    /// is the reason if the topology has no such communicators.
+    /// Returns all communicators, in one entry for each schedule: those with the same view and
+    /// sizes run images of one schedule. Returns nothing without `over=`. `Err` if the topology has
+    /// no such communicators.
     pub fn all_communicators(
         &self,
         topology: &Arc<Network>,
@@ -178,18 +173,17 @@ impl Workload {
         all.len() > 1 || all.iter().any(|all| !all.has_all_ranks())
     }
 
-    /// Returns whether communicators of this workload differ in their schedules, or do not contain
-    /// all ranks.
+    /// Returns whether communicators of this workload differ, or do not contain all ranks.
     pub fn has_unequal_communicators(&self, topology: &Arc<Network>) -> bool {
         (self.generator.random || self.listed.is_some())
             && self.all_communicators(topology).is_ok_and(|all| self.differ(&all))
     }
 
-    /// Creates the tasks of this workload on a topology, one for each schedule
-    /// ([`Workload::all_communicators`]). `Err` is the reason why there are none.
+    /// Creates a task for each schedule ([`Workload::all_communicators`]). `Err` is the reason why
+    /// there are none.
     ///
-    /// Random sizes of different communicators are drawn from different seeds; those of the first
-    /// communicator are drawn from `seed`.
+    /// Random sizes of the first communicator are drawn from `seed`, and those of others from other
+    /// seeds.
     pub fn tasks(&self, topology: &Arc<Network>, seed: u64) -> Result<Vec<Task>, String> {
         let all = self.all_communicators(topology)?;
         if !self.differ(&all) {
@@ -202,7 +196,7 @@ impl Workload {
         (0..).zip(all).map(task).collect()
     }
 
-    /// Creates the task of this workload on a topology. `Err` is the reason why there is no task.
+    /// `Err` is the reason why there is no task.
     pub fn task(&self, topology: &Arc<Network>, seed: u64) -> Result<Task, String> {
         match self.communicators(topology)? {
             None => self.task_of_one(topology, seed),
@@ -217,7 +211,6 @@ impl Workload {
         }
     }
 
-    /// Creates the task of one communicator, whose members are the nodes of a network.
     fn task_of_one(&self, topology: &Arc<Network>, seed: u64) -> Result<Task, String> {
         let (nodes, root) = (topology.nodes(), self.root);
         if root >= nodes {
@@ -276,14 +269,12 @@ impl Workload {
         (other.block_bytes() == bytes && self.same_shape(&other)).then_some(other)
     }
 
-    /// Returns whether the simulation can count blocks instead of bytes. This is so if all blocks
-    /// have the same size and all blocks are sent.
+    /// Returns whether blocks can be counted instead of bytes: all have the same size and are sent.
     pub fn counts_blocks(&self) -> bool {
         self.pattern.uniform_bytes().is_some_and(|bytes| bytes > 0 || !self.skip_empty)
     }
 
-    /// Returns the name of the permutation, with the argument that only this kind of permutation
-    /// has.
+    /// Returns the name and the argument that only this kind of permutation has.
     fn permutation_name(&self) -> String {
         let own = self.pattern.arguments().into_iter().filter(|(key, _)| *key != args::WORD);
         own.fold(self.generator.name.to_owned(), |name, (key, value)| {

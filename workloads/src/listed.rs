@@ -1,5 +1,5 @@
-//! Communicators in a file (`over=file:F`): a line for each communicator, with its ranks in the order
-//! of its members. A rank is in at most one communicator.
+//! Communicators in a file (`over=file:F`): a line of ranks for each, in the order of its members.
+//! A rank is in at most one.
 
 use crate::InputDigest;
 use crate::file::read_regular;
@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::path::Path;
 use swapmeet_core::text::excerpt;
 
-/// The communicators of a file.
 #[derive(Debug)]
 pub(crate) struct Listed {
     pub communicators: Vec<Vec<u32>>,
@@ -15,8 +14,8 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    /// Reads a file. Numbers are separated by spaces or commas, and text after a `#` is ignored.
-    /// `Err` is the reason why the file is not valid.
+    /// Numbers are separated by spaces or commas, and text after a `#` is ignored. `Err` is the
+    /// reason why the file is not valid.
     pub(crate) fn read(file: &str) -> Result<Self, String> {
         /// The maximum number of bytes of a file: enough for ten million ranks.
         const MOST: u64 = 128 << 20;

@@ -33,7 +33,7 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
         );
         return Err(spec.error(at, name.len(), &what));
     }
-    // Parse the arguments that all generators have, and then those that only this generator has.
+    // First the arguments that all generators have.
     let mut args = Args::new(&spec, collective);
     if let Some(arg) = args.take("element") {
         args.element = match args.size(arg)? {
@@ -63,7 +63,7 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
     let pattern = (row.read)(&mut args)?;
     args.finish(row.keys, collective.is_rooted())?;
     let element = args.element;
-    // Write the canonical spec. It omits arguments with default values.
+    // Omit arguments with default values.
     let common = [
         ("over", over.clone().unwrap_or_default(), over.is_none()),
         ("root", root.to_string(), root == 0),
@@ -147,7 +147,6 @@ mod tests {
         parse(text).unwrap_err().to_string()
     }
 
-    /// Splits lines of the form `left => right`.
     fn table(text: &str) -> impl Iterator<Item = (&str, &str)> {
         text.lines().map(|line| line.trim().split_once(" => ").unwrap())
     }

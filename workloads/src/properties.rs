@@ -7,9 +7,8 @@ use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES};
 use swapmeet_core::spec::{Spec, parse_size};
 
 impl CurveAxis {
-    /// Returns the value of a workload on this axis, and the spec without this value. All cases of
-    /// a curve have the same spec without the value. Returns `None` if the workload has no value on
-    /// this axis.
+    /// Returns the value of a workload on this axis, and the spec without it, which all cases of a
+    /// curve share. `None` if the workload has no value on this axis.
     ///
     /// ```
     /// use swapmeet_workloads::CurveAxis;
@@ -64,10 +63,9 @@ pub fn is_random(workload: &str) -> Option<bool> {
     Some(find_generator(&Spec::parse("workload", workload).ok()?)?.random)
 }
 
-/// Returns the number that an argument of a workload has if the spec does not state it. This is the
-/// number that the canonical form of the spec leaves out. The spec may lack one of the numbers that
-/// it needs, such as the one that varies along an axis. Returns `None` if the argument has no such
-/// number, or if the generator reads a file.
+/// Returns the number that the canonical form of a spec leaves out. The spec may lack a number that
+/// it needs, such as one that varies along an axis. `None` if there is no such number, or if the
+/// generator reads a file.
 ///
 /// ```
 /// use swapmeet_workloads::default_number;

@@ -6,12 +6,9 @@ use swapmeet_core::spec::{Arg, Spec, SpecError, format_size, parse_size};
 
 const FORM: &str = "a range such as 8..1MiB (each size twice the previous one) or 8..1MiB*4";
 
-/// Replaces a range of sizes, or of counts such as `tokens`, by a list of workloads, one for each of
-/// them. A text without a range is returned unchanged, even if it is not valid.
-///
-/// The first size is the start of the range. Each further size is the previous size multiplied by a
-/// factor, which is 2 by default. The list contains the end of the range only if this sequence
-/// reaches it exactly.
+/// Replaces a range of sizes, or of counts such as `tokens`, by a workload for each: from the start
+/// of the range, each multiplied by a factor (by default 2), and the end only if it is reached
+/// exactly. A text without a range is returned unchanged, even if it is not valid.
 ///
 /// ```
 /// use swapmeet_workloads::expand;
@@ -54,8 +51,7 @@ fn written(arg: &Arg, number: u64) -> String {
     if is_size { format_size(number) } else { number.to_string() }
 }
 
-/// Returns two sizes if the list of a range does not contain the end of the range: the last size in
-/// the list, and the end of the range. Otherwise, returns `None`.
+/// Returns the last size in the list and the end of the range, if they differ.
 ///
 /// ```
 /// use swapmeet_workloads::unreached_end;

@@ -1,6 +1,5 @@
-//! The workload `birkhoff`: a random sparse matrix in which all rows and columns have the same sum
-//! (a multiple of a doubly stochastic matrix). By Birkhoff's theorem, every such matrix is a sum of
-//! permutation matrices with weights. It is drawn as such a sum.
+//! The workload `birkhoff`: a random sparse matrix in which all rows and columns have the same sum.
+//! By Birkhoff's theorem, it is drawn as a sum of weighted permutation matrices.
 
 use super::distribution::normal_quantile;
 use super::matrix::Matrix;
@@ -39,7 +38,7 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
 
 #[derive(Debug)]
 struct Birkhoff {
-    /// The fraction of the pairs of different nodes that have no data.
+    /// The fraction of pairs of different nodes without data.
     sparsity: f64,
     /// The standard deviation of the logarithm of the weights of permutations.
     spread: f64,
@@ -66,9 +65,8 @@ impl Pattern for Birkhoff {
         Matrix::check_nodes(nodes)?;
         let n = nodes as usize;
         let mut bytes = vec![0; n * n];
-        // Draw permutations without fixed points until enough pairs have data. At least one is
-        // needed. A network of one node has no pairs. Only the weights are stored, because there
-        // can be more permutations than nodes.
+        // Draw permutations without fixed points, at least one, until enough pairs have data. Only
+        // the weights are stored, because there can be more permutations than nodes.
         let pairs = nodes * nodes.saturating_sub(1);
         let wanted = ((1.0 - self.sparsity) * pairs as f64).round() as u64;
         let (mut weights, mut reached) = (Vec::new(), 0);
@@ -80,8 +78,8 @@ impl Pattern for Birkhoff {
             }
             weights.push((self.spread * normal_quantile(stream.fraction())).exp());
         }
-        // Draw them again, and divide the elements of a row in proportion to the weights. Borders
-        // are rounded, so that the shares add up to all elements.
+        // Draw them again, and divide a row in proportion to the weights. Borders are rounded, so
+        // that the shares add up.
         bytes.fill(0);
         let all: f64 = weights.iter().sum();
         let elements = (self.bytes / element) as f64;
@@ -102,8 +100,7 @@ impl Pattern for Birkhoff {
     }
 }
 
-/// Draws a permutation without fixed points. All such permutations are equally likely. About one in
-/// 2.7 (e) permutations has no fixed points.
+/// All permutations without fixed points, about one in 2.7 (e), are equally likely.
 fn derangement(stream: &mut Stream, nodes: u64) -> Vec<u64> {
     loop {
         let to = stream.shuffled(nodes);

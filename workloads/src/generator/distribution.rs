@@ -9,12 +9,11 @@ pub enum DistributionKind {
     Exponential,
     /// Sizes have a log-normal distribution: the logarithm of a size has a normal distribution.
     Lognormal,
-    /// Sizes follow a power law above a smallest size. If the coefficient of variation (cv) is
-    /// about 1 or larger, very rare sizes determine most of the variance. Most samples contain none
-    /// of these sizes, so the cv of a sample is smaller.
+    /// Sizes follow a power law above a smallest size. With a coefficient of variation (cv) of
+    /// about 1 or more, very rare sizes determine the variance, so that of most samples is smaller.
     Pareto,
-    /// One tenth of the sizes is large, and all other sizes are small. The coefficient of variation
-    /// is at most 3.
+    /// One tenth of the sizes is large, the others are small. The coefficient of variation is at
+    /// most 3.
     Bimodal,
 }
 
@@ -38,7 +37,6 @@ impl DistributionKind {
     }
 }
 
-/// The fraction of large blocks in a bimodal workload.
 const LARGE_SHARE: f64 = 0.1;
 
 impl fmt::Display for DistributionKind {
@@ -50,14 +48,13 @@ impl fmt::Display for DistributionKind {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distribution {
     pub shape: DistributionKind,
-    /// The mean of the sizes in bytes.
     pub mean: f64,
-    /// The coefficient of variation, which is the standard deviation divided by the mean.
+    /// The standard deviation divided by the mean.
     pub cv: f64,
 }
 
 impl Distribution {
-    /// Creates a distribution. `Err` states which values of `cv` are valid.
+    /// `Err` states which values of `cv` are valid.
     pub fn new(shape: DistributionKind, mean: f64, cv: f64) -> Result<Self, String> {
         let most = shape.max_cv();
         if shape == DistributionKind::Exponential && cv != 1.0 {
@@ -73,7 +70,7 @@ impl Distribution {
         Ok(Self { shape, mean, cv })
     }
 
-    /// Returns the quantile `u`: the size for which a fraction `u` of all sizes is smaller.
+    /// A fraction `u` of all sizes is smaller than this.
     fn quantile(&self, u: f64) -> f64 {
         let Self { shape, mean, cv } = *self;
         if cv == 0.0 {
@@ -87,8 +84,8 @@ impl Distribution {
                 (mean.ln() - variance / 2.0 + variance.sqrt() * normal_quantile(u)).exp()
             }
             DistributionKind::Pareto => {
-                // The exponent a of the power law follows from `cv^2 = 1 / (a (a - 2))`. The
-                // smallest size is `mean (a - 1) / a`.
+                // The exponent a follows from `cv^2 = 1 / (a (a - 2))`. The smallest size is
+                // `mean (a - 1) / a`.
                 let a = 1.0 + (1.0 + 1.0 / (cv * cv)).sqrt();
                 mean * (a - 1.0) / a * (1.0 - u).powf(-1.0 / a)
             }
@@ -112,9 +109,9 @@ fn rounded(bytes: f64, element: u64) -> u64 {
     ((bytes / element as f64).round().max(0.0) as u64).saturating_mul(element)
 }
 
-/// A table of sizes, because the computation of a quantile takes long. The interval from 0 to 1 is
-/// divided into parts of equal length. A quantile function never decreases, so if both ends of a
-/// part give the same size, every number in the part gives this size.
+/// A table of sizes for equal parts of the interval from 0 to 1, because the computation of a
+/// quantile takes long. A quantile function never decreases, so if both ends of a part give the
+/// same size, all of it does.
 pub(super) struct SizeTable {
     law: Distribution,
     element: u64,
@@ -128,8 +125,8 @@ impl SizeTable {
     const MAX_PARTS: u64 = 1 << 16;
     /// Draws for each part, so that the table takes little of their time.
     const DRAWS_PER_PART: u64 = 16;
-    /// The sizes at the ends of a part are moved apart by this fraction, which exceeds rounding
-    /// errors: the computed quantile of a larger number can be slightly smaller.
+    /// Rounding can make the computed quantile of a larger number smaller, so the sizes at the ends
+    /// of a part are moved apart by this fraction.
     const MARGIN: f64 = 1e-9;
 
     pub(super) fn new(law: Distribution, element: u64, draws: u64) -> Self {
@@ -157,7 +154,6 @@ impl SizeTable {
     }
 }
 
-/// Returns the quantile of the standard normal distribution.
 pub(super) fn normal_quantile(u: f64) -> f64 {
     Normal::standard().inverse_cdf(u)
 }

@@ -101,7 +101,6 @@ fn parse(content: &str, experts: Option<u64>) -> Result<Vec<Token>, (usize, Stri
 
 /// Parses one line. The result is empty if the line has no token.
 fn parse_line(line: &str, experts: Option<u64>) -> Result<Vec<u64>, String> {
-    // As in a list of edges, `#` starts a comment.
     let data = line.split('#').next().unwrap_or_default();
     let words = data.split([',', ' ', '\t']).filter(|word| !word.is_empty());
     let numbers = words.map(|word| {
@@ -136,14 +135,13 @@ struct TokensFile {
     lines: Vec<Token>,
     input: InputDigest,
     bytes: u64,
-    /// The number of experts; `None` for one expert on each node.
+    /// `None` stands for one expert on each node.
     experts: Option<u64>,
     placement: ExpertPlacement,
 }
 
 impl TokensFile {
-    /// Returns the tokens with the nodes of their experts. A node is listed once for each expert.
-    /// Errors if a node or an expert does not exist.
+    /// A node is listed once for each expert. Errors if a node or an expert does not exist.
     fn placed(&self, nodes: u64) -> Result<Vec<Vec<Vec<u32>>>, String> {
         let experts = self.experts.unwrap_or(nodes);
         let mut placed = vec![Vec::new(); nodes as usize];

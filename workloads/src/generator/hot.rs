@@ -80,8 +80,7 @@ mod tests {
     #[test]
     fn hot_receivers_are_common_and_receive_their_share() {
         let sizes = |seed| Hot { receivers: 2, share: 0.5, mean: 30 }.sizes(10, 1, seed).unwrap();
-        // Each sender has 300 bytes: 150 bytes for the two hot receivers, and 150 bytes for the
-        // other eight nodes.
+        // Of 300 bytes, 150 are for the two hot receivers, and 150 for the other eight nodes.
         let row = |seed: u64, from: u64| {
             (0..10).map(|to| sizes(seed).bytes(from, to)).collect::<Vec<u64>>()
         };

@@ -1,9 +1,9 @@
-//! Random sizes, either from one of five distributions, or by the rank of the destination (Zipf).
-//! Optionally only a fraction of the pairs has bytes.
+//! Random sizes from one of five distributions, or by the rank of the destination (Zipf),
+//! optionally for a fraction of the pairs.
 //!
-//! Each size is a quantile of the distribution at a random number in (0, 1) from ChaCha8, so that
-//! sizes are the same on every platform and with every version of the libraries. Row r of the
-//! matrix uses stream r, so that a larger network has the same first rows.
+//! A size is the quantile at a random number in (0, 1) from ChaCha8, so that it is the same on
+//! every platform and with every version of the libraries. Row r uses stream r, so that a larger
+//! network has the same first rows.
 
 use super::distribution::{Distribution, DistributionKind, SizeTable};
 use super::matrix::Matrix;
@@ -144,8 +144,7 @@ impl Pattern for Irregular {
 }
 
 impl Irregular {
-    /// Returns a function that draws one row of the matrix, in multiples of `element`. `rows` is
-    /// the number of rows that will be drawn.
+    /// Returns a function that draws a row in multiples of `element`. `rows` will be drawn.
     fn rows(&self, nodes: u64, rows: u64, element: u64, seed: u64) -> impl FnMut(u64, &mut [u64]) {
         let (table, sizes_by_rank) = match &self.law {
             SizeLaw::Independent(law) => {
@@ -172,17 +171,16 @@ impl Irregular {
     }
 }
 
-/// Sets the sizes of all but a random fraction (`density`) of the pairs of a row to 0. The random
-/// numbers come from other streams than the sizes, so that kept sizes do not depend on the density.
+/// Sets all sizes but a random fraction (`density`) to 0. Kept sizes do not depend on it, because
+/// the random numbers come from other streams.
 fn thin_row(sizes: &mut [u64], row: u64, density: f64, seed: u64) {
     const BEYOND: u64 = 1 << 32;
     let mut stream = Stream::new(seed, BEYOND + row);
     sizes.iter_mut().for_each(|size| *size = if stream.fraction() < density { *size } else { 0 });
 }
 
-/// A Zipf distribution: each sender ranks its destinations at random, and the number of bytes for
-/// the destination with rank r is proportional to r^-exponent. The bytes of a sender are
-/// `mean` times the number of nodes.
+/// Each sender ranks its destinations at random. The bytes for rank r are proportional to
+/// r^-exponent, in total `mean` times the number of nodes.
 #[derive(Debug, Clone, Copy)]
 struct Zipf {
     mean: f64,
@@ -192,8 +190,7 @@ struct Zipf {
 impl Zipf {
     const NAME: &'static str = "zipf";
 
-    /// Returns the size of the block for each rank of Zipf's law, in descending order. All sizes
-    /// are multiples of `element`.
+    /// Returns the size for each rank, in descending order, in multiples of `element`.
     fn sizes_by_rank(&self, nodes: u64, element: u64) -> Vec<u64> {
         let weights: Vec<f64> =
             (1..=nodes).map(|rank| (rank as f64).powf(-self.exponent)).collect();
@@ -264,8 +261,8 @@ mod tests {
         [336, 7000, 336, 336],
     ];
 
-    /// The expected number of kept sizes is a tenth of 40,000, with a standard deviation of 60. The
-    /// kept sizes must be equal to those of the dense matrix.
+    /// A tenth of 40,000 sizes is expected, with a standard deviation of 60. They must be those of
+    /// the dense matrix.
     #[test]
     fn a_sparse_matrix_keeps_a_share_of_the_sizes() {
         let [dense, sparse] = [1.0, 0.1].map(|density| {

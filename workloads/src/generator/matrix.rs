@@ -1,5 +1,5 @@
-//! A matrix of sizes, which has a size for each pair of nodes. It is read from a file with N rows
-//! of N byte counts, or drawn by another generator.
+//! A matrix with a size for each pair of nodes, from a file with N rows of N byte counts or another
+//! generator.
 
 use super::node_sizes::{NodeSizes, SizedBy};
 use super::{Generator, Pattern};
@@ -110,7 +110,7 @@ fn read_sizes(
     Ok((sizes, InputDigest::new(file, &content)))
 }
 
-/// The sizes of one workload from several files. Each repetition has one file.
+/// Each repetition has one file.
 #[derive(Debug)]
 struct MatrixFiles {
     all: Vec<Sizes>,
@@ -152,8 +152,8 @@ impl Pattern for MatrixFiles {
     }
 }
 
-/// Returns the arguments of the spec: the file name and, if the file contains fractions, the size
-/// by which they are multiplied.
+/// The arguments are the file name and, if the file has fractions, the size by which they are
+/// multiplied.
 fn arguments(input: &InputDigest, size: Option<u64>) -> Vec<(&'static str, String)> {
     let size = size.map(|bytes| ("bytes", format_size(bytes)));
     [(WORD, input.file.clone())].into_iter().chain(size).collect()
@@ -235,7 +235,7 @@ enum MatrixCells {
         /// The column of each size. Columns are in ascending order in each row.
         columns: Vec<u32>,
         bytes: Vec<u64>,
-        /// Finds a size faster than a search in `columns`. `None` above [`Matrix::MAX_NODES`]
+        /// Finds a size faster than a search in `columns`; `None` above [`Matrix::MAX_NODES`]
         /// nodes, where it would take too much memory.
         index: Option<SparseIndex>,
     },
@@ -262,8 +262,7 @@ impl Matrix {
     /// Bytes of a file: eight for each entry of the largest matrix.
     pub const MAX_TEXT: u64 = crate::file::MAX_BYTES;
 
-    /// Checks the number of nodes. The text of `Err` continues a sentence that begins with the name
-    /// of a workload.
+    /// `Err` continues a sentence that begins with the name of a workload.
     pub(crate) fn check_nodes(nodes: u64) -> Result<(), String> {
         let most = Self::MAX_NODES;
         if nodes > most {
@@ -280,9 +279,8 @@ impl Matrix {
         Self { nodes, cells: MatrixCells::Dense(bytes), largest }
     }
 
-    /// Creates a matrix row by row. `fill` receives the number of a row and a slice of zeros, into
-    /// which it writes the sizes of this row. If most sizes are 0, only the other sizes take
-    /// memory. The text of `Err` is as in [`Matrix::check_nodes`].
+    /// Creates a matrix row by row. `fill` writes the sizes of a row to a slice of zeros. If most
+    /// sizes are 0, only the others take memory. `Err` is as in [`Matrix::check_nodes`].
     pub(crate) fn from_rows(
         nodes: u64,
         mut fill: impl FnMut(u64, &mut [u64]),

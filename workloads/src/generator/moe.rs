@@ -1,5 +1,5 @@
-//! Expert-parallel dispatch in mixture-of-experts models. Each node has tokens. Each token is sent
-//! to its top experts, and each expert is located on a node.
+//! Expert-parallel dispatch in mixture-of-experts models: each token of a node is sent to the nodes
+//! of its top experts.
 
 use super::distribution::normal_quantile;
 use super::experts::{ExpertPlacement, MAX_EXPERTS};
@@ -65,7 +65,7 @@ struct Dispatch {
 }
 
 impl Dispatch {
-    /// Returns, for each expert, the probability that a token chooses it first.
+    /// The probability that a token chooses the expert first.
     fn shares(&self, seed: u64) -> Vec<f64> {
         // This stream of random numbers is not used for the tokens of any node.
         let mut stream = Stream::new(seed, u64::MAX);
@@ -80,8 +80,8 @@ impl Dispatch {
         match self.popularity {
             Popularity::Skew(skew) => of(skew),
             Popularity::Violation(violation) => {
-                // Find the skew by bisection: the largest share increases with it, from the mean to
-                // 1. After 100 bisections the interval cannot become smaller.
+                // Find the skew by bisection. The largest share increases with it, from the mean up
+                // to all. After 100 bisections the interval cannot become smaller.
                 let beyond = |skew: f64| {
                     of(skew).into_iter().fold(0.0, f64::max) * self.experts as f64 - 1.0
                 };
@@ -130,12 +130,11 @@ impl Dispatch {
     }
 }
 
-/// Draws several different experts for a token. Each draw chooses one of the remaining experts,
-/// with probabilities proportional to their shares.
+/// Draws different experts for a token, with probabilities proportional to their shares.
 struct ExpertSampler {
     cumulative: Vec<f64>,
-    /// For as many equal intervals of the sum as there are experts, the expert at the start of
-    /// each. A search from there takes two comparisons on average.
+    /// The expert at the start of each of as many equal intervals of the sum as there are experts.
+    /// A search from there takes two comparisons on average.
     guide: Vec<u32>,
     popularity: Vec<f64>,
 }
@@ -279,8 +278,7 @@ mod tests {
         }
     }
 
-    /// Sizes do not depend on how experts are found: a binary search gives the same ones. Some
-    /// fractions are exactly at the border between two experts or two intervals.
+    /// Some fractions are exactly at the border between two experts or two intervals.
     #[test]
     fn experts_are_found_as_by_a_binary_search() {
         for (experts, popularity) in [
@@ -324,8 +322,8 @@ mod tests {
         assert_eq!(at(ExpertPlacement::Cyclic), [0, 1, 2, 3, 0, 1, 2, 3]);
     }
 
-    /// The tokens of a dispatch are those of the all-to-all: with one expert on each node, all
-    /// copies of a token go to different nodes, so the sizes are equal.
+    /// With one expert on each node, all copies of a token go to different nodes, so the sizes are
+    /// those of the all-to-all.
     #[test]
     fn a_dispatch_has_the_tokens_of_the_all_to_all() {
         let moe = dispatch(8, 3, Popularity::Skew(1.0));

@@ -8,7 +8,6 @@ pub(super) enum SizedBy {
     Destination,
 }
 
-/// The number of bytes of each node's block.
 #[derive(Debug)]
 pub(super) struct NodeSizes {
     pub(super) bytes: Vec<u64>,

@@ -150,13 +150,11 @@ fn sheared(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     permutation(args, Map::Shear(by), (by != 1).then(|| ("by", by.to_string())))
 }
 
-/// Creates a permutation of the axes that has a name of its own.
 fn fixed(axes: &str, args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     permutation(args, Map::Axes(parse_axes(axes).unwrap_or_default()), None)
 }
 
-/// Parses the block size and creates the permutation. `own` is the argument that only this kind of
-/// permutation has, in canonical form.
+/// `own` is the canonical argument that only this kind of permutation has.
 fn permutation(
     args: &mut Args<'_>,
     map: Map,
@@ -177,8 +175,8 @@ struct Permutation {
 
 #[derive(Debug)]
 enum Map {
-    /// One entry for each axis of the image: the axis from which the coordinate is taken, and
-    /// whether it is negated. Axes without an entry keep their coordinates.
+    /// The axis from which each coordinate of the image is taken, and whether it is negated. Axes
+    /// without an entry keep their coordinates.
     Axes(Vec<(usize, bool)>),
     Reflect,
     /// Added to the coordinates: a distance for each axis, or one for all.
@@ -218,8 +216,8 @@ impl Pattern for Permutation {
 }
 
 impl Map {
-    /// Returns how to compute each coordinate of an image on a grid. The text of `Err` continues a
-    /// sentence that begins with the name of the workload.
+    /// Returns how to compute each coordinate of an image. `Err` continues a sentence that begins
+    /// with the name of the workload.
     fn over(&self, radices: &[u64]) -> Result<Vec<ImageAxis>, String> {
         let d = radices.len();
         let same = |axis| ImageAxis { axis, negated: false, plus: 0, sheared: 0 };

@@ -14,14 +14,12 @@ impl Stream {
         Self(rng)
     }
 
-    /// Returns a random number in (0, 1) with 53 random bits. The interval is divided into 2^53
-    /// equal parts, and the number is the middle of one of them. Thus it is never 0 or 1.
+    /// Returns the middle of one of 2^53 equal parts of (0, 1), and thus never 0 or 1.
     pub(super) fn fraction(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
-    /// Returns a random number from 0 to `n - 1` by scaling 64 random bits. Libraries have
-    /// functions for this, but their results may change with the version.
+    /// Scales 64 random bits to 0 to `n - 1`. The results of libraries may change with the version.
     pub(super) fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(n)) >> 64) as u64
     }

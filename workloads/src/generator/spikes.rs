@@ -1,8 +1,8 @@
 //! `one-spike` and `transpose`: each node has one large block (spike) for one node, and small
 //! blocks for all others.
 //!
-//! There is no table of N x N sizes. The total from some origins to some destinations is the number
-//! of pairs times the small size, plus the difference of the sizes for each spike among them.
+//! Totals need no table of N x N sizes: they are the number of pairs times the small size, plus the
+//! difference for each spike.
 
 use super::random::Stream;
 use super::{Generator, Pattern};
@@ -82,17 +82,15 @@ pub struct Spikes {
 }
 
 impl Spikes {
-    /// Creates spikes with random destinations (Liu et al., Pattern 1). The destination of a spike
-    /// may be its origin. Several spikes may have the same destination.
+    /// The destination of each spike is random (Liu et al., Pattern 1), and may be its origin.
     pub fn at_random(nodes: u64, max: u64, rest: u64, seed: u64) -> Self {
         let mut stream = Stream::new(seed, 0);
         let to = (0..nodes).map(|_| stream.below(nodes) as u32).collect();
         Self { max, rest, to }
     }
 
-    /// Creates the spikes of a transpose (Liu et al., Pattern 2). The nodes form a square array,
-    /// and the destination of the spike of node (r, c) is node (c, r). Returns `None` if the number
-    /// of nodes is not a square.
+    /// In a square array, the spike of node (r, c) is for node (c, r) (Liu et al., Pattern 2).
+    /// `None` if the number of nodes is not a square.
     pub fn transpose(nodes: u64, max: u64, rest: u64) -> Option<Self> {
         let side = nodes.isqrt();
         let to = (0..nodes).map(|i| ((i % side) * side + i / side) as u32).collect();
