@@ -14,8 +14,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<ExitStatus, Failure> {
     let cases =
         args.experiment.as_deref().map(|path| run::cases_in(path, &args.plugins)).transpose()?;
     output::refuse_inputs(&args.out, cases.iter().flat_map(run::input_files))?;
-    // Only an experiment file determines the order of the cases, and which cases are missing.
-    // Without it, keep the order of the input files.
+    // Only an experiment file determines the order of the cases, and which are missing.
     let merged = match &cases {
         Some(cases) => shards.in_case_order(|| cases.iter().map(|case| case.id())),
         None => shards.in_file_order(),

@@ -230,8 +230,7 @@ impl Rows {
                 rows.in_case_order(|| cases.iter().map(Case::id)).map_err(|e| failed(&e))?;
             rewrite(path, rows.rows(&order).map(|row| row.map_err(io::Error::other)))
         };
-        // From now on, lock the new file instead of the old one. If sorting fails, the unsorted
-        // file remains and contains all rows.
+        // Lock the new file from now on. If sorting fails, the unsorted file remains.
         match sorted() {
             Ok(file) => {
                 *lock = file;

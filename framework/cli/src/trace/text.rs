@@ -85,8 +85,7 @@ impl<W: Write> Text<W> {
         }
     }
 
-    /// Returns the printed number of a step. Printed numbers only count steps with messages between
-    /// nodes.
+    /// Returns the printed number of a step, which counts only steps with messages between nodes.
     fn printed(&self, schedule_step: u64) -> usize {
         self.steps.partition_point(|step| *step <= schedule_step)
     }
