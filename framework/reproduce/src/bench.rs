@@ -1,5 +1,4 @@
-//! Runs of cases for reproductions of papers. They use the same code as `swapmeet run`, but any
-//! failed case is an error.
+//! Runs of cases for reproductions, as in `swapmeet run`, except that any failed case is an error.
 
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 use swapmeet_core::simulation::step::StepFacts;
@@ -30,7 +29,6 @@ impl From<String> for ReproduceError {
     }
 }
 
-/// The result of running an algorithm on a topology.
 #[derive(Debug)]
 pub struct Run {
     /// The rows, sorted by seed, then by workload, and then by machine.
@@ -46,9 +44,8 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// Creates a bench that runs cases with the plugins in `registry`. `timeout_secs` is the time
-    /// limit of each case. Cases that share a schedule run as a group; before each group,
-    /// `on_start` is called with the first case of the group.
+    /// `timeout_secs` is the time limit of each case. `on_start` is called with the first case of
+    /// each group of cases that share a schedule.
     pub fn new(
         registry: &'a Registry,
         timeout_secs: Option<f64>,
@@ -57,8 +54,7 @@ impl<'a> Bench<'a> {
         Self { registry, timeout_secs, on_start }
     }
 
-    /// Runs an algorithm on a topology, once for each workload, machine and seed from 0 to
-    /// `seeds - 1`.
+    /// Runs an algorithm for each workload, machine and seed from 0 to `seeds - 1`.
     pub fn run(
         &self,
         topology: &str,
@@ -107,10 +103,8 @@ impl<'a> Bench<'a> {
             ..Experiment::default()
         };
         let cases = cases(&experiment, self.registry).map_err(Box::new)?;
-        // Run the cases in groups that share a schedule. Cases with different seeds share a
-        // schedule only if all blocks have the same size. Cases with different machines share one
-        // only if ranks wait for arrivals on both machines or on neither. The returned rows are in
-        // the order of the cases.
+        // Cases share a schedule if all blocks have the same size or the seed is the same, and if
+        // ranks wait for arrivals on all machines or on none. Rows are in the order of the cases.
         let mut rows = vec![Record::default(); cases.len()];
         let mut open: Vec<usize> = (0..cases.len()).collect();
         while let Some(first) = open.first().map(|first| &cases[*first]) {
@@ -141,8 +135,7 @@ struct StepRecorder(Vec<StepFacts>);
 impl Listener for StepRecorder {
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         let ScheduleEvent::Step(step) = event else { return };
-        // Step 1 begins a new plan. If the schedule is planned more than once, for several sizes or
-        // numbers of ports, only the steps of the last plan are kept.
+        // Keep only the last plan, if several sizes or numbers of ports need their own.
         if step.number == 1 {
             self.0.clear();
         }

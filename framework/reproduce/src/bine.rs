@@ -5,8 +5,7 @@ use crate::engine::Engine;
 use crate::formula::Value;
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
-/// A listener that adds up the load that crosses from one group of consecutive nodes to another.
-/// The result is the average over all positions of the group boundaries.
+/// The load between groups of consecutive nodes, averaged over all positions of their boundaries.
 struct Crossing {
     /// For each number of nodes in a group, the load.
     loads: Vec<(u64, f64)>,
@@ -21,8 +20,8 @@ impl Listener for Crossing {
         for transfer in step.transfers {
             let distance = u64::from(transfer.from.abs_diff(transfer.to));
             for (group, load) in &mut self.loads {
-                // Multiply the load by the fraction of group boundary positions that separate the
-                // sender from the receiver.
+                // This is the fraction of positions of a boundary that separate sender and
+                // receiver.
                 *load += transfer.load as f64 * distance.min(*group) as f64
                     / *group as f64
                     / step.segments as f64;
@@ -32,7 +31,7 @@ impl Listener for Crossing {
 }
 
 /// `links.crossing(algorithm, workload, groups)`: the load between groups of 1,024 neighbouring
-/// ranks, for each number of ranks in a group.
+/// ranks, for each size of a group.
 pub(crate) fn call(
     engine: &Engine<'_>,
     name: &str,

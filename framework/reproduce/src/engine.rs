@@ -1,9 +1,9 @@
 //! Makes the tables of a paper from its data file in `papers/`.
 //!
-//! A file has the experiments of the paper (`[run.NAME]`) and its tables (`[[table]]`). The lines of
-//! a table are loops over lists in the data; each pass adds cells. A cell has the value of the
-//! paper, our value, and the kind of agreement that is expected (see [`verdict`]). All texts are
-//! templates, whose formulas can name everything that is in scope:
+//! A file has experiments (`[run.NAME]`) and tables (`[[table]]`). The lines of a table are loops
+//! over lists in the data, of which each pass adds cells: the value of the paper, our value, and
+//! the expected kind of agreement (see [`verdict`]). All texts are templates, whose formulas can
+//! name what is in scope:
 //!
 //! - the variables of the loops (`each`): an element, its keys if it is a map, and its position
 //!   `NAME_index`,
@@ -25,7 +25,6 @@ use std::rc::Rc;
 use swapmeet_core::simulation::step::StepFacts;
 use swapmeet_results::Record;
 
-/// A paper whose experiments can be repeated.
 #[derive(Debug)]
 pub struct Paper {
     /// The name of the paper on the command line.
@@ -45,7 +44,6 @@ impl Paper {
     }
 }
 
-/// The contents of a data file.
 #[derive(Debug, Deserialize)]
 struct Contents {
     #[serde(default)]
@@ -68,7 +66,6 @@ struct Contents {
     data: BTreeMap<String, Value>,
 }
 
-/// An experiment.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RunData {
@@ -146,8 +143,8 @@ struct CellData {
 enum Note {
     Always(Template),
     If {
-        /// The condition. The variable `verdict` is the text of the verdict, and `off` if it is a
-        /// percentage. `paper` and `ours` are the compared values.
+        /// The condition, with the text of the verdict as `verdict`, the percentage as `off` if it
+        /// is one, and the compared values as `paper` and `ours`.
         when: Formula,
         text: Template,
     },
@@ -188,8 +185,8 @@ struct Erratum {
 struct Omission {
     what: String,
     why: String,
-    /// Whether the item cannot be known from the paper ([`Verdict::Unknown`]). In that case, `why`
-    /// states what we assume or do instead.
+    /// Whether the paper leaves the item open ([`Verdict::Unknown`]); `why` then states what we
+    /// assume or do instead.
     #[serde(default)]
     unknown: bool,
 }
@@ -222,8 +219,8 @@ impl<'a> Engine<'a> {
         paper: &'a Paper,
         bench: Option<&'a Bench<'a>>,
     ) -> Result<Self, ReproduceError> {
-        // Convert TOML to plain values first. If each type were deserialized directly from TOML,
-        // that code would take a third of the compile time of this crate.
+        // If each type were deserialized directly from TOML, that would take a third of the compile
+        // time of this crate.
         let values: serde_json::Value = toml::from_str(paper.data).map_err(|e| e.to_string())?;
         let contents = Contents::deserialize(values).map_err(|e| e.to_string())?;
         Ok(Self {
@@ -239,7 +236,6 @@ impl<'a> Engine<'a> {
         self.bench.expect("formulas that are evaluated without a bench name no runs")
     }
 
-    /// Returns a scope with the data of the file and with further variables.
     pub(crate) fn scope(&self, variables: &[(&str, Value)]) -> Scope<'_> {
         let bound = variables.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
         Scope {
@@ -316,7 +312,6 @@ impl<'a> Engine<'a> {
         self.run_all(all)
     }
 
-    /// Runs experiments whose outcome is not known yet.
     pub(crate) fn run_all(
         &self,
         all: impl IntoIterator<Item = Specs>,
@@ -352,7 +347,6 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// Returns the result of a calculation, which is made only once.
     fn once(
         &self,
         key: &str,
@@ -428,8 +422,7 @@ impl CellData {
 /// - `formula`: equal except for rounding errors; `printed`: equal in the digits that the cell
 ///   shows; `exact`: equal as texts,
 /// - `at most`, `at least`: the paper's value is a bound,
-/// - all others are verdicts without a comparison. `declared` is a value that the algorithm
-///   declares.
+/// - `declared`: a value that the algorithm declares, which like all others is not compared.
 ///
 /// A claim is decided by the key `holds` of its cell.
 fn verdict(
@@ -477,7 +470,6 @@ impl<'a> Scope<'a> {
         Scope { engine: self.engine, outer: Some(self), bound, lets: None }
     }
 
-    /// Visits all passes of nested loops.
     fn each(
         &self,
         axes: &[Axis],
@@ -503,7 +495,6 @@ impl<'a> Scope<'a> {
         Ok(Kind::named(&name).ok_or_else(|| format!("`{name}` is no kind of cells"))?)
     }
 
-    /// Returns the value of a formula.
     pub(crate) fn value(&self, formula: &str) -> Result<Value, ReproduceError> {
         Formula::try_from(formula.to_owned())?.value(self)
     }
@@ -512,7 +503,6 @@ impl<'a> Scope<'a> {
         Formula::try_from(formula.to_owned())?.number(self)
     }
 
-    /// Returns the specs of a run in this scope.
     fn specs(&self, run: &str) -> Result<Specs, ReproduceError> {
         let data = self.engine.contents.run.get(run);
         let data = data.ok_or_else(|| format!("there is no run `{run}`"))?;

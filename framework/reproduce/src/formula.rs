@@ -1,10 +1,10 @@
-//! Formulas in the notation of papers, such as `2 log(2q+1, n/4q) + 1`, and texts that contain
-//! them, such as `{steps} of {all}`. Both are parsed from the data files of papers.
+//! Formulas of data files in the notation of papers, such as `2 log(2q+1, n/4q) + 1`, and texts
+//! that contain them, such as `{steps} of {all}`.
 //!
-//! Adjacent factors are multiplied. This multiplication binds tighter than division, as in print:
-//! `n/4q` is n divided by 4q. A name of [`FUNCTIONS`] is a function, and a name with a point before
-//! a parenthesis, such as `net.degree(spec)`, is a calculation in Rust. Any other name is a
-//! variable. `sum(x in list, x^2)` is a formula for each element of a list.
+//! Adjacent factors are multiplied, before division as in print: `n/4q` is n divided by 4q. A name
+//! of [`FUNCTIONS`] is a function, a name with a point before a parenthesis, such as
+//! `net.degree(spec)`, a calculation in Rust, and any other name a variable. `sum(x in list, x^2)`
+//! is a formula for each element of a list.
 
 use crate::bench::ReproduceError;
 use crate::report::{number, same};
@@ -77,7 +77,6 @@ impl From<&str> for Value {
 pub(crate) trait Names {
     /// Returns the value of a variable; `None` if there is no such variable.
     fn variable(&self, name: &str) -> Result<Option<Value>, ReproduceError>;
-    /// Returns the result of a calculation in Rust.
     fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, ReproduceError>;
     /// Returns the value of a formula if one more variable has a value.
     fn with(&self, name: &str, value: Value, formula: &Node) -> Result<Value, ReproduceError>;
@@ -86,8 +85,7 @@ pub(crate) trait Names {
 /// The variable that states that logarithms are rounded up. No formula can name it.
 const ROUNDED: &str = "rounded logarithms";
 
-/// Rounds up to an integer that is at least 0. A value that exceeds an integer only by a rounding
-/// error becomes that integer, not the next one.
+/// Rounds up to an integer that is at least 0, except for a rounding error.
 fn up(x: f64) -> f64 {
     (x - 1e-9).ceil().max(0.0)
 }
@@ -104,7 +102,8 @@ fn up(x: f64) -> f64 {
 ///   `numbers('4x8')` is the list of the integers in a text. `decimal(x, n)` is a number with n
 ///   decimals, and `brief(x)` one with at most two.
 /// - `value(text)` is the value of a formula in the data. `has(x)` is 1 if there is a variable x.
-/// - `rounded(x)` is x with logarithms rounded up, because a schedule needs a whole number of steps.
+/// - `rounded(x)` is x with logarithms rounded up, because a schedule needs a whole number of
+///   steps.
 const FUNCTIONS: [(&str, usize); 24] = [
     ("log", 2),
     ("max", 2),
@@ -133,8 +132,8 @@ const FUNCTIONS: [(&str, usize); 24] = [
 ];
 
 /// Functions of a formula for each element of a list: `count(x in list, x > 2)`. `each` is the list
-/// of its values, and `all` is that list without its inner brackets. `with(x = 2, x^2)` is a formula
-/// in which a variable has a value. If an element is a map, its keys are variables, too.
+/// of its values, and `all` that list without inner brackets. `with(x = 2, x^2)` gives a variable a
+/// value. The keys of a map are variables, too.
 const AGGREGATES: [&str; 9] =
     ["sum", "product", "mean", "most", "least", "count", "each", "all", "with"];
 
@@ -316,8 +315,8 @@ struct Reader<'a> {
     at: usize,
 }
 
-/// The binary operators, from those that bind least to those that bind most. Those of a level are
-/// evaluated from left to right.
+/// The binary operators, from those that bind least to those that bind most, each evaluated from
+/// left to right.
 const OPERATORS: [&[&str]; 5] =
     [&["or "], &["and "], &["<=", "<", "=", ">=", ">"], &["+", "-"], &["/"]];
 
@@ -434,9 +433,8 @@ impl Reader<'_> {
     }
 }
 
-/// A text that contains formulas, such as `{steps} of {all}`. A format can follow a formula:
-/// `{x:.2}` has two decimals, `{x:.digits}` has as many as a variable says, and `{x:n}` has at most
-/// two.
+/// A text with formulas, such as `{steps} of {all}`. `{x:.2}` has two decimals, `{x:.digits}` as
+/// many as a variable says, and `{x:n}` at most two.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Template(Vec<Piece>);

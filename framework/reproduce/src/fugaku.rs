@@ -1,5 +1,4 @@
-//! Measurements on Fugaku and LUMI, and the fit of costs to them. The measurements are medians of
-//! repeated runs. They come from PICO, a benchmark of collectives.
+//! Medians of repeated runs on Fugaku and LUMI, measured by PICO, and the fit of costs to them.
 
 use crate::bench::ReproduceError;
 use crate::engine::Engine;
@@ -17,12 +16,11 @@ const FILES: [(&str, &str); 2] = [
 ];
 
 /// - `medians.of(file, family, shapes)`: the medians of a file, see [`medians`].
-/// - `medians.scopes(file, family, shapes)`: a line of summary tables for each algorithm. It covers
-///   the sizes to which no parameters are fitted.
-/// - `counterparts.of(library)`: for each measured algorithm, the algorithm of this project that
-///   sends the same messages.
-/// - `fit.costs(samples)`: costs that are fitted to samples. A sample has the measured time and the
-///   coefficients of the costs. `fit.error(samples, costs)` is the error factor.
+/// - `medians.scopes(file, family, shapes)`: a line of summary tables for each algorithm, over the
+///   sizes to which no parameters are fitted.
+/// - `counterparts.of(library)`: the algorithms of this project that send the same messages.
+/// - `fit.costs(samples)`: costs that are fitted to measured times with coefficients.
+///   `fit.error(samples, costs)` is the error factor.
 /// - `fit.settings(names, costs)`: the settings of a machine with these costs.
 /// - The calculations of [`judge::call`].
 pub(crate) fn call(
@@ -81,13 +79,13 @@ fn numbers(list: &Value) -> Result<Vec<f64>, String> {
     list.list()?.iter().map(Value::number).collect()
 }
 
-/// A median time that PICO measured. Its keys are `shape`, `collective`, `algorithm`, `workload`,
-/// `bytes`, `is_of_library` and `us`. On Fugaku, the shape is the sides of the torus; on LUMI, the spec of the network.
-/// The bytes are the size of the larger of a rank's two buffers (send and receive).
+/// A median time with the keys `shape`, `collective`, `algorithm`, `workload`, `bytes`,
+/// `is_of_library` and `us`. The shape is the sides of the torus on Fugaku, and the spec of the
+/// network on LUMI. The bytes are those of the larger of a rank's two buffers.
 type Median = BTreeMap<String, Value>;
 
-/// Reads the medians of a file of result rows, sorted by the position of the shape in `shapes`, by
-/// shape, and by algorithm. All topologies in the file begin with `family`; the rest is the shape.
+/// Reads the medians of a file by the position of their shape in `shapes`, and by algorithm. All
+/// topologies in the file begin with `family`; the rest is the shape.
 fn medians(file: &str, family: &str, shapes: &Value) -> Result<Vec<Median>, ReproduceError> {
     let (file, text) = FILES
         .into_iter()

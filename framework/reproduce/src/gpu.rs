@@ -1,8 +1,8 @@
-//! Measurements of collectives on clusters of GPUs by NCCL, RCCL and similar libraries, and the
-//! predictions for them. Every row names a system, which stands for a topology and a machine.
+//! Measurements of collectives on clusters of GPUs by NCCL, RCCL and similar libraries, with
+//! predictions. Every row names a system, which stands for a topology and a machine.
 //!
-//! The library chooses an algorithm and a protocol, unless the row states them. The prediction is
-//! then the shortest time of all candidates. Each candidate is a run of a verified schedule.
+//! If the row does not state the algorithm and the protocol, the library chooses them, and the
+//! prediction is the shortest time of all candidates, each a run of a verified schedule.
 
 use crate::bench::ReproduceError;
 use crate::engine::{Engine, Specs};
@@ -47,14 +47,14 @@ pub fn aws_winners(system: &str) -> Vec<Winner> {
         .collect()
 }
 
-/// - `gpu.points(constants)`: the measured rows with their predictions. `constants` has the settings
-///   of the machine `nccl`: those of the set of a row, if it has any, otherwise those of the key
-///   `all`. The keys of a point are `set`, `system`, `collective`, `algorithm`, `protocol`, `bytes`,
-///   `us` and `is_scored`, and the predictions `predicted`, `chosen`, `nccl` and `sheet`.
-/// - `gpu.winners(constants, most_gpus)`: the cells of AWS's tables with at most this number of GPUs.
-///   `constants` has the settings for each platform.
+/// - `gpu.points(constants)`: the measured rows with their predictions. `constants` has the
+///   settings of the machine `nccl` for the set of a row, or for the key `all`. The keys of a point
+///   are `set`, `system`, `collective`, `algorithm`, `protocol`, `bytes`, `us` and `is_scored`, and
+///   the predictions `predicted`, `chosen`, `nccl` and `sheet`.
+/// - `gpu.winners(constants, most_gpus)`: the cells of AWS's tables with at most this number of
+///   GPUs. `constants` has the settings for each platform.
 /// - `gpu.tuning(_)`: values of published logs, and those of the formulas of [`nccl`].
-/// - `gpu.factor(pairs)`: the error factor of pairs of a predicted and a measured time.
+/// - `gpu.factor(pairs)`: the error factor of predicted and measured times.
 /// - The calculations of [`judge::call`].
 pub(crate) fn call(
     engine: &Engine<'_>,
@@ -84,8 +84,8 @@ pub(crate) fn call(
 /// A time with the algorithm and the protocol that reach it.
 type Choice = (f64, Algorithm, String);
 
-/// Returns the machine of an algorithm at a place. `constants` replace those of the preset `nccl`; a
-/// spec lists them, such as `launch_us=9,protocols=LL:..`.
+/// Returns the machine at a place. `constants` replace those of the preset `nccl`, as in a spec:
+/// `launch_us=9,protocols=LL:..`.
 fn machine(
     place: &Place,
     (constants, floor_us): (&str, Option<f64>),
@@ -98,12 +98,10 @@ fn machine(
     machine.with(&[("floor_us", &*floor)]).map_err(|(_, e)| e.to_string().into())
 }
 
-/// A place whose times are predicted: its constants, its floor if it is known, and the algorithms
-/// that the library can choose.
+/// A place to predict, its constants, its floor if known, and the algorithms to choose from.
 type Wanted = (Place, String, Option<f64>, Vec<Candidate>);
 
-/// Predicts the times of places: for each place, the candidates with their times, the fastest
-/// first.
+/// Returns the candidates of each place with their times, the fastest first.
 fn predict(engine: &Engine<'_>, wanted: &[Wanted]) -> Result<Vec<Vec<Choice>>, ReproduceError> {
     // First collect all runs, so that those with the same schedule are run together.
     let mut candidates = Vec::new();
@@ -253,8 +251,8 @@ fn points(engine: &Engine<'_>, constants: &Value) -> Result<Value, ReproduceErro
     Ok(Value::List(all))
 }
 
-/// The cells of AWS's tables of the fastest algorithm and protocol. The tables of a platform without
-/// LL never name it, so it is no candidate there.
+/// The fastest algorithm and protocol in AWS's tables. Those of a platform without LL never name
+/// it, so it is no candidate.
 fn winners(
     engine: &Engine<'_>,
     constants: &Value,
@@ -325,8 +323,7 @@ fn winners(
 mod tests {
     use super::*;
 
-    /// Rows under a licence that does not permit them here, and rows without a public address, are
-    /// in none of the files of this program.
+    /// Rows under another licence, or without a public address, are in no file of this program.
     #[test]
     fn every_row_names_its_source_and_a_licence_that_permits_it() {
         const LICENCES: [&str; 6] =
@@ -343,8 +340,7 @@ mod tests {
         }
     }
 
-    /// Two computers of eight H200 with 400 GB/s: an allreduce by a ring sends 15/8 of the vector
-    /// out of a computer.
+    /// Of two computers of eight H200 with 400 GB/s, a ring sends 15/8 of the vector out of each.
     #[test]
     fn the_data_sheet_counts_only_bytes() {
         let place = Place::parse("p5en:2x8", "allreduce", 8_000_000);

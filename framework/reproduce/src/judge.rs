@@ -1,12 +1,12 @@
-//! Measures of the quality of predictions, which are compared with measured times.
+//! Measures of the quality of predictions.
 //!
 //! - The *error factor* is the geometric mean of max(p/m, m/p), where p is a predicted and m the
 //!   measured time. It is 1 if all predictions are exact.
 //! - An *ordered pair* is a pair of algorithms whose order is predicted correctly.
 //! - The *regret* is the measured time of the algorithm that is predicted to be fastest, divided by
-//!   the measured time of the algorithm that is fastest.
-//! - A *fixed choice* is a baseline that predicts nothing: for each collective, it always names the
-//!   same algorithm. It is the best one in hindsight, which no user knows before the measurement.
+//!   that of the fastest algorithm.
+//! - A *fixed choice* predicts nothing: it always names the same algorithm for a collective, the
+//!   best one in hindsight, which no user knows before the measurement.
 
 use crate::bench::ReproduceError;
 use crate::formula::Value;
@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use swapmeet_bridges::fit::linear::error_factor;
 
 /// - `judge.error_factor(samples)`, `judge.ordered_pairs(samples)` and `judge.regret(samples)`: the
-///   measures of [`Sample`]s as lists, which are empty if no sample can be judged. A sample is the
-///   list of its fields.
+///   measures of [`Sample`]s as lists, which are empty if no sample can be judged. Samples are
+///   lists of fields.
 /// - `judge.fixed_pairs(samples)` and `judge.fixed_regret(samples)`: the same measures for the best
 ///   fixed choice.
 /// - `judge.worst(samples)`: the sample with the largest error, and the error factor of the others.
@@ -74,13 +74,11 @@ struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    /// Returns the measured time of the fastest algorithm.
     fn best(&self) -> f64 {
         self.times.values().map(|(_, measured)| *measured).fold(f64::INFINITY, f64::min)
     }
 }
 
-/// Groups the samples by workload and shape.
 fn choices(samples: &[Sample]) -> Vec<Choice<'_>> {
     type Implementations = Vec<(f64, f64)>;
     let mut groups: BTreeMap<[&str; 2], BTreeMap<&str, Implementations>> = BTreeMap::new();
@@ -88,8 +86,8 @@ fn choices(samples: &[Sample]) -> Vec<Choice<'_>> {
         let algorithms = groups.entry([shape, workload]).or_default();
         algorithms.entry(algorithm).or_default().push((*predicted_us, *measured_us));
     }
-    // If an algorithm has several implementations, all of them have the same prediction. Use the
-    // geometric mean of their measured times.
+    // Implementations of an algorithm have the same prediction and the geometric mean of their
+    // times.
     let mean = |times: Implementations| {
         let sum: f64 = times.iter().map(|(_, measured)| measured.ln()).sum();
         (times[0].0, (sum / times.len() as f64).exp())
@@ -103,8 +101,8 @@ fn choices(samples: &[Sample]) -> Vec<Choice<'_>> {
     choices
 }
 
-/// Returns the number of pairs of algorithms whose order is predicted correctly, and the number of
-/// all pairs; `None` if there are no pairs. Two algorithms with the same measured time are no pair.
+/// Returns the number of pairs that are ordered correctly, and of all pairs; `None` if there are
+/// none. Algorithms with the same measured time are no pair.
 fn ordered_pairs(samples: &[Sample]) -> Option<(u64, u64)> {
     let (mut right, mut all) = (0, 0);
     for Choice { times, .. } in choices(samples) {
@@ -122,8 +120,7 @@ fn ordered_pairs(samples: &[Sample]) -> Option<(u64, u64)> {
     (all > 0).then_some((right, all))
 }
 
-/// Returns the mean and the largest regret; `None` if no workload was measured with at least two
-/// algorithms.
+/// `None` if no workload was measured with at least two algorithms.
 fn regret(samples: &[Sample]) -> Option<(f64, f64)> {
     let regret = |choice: Choice<'_>| {
         let chosen = choice.times.values().min_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -137,12 +134,10 @@ fn mean_and_most(regrets: &[f64]) -> Option<(f64, f64)> {
     Some((regrets.iter().sum::<f64>() / regrets.len() as f64, most))
 }
 
-/// Returns the number of pairs that are ordered correctly if, of each two algorithms of a
-/// collective, the one that is faster in more cases is always said to be faster. Also returns the
-/// number of all pairs; `None` if there are no pairs.
+/// Returns the correctly ordered pairs, and all pairs, if of each two algorithms of a collective
+/// the one that is faster in more cases is always said to be; `None` if there are no pairs.
 fn fixed_pairs(samples: &[Sample]) -> Option<(u64, u64)> {
-    // For each pair of algorithms of a collective, the number of cases in which the first one is
-    // faster, and in which the second one is.
+    // The cases in which the first, and in which the second of a pair of algorithms is faster.
     let mut wins: BTreeMap<[&str; 3], [u64; 2]> = BTreeMap::new();
     let choices = choices(samples);
     for Choice { collective, times } in &choices {
@@ -159,9 +154,9 @@ fn fixed_pairs(samples: &[Sample]) -> Option<(u64, u64)> {
     (all > 0).then_some((right, all))
 }
 
-/// Returns the mean and the largest regret of the algorithm of each collective whose mean regret is
-/// the smallest, of the algorithms that were measured in every case of the collective. `None` if no
-/// workload was measured with at least two algorithms. Errors if a collective has no such algorithm.
+/// Returns the mean and the largest regret of the algorithm of each collective with the smallest
+/// mean, of those that were measured in every case. `None` as for [`regret`]. Errors if a
+/// collective has no such algorithm.
 fn fixed_regret(samples: &[Sample]) -> Result<Option<(f64, f64)>, String> {
     let mut collectives: BTreeMap<&str, Vec<Choice<'_>>> = BTreeMap::new();
     for choice in choices(samples) {

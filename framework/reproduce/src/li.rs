@@ -1,5 +1,3 @@
-//! Li, Peng & Chu: the values that the paper states for a network.
-
 use crate::bench::ReproduceError;
 use crate::engine::Engine;
 use crate::formula::Value;
@@ -7,8 +5,8 @@ use crate::formula::Value;
 /// The values that the paper states for a network.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Published {
-    /// Size, node-degree, diameter and bisection of a dual-net, computed by Theorem 1. The
-    /// bisection is only an upper bound, because smaller cuts exist.
+    /// Size, node-degree, diameter and bisection by Theorem 1. Smaller cuts than the bisection
+    /// exist.
     pub theorem_1: Option<[u64; 4]>,
     /// Size, node-degree and diameter according to Table I.
     pub table_1: Option<[u64; 3]>,
@@ -17,7 +15,6 @@ pub struct Published {
 }
 
 impl Published {
-    /// Returns the values that the paper states for the network with this spec.
     pub fn of(spec: &str) -> Result<Self, ReproduceError> {
         let paper = crate::papers().iter().find(|paper| paper.name == "li");
         let engine = Engine::new(paper.expect("`li` is a paper"), None)?;

@@ -1,9 +1,8 @@
 //! Reproduces the tables of papers and compares them cell by cell.
 //!
 //! A paper is data: a file in `papers/` has its experiments, tables, values, formulas and errors,
-//! and `engine` makes the tables from it. A module of a paper has the calculations that its formulas
-//! call. The values of this program come from runs of verified schedules, or are computed from
-//! these runs.
+//! from which `engine` makes the tables, and a module has the calculations that formulas call. Our
+//! values are results of verified schedules.
 
 #![allow(
     clippy::expect_used,

@@ -3,7 +3,6 @@
 use swapmeet_core::spec::format_size;
 use swapmeet_core::system::{self, LibraryAlgorithm, System};
 
-/// The algorithms of a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Algorithm {
     Ring,
@@ -84,7 +83,6 @@ impl Place {
         format!("{}/uniform:{}", self.collective, format_size(block))
     }
 
-    /// Returns the algorithms that the library can choose.
     pub(crate) fn library(&self) -> Vec<Candidate> {
         let all = self.kind.library(&self.collective, self.domains, self.gpus);
         all.into_iter()

@@ -1,6 +1,5 @@
-//! Liu, Wang & Prasanna: the stages of a schedule. Messages and steps are counted as in the paper: a
-//! node's message to itself counts as a message. If nothing else is sent at that time, it counts as
-//! a separate step.
+//! Liu, Wang & Prasanna: the stages of a schedule. As in the paper, a node's message to itself
+//! counts as a message, and as a separate step if nothing else is sent at that time.
 
 use crate::bench::ReproduceError;
 use crate::engine::Engine;
@@ -9,10 +8,10 @@ use std::collections::BTreeMap;
 use swapmeet_core::delivery::traced::Proof;
 use swapmeet_core::simulation::listener::{Listener, LocalCopy, ScheduleEvent};
 
-/// - `stages.of(algorithm, p)`: the stages of an algorithm on p nodes, each of which sends p bytes to
-///   each other node. They are maps with the fields of [`Stage`].
-/// - `stages.receivers(p, senders, i)`: the receivers of the messages of some nodes in step i, from
-///   0, of the first stage of `four-stage`; 0 if a node does not send.
+/// - `stages.of(algorithm, p)`: the stages on p nodes, each of which sends p bytes to each other
+///   node, as maps with the fields of [`Stage`].
+/// - `stages.receivers(p, senders, i)`: the receivers in step i, from 0, of the first stage of
+///   `four-stage`; 0 if a node does not send.
 pub(crate) fn call(
     engine: &Engine<'_>,
     name: &str,
@@ -64,11 +63,9 @@ struct Stage {
     steps: u64,
     /// The sum over steps of the longest message, in bytes.
     critical: u64,
-    /// The number of messages that each node receives.
     received: Vec<u64>,
     /// The length of the longest message that each node receives.
     longest: Vec<u64>,
-    /// The number of bytes that each node sends.
     sent: Vec<u64>,
 }
 
@@ -88,8 +85,7 @@ struct Watcher {
     block_bytes: u64,
     stages: Vec<Stage>,
     phase: Option<u32>,
-    /// The messages of nodes to themselves in the current step. Each is a pair of the node and the
-    /// number of bytes.
+    /// The messages of nodes to themselves in the current step: node and bytes.
     self_messages: Vec<(usize, u64)>,
 }
 
@@ -111,8 +107,7 @@ impl Watcher {
         stage.sent[from] += bytes;
     }
 
-    /// Ends a step. `longest` is the number of bytes of the longest message between different
-    /// nodes.
+    /// `longest` is the bytes of the longest message between different nodes.
     fn end_step(&mut self, longest: u64) {
         let self_messages = std::mem::take(&mut self.self_messages);
         if self_messages.is_empty() && longest == 0 {
@@ -146,8 +141,7 @@ impl Listener for Watcher {
             }
             ScheduleEvent::LocalCopy(LocalCopy { node, load, segments, phase_number, .. }) => {
                 self.enter(phase_number);
-                // A load counts segments. In schedules of blocks, a block is one segment. In
-                // schedules of byte counts, each byte of a block is a segment.
+                // A load counts segments: blocks, or in schedules of byte counts bytes.
                 let bytes = if segments == 1 { load * self.block_bytes } else { load };
                 self.self_messages.push((node as usize, bytes));
             }

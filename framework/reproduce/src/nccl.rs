@@ -1,17 +1,15 @@
-//! The cost model by which NCCL itself chooses an algorithm and a protocol, as a rival of ours. The
-//! formulas are those of `src/graph/tuning.cc` in NVIDIA/nccl at commit 5067397 (June 2026).
+//! The cost model by which NCCL itself chooses an algorithm and a protocol, as a rival of ours
+//! (`src/graph/tuning.cc` in NVIDIA/nccl at commit 5067397, June 2026).
 //!
-//! A time is a latency plus the bytes at a bandwidth. NCCL finds the bandwidth of rings and trees by
-//! a search over the links of a computer, whose result is not published for most systems. Here it is
-//! the best that this search can find: all NVLinks of a GPU, and between computers at most all
-//! network ports. There is no value for an all-to-all, and none for AMD's GPUs, for which RCCL has a
-//! model of its own.
+//! A time is a latency plus the bytes at a bandwidth. NCCL finds the bandwidth of rings and trees
+//! by a search over the links of a computer, whose result is mostly not published. Here it is the
+//! best possible one: all NVLinks of a GPU, and between computers at most all network ports. There
+//! is no value for an all-to-all, and none for AMD's GPUs, for which RCCL has its own model.
 
 use crate::formula::Value;
 use crate::library::{Algorithm, Place};
 use std::collections::BTreeMap;
 
-/// The kinds of GPUs that the model distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Chip {
     Ampere,
@@ -35,8 +33,7 @@ struct Graph {
     channel_gbps: f64,
     /// The bandwidth of a channel within a computer.
     inside_gbps: f64,
-    /// Whether the trees have the pattern of one chain for each computer, which is used if a
-    /// computer has one GPU.
+    /// Whether trees are one chain for each computer, as on computers with one GPU.
     has_plain_trees: bool,
 }
 
@@ -107,8 +104,8 @@ fn latency_us(ranks: Ranks, algorithm: Algorithm, protocol: usize) -> f64 {
     }
 }
 
-/// Returns the bandwidth of the algorithm in GB/s, which divides the bytes of the collective;
-/// `None` if NCCL does not have the combination.
+/// Returns the bandwidth for the bytes of the collective in GB/s; `None` if NCCL does not have the
+/// combination.
 fn gbps(ranks: Ranks, graph: Graph, algorithm: Algorithm, protocol: usize) -> Option<f64> {
     let channels = graph.channels;
     // One computer: by its GPUs. Several: by their processors.
@@ -169,7 +166,8 @@ fn gbps(ranks: Ranks, graph: Graph, algorithm: Algorithm, protocol: usize) -> Op
 
 /// Returns the time in µs that NCCL expects; `None` if it has no value.
 pub(crate) fn time_us(place: &Place, algorithm: Algorithm, protocol: &str) -> Option<f64> {
-    /// Corrections of the bandwidth of trees, for the powers of two from 64 bytes (`treeCorrectionFactor`).
+    /// Corrections of the bandwidth of trees for powers of two from 64 bytes
+    /// (`treeCorrectionFactor`).
     const TREE: [[f64; 23]; 3] = [
         [
             1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5, 0.4, 0.4, 0.5, 0.6, 0.7,
@@ -237,13 +235,12 @@ pub(crate) fn time_us(place: &Place, algorithm: Algorithm, protocol: &str) -> Op
     Some(latency + bytes / (1e3 * bandwidth * correction.copied().unwrap_or(1.0)))
 }
 
-/// The values of `NCCL_DEBUG_SUBSYS=TUNING` in published logs: the collective, the algorithm and the
-/// protocol with the latency in µs and the bandwidth in GB/s as printed. A value that was not
-/// printed, or that depends on another version's formulas, is negative.
+/// Values of `NCCL_DEBUG_SUBSYS=TUNING` in published logs, with the latency in µs and the bandwidth
+/// in GB/s as printed, or negative if not printed or of another version's formulas.
 type Logged = (&'static str, Algorithm, usize, f64, f64);
 
-/// Two computers of one GPU each, connected by sockets, with NCCL 2.29.7. The search gave rings
-/// 2.4 GB/s, and trees twice as much.
+/// Two computers of one GPU each, connected by sockets, with NCCL 2.29.7. The search gave rings 2.4
+/// GB/s, and trees twice as much.
 const SOCKETS: (&str, [Logged; 14]) = (
     "eunomia-bpf/nccl-eBPF 14f9bca docs/tmp/default-suboptimal-search.md",
     [
@@ -277,8 +274,7 @@ const H100: (&str, [Logged; 6]) = (
     ],
 );
 
-/// Returns the logged values with those of the formulas. The keys are `file`, `what`, `printed` and
-/// `formula`.
+/// The keys are `file`, `what`, `printed` and `formula`.
 pub(crate) fn logged() -> Vec<BTreeMap<String, Value>> {
     let mut all = Vec::new();
     for (log, values, each) in [(SOCKETS.0, &SOCKETS.1[..], 1.0), (H100.0, &H100.1[..], 8.0)] {

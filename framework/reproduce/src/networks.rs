@@ -1,5 +1,4 @@
-//! Properties of networks and machines that formulas can name, such as `net.degree(spec)` and
-//! `machine.parameter(spec, 'byte_us')`.
+//! Properties of networks and machines for formulas, such as `net.degree(spec)`.
 
 use crate::bench::ReproduceError;
 use crate::formula::Value;
@@ -9,14 +8,12 @@ use swapmeet_core::network::multipath::MultipathLoad;
 use swapmeet_core::network::survey::{Survey, SurveyMethod};
 use swapmeet_core::network::topology::{Network, parse};
 
-/// Returns the values of a survey of the network with this spec, which takes seconds if the network
-/// is large.
+/// Returns the values of a survey, which takes seconds if the network is large.
 pub(crate) fn survey(spec: &str) -> Result<Value, ReproduceError> {
     let network = parse(spec).map_err(|e| format!("{spec}: {e}"))?;
     let survey = Survey::of(network.as_ref());
     let (diameter, method) = survey.diameter;
-    // If the diameter comes from a formula of ours, it is declared, and cannot confirm that of a
-    // paper.
+    // A diameter by a formula of ours is declared, and cannot confirm that of a paper.
     let evidence = if method == SurveyMethod::Formula { "declared" } else { "formula" };
     let values: [(&str, Value); 6] = [
         ("degree", survey.degree.map_or(0, |(_, most, _)| most).into()),
@@ -53,8 +50,7 @@ pub(crate) fn network_property(name: &str, spec: &str) -> Result<Value, Reproduc
             let routes = (0..network.nodes()).map(|to| network.route(0, to, None, &mut |_| {}));
             routes.filter_map(Result::ok).max().unwrap_or(0).into()
         }
-        // The maximum link load of an all-to-all whose messages are split evenly among all of their
-        // shortest routes.
+        // The maximum load of an all-to-all that is split evenly among all shortest routes.
         "link_load" => {
             let load = MultipathLoad::of_all_to_all(network.as_ref());
             load.ok_or_else(|| format!("{spec} has too many links"))?.max_load.into()
@@ -71,8 +67,8 @@ pub(crate) fn network_property(name: &str, spec: &str) -> Result<Value, Reproduc
     })
 }
 
-/// Returns, for each number of cycles of length 4, how many links (in both directions) are on so
-/// many of them. An automorphism of the network maps a link to a link that is on as many cycles.
+/// Returns the number of links (in both directions) by the number of cycles of length 4 that they
+/// are on, which an automorphism of the network preserves.
 fn four_cycles(network: &Network) -> BTreeMap<u64, u64> {
     let mut neighbours: HashMap<u64, BTreeSet<u64>> = HashMap::new();
     for (from, to) in (0..network.link_slots()).filter_map(|link| network.link_ends(link)) {
@@ -92,7 +88,6 @@ fn four_cycles(network: &Network) -> BTreeMap<u64, u64> {
     kinds
 }
 
-/// Returns the value of a parameter of the machine with this spec.
 pub(crate) fn machine_parameter(spec: &str, name: &str) -> Result<Value, ReproduceError> {
     let machine = Machine::parse(spec).map_err(|e| format!("{spec}: {e}"))?;
     Ok(machine.number(name).ok_or_else(|| format!("{spec} has no `{name}`"))?.into())
@@ -102,9 +97,8 @@ pub(crate) fn machine_parameter(spec: &str, name: &str) -> Result<Value, Reprodu
 mod tests {
     use super::*;
 
-    /// A link of a hypercube with d dimensions is on d - 1 cycles of length 4. In a dual-net, the
-    /// links of a cluster are on the cycles of the base, and a link between clusters is on none,
-    /// because two clusters have at most one link between them.
+    /// A link of a hypercube with d dimensions is on d - 1 cycles of length 4. Two clusters of a
+    /// dual-net have at most one link between them, which is on none.
     #[test]
     fn links_between_clusters_are_on_no_cycle_of_length_4() {
         let of = |spec: &str| four_cycles(parse(spec).unwrap().as_ref());

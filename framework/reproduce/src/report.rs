@@ -1,5 +1,4 @@
-//! The report about the reproduction of a paper. It consists of tables. Each cell contains the
-//! paper's value, our value and a verdict.
+//! The report about the reproduction of a paper: tables of its values, our values and verdicts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,8 +8,7 @@ pub(crate) use verdict::{number, same};
 
 mod verdict;
 
-/// The origin of a value of the paper. It determines whether our value confirms the paper if both
-/// values are equal.
+/// The origin of a value of the paper, which determines whether an equal value of ours confirms it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A value or claim that the paper prints. Nothing in this project was derived from it.
@@ -39,7 +37,6 @@ impl Kind {
         }
     }
 
-    /// Returns whether our value confirms the paper if both values are equal.
     fn is_evidence(self) -> bool {
         matches!(self, Self::Independent | Self::Formula)
     }
@@ -58,7 +55,6 @@ pub struct Cell {
     /// The name of the table row in the paper, or the text of the claim.
     pub row: String,
     pub column: String,
-    /// The value of the paper.
     pub paper: String,
     /// Our value, from a run or from a computation.
     pub ours: String,
@@ -69,7 +65,6 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Sets the reason why the values differ, or another remark.
     pub fn because(&mut self, why: &str) {
         why.clone_into(&mut self.why);
     }
@@ -81,8 +76,8 @@ impl Cell {
         }
     }
 
-    /// Returns whether the cell confirms the paper. `None` means that it neither confirms nor
-    /// contradicts the paper.
+    /// Returns whether the cell confirms the paper; `None` if it neither confirms nor contradicts
+    /// it.
     fn holds(&self) -> Option<bool> {
         if !self.kind.is_evidence() {
             return None;
@@ -120,13 +115,11 @@ pub struct Table {
 }
 
 impl Table {
-    /// Creates a table without cells.
     pub fn new(id: &str, title: &str, kind: Kind) -> Self {
         let [id, title] = [id, title].map(str::to_owned);
         Self { id, title, kind, in_csv: false, cells: Vec::new() }
     }
 
-    /// Adds a cell, which is in a row and a column of the table.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "numbers and texts alike, as the caller has them"
@@ -182,8 +175,7 @@ impl Table {
                 .to_owned();
         let mut row = "";
         for c in &self.cells {
-            // If several lines belong to the same row of the paper, show the name of the row only
-            // in the first line.
+            // The name of a row is shown only in the first of its lines.
             let name = if c.row == row { "" } else { &c.row };
             row = &c.row;
             let verdict = c.verdict_text();
@@ -218,8 +210,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Formats the report as CSV. Each cell has one row with the columns table, row, column, paper,
-    /// ours, verdict, why and kind.
+    /// The columns are table, row, column, paper, ours, verdict, why and kind.
     pub fn to_csv(&self) -> Result<String, csv::Error> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer
@@ -237,7 +228,6 @@ impl Report {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Formats the report as a Markdown page.
     pub fn to_markdown(&self) -> String {
         let mut out = format!(
             "# {}\n\nWritten by `swapmeet reproduce {}`. \"ours\" is the value of a run of the verified schedule, or is computed from such runs.\n\n{EXPLANATION}\n\n",
@@ -273,7 +263,6 @@ impl Report {
     /// Formats the section of this paper on the overview page of all papers.
     pub fn to_overview(&self) -> String {
         let mut out = format!("## {}\n\n[All cells]({}.md).\n\n", self.title, self.paper);
-        // Count the cells of each kind.
         out += "| kind | cells |\n| --- | --- |\n";
         for kind in Kind::ALL {
             let cells = self.tables.iter().flat_map(|table| &table.cells);
@@ -282,8 +271,7 @@ impl Report {
                 let _ = writeln!(out, "| {} | {cells} |", kind.text());
             }
         }
-        // List the tables in which all cells confirm the paper, and the tables in which some cells
-        // do not.
+        // First the tables in which all cells confirm the paper, then the others.
         let compared = |table: &Table| table.cells.iter().any(|c| c.holds().is_some());
         let differs = |table: &Table| table.cells.iter().any(|c| c.holds() == Some(false));
         let listed = |tables: Vec<&Table>, text: &dyn Fn(&Table) -> String| {
@@ -304,7 +292,6 @@ impl Report {
         });
         let _ = write!(out, "\nWhat holds in every cell that is evidence:\n\n{holding}");
         let _ = write!(out, "\nWhat does not hold in some cells:\n\n{differing}");
-        // List the values that the paper does not state.
         let open =
             self.tables.iter().flat_map(|t| &t.cells).filter(|c| c.verdict == Verdict::Unknown);
         let open: String = open.map(|c| format!("- {}: {}\n", c.row, c.why)).collect();

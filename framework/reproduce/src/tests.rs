@@ -10,7 +10,7 @@ fn engine(name: &str) -> Engine<'static> {
     Engine::new(papers().iter().find(|paper| paper.name == name).unwrap(), None).unwrap()
 }
 
-/// Returns a paper whose data are those of `name`, except for changes.
+/// The data are those of `name`, except for changes.
 fn changed(name: &str, change: impl FnOnce(&mut toml::Table)) -> Paper {
     let paper = papers().iter().find(|paper| paper.name == name).unwrap();
     let mut data: toml::Table = toml::from_str(paper.data).unwrap();
@@ -29,7 +29,6 @@ fn specs([topology, algorithm, workload, machine]: [&str; 4]) -> Specs {
     Specs { topology, algorithm, workload, machine, seeds: 1 }
 }
 
-/// A value of the formula `formula` in the data of a paper.
 fn number(engine: &Engine<'_>, formula: &str, variables: &[(&str, Value)]) -> f64 {
     engine.scope(variables).number(formula).unwrap()
 }
@@ -73,8 +72,7 @@ mod suh_shin {
         assert_eq!(scope.value("costs_13").unwrap(), proposed(&paper, "torus", 8).into());
     }
 
-    /// The algorithm declares the number of rearranged blocks, and no run measures it. An equal
-    /// value is therefore not an agreement.
+    /// The algorithm declares the number of rearranged blocks, and no run measures it.
     #[test]
     fn declared_values_do_not_count_as_agreeing() {
         let paper = engine("suh-shin");
@@ -112,8 +110,8 @@ mod suh_shin {
 mod spencer {
     use super::*;
 
-    /// A row whose formulas are log2(n) rounds, 10 links and 8 blocks is compared with a run of 2
-    /// rounds, 10 links and 8.4 blocks on a ring of 3 nodes.
+    /// Formulas of log2(n) rounds, 10 links and 8 blocks are compared with a run of 2 rounds, 10
+    /// links and 8.4 blocks on a ring of 3 nodes.
     #[test]
     fn terms_that_differ_have_a_reason() {
         let cells = |id: &str| -> Vec<(String, String, Verdict, String)> {
@@ -278,9 +276,8 @@ mod thakur {
         assert_eq!(number(&thakur, cells, &[]), 25.0);
     }
 
-    /// Returns f(i), the maximum number of messages on a link in step i. It is found by following
-    /// each message, first along its row and then along its column. A link is identified by the two
-    /// nodes that it connects.
+    /// Returns the maximum number of messages on a link in step i, by following each message, first
+    /// along its row and then along its column.
     fn walked(r: u64, c: u64, i: u64, to: impl Fn(u64, u64) -> u64) -> u64 {
         let mut links: std::collections::BTreeMap<(u64, u64), u64> =
             std::collections::BTreeMap::new();
@@ -327,8 +324,7 @@ mod thakur {
         }
     }
 
-    /// A printed formula is wrong in some steps. The expected numbers of these steps come from an
-    /// independent computation.
+    /// An independent computation gives the steps in which a printed formula is wrong.
     #[test]
     fn the_printed_formulas_are_wrong_in_known_steps() {
         let wrong = |algorithm: &str, r: u64, c: u64| {
@@ -360,8 +356,8 @@ mod thakur {
         assert_eq!(printed, [16.0, 117.0, 21.0, 76.5]);
     }
 
-    /// Returns, for each claim that the formula `wanted` selects, the number of cases in which the
-    /// times of the formula `time` confirm it.
+    /// For each claim that the formula `wanted` selects, counts the cases in which the times of
+    /// `time` confirm it.
     fn counted(wanted: &str, time: &str) -> Vec<String> {
         let thakur = engine("thakur");
         let scope = thakur.scope(&[("time", time.into())]);
@@ -381,8 +377,7 @@ mod thakur {
         );
     }
 
-    /// Four claims compare GEN with PEX, two compare it with PEX-GEN-SHIFT, and one compares it with
-    /// PEX-GEN.
+    /// Four claims compare GEN with PEX, two with PEX-GEN-SHIFT, and one with PEX-GEN.
     #[test]
     fn claims_are_counted_in_our_runs() {
         assert_eq!(
@@ -526,8 +521,7 @@ mod claims {
         lines
     }
 
-    /// Returns all comparisons with measurements: the lines of the tables "Claims", and one of all
-    /// clusters of GPUs.
+    /// Returns the lines of the tables "Claims", and one of all clusters of GPUs.
     fn claims() -> Vec<Line> {
         let mut lines: Vec<Line> =
             REPRODUCED.iter().flat_map(|text| lines_of("Claims", text)).collect();

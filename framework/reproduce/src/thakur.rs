@@ -1,5 +1,4 @@
-//! Thakur, Choudhary & Fox: the partners of processors in each step, the partners that Fig. 4 prints,
-//! and the fit of alpha and beta.
+//! Thakur, Choudhary & Fox: the partners of processors in each step, and the fit of alpha and beta.
 
 use crate::bench::ReproduceError;
 use crate::engine::Engine;
@@ -9,11 +8,11 @@ use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
 /// - `pairs.step(topology, algorithm, i)`: the exchanges of a step, from 0, in the notation of the
 ///   paper.
-/// - `pairs.steps(topology, algorithm)` and `pairs.mutual_steps(topology, algorithm)`: the numbers of
-///   steps in which any message is sent, and in which all messages are exchanges.
-/// - `fig_4.mutual_steps(p)` and `fig_4.self_choosing_steps(p)`: the same for the partners that Fig. 4
-///   prints, and the number of steps in which a processor is its own partner.
-/// - `fit.line(samples, weighted)`: alpha and beta in us, and the mean error. See [`fit_line`].
+/// - `pairs.steps(topology, algorithm)` and `pairs.mutual_steps(topology, algorithm)`: the numbers
+///   of steps with messages, and of those in which all messages are exchanges.
+/// - `fig_4.mutual_steps(p)` and `fig_4.self_choosing_steps(p)`: for the partners that Fig. 4
+///   prints, also the number of steps in which a processor is its own partner.
+/// - `fit.line(samples, weighted)`: alpha and beta in us, and the mean error ([`fit_line`]).
 /// - The calculations of [`judge::call`].
 pub(crate) fn call(
     engine: &Engine<'_>,
@@ -74,8 +73,7 @@ impl Listener for Pairs {
 }
 
 impl Pairs {
-    /// Returns the number of steps in which all messages are exchanges: each sender also receives a
-    /// message from its receiver.
+    /// Counts the steps in which each sender also receives a message from its receiver.
     fn mutual_steps(&self) -> u64 {
         let mutual = |pairs: &[(u32, u32)]| {
             pairs.iter().all(|(a, b)| pairs.binary_search(&(*b, *a)).is_ok())
@@ -84,8 +82,7 @@ impl Pairs {
     }
 }
 
-/// Formats the exchanges of a step in the notation of the paper. A message without a reply is
-/// written as `a > b`.
+/// Formats a step in the notation of the paper. A message without a reply is `a > b`.
 fn exchanges(pairs: &[(u32, u32)]) -> String {
     let answered = |(a, b): &(u32, u32)| pairs.binary_search(&(*b, *a)).is_ok();
     let named: Vec<String> = pairs
@@ -96,7 +93,6 @@ fn exchanges(pairs: &[(u32, u32)]) -> String {
     named.join(", ")
 }
 
-/// Returns the partner of processor `me` in step j, computed as Fig. 4 prints it.
 fn fig_4_as_printed(me: u64, j: u64, p: u64) -> Option<u64> {
     let q = p.next_power_of_two();
     let shift = (q - p) / 2;
@@ -106,23 +102,20 @@ fn fig_4_as_printed(me: u64, j: u64, p: u64) -> Option<u64> {
     (destination < p).then_some(destination)
 }
 
-/// Returns whether the partners that Fig. 4 prints are mutual in step j: if x is the partner of y,
-/// then y is the partner of x. No processor may be its own partner.
+/// Returns whether the partners of Fig. 4 are mutual in step j, and no processor is its own.
 fn is_mutual(j: u64, p: u64) -> bool {
     let partner = |me| fig_4_as_printed(me, j, p);
     (0..p).all(|me| partner(me).is_none_or(|to| to != me && partner(to) == Some(me)))
 }
 
-/// Fits the start-up time alpha and the time per byte beta to the paper's times by least squares.
-/// The model is `T = steps alpha + L S beta`, where L is the message length and S the sum of
-/// contention factors. A sample has the steps, the product `L S`, and T in seconds. Returns alpha and
-/// beta in us, and the mean of `|fitted / measured - 1|`.
+/// Fits alpha and beta to the paper's times by least squares: `T = steps alpha + L S beta`, where L
+/// is the message length and S the sum of contention factors. A sample has the steps, `L S`, and T
+/// in seconds. Returns alpha and beta in us, and the mean of `|fitted / measured - 1|`.
 ///
 /// A weighted sample has the weight 1/T. Without weights, the cell with 13.6 s would dominate and
 /// make alpha negative.
 fn fit_line(samples: &[[f64; 3]], is_weighted: bool) -> [f64; 3] {
-    // Solve the normal equations. The columns are the steps and the bytes, and the right-hand side
-    // is the time.
+    // Solve the normal equations for the columns of steps and bytes.
     let (mut ss, mut sb, mut bb, mut st, mut bt) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for [steps, bytes, seconds] in samples {
         let w = if is_weighted { 1.0 / seconds } else { 1.0 };

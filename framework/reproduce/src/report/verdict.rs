@@ -1,33 +1,26 @@
-//! The verdict of a cell: the result of the comparison of our value with the value of the paper.
-
 /// How our value relates to the value of the paper.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
-    /// Our value equals the value of the paper in all digits that the paper prints.
+    /// The values are equal in all digits that the paper prints.
     Agrees,
-    /// Our value differs from the value of the paper by this number of per cent.
+    /// Our value differs by this number of per cent.
     Off(f64),
-    /// Our value differs from the value of the paper, but the difference cannot be given in per
-    /// cent. The cell states the reason.
+    /// The values differ, but not in per cent. The cell states the reason.
     Differs,
-    /// The paper states a bound. Our value satisfies the bound without being equal to it.
+    /// Our value satisfies a bound of the paper without being equal to it.
     WithinBound,
-    /// The paper states a bound, and our value violates it.
+    /// Our value violates a bound of the paper.
     BeyondBound,
-    /// Our runs confirm the claim of the paper.
     Holds,
-    /// Our runs do not confirm the claim of the paper.
     Fails,
     /// Our value is not measured, but declared by the algorithm.
     Declared,
-    /// The cell compares nothing. It usually has a value of ours for which the paper states no
-    /// value.
+    /// The cell usually has a value of ours for which the paper states none.
     NotGiven,
     /// This project has no schedule for the value of the paper. The cell states the reason.
     NotRebuilt,
-    /// The cell names something that the reproduction needs and that cannot be known from the
-    /// paper, such as a parameter. It has no values. Its reason states what we assume or do
-    /// instead.
+    /// Something that the reproduction needs and the paper does not tell, such as a parameter. The
+    /// reason states what we assume or do instead.
     Unknown,
 }
 
@@ -49,7 +42,6 @@ impl Verdict {
         if printed(paper) == printed(ours) { Self::Agrees } else { Self::off(paper, ours) }
     }
 
-    /// Returns the verdict on a value that was computed with a formula.
     pub fn computed(paper: f64, ours: f64) -> Self {
         if same(paper, ours) { Self::Agrees } else { Self::off(paper, ours) }
     }
@@ -58,12 +50,10 @@ impl Verdict {
         if paper == 0.0 { Self::Differs } else { Self::Off(100.0 * (ours / paper - 1.0)) }
     }
 
-    /// Returns the verdict on a text or a list.
     pub fn exactly<T: PartialEq + ?Sized>(paper: &T, ours: &T) -> Self {
         if paper == ours { Self::Agrees } else { Self::Differs }
     }
 
-    /// Returns the verdict on a value for which the paper states an upper bound.
     pub fn at_most(bound: f64, ours: f64) -> Self {
         match same(bound, ours) {
             true => Self::Agrees,
@@ -72,7 +62,6 @@ impl Verdict {
         }
     }
 
-    /// Returns the verdict on a value for which the paper states a lower bound.
     pub fn at_least(bound: f64, ours: f64) -> Self {
         Self::at_most(ours, bound)
     }
@@ -90,12 +79,10 @@ impl Verdict {
         format!("{percent:+.decimals$} %")
     }
 
-    /// Returns the index of the verdict's words in [`WORDS`].
     pub(super) fn category(self) -> usize {
         match self {
             Self::Agrees => 0,
-            // Use the percentage as it is printed, so that 10.04 % belongs to the category "within
-            // 10 %".
+            // The printed percentage decides, so 10.04 % is "within 10 %".
             Self::Off(percent) if (percent * 10.0).round().abs() <= 100.0 => 1,
             Self::Off(_) => 2,
             Self::Differs => 3,
@@ -111,8 +98,8 @@ impl Verdict {
     }
 }
 
-/// The words for each verdict: the text in its cell (a percentage has a text of its own), and the
-/// category in which a summary counts the cell. Summaries list the categories in this order.
+/// The text of each verdict in its cell (a percentage has its own), and the category in which a
+/// summary counts it, in this order.
 pub(super) const WORDS: [(&str, &str); 12] = [
     ("agrees", "agree"),
     ("", "within 10 %"),
@@ -162,8 +149,7 @@ mod tests {
         );
     }
 
-    /// A value can satisfy a bound, violate it, or be equal to it. These cases are counted
-    /// separately.
+    /// Bounds that are satisfied, violated or reached are counted separately.
     #[test]
     fn a_bound_is_kept_broken_or_reached() {
         let verdicts = [65536.0, 1087.0, 1000.0].map(|bound| Verdict::at_most(bound, 1087.0));
