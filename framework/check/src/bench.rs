@@ -1,4 +1,4 @@
-//! The test bench of a plugin. It starts a separate process for each request.
+//! The test bench of a plugin, which starts a process for each request.
 
 use crate::request::{Reply, Request};
 use std::io;
@@ -21,33 +21,29 @@ pub struct Limits {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProcessEnd {
-    /// The process replied to the request. The plugin may nevertheless have printed something.
     Replied {
         reply: Reply,
         /// The first line on standard output that is not blank.
         printed: Option<String>,
     },
-    /// The process ended without a reply, or died after it. The text contains the signal or the
-    /// exit status, the last line on standard error, and the step of the schedule.
+    /// The process ended without a reply, or died after it, as this text describes.
     Died(String),
-    /// The process did not end in time and was killed, as this text describes.
     Hung(String),
-    /// The plugin closed the socket of its process, or shut it down. While cases run, this would
-    /// end the worker.
+    /// The plugin closed or shut down the socket of its process, which would end a worker.
     ClosedFiles,
     UsedFiles,
 }
 
 pub trait Bench {
-    /// Sends one request. Returns an error only if the bench itself fails; a failure of the plugin
-    /// is a [`ProcessEnd`].
+    /// Sends one request. Errors if the bench itself fails; a failure of the plugin is a
+    /// [`ProcessEnd`].
     fn ask(&self, request: &Request) -> io::Result<ProcessEnd>;
 
     fn limits(&self) -> Limits;
 }
 
-/// A bench that starts this program again for every request, with the command `PROGRAM
-/// check-question PLUGIN QUESTION SECONDS BYTES [--no-sandbox]`.
+/// Starts this program for every request, as `PROGRAM check-question PLUGIN QUESTION SECONDS BYTES
+/// [--no-sandbox]`.
 #[derive(Debug)]
 pub struct Processes {
     pub program: PathBuf,
@@ -57,8 +53,8 @@ pub struct Processes {
 }
 
 impl Processes {
-    /// Returns whether the sandbox refuses a system call of the plugin while it handles a request.
-    /// The request is sent again, to a process that reports such calls.
+    /// Sends a request again, to a process that reports whether the sandbox refuses a call of the
+    /// plugin.
     pub fn is_refused_a_call(&self, request: &Request) -> io::Result<bool> {
         Ok(self.is_sandboxed && self.ask_process(request, true)?.1)
     }
@@ -81,21 +77,21 @@ impl Processes {
             command.env(TRACE, "1");
             pipes = OutputPipes::Joined;
         }
-        // After the time limit, the host in the child stops a plan at the plugin's next call. A
-        // plugin that makes no calls must be killed from here.
+        // The host in the child stops a plan at the plugin's next call. A plugin without calls is
+        // killed.
         let limits = ChildLimits {
             kill_after: time.saturating_mul(request.plans().max(4)) + Duration::from_secs(1),
             ..ChildLimits::with_grace(time, memory, max_bytes::ANSWER)
         };
         let mut child = Child::start(&mut command, limits, pipes)?;
         let (mut reply, mut printed, mut when) = (None, Vec::new(), "");
-        // The child sends its reply before it ends. The plugin may still print or crash in between.
+        // The plugin may still print or crash after the reply.
         let end = loop {
             match child.next(&AtomicBool::new(false)) {
                 ChildEvent::Printed(line) => printed.push(line),
                 ChildEvent::Message(line) => match received(&line) {
-                    // Two plans at the same time may use twice the memory of one plan. If the limit
-                    // cannot be raised, both plans together have the limit of one plan.
+                    // Two plans at the same time may use twice the memory. If the limit cannot be
+                    // raised, it is that of one.
                     Some(Reply::AtOnce) => {
                         when = "two plans at once: ";
                         let _ = double_memory_of(child.id(), memory);

@@ -1,8 +1,7 @@
-//! The examination of a plugin. It first checks the tables of the plugin, and then tests every
-//! algorithm on a list of topologies.
+//! The examination of a plugin: its tables, and then every algorithm on a list of topologies.
 //!
 //! An [`Examiner`] tests one algorithm. It chooses the cases ([`Examiner::examine_all`]), asks a
-//! new process for the plans of each case ([`Examiner::ask`]), and turns the plans into findings
+//! new process for the plans of each ([`Examiner::ask`]), and turns them into findings
 //! ([`Examiner::examine_case`]).
 
 mod tables;
@@ -23,10 +22,9 @@ use swapmeet_runner::plugin_output::is_out_of_memory;
 use swapmeet_runner::topology;
 use swapmeet_workloads::Workload;
 
-/// Examines a plugin on a bench. `file` is the name of the plugin file in the report, and
-/// `topologies` are the networks of the test cases. `wanted` are the algorithms to examine, with
-/// their parameters; if it is empty, all algorithms are examined with default parameters.
-/// `fifo_depth` is the depth of the FIFOs with which a schedule must not deadlock, if any.
+/// Examines a plugin on a bench. `file` is its name in the report, `topologies` are those of the
+/// test cases, and `wanted` are the algorithms with their parameters; by default all with default
+/// parameters. Schedules must not deadlock with FIFOs of the depth `fifo_depth`.
 ///
 /// Returns an error of the kind [`io::ErrorKind::InvalidInput`] if the plugin does not have one of
 /// these algorithms or parameters.
@@ -39,7 +37,7 @@ pub fn examine(
 ) -> io::Result<Report> {
     let mut report =
         Report { file: file.to_owned(), about: None, algorithms: Vec::new(), findings: Vec::new() };
-    // Check the tables first, because loading a plugin and reading its tables may already fail.
+    // Loading a plugin and reading its tables may already fail.
     let unreadable = match bench.ask(&Request::About)? {
         ProcessEnd::Replied { reply: Reply::About(about), printed } => {
             report.findings.extend(tables::findings(&about));
@@ -63,8 +61,7 @@ pub fn examine(
     if let Some((test, what)) = unreadable {
         report.findings.push(Finding::fault(test, "", what));
     }
-    // Then examine each algorithm separately, so that a crash of one algorithm does not hide
-    // findings about others.
+    // A crash of one algorithm must not hide findings about others.
     let about = report.about.as_ref().map_or(&[][..], |about| &about.algorithms);
     for (algorithm, params) in chosen(about, wanted)? {
         let mut examiner = Examiner { fifo_depth, ..Examiner::new(bench, algorithm, params) };
@@ -108,8 +105,8 @@ fn chosen<'a>(
 type Params = Vec<(String, String)>;
 
 struct Subject<'a> {
-    /// The topology. If the case differs from the plain case (the case with the simplest workload)
-    /// on this topology, also the property in which it differs.
+    /// The topology, and the property in which a case differs from the plain one (that with the
+    /// simplest workload).
     pub place: &'a str,
     /// Collective and block sizes; empty if the finding is not about a case.
     pub workload: &'a str,
@@ -121,17 +118,15 @@ struct Examiner<'a> {
     pub params: Params,
     pub done: AlgorithmReport,
     pub findings: Vec<Finding>,
-    /// Small cases that were planned several times with equal results. Each entry has the case, the
-    /// text that names its topology in findings, and its plan, which was made in a separate
-    /// process.
+    /// Small cases with equal plans in several processes, the text that names their topology, and
+    /// the plan.
     pub steady: Vec<(TestCase, String, Plan)>,
-    /// The number of cases whose process was killed at the time limit. Each takes the whole time
-    /// limit, so the examination ends early after [`ENOUGH_HUNG`] of them.
+    /// The cases that were killed at the time limit. After [`ENOUGH_HUNG`] of them, the examination
+    /// ends early.
     pub hung: u32,
     pub fifo_depth: Option<u64>,
 }
 
-/// The number of killed cases after which the examination of an algorithm ends early.
 const ENOUGH_HUNG: u32 = 2;
 
 impl<'a> Examiner<'a> {
@@ -180,8 +175,8 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// Returns the reason for the refusals if every case was refused because of a parameter from
-    /// the user. This is an error in the input and not a fault of the plugin.
+    /// If every case was refused because of a parameter from the user, this is an error in the
+    /// input and not a fault of the plugin.
     fn misprint(&self) -> Option<&str> {
         let (first, rest) = self.findings.split_first()?;
         let why = first.what.strip_prefix("error: ")?;
@@ -190,8 +185,7 @@ impl<'a> Examiner<'a> {
         (named && all && rest.iter().all(|finding| finding.what == first.what)).then_some(why)
     }
 
-    /// Runs a case in a new process and returns its plans. `request` is [`Request::Run`] or
-    /// [`Request::RunOnce`].
+    /// `request` is [`Request::Run`] or [`Request::RunOnce`].
     fn run_case(
         &mut self,
         request: fn(TestCase) -> Request,
@@ -203,8 +197,7 @@ impl<'a> Examiner<'a> {
         Ok(reply.and_then(|reply| if let Reply::Run(ran) = reply { Some(ran) } else { None }))
     }
 
-    /// Sends a request about this algorithm to a separate process. If the process gives no reply,
-    /// adds the reason as a fault.
+    /// Sends a request to a separate process. If there is no reply, adds the reason as a fault.
     fn ask(&mut self, request: &Request, at: &Subject<'_>) -> io::Result<Option<Reply>> {
         match self.bench.ask(request)? {
             ProcessEnd::Replied { reply: Reply::BadRequest(why) | Reply::Refused(why), .. } => {
@@ -238,8 +231,7 @@ impl<'a> Examiner<'a> {
                 self.fault("memory", at, format!("more than {most} MiB: {how}"));
             }
             ProcessEnd::Died(how) => self.fault("survives", at, how),
-            // End the examination of the algorithm after several hangs, because its remaining cases
-            // could take hours.
+            // The remaining cases could take hours.
             ProcessEnd::Hung(how) => {
                 self.hung += 1;
                 self.fault("time", at, format!("{how}, and it ignores the host: killed"));
@@ -263,11 +255,9 @@ fn spec_of(name: &str, params: &[(String, String)]) -> String {
 
 /// A permutation that is not its own inverse on a grid with a side longer than 2.
 const ONE_ON: &str = "translate:8,by=1";
-/// The simplest workload for collectives of tokens. On most topologies, a token has several
-/// receivers.
+/// The simplest workload of tokens, most of which have several receivers.
 const TOKENS: &str = "moe:experts=16,top=3,tokens=6,bytes=8";
-/// Machines that differ from [`ONE_PORT`] in one property, which a plugin can request. An entry has
-/// the property and the machine spec.
+/// A property that a plugin can request, and a machine that differs from [`ONE_PORT`] in it.
 const OTHER_MACHINES: [(&str, &str); 3] = [
     ("ports=all", "free:ports=all"),
     ("ports=2", "free:ports=2"),
@@ -275,15 +265,14 @@ const OTHER_MACHINES: [(&str, &str); 3] = [
 ];
 
 impl Examiner<'_> {
-    /// Tests every collective on all topologies. Then tests special cases on two of the topologies
-    /// that the algorithm supports. One of them is the largest topology with few nodes, or the
-    /// smallest topology if all have many nodes. The other one has odd or different sides.
+    /// Tests every collective on all topologies, and special cases on two of those that the
+    /// algorithm supports: the largest one with few nodes, or the smallest if all have many, and
+    /// one with odd or different sides.
     fn examine_all(&mut self, topologies: &[&str]) -> io::Result<()> {
         for kind in of_bits(self.about.collectives) {
             let collective = kind.word;
-            // The plain case is the case with the simplest workload. For permutations it is the
-            // reflection, because every topology supports it. The reflection is its own inverse,
-            // however, so another permutation is tested too.
+            // The plain case of permutations is the reflection, which every topology supports. It
+            // is its own inverse, so another permutation is tested too.
             let plain = if kind.permutes() { "reflect" } else { "uniform" };
             let sizes = |generator: &str| {
                 let generator = match kind.has_tokens {
@@ -300,8 +289,8 @@ impl Examiner<'_> {
                 );
                 continue;
             }
-            // The two topologies for the special cases, each with its spec and the plan of the
-            // plain case. `special` also has the number of nodes, and `uneven` the unevenness.
+            // The topologies for special cases with the plans of the plain case. `special` also has
+            // the number of nodes, and `uneven` the unevenness.
             let mut special: Option<(u64, &str, Plan)> = None;
             let mut uneven: Option<(Unevenness, &str, Plan)> = None;
             let mut reasons = BTreeSet::new();
@@ -340,8 +329,8 @@ impl Examiner<'_> {
                     special = Some((nodes, topology, plan));
                 }
             }
-            // If the algorithm accepts only one topology, the tests cannot show whether a constant
-            // in the algorithm is a general rule or fits only this topology.
+            // If the algorithm accepts only one topology, tests cannot show whether its constants
+            // are general.
             if let ([only], 2..) = (&accepted[..], topologies.len())
                 && !reasons.is_empty()
                 && !self.lacks_a_file()
@@ -352,7 +341,7 @@ impl Examiner<'_> {
                 );
                 self.remark("delivers", &Subject { place: only, workload: collective }, what);
             }
-            // Without its input file, an algorithm refuses every case. This is not a fault.
+            // Without its input file, an algorithm refuses every case, which is no fault.
             if self.done.cases - cases_before == self.done.unsupported - refused_before
                 && !self.lacks_a_file()
             {
@@ -382,12 +371,10 @@ impl Examiner<'_> {
         self.examine_sequence()
     }
 
-    /// Runs some of the cases, with all sizes and collectives, one after another in one process.
-    /// State that the plugin keeps from one problem must not change the schedule of the next
-    /// problem.
+    /// Runs some cases, with all sizes and collectives, one after another in one process. What the
+    /// plugin keeps from one problem must not change the next schedule.
     fn examine_sequence(&mut self) -> io::Result<()> {
-        /// The number of cases. It is large enough to find state that a plugin keeps between
-        /// problems, and small enough to be fast.
+        /// Enough cases to find kept state, and few enough to be fast.
         const CASES: usize = 12;
         let steady = std::mem::take(&mut self.steady);
         let every = steady.len().div_ceil(CASES).max(1);
@@ -453,8 +440,8 @@ impl Examiner<'_> {
         self.parameters(topology, sizes, usual)
     }
 
-    /// Tests the parameters. Setting a parameter to its default value must not change the schedule.
-    /// Every declared word of a parameter with a choice of words is tested once.
+    /// A parameter with its default value must not change the schedule. Every declared word of a
+    /// parameter is tested once.
     fn parameters(
         &mut self,
         topology: &str,
@@ -495,9 +482,8 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Tests the smallest values and the largest value of a parameter that is a number. The algorithm
-    /// may refuse them, take long or use up its memory, but it must neither crash nor make a wrong
-    /// schedule.
+    /// Tests the extremes of a number. The algorithm may refuse them, take long or use up its
+    /// memory, but must neither crash nor make a wrong schedule.
     fn extremes(&mut self, topology: &str, workload: &str, key: &str) -> io::Result<()> {
         /// The text with which the host reports a panic of the plugin.
         const PANIC: &str = "the plugin panicked";
@@ -517,7 +503,7 @@ impl Examiner<'_> {
                         self.fault("delivers", at, format!("{}: {}", plan.status, plan.reason));
                     }
                 }
-                // The case takes too long, as with a large number of tries. Do not try it again.
+                // The case takes too long, as with a large number of tries.
                 ProcessEnd::Hung(_) => return Ok(()),
                 _ => {}
             }
@@ -527,8 +513,8 @@ impl Examiner<'_> {
 }
 
 impl Examiner<'_> {
-    /// Runs a case and adds findings about it. Returns the number of nodes and the first plan, or
-    /// `None` if the process gave no reply, or if the examination has already ended early.
+    /// Runs a case and adds findings. Returns the number of nodes and the first plan, or `None`
+    /// without a reply or if the examination has ended early.
     fn examine_case(&mut self, case: &TestCase, place: &str) -> io::Result<Option<(u64, Plan)>> {
         let at = &Subject { place, workload: &case.workload };
         if self.hung >= ENOUGH_HUNG {
@@ -541,8 +527,7 @@ impl Examiner<'_> {
             return Ok(None);
         };
         let Some(first) = plans.first().cloned() else { return Ok(None) };
-        // Report a wrong symmetry first. If a schedule is not invariant under its claimed symmetry,
-        // its other faults may be consequences of the wrong claim.
+        // Other faults may be consequences of a wrong symmetry, so report it first.
         if let Some(symmetry) = symmetry {
             self.done.symmetric += 1;
             if let Some(differs) = symmetry.differs {
@@ -561,12 +546,11 @@ impl Examiner<'_> {
                     self.done.peak_memory = (bytes, case.topology.clone());
                 }
                 self.ports(&first, case, place);
-                // Wasteful sends are only reported for the plain case with default parameters. The
-                // purpose of another parameter may be to show such sends.
+                // Another parameter may serve to show wasteful sends, so report them for the plain
+                // case only.
                 let is_plain = case.machine == ONE_PORT && case.workload.ends_with("uniform:8");
-                // A schedule of blocks can avoid wasteful sends. Schedules of byte counts are
-                // excluded, because in a redistribution every bucket must be sent, even an empty
-                // one.
+                // In a redistribution every bucket must be sent, even an empty one, so schedules of
+                // byte counts are excluded.
                 if is_plain
                     && first.proof != "amounts"
                     && case.params == self.params
@@ -603,8 +587,8 @@ impl Examiner<'_> {
         Ok(Some((nodes, first)))
     }
 
-    /// Checks that the same problem gives the same schedule if it is planned again: a second time
-    /// in the same process, on two threads at the same time, and in another process.
+    /// The same problem must give the same schedule a second time in the process, on two threads at
+    /// the same time, and in another process.
     fn repeats(
         &mut self,
         first: &Plan,
@@ -621,8 +605,7 @@ impl Examiner<'_> {
             self.fault("repeats", at, format!("{when} {}", describe_difference(first, plan)));
             return Ok(());
         }
-        // Plan again in another process, in which memory addresses and the time are different.
-        // Large cases are skipped, because they would take too long.
+        // Memory addresses and the time differ in another process. Large cases would take too long.
         if nodes > 1 && nodes <= FEW {
             let Some(RunResult { plans, .. }) = self.run_case(Request::RunOnce, case, place)?
             else {
@@ -642,8 +625,8 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Finds deadlocks if the connections between nodes are FIFOs, in which each node executes the
-    /// sends of a step and then the receives. The first deadlock of an algorithm is reported.
+    /// Finds the first deadlock if connections are FIFOs, and each node executes the sends of a
+    /// step and then the receives.
     fn liveness(&mut self, case: &TestCase, at: &Subject<'_>, depth: u64) -> io::Result<()> {
         if self.findings.iter().any(|finding| finding.test == "liveness") {
             return Ok(());
@@ -665,9 +648,8 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Compares the declared number of ports with the number that the schedule uses. This is only
-    /// done with default parameters. The purpose of another parameter may be to use more ports or
-    /// to show a fault.
+    /// Compares the declared with the used number of ports, with default parameters, because
+    /// another parameter may serve to use more ports or to show a fault.
     fn ports(&mut self, plan: &Plan, case: &TestCase, place: &str) {
         let at = &Subject { place, workload: &case.workload };
         if case.params != self.params {
@@ -717,23 +699,20 @@ const ONE_PORT: &str = "free:ports=1";
 /// The largest number of nodes for which additional tests are fast enough.
 const FEW: u64 = 64;
 
-/// Returns a rank for the choice of a topology; a higher rank is better. Topologies with at most
-/// [`FEW`] nodes are better than larger ones. Among them, more nodes are better; among the larger
-/// ones, fewer nodes are better.
+/// Ranks topologies: those with at most [`FEW`] nodes first, the more nodes the better, then the
+/// others, the fewer the better.
 fn rank(nodes: u64) -> (bool, i128) {
     if nodes <= FEW { (true, nodes.into()) } else { (false, -i128::from(nodes)) }
 }
 
-/// A measure for the choice of a small topology that reveals faults. Some faults do not show if all
-/// sides are 2 or equal. A larger value is better. The components, in the order of their
-/// importance, are: whether a side is odd, whether there are enough nodes, the number of different
-/// sides (at most 2 count), and the number of nodes, of which fewer are better.
+/// How well a small topology reveals faults, some of which do not show if all sides are 2 or equal.
+/// In the order of importance: whether a side is odd, whether there are enough nodes, the number of
+/// different sides (at most 2 count), and the number of nodes, of which fewer are better.
 type Unevenness = (bool, bool, usize, Reverse<u64>);
 
-/// Returns the unevenness of a topology; `None` if the topology is too large or all its sides are
-/// at most 2.
+/// `None` if the topology is too large or all its sides are at most 2.
 fn unevenness(topology: &str) -> Option<Unevenness> {
-    /// The smallest number of nodes that counts as enough. Smaller topologies hide other faults.
+    /// Smaller topologies hide other faults.
     const SOME: u64 = 7;
     let topology = topology::parse(topology).ok().filter(|topology| topology.nodes() <= FEW)?;
     let sides: BTreeSet<u64> =

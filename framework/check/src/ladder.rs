@@ -1,5 +1,4 @@
-//! The topologies on which every algorithm is tested. For every family of topologies they include
-//! the sizes at which algorithms typically fail.
+//! The topologies on which every algorithm is tested.
 
 use swapmeet_core::network::topology::families;
 
@@ -59,8 +58,8 @@ const SMALL: &[&str] = &[
     "rdn:1(ring:3)",
     "rdn:1(torus:2x3)",
     "fat-tree:3x3",
-    // Further sizes of families that have only one example. They differ from the example in each
-    // dimension, and reveal constants in an algorithm that fit only the example.
+    // Second sizes of families with one example, different in each dimension, reveal constants that
+    // fit only the example.
     "groups:2x5",
     "groups:5x3,inside=9",
     "dragonfly:2x3x1",

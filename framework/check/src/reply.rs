@@ -23,12 +23,11 @@ use swapmeet_runner::system::{peak_bytes, threads};
 use swapmeet_runner::topology;
 use swapmeet_workloads::Workload;
 
-/// The largest number of nodes for which a schedule is also planned on two threads at the same
-/// time.
+/// The most nodes for which a schedule is also planned on two threads at the same time.
 const FEW_NODES: u64 = 64;
 
-/// Loads the plugin in this process and replies to the request. The caller must expect that the
-/// plugin damages the process. Before two schedules are made at the same time, `two` is called.
+/// Loads the plugin, which may damage the process, and replies to the request. `two` is called
+/// before two schedules are made at the same time.
 pub fn reply(plugin: &Path, request: &Request, timeout: Duration, two: &dyn Fn()) -> Reply {
     let plugin = match Plugin::load_without_digest(plugin) {
         Ok(plugin) => plugin,
@@ -79,8 +78,7 @@ fn resolve(plugin: &Plugin, case: &TestCase, timeout: Duration) -> Result<Case, 
 }
 
 /// Runs the case twice, and with few nodes also on two threads at the same time, because a schedule
-/// must depend only on its problem. If the schedule declares a symmetry, it is planned once more,
-/// this time only for one node of each orbit.
+/// must depend only on its problem. With a symmetry, also plans one node of each orbit.
 fn run(case: &Case, two: &dyn Fn()) -> RunResult {
     let (ran, watch) = run_once(case);
     let mut plans: Vec<(Plan, Watch)> = ran.plans.into_iter().zip([watch]).collect();
@@ -98,8 +96,7 @@ fn run(case: &Case, two: &dyn Fn()) -> RunResult {
     let is_planned = [Status::Ok, Status::Invalid].iter().any(|known| status == known.word());
     let symmetry =
         if is_planned && case.topology.nodes() <= FEW_NODES { symmetry(case) } else { None };
-    // Discard the thread counts of the last two plans. They were made at the same time, so each
-    // count includes the threads of both.
+    // The last two plans were made at the same time, so each count includes the threads of both.
     let mut plans = compared(plans);
     plans.iter_mut().skip(2).for_each(|plan| plan.threads = 0);
     RunResult { plans, symmetry, ..ran }
@@ -115,8 +112,8 @@ fn run_once(case: &Case) -> (RunResult, Watch) {
     (RunResult { nodes, plans: vec![plan], ms, symmetry: None, bytes }, watch)
 }
 
-/// Compares the schedule that is derived from a declared symmetry with the full schedule. Returns
-/// `None` if the schedule declares no symmetry, or if the full schedule is not valid.
+/// Compares the schedule of a declared symmetry with the full one; `None` without a symmetry, or if
+/// the full schedule is not valid.
 fn symmetry(case: &Case) -> Option<Symmetry> {
     let run = |proof_scope| {
         let mut watch = Watch::default().by_blocks();
@@ -146,12 +143,10 @@ fn symmetry(case: &Case) -> Option<Symmetry> {
     Some(Symmetry { nodes, differs })
 }
 
-/// Runs different cases in one process: first in the given order, then in reverse order, and then
-/// in both orders at the same time on two threads. Each case therefore runs after different cases
-/// each time.
+/// Runs cases in the given order, in reverse order, and in both orders at the same time on two
+/// threads, so that each case runs after different ones.
 fn run_sequence(cases: &[Case], two: &dyn Fn()) -> Vec<SequencePlan> {
-    // Discard the thread count, which includes the threads of other plans that run at the same
-    // time. Discard the recorded sends, too, because these plans are only compared by their hashes.
+    // The thread count includes other plans, and recorded sends are not compared.
     let plan = |case: &Case| Plan { threads: 0, ..plan(case).0 };
     let forwards = || (0..cases.len()).map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
     let backwards = || (0..cases.len()).rev().map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
@@ -199,8 +194,7 @@ fn plan(case: &Case) -> (Plan, Watch) {
     (plan, watch)
 }
 
-/// Returns the plans. A plan that differs from the first plan gets a description of the first
-/// difference.
+/// A plan that differs from the first one gets a description of the first difference.
 fn compared(mut plans: Vec<(Plan, Watch)>) -> Vec<Plan> {
     let later = if plans.is_empty() { Vec::new() } else { plans.split_off(1) };
     let Some((first, watched)) = plans.pop() else { return Vec::new() };

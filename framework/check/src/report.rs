@@ -1,5 +1,3 @@
-//! Findings, and the report that contains them.
-
 use crate::request::About;
 use serde::Serialize;
 use std::fmt;
@@ -16,13 +14,12 @@ pub enum Severity {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub severity: Severity,
-    /// The name of the test, such as `tables`, `delivers`, `symmetry`, `repeats`, `ports`, `time`,
-    /// `memory`, `survives`, `quiet` or `defaults`.
+    /// The name of the test: `tables`, `delivers`, `symmetry`, `repeats`, `ports`, `time`,
+    /// `memory`, `survives`, `quiet`, `defaults`, etc.
     pub test: &'static str,
     /// The algorithm; empty if the finding is about the plugin as a whole.
     pub algorithm: String,
-    /// The topology. If the case differs from the plain case (the case with the simplest workload)
-    /// on this topology, also the property in which it differs.
+    /// The topology, and the property in which the case differs from the plain one.
     pub place: String,
     /// Collective and block sizes; empty if the finding is not about a case.
     pub workload: String,
@@ -54,7 +51,7 @@ impl Finding {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct AlgorithmReport {
-    /// The name of the algorithm, with the parameters that the user has given for it.
+    /// The algorithm with the user's parameters.
     pub algorithm: String,
     pub collectives: Vec<&'static str>,
     pub cases: u64,
@@ -106,8 +103,7 @@ impl fmt::Display for Report {
             None => writeln!(f, "{}", self.file)?,
         }
         self.findings_of(f, "")?;
-        // Findings about tables do not depend on the parameters of an algorithm, so show them only
-        // once for each algorithm.
+        // Findings about tables do not depend on parameters.
         for name in self.about.iter().flat_map(|about| &about.algorithms).map(|a| &a.name) {
             if self.algorithms.iter().all(|examined| examined.algorithm != *name) {
                 self.findings_of(f, name)?;
@@ -126,8 +122,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// Writes the findings of one algorithm. If many cases have similar findings, only the first
-    /// few are listed.
+    /// Lists only the first few of many similar findings.
     fn findings_of(&self, f: &mut fmt::Formatter<'_>, algorithm: &str) -> fmt::Result {
         let mut listed: Vec<&Finding> = Vec::new();
         let all = || self.findings.iter().filter(|finding| finding.algorithm == algorithm);
@@ -162,7 +157,6 @@ impl Report {
 impl fmt::Display for AlgorithmReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} ({})", self.algorithm, self.collectives.join(", "))?;
-        // Write the number of verified cases, and the unit in which they were verified.
         let failed = self.cases - self.verified - self.unsupported;
         write!(f, "  verified  {} of {} cases", self.verified, self.cases)?;
         if self.verified > 0 {
@@ -179,7 +173,6 @@ impl fmt::Display for AlgorithmReport {
         if failed > 0 {
             write!(f, "; {failed} failed")?;
         }
-        // Write the claims of the plugin, with the observed values next to them.
         let claimed = match self.ports_claimed {
             0 => "none claimed".to_owned(),
             u64::MAX => "all claimed".to_owned(),
@@ -198,7 +191,6 @@ impl fmt::Display for AlgorithmReport {
                 Count(self.symmetric, "case")
             )?;
         }
-        // Write the largest time and the largest memory of a plan.
         if !self.slowest.1.is_empty() {
             writeln!(f, "  time      {:.1} ms at most, on {}", self.slowest.0, self.slowest.1)?;
         }

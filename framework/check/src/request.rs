@@ -23,14 +23,12 @@ pub enum Request {
     RunOnce(TestCase),
     /// A request to run these cases one after another in one process, in several orders.
     Sequence(Vec<TestCase>),
-    /// A request to run this case once and to find deadlocks if the connections between nodes are
-    /// FIFOs of this depth.
+    /// A request to run this case once, and to find deadlocks with FIFOs of this depth.
     Liveness(TestCase, u64),
 }
 
 impl Request {
-    /// Returns the input files that the user has named. They are files of topologies, and files
-    /// that are values of parameters.
+    /// Returns the files of topologies and the files that are values of parameters.
     pub fn inputs(&self) -> Vec<PathBuf> {
         let cases = match self {
             Self::About => &[][..],
@@ -63,19 +61,16 @@ pub struct Plan {
     /// The status, with the same words as in rows, such as `ok`, `unsupported` or `invalid`.
     pub status: String,
     pub reason: String,
-    /// The unit in which delivery was verified, with the same words as in rows: `blocks` or
-    /// `amounts`.
+    /// The unit of verification as in rows: `blocks` or `amounts`.
     pub proof: String,
     /// A hash of the sender, the receiver, the data and the route of all sends in order.
     pub fingerprint: u64,
     /// For each of the first steps, the hash of all sends up to the end of this step.
     pub steps: Vec<u64>,
-    /// A description of the first difference from the first plan of the same problem in the same
-    /// process.
+    /// The first difference from the first plan of the same problem in the process.
     pub differs: Option<String>,
     pub busiest_node: BusiestNode,
-    /// The number of threads that the plugin has started during the plan and that are still
-    /// running.
+    /// The threads that the plugin has started during the plan and that still run.
     pub threads: u64,
     /// Descriptions of sends that are reported as waste, in one sentence each.
     pub waste: Vec<String>,
@@ -96,23 +91,21 @@ pub enum Reply {
     /// The file is not a plugin, or its tables are invalid, as this text describes.
     Refused(String),
     About(About),
-    /// A preliminary reply, which is sent before two schedules are made at the same time. The
-    /// parent then allows twice the memory.
+    /// A preliminary reply before two schedules are made at the same time, for which the parent
+    /// allows twice the memory.
     AtOnce,
-    /// The request is invalid, as this text describes, for example because it contains a topology
-    /// that does not exist.
+    /// The request is invalid, for example because of a topology that does not exist.
     BadRequest(String),
     Run(RunResult),
     Sequence(Vec<SequencePlan>),
     Liveness(Liveness),
 }
 
-/// Whether a schedule can end if the connections between nodes are FIFOs, in which each block, or
-/// each segment of a block, takes a slot.
+/// Whether a schedule can end if connections are FIFOs, in which each block, or each segment, takes
+/// a slot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Liveness {
     Ends,
-    /// The schedule has a deadlock.
     Deadlock {
         /// The nodes that wait for each other.
         cycle: String,
@@ -123,7 +116,6 @@ pub enum Liveness {
     NotExamined(String),
 }
 
-/// A plan of one of several cases that a process runs one after another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SequencePlan {
     pub case: usize,
@@ -134,21 +126,19 @@ pub struct SequencePlan {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
     pub nodes: u64,
-    /// The plans. [`Request::Run`] makes a first and a second one, and two on two threads at the
-    /// same time. [`Request::RunOnce`] makes one.
+    /// Two plans, and two on two threads at the same time, by [`Request::Run`], or one by
+    /// [`Request::RunOnce`].
     pub plans: Vec<Plan>,
     /// Run time of the first plan in milliseconds, including the time of the host.
     pub ms: f64,
-    /// The result of planning only one node of each orbit, if the schedule declares a symmetry and
-    /// there are few nodes.
+    /// The result for a declared symmetry, if there are few nodes.
     pub symmetry: Option<Symmetry>,
-    /// Growth of the peak memory of the process in bytes during the first plan, if the system
-    /// reports it.
+    /// Growth of the peak memory in bytes during the first plan, if the system reports it.
     pub bytes: Option<u64>,
 }
 
-/// The result of planning one node of each orbit (the set of nodes to which the symmetries map a
-/// node), for a schedule that declares a symmetry.
+/// The result of planning only one node of each orbit (the set of nodes to which the symmetries map
+/// a node).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symmetry {
     pub nodes: u64,
@@ -172,11 +162,10 @@ pub struct AlgorithmAbout {
     pub paper: String,
     /// The supported topologies and sizes, in words.
     pub accepts: String,
-    /// The supported collectives: bit `c` is set if the collective with the number `c` in the ABI
-    /// is supported.
+    /// Bit `c` is set if the collective with the number `c` in the ABI is supported.
     pub collectives: u64,
-    /// The largest number of messages that a node sends or receives in a step; 0 if the plugin does
-    /// not state it.
+    /// The most messages that a node sends or receives in a step; 0 if the plugin does not state
+    /// it.
     pub ports: u64,
     pub params: Vec<Param>,
 }

@@ -1,5 +1,5 @@
-//! Observations while a schedule is made: all sends, and the node with the most messages. With
-//! them, a finding can name the exact send.
+//! Observations while a schedule is made: all sends, so that a finding can name one, and the node
+//! with the most messages.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -21,8 +21,7 @@ pub struct BusiestNode {
     pub node: u64,
     /// Whether the node sends these messages; if false, it receives them.
     pub sends: bool,
-    /// The first three nodes with which it exchanges these messages, or all of them if there are
-    /// fewer.
+    /// The first three nodes at the other ends of these messages.
     pub peers: Vec<u64>,
 }
 
@@ -51,8 +50,8 @@ struct RecordedSend {
     load: u64,
     /// A hash of the sent data and of the route.
     what: u64,
-    /// A hash of the set of blocks and of the route; 0 unless sends are compared by blocks. Unlike
-    /// `what`, it does not depend on the way in which the send lists its blocks.
+    /// A hash of the set of blocks, however the send lists it, and of the route; 0 unless sends are
+    /// compared by blocks.
     blocks: u64,
 }
 
@@ -75,8 +74,8 @@ pub(crate) struct Watch {
     /// Sends of a reduction that replace a value which the receiver has not used yet.
     replacing: IneffectiveSends,
     unused_values: UnusedValues,
-    /// Whether the record also has a hash of the set of blocks of each send, because two plans may
-    /// list the same blocks in different ways.
+    /// Whether sets of blocks are hashed, because two plans may list the same blocks in different
+    /// ways.
     by_blocks: bool,
 }
 
@@ -106,8 +105,7 @@ impl IneffectiveSends {
 }
 
 impl Watch {
-    /// The maximum number of sends that are recorded. Most differences between schedules are near
-    /// their beginning.
+    /// The maximum number of recorded sends. Schedules usually differ near their beginning.
     const SENDS: usize = 1 << 17;
     const STEPS: usize = 256;
 
@@ -117,8 +115,7 @@ impl Watch {
         Self { by_blocks: true, ..self }
     }
 
-    /// Returns the first difference between this full schedule and `by_orbits`, the schedule that
-    /// is derived from one node of each orbit.
+    /// Returns the first difference from `by_orbits`, the schedule of one node of each orbit.
     pub(crate) fn breaks_symmetry(&self, by_orbits: &Self) -> Option<String> {
         let by_blocks = |send: &RecordedSend| RecordedSend { what: 0, ..*send };
         let sorted = |sends: &[RecordedSend]| {
@@ -140,8 +137,8 @@ impl Watch {
                 }),
             };
         }
-        // Both schedules have the same sends. Compare their order within each step, because a plan
-        // must visit the nodes in the same order each time.
+        // A plan must visit the nodes in the same order each time, so compare the order within
+        // steps.
         let ordered = |sends: &[RecordedSend]| sends.iter().map(by_blocks).collect::<Vec<_>>();
         let (every, followed) = (ordered(&self.sends), ordered(&by_orbits.sends));
         let at = every.iter().zip(&followed).position(|(own, follows)| own != follows)?;
@@ -163,9 +160,8 @@ impl Watch {
         &self.busiest_node
     }
 
-    /// Describes the sends that are reported as waste, in one sentence for each kind. Sends of
-    /// which the sender keeps a copy are only included if `has_one_place`: each block has only one
-    /// destination.
+    /// Describes wasteful sends in a sentence for each kind. Copies are only included if each block
+    /// has one destination (`has_one_place`).
     pub(crate) fn waste(&self, has_one_place: bool) -> impl Iterator<Item = String> {
         let idle = self.idle.in_words("selects nothing that it holds");
         let copied = self
@@ -177,8 +173,7 @@ impl Watch {
         [idle, copied.filter(|_| has_one_place), redundant, replacing].into_iter().flatten()
     }
 
-    /// Returns the first difference between this schedule and another one; `None` if all recorded
-    /// sends are equal.
+    /// `None` if all recorded sends are equal.
     pub(crate) fn first_difference(&self, other: &Self) -> Option<String> {
         let at = (0..self.sends.len().max(other.sends.len()))
             .find(|i| self.sends.get(*i) != other.sends.get(*i))?;
@@ -212,8 +207,7 @@ fn send_of(step: u64, from: PlacedNode, to: PlacedNode) -> String {
     format!("in step {step}, sending to {to}, {from}")
 }
 
-/// Returns a hash of the blocks, flags and route of a send. The hash does not depend on the way in
-/// which the send lists its blocks.
+/// Returns a hash that does not depend on the way in which the send lists its blocks.
 fn blocks(sent: &Sent<'_>) -> u64 {
     let of = |side, bits: &[u64]| {
         if sent.layout.has(side) { sent.layout.nodes_of(side, bits) } else { vec![0] }
@@ -288,8 +282,7 @@ impl Watch {
     }
 
     fn empty_send(&mut self, send: EmptySend) {
-        // Ignore the virtual nodes of a grid that is larger than the machine, because it is normal
-        // that they hold no data.
+        // Virtual nodes of a grid that is larger than the machine normally hold no data.
         let is_real = |place: PlacedNode| place.virtual_node == place.physical;
         if !send.is_refused && is_real(send.from) && is_real(send.to) {
             self.idle.note(|| send_of(send.step, send.from, send.to));
@@ -326,17 +319,16 @@ impl Watch {
     }
 }
 
-// Finds values of a reduction that a node receives and never uses. A value is unused if another
-// value replaces it before the node has sent it.
+// Values of a reduction that a node receives, but that another value replaces before it has sent
+// them.
 
 /// For each node, the values that it has received and has not sent since then.
 #[derive(Default)]
 struct UnusedValues {
-    /// The layout of boxes (products of a set of origins, a set of destinations and a set of
-    /// segments); `None` before the first send.
+    /// The layout of boxes (products of sets of origins, destinations and segments); `None` before
+    /// the first send.
     layout: Option<BitLayout>,
-    /// For each node of the schedule's grid, the values that it has received and not sent, as boxes
-    /// that contain all origins.
+    /// The unused values of each node of the schedule's grid, as boxes with all origins.
     unused: HashMap<u64, Vec<Vec<u64>>>,
     arriving: Vec<Arriving>,
 }
@@ -360,14 +352,12 @@ impl UnusedValues {
         self.arriving.push(Arriving { step, from, to, combine, values });
     }
 
-    /// Ends a step, so that the receivers get the values that were sent in it. Calls `found` for
-    /// each send that replaces an unused value, with the step, the sender and the receiver of this
-    /// send.
+    /// Ends a step, so that the values sent in it arrive. Calls `found` with the step, sender and
+    /// receiver of each send that replaces an unused value.
     fn end_step(&mut self, mut found: impl FnMut(u64, PlacedNode, PlacedNode)) {
         for arriving in std::mem::take(&mut self.arriving) {
             let Arriving { step, from, to, combine, values } = arriving;
-            // If the receiver adds the new values to its old value, the sum contains the old value,
-            // which is therefore used.
+            // If the receiver adds the new values, the sum uses the old one.
             let is_unused = self.remove(to, &values);
             if is_unused && !combine {
                 found(step, from, to);
@@ -376,8 +366,7 @@ impl UnusedValues {
         }
     }
 
-    /// Removes the unused boxes of a node that overlap with `values`. Returns whether there were
-    /// such boxes.
+    /// Returns whether the node had unused boxes that overlap with `values`.
     fn remove(&mut self, node: PlacedNode, values: &[Vec<u64>]) -> bool {
         let Self { layout: Some(layout), unused, .. } = self else { return false };
         let Some(unused) = unused.get_mut(&node.virtual_node) else { return false };

@@ -7,8 +7,7 @@ use swapmeet_abi::{SWM_ABI_MAJOR, SWM_ABI_MINOR};
 use swapmeet_core::delivery::collective::COLLECTIVES;
 use swapmeet_runner::plugin::Param;
 
-/// Returns the errors in the plugin's tables. These are the errors that users would notice in a
-/// list of algorithms or in result rows.
+/// Returns the errors that users would notice in a list of algorithms or in rows.
 pub(super) fn findings(about: &About) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut fault_at = |what: String| found.push(fault("", what));
@@ -50,8 +49,7 @@ fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
             ));
         }
     }
-    // A plugin for a later version of the ABI may support collectives that this program does not
-    // know.
+    // A plugin for a later version of the ABI may support unknown collectives.
     if about.collectives >> COLLECTIVES.len() != 0 {
         found.push(remark(
             &about.name,
