@@ -1,5 +1,4 @@
-//! File formats of schedules: types for their contents, and strict parsers. This crate does not
-//! depend on topologies or machines.
+//! File formats of schedules: types and strict parsers, without topologies or machines.
 
 mod error;
 pub mod msccl;

@@ -1,8 +1,8 @@
-//! The XML format of MSCCL, which msccl-tools writes and the runtimes MSCCL and RCCL read. A
-//! document lists thread blocks for each GPU, each of which executes its steps in order.
+//! The XML format of MSCCL, which msccl-tools writes and the runtimes MSCCL and RCCL read: the
+//! steps of the thread blocks of each GPU.
 //!
 //! [`read`] checks the form of a document, not the effect of its steps. It refuses documents that
-//! define entities, and documents that are larger than any machine could load.
+//! define entities, or that are larger than any machine could load.
 
 use crate::ParseError;
 use roxmltree::{Document, Node, ParsingOptions};
@@ -126,8 +126,7 @@ impl fmt::Display for ChunkLocation {
     }
 }
 
-/// The operations of a step. A step performs the operations whose fields are true, in this order:
-/// receive, add, store, send.
+/// A step performs the operations whose fields are true, in this order: receive, add, store, send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepKind {
     pub word: &'static str,
@@ -290,8 +289,7 @@ impl Reader {
                 self.error_at(algo, format!("proto=\"{protocol}\", expected Simple, LL or LL128"))
             );
         }
-        // MSCCL uses one buffer for input and output only if `inplace` is set and `outofplace` is
-        // not.
+        // MSCCL uses one buffer only if `inplace` is set and `outofplace` is not.
         let in_place = self.flag(algo, "inplace")?.unwrap_or(false);
         let out_of_place = self.flag(algo, "outofplace")?.unwrap_or(!in_place);
         // Check the numbers of GPUs and chunks before memory is allocated for them.

@@ -1,7 +1,5 @@
-//! The JSON format of complete schedules (`docs/trace.md`). `trace --format json` prints this
-//! format, and other tools can write it.
-//!
-//! A document is parsed event by event and is never in memory as a whole.
+//! The JSON format of complete schedules (`docs/trace.md`), as `trace --format json` or another
+//! tool writes it. A document is parsed event by event and is never in memory as a whole.
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -28,8 +26,7 @@ pub struct Header {
     #[serde(default)]
     pub topology: String,
     pub nodes: u64,
-    /// If several communicators run the schedule at the same time: the ranks of each communicator,
-    /// in the order of its members.
+    /// The ranks of each communicator, in the order of its members, if several run the schedule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub communicators: Vec<Vec<u64>>,
     #[serde(default)]
@@ -59,8 +56,8 @@ pub struct Header {
     /// If block sizes differ: a row for each sender, with the sizes for all receivers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<u64>,
-    /// In a dispatch or a combine, the classes of tokens of each node. A class consists of its
-    /// number of bytes and a list of its receivers. The segments of a node's block are its classes.
+    /// The classes of tokens of each node, in a dispatch or a combine: bytes and receivers. The
+    /// segments of a node's block are its classes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tokens: Vec<Vec<(u64, Vec<u64>)>>,
     /// For each node, the destination of its block in a permutation.
@@ -71,8 +68,7 @@ pub struct Header {
     pub timing: Timing,
 }
 
-/// The times of a machine in whose model messages share links, as in the model `fluid`. A value of 0
-/// means that the machine has no such time.
+/// The times of a machine as in the model `fluid`; 0 if there is no such time.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Timing {
     /// The start-up time of a message in µs.
@@ -106,8 +102,8 @@ pub struct Layout {
     /// The number of segments into which each block, or each part, is divided.
     #[serde(default = "one")]
     pub segments: u64,
-    /// Whether each block is divided into one part for each node before it is divided into
-    /// segments. The destinations of a [`BlockSet`] are then the numbers of these parts.
+    /// Whether each block is first divided into one part for each node, and these into segments.
+    /// The destinations of a [`BlockSet`] are then parts.
     #[serde(default)]
     pub in_parts: bool,
 }
@@ -136,32 +132,30 @@ pub struct Send {
     pub to: u64,
     /// The size of the message in bytes.
     pub bytes: u64,
-    /// The latest step in which any of the sent data arrived at the sender. It is 0 if the sender
-    /// had all of this data at the start, or if the step is unknown.
+    /// The latest step in which any of the sent data arrived; 0 if all was there at the start, or
+    /// if the step is unknown.
     pub after: u64,
     /// Whether the sender keeps a copy of the sent data.
     pub copy: bool,
     /// Whether the receiver adds the received data to its own data.
     pub combine: bool,
-    /// Whether the sent data belongs to a virtual node. A node of the machine can do the work of
-    /// several virtual nodes, each of which has separate data.
+    /// Whether the data belongs to a virtual node. A node of the machine can do the work of
+    /// several, which have separate data.
     pub is_virtual: bool,
     /// The vertices of the route, including sender and receiver; empty if unknown.
     pub path: Vec<u64>,
     /// Whether `path` is the topology's own route, which a plugin need not request.
     pub own_route: bool,
-    /// For each dimension the requested direction: 1, -1, or 0 for the shorter one; empty if none
-    /// is requested. It selects a link if two connect the same vertices of the path.
+    /// The requested direction in each dimension: 1, -1, or 0 for the shorter one; empty if none is
+    /// requested. It selects one of two links between the same vertices.
     pub signs: Vec<i8>,
     /// The switch that adds the sent data to that of other sends; 0 for none.
     pub reducer: u64,
     /// The switch that copies the sent data; 0 for none.
     pub multicaster: u64,
-    /// The bandwidth of each link of the route, divided by the machine's bandwidth; empty if all
-    /// links have the machine's bandwidth.
+    /// The bandwidth of each link of the route, relative to the machine's; empty if all are 1.
     pub bandwidths: Vec<f64>,
-    /// The latency of each link of the route, divided by the machine's latency; empty if all links
-    /// have the machine's latency.
+    /// The latency of each link of the route, relative to the machine's; empty if all are 1.
     pub latencies: Vec<f64>,
     /// The sent blocks; `None` in a schedule of byte counts.
     pub blocks: Option<Vec<BlockSet>>,
@@ -194,9 +188,9 @@ pub enum AllBytes {
     All,
 }
 
-/// A redistribution, in which a node sorts all the data that it holds into buckets. Element x
-/// (counted from 0) of the data for destination d has the number `e = (starts[d] + x) % cycle`, and
-/// is put into bucket `(first + firsts[d] + e) % buckets`.
+/// A redistribution, in which a node sorts all its data into buckets. Element x (from 0) for
+/// destination d has the number `e = (starts[d] + x) % cycle`, and is put into bucket
+/// `(first + firsts[d] + e) % buckets`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Redistribution {
     pub node: u64,
@@ -291,8 +285,7 @@ impl TryFrom<RawEvent> for DocumentEvent {
             path,
             ..
         } = fields;
-        // An event without a step is not a send. It must have exactly one of the following keys,
-        // which determines its kind.
+        // An event without a step must have exactly one of these keys, which determines its kind.
         let Some(step) = step else {
             return match (layout, phase, rearrange, redistribute, end_of_step) {
                 (Some(layout), None, None, None, None) => Ok(Self::Layout(layout)),
@@ -335,8 +328,8 @@ impl TryFrom<RawEvent> for DocumentEvent {
     }
 }
 
-/// Returns each sum of a send once, by destination and segment. A set of the send also states who
-/// contributed, so that several sets can contain the same sum.
+/// Returns each sum of a send once, by destination and segment. Several sets, with different
+/// contributors, can contain the same sum.
 pub fn distinct_sums(sets: &[BlockSet], segments: u64) -> Vec<BlockSet> {
     let numbers = |runs: &Option<Runs>| match runs {
         None => vec![None],
@@ -510,8 +503,8 @@ impl<'de> Visitor<'de> for OneEvent<'_> {
 /// In bytes. Every event is one line; the longest are sends that list all destinations.
 const MAX_LINE_BYTES: usize = 64 << 20;
 
-/// A writer that parses a document line by line while the document is written to it, and passes the
-/// contents to a handler. If the handler returns an error, the write fails.
+/// Parses a document line by line while it is written. Errors of the handler are errors of the
+/// write.
 pub struct LineParser<'a> {
     reader: &'a mut dyn EventHandler,
     /// The beginning of a line whose end has not been written yet.
@@ -520,8 +513,7 @@ pub struct LineParser<'a> {
 }
 
 impl<'a> LineParser<'a> {
-    /// Creates a parser for a document. The first write must begin with the first line of the
-    /// document.
+    /// The first write must begin with the first line of the document.
     pub fn new(reader: &'a mut dyn EventHandler) -> Self {
         Self { reader, line: Vec::new(), outcome: None }
     }

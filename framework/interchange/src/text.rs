@@ -1,5 +1,5 @@
-/// A part of a text. Unlike `std::fmt::Display`, it has no width or precision, so that a number is
-/// appended several times as fast as by `write!`.
+/// A part of a text without width or precision, so that numbers are appended several times as fast
+/// as by `write!`.
 pub trait TextPart {
     fn append_to(self, text: &mut String);
 }
