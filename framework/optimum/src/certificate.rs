@@ -1,5 +1,5 @@
-//! Certificates. A certificate contains a problem (network and demand), an interval that contains
-//! the least time of the problem, and the evidence for both ends of the interval.
+//! A certificate contains a problem (network and demand), an interval that contains its least time,
+//! and the evidence for both ends.
 
 use crate::demand::Demand;
 use crate::network::CapacityNetwork;
@@ -17,8 +17,7 @@ pub struct ProblemSpecs {
     pub seed: u64,
 }
 
-/// An interval that contains the least time in which a network can move a demand, and the evidence
-/// for it.
+/// The interval of the least time in which a network can move a demand, with its evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
@@ -26,8 +25,7 @@ pub struct Certificate {
     pub origin: ProblemSpecs,
     pub network: CapacityNetwork,
     pub demand: Demand,
-    /// The time in µs in which a link of capacity 1 moves a unit of the demand; 0 for blocks
-    /// without bytes.
+    /// The time in µs of a unit of the demand on a link of capacity 1; 0 for blocks without bytes.
     pub unit_us: f64,
     /// The lower end of the interval in µs: no schedule takes less time.
     pub lower_us: f64,
@@ -36,40 +34,35 @@ pub struct Certificate {
     pub proof: Evidence,
 }
 
-/// A source, and for each link that carries data of this source the number of the link and the
-/// amount.
+/// A source, and the links that carry its data, with the amounts.
 pub type SourceFlow = (u32, Vec<(u32, f32)>);
 
-/// A sender, and for each receiver (or link) its number and the amount.
+/// A sender, and its receivers (or links) with the amounts.
 pub type MessageRow = (u32, Vec<(u32, f32)>);
 
-/// The evidence for both ends of an interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Evidence {
     /// The evidence for a demand between pairs of nodes.
     Flow {
         lengths: Vec<u32>,
-        /// The lengths of all ports, as one list, in the order of the network's port entries. An
-        /// entry with the rule `every-hop` has the lengths of the sending ports of all nodes,
-        /// followed by those of the receiving ports. An entry with the rule `shared` has one
-        /// length. If the network has translations, only the ports of node 0 are in the list.
+        /// The lengths of all ports, in the order of the network's port entries: for the rule
+        /// `every-hop` the sending ports of all nodes and then the receiving ones, for `shared` one
+        /// length. With translations, only the ports of node 0 are listed.
         port_lengths: Vec<u32>,
-        /// For each source, the links that carry its data, with the amounts. If the network has
-        /// translations, link `k` of vertex `v` has the number `v` times the number of links of a
-        /// vertex, plus `k`. `None` if there are too many flows; the certificate then has no
-        /// evidence for the upper end of the interval.
+        /// For each source, the links that carry its data, with the amounts. With translations,
+        /// link `k` of vertex `v` has the number `v` times the links of a vertex, plus `k`. `None`
+        /// if there are too many flows; there is then no evidence for the upper end.
         flows: Option<Vec<SourceFlow>>,
     },
     /// The evidence for data that is copied (such as a broadcast) or added (such as a reduce).
     Trees {
-        /// The set of vertices whose data takes the longest time to leave the set. For sums, this
-        /// refers to the network with all links reversed.
+        /// The vertices whose data takes the longest time to leave them, for sums in the reversed
+        /// network.
         cut: Vec<u32>,
     },
-    /// The evidence for data that is copied or added, as messages between nodes. The messages form
-    /// trees; the trees of each piece of data reach all nodes from one root (copies), or lead from
-    /// all nodes to one root (sums).
+    /// The evidence for data that is copied or added, as messages between nodes. Trees of messages
+    /// reach all nodes from one root (copies), or lead from all nodes to one root (sums).
     Messages {
         lengths: Vec<u32>,
         /// As the port lengths of a flow; the rule `ends` has them for sending and receiving, too.
@@ -81,13 +74,12 @@ pub enum Evidence {
     },
     /// The evidence for a sum that every node receives.
     SumForAll {
-        /// A set of vertices that data must leave. The time that this takes is a lower bound.
+        /// Data must leave this set of vertices, in a time that is a lower bound.
         out: Vec<u32>,
-        /// A set of vertices that data must enter.
+        /// Data must enter this set of vertices.
         into: Vec<u32>,
-        /// Two sets of vertices, which give the times of the two phases of the upper end. The first
-        /// phase is an allgather. The second one is a reduce-scatter, which is an allgather with
-        /// all links reversed.
+        /// Sets of vertices that give the times of an allgather and of a reduce-scatter, which is
+        /// an allgather with all links reversed, for the upper end.
         parts: [Vec<u32>; 2],
     },
 }

@@ -1,14 +1,12 @@
 //! Verifies certificates, with no code of the solver except the types of a certificate.
 //!
 //! The lower end follows from the lengths of links and ports: the sum of demands times distances
-//! (of shortest paths from each source), divided by the sum of capacities times lengths. All terms
-//! are whole numbers, so the sums are exact. For data that may be copied, the certificate has a set
-//! of vertices instead; the lower end is the data inside this set, divided by the capacity of the
+//! (of shortest paths), divided by the sum of capacities times lengths, in exact whole numbers. For
+//! data that may be copied, it is the data inside a set of vertices, divided by the capacity of the
 //! links that leave it.
 //!
-//! The upper end follows from the flows. They must move every demand up to a relative error of
-//! 10^-4, because flows are rounded. For data that may be copied, a maximum flow to each node
-//! verifies it.
+//! The upper end follows from flows, which must move every demand up to a relative error of 10^-4
+//! due to rounding. For data that may be copied, a maximum flow to each node verifies it.
 
 use crate::certificate::{Certificate, Evidence, FORMAT, MessageRow, SourceFlow};
 use crate::demand::Demand;
@@ -26,8 +24,8 @@ pub struct Verified {
 /// The largest accepted relative error of amounts in flows and messages, which are rounded.
 const AMOUNT_ERROR: f64 = 1e-4;
 
-/// Verifies a certificate. The evidence must fit the demand: flows for a demand between pairs of
-/// nodes, trees for data that is copied or added.
+/// Verifies a certificate, whose evidence must fit the demand: flows between pairs of nodes, or
+/// trees for data that is copied or added.
 ///
 /// # Errors
 ///
@@ -90,14 +88,12 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
     Ok(verified)
 }
 
-/// The whole network of a certificate. If the certificate uses translations (shifts of all
-/// coordinates of a grid, which map every link to a link), the graph contains all images of the
-/// listed links.
+/// The whole network. If the certificate uses translations (shifts of all coordinates of a grid,
+/// which map every link to a link), it contains all images of the listed links.
 struct Graph {
     nodes: usize,
     vertices: usize,
-    /// For each link: its tail, its head, its capacity, and the index of the link in the
-    /// certificate of which it is an image.
+    /// The tail, head and capacity of each link, and the index of the link of which it is an image.
     links: Vec<(usize, usize, u64, usize)>,
     out: Vec<Vec<u32>>,
     /// For each kind of ports, its rule and its capacity.
@@ -107,9 +103,9 @@ struct Graph {
     own: usize,
     /// The number of nodes that the certificate lists: all, or one if it uses translations.
     listed: usize,
-    /// The factor by which ports slow down a node whose links are all full, at least 1: the largest
-    /// total capacity of the links out of a node or into a node, divided by the capacity of its
-    /// ports. With [`PortRule::SharedTime`], every link counts with the largest capacity.
+    /// The factor, at least 1, by which ports slow down a node whose links are all full: the
+    /// largest total capacity of the links out of or into a node, divided by that of its ports.
+    /// With [`PortRule::SharedTime`], every link counts with the largest capacity.
     slowed: f64,
 }
 
@@ -179,8 +175,7 @@ impl Graph {
         let largest = links.iter().map(|link| link.2).max().unwrap_or(1);
         let smallest = links.iter().map(|link| link.2).min().unwrap_or(1);
         let speeds = (smallest, largest, u64::from(network.capacity_unit != 1.0));
-        // Ports that are in use for the time on a link are in use as long for a slow link as for a
-        // fast one.
+        // Ports in use for the time on a link are in use as long for a slow link as for a fast one.
         let is_timed = ports.iter().any(|(rule, _)| *rule == PortRule::SharedTime);
         let sums = if is_timed { &degrees } else { &through };
         let most = sums[..nodes].iter().map(|(out, into)| *out.max(into)).max().unwrap_or(0);
@@ -218,8 +213,8 @@ impl Graph {
         resources
     }
 
-    /// Returns the sum of the lengths of the resources of a link. A resource with the rule
-    /// [`PortRule::SharedTime`] adds its length to the slowest link, and less to a faster one.
+    /// Returns the sum of the lengths of the resources of a link. With [`PortRule::SharedTime`], a
+    /// resource adds less than its length to a link that is not the slowest.
     fn length(&self, link: usize, length: impl Fn(usize) -> u64) -> u64 {
         let (slowest, _, rounded) = self.speeds;
         let slowest = u128::from(slowest.saturating_sub(rounded).max(1));
@@ -239,8 +234,8 @@ impl Graph {
         if is_timed { fastest as f64 / self.links[link].2 as f64 } else { 1.0 }
     }
 
-    /// Returns the sum of capacities times lengths. `timed` has the places of the resources with
-    /// the rule [`PortRule::SharedTime`], whose lengths are those of the slowest link.
+    /// Returns the sum of capacities times lengths. The resources `timed`, of the rule
+    /// [`PortRule::SharedTime`], have lengths for the slowest link.
     fn weighted(&self, lengths: &[u64], capacities: &[u64], timed: &[usize]) -> u128 {
         let (slowest, fastest, rounded) = self.speeds;
         let fastest = u128::from(fastest.saturating_sub(rounded).max(1));
@@ -274,8 +269,7 @@ impl Graph {
     }
 }
 
-/// Adds the coordinates of vertex `by` to those of `vertex` on a grid with these sides. Without a
-/// grid, returns the vertex itself.
+/// Adds the coordinates of `by` and `vertex` on a grid; without one, returns `vertex`.
 fn translated(vertex: usize, by: usize, sides: &[u32]) -> usize {
     let (mut a, mut b, mut sum, mut stride) = (vertex, by, 0, 1);
     for side in sides.iter().rev().map(|side| *side as usize) {
@@ -288,8 +282,8 @@ fn translated(vertex: usize, by: usize, sides: &[u32]) -> usize {
 /// For each source, its receivers and the amounts of data for them.
 type DemandRows = Vec<(usize, Vec<(usize, u64)>)>;
 
-/// Returns the demand of each source that the certificate lists. For data that is copied or added,
-/// the entry of a source lists only the source itself, with its amount.
+/// Returns the demand of each listed source. For data that is copied or added, the only receiver is
+/// the source itself, with its amount.
 fn rows(certificate: &Certificate, graph: &Graph) -> Result<DemandRows, String> {
     let even = |amount: u64| -> DemandRows {
         let others =
@@ -422,8 +416,7 @@ fn by_flows(graph: &Graph, rows: &DemandRows, flows: &[SourceFlow]) -> Result<f6
     Ok(times.fold(0.0, f64::max))
 }
 
-/// Returns the time in which the busiest node passes its own data through its ports, as origin or
-/// destination. This time does not depend on paths.
+/// Returns the time of the busiest node's own data in its ports, which does not depend on paths.
 fn through_ports(certificate: &Certificate, rows: &DemandRows, graph: &Graph) -> f64 {
     let least = |ends_only: bool| {
         let ports = graph.ports.iter().filter(|(rule, _)| !ends_only || *rule == PortRule::Ends);
@@ -442,7 +435,7 @@ fn through_ports(certificate: &Certificate, rows: &DemandRows, graph: &Graph) ->
                 received[*to] += *amount as f64;
             }
         }
-        // With translations only one node is listed. Every node receives as much as it sends.
+        // With translations, every node receives as much as it sends.
         if graph.listed != graph.nodes {
             received.clone_from(&vec![sent[0]; graph.nodes]);
         }
@@ -452,17 +445,17 @@ fn through_ports(certificate: &Certificate, rows: &DemandRows, graph: &Graph) ->
             sent[*node] = row[0].1 as f64;
             received[*node] -= sent[*node];
         }
-        // All nodes together send as much data as they receive, so at least one node sends the
-        // average amount.
+        // All nodes together send as much as they receive, so at least one sends the average
+        // amount.
         sent[0] = sent[0].max(received.iter().sum::<f64>() / nodes);
     }
     let most = sent.into_iter().chain(received).fold(0.0, f64::max);
     least(is_pairs).map_or(0.0, |least| most / least)
 }
 
-// Trees: data that is copied or added, if only links limit the time.
+// Trees for data that is copied or added, if only links limit the time.
 
-/// A set of vertices on one side of a cut. It contains data that must leave the set.
+/// A set of vertices with data that must leave it.
 struct CutSide {
     amount: u128,
     /// The capacity of the links that leave the set, at least 1.
@@ -497,7 +490,7 @@ impl CutSide {
         if amount > 0 && capacity == 0 {
             return Err("no link leaves the set".to_owned());
         }
-        // If the set contains no data, the capacity can be 0. With 1, the time is 0 and not NaN.
+        // Without data, the capacity can be 0, and the time must be 0 and not NaN.
         let capacity = capacity.max(1);
         Ok(Self { amount, capacity, amounts: amounts.to_vec(), turned })
     }
@@ -506,9 +499,8 @@ impl CutSide {
         self.amount as f64 / self.capacity as f64
     }
 
-    /// Returns whether each single node can receive all data in the time of the cut, so that the
-    /// largest flow to the node is the sum of all amounts. Then a packing of trees delivers all
-    /// data to all nodes in the same time (Edmonds, 1973).
+    /// Returns whether the largest flow to each node is the sum of all amounts. Then a packing of
+    /// trees delivers all data to all nodes in the time of the cut (Edmonds, 1973).
     fn is_packed(&self, graph: &Graph) -> bool {
         let all: u128 = self.amounts.iter().map(|(_, amount)| u128::from(*amount)).sum();
         let source = graph.vertices;
@@ -527,8 +519,8 @@ impl CutSide {
     }
 }
 
-/// Returns the largest flow from the first to the second of two vertices, or `enough` if the flow
-/// is larger. It uses shortest augmenting paths (Edmonds and Karp, 1972).
+/// Returns the largest flow between two vertices, at most `enough`, by shortest augmenting paths
+/// (Edmonds and Karp, 1972).
 fn max_flow(arcs: &[(usize, usize, u128)], (from, to): (usize, usize), enough: u128) -> u128 {
     let mut out = vec![Vec::new(); from + 1];
     let mut residual = Vec::with_capacity(2 * arcs.len());
@@ -565,12 +557,12 @@ fn max_flow(arcs: &[(usize, usize, u128)], (from, to): (usize, usize), enough: u
     flow.min(enough)
 }
 
-/// Returns the lower and the upper end for the time of an allreduce of `amount`.
+/// Returns the lower and the upper end for an allreduce of `amount`.
 ///
-/// The lower end is the largest of three times: that of the data which must leave the set `out`,
-/// that of the data which must enter the set `into`, and the time in which all links together move
-/// all terms and results. The upper end is the time of a reduce-scatter followed by an allgather;
-/// `None` if the cuts `gather` and `scatter` do not prove it.
+/// The lower end is the largest time of the data that must leave `out`, of the data that must enter
+/// `into`, and of all links together for all terms and results. The upper end is that of a
+/// reduce-scatter followed by an allgather; `None` if the cuts `gather` and `scatter` do not prove
+/// it.
 fn sum_for_all(
     graph: &Graph,
     amount: u64,
@@ -581,8 +573,8 @@ fn sum_for_all(
     if nodes < 2 {
         return Ok((0.0, Some(0.0)));
     }
-    // The term of a node in the set must leave the set or, if `turned`, the sum for this node must
-    // enter the set. A set that consists of switches proves nothing.
+    // The term of a node in the set must leave it or, if `turned`, the sum for this node must enter
+    // it. A set of switches proves nothing.
     let crossing = |cut: &[u32], turned| {
         let first = cut.iter().find(|vertex| (**vertex as usize) < graph.nodes);
         let first = *first.ok_or("the set has no node")? as usize;
@@ -600,7 +592,7 @@ fn sum_for_all(
     Ok((by_cuts.max(by_terms), packed.then_some(upper * graph.slowed)))
 }
 
-// Messages: data that is copied or added, if ports limit the time, and sums that every node
+// Messages for data that is copied or added, if ports limit the time, and sums that every node
 // receives.
 
 struct Messages<'a> {
@@ -721,8 +713,8 @@ fn lower_of_messages(
     Ok(if above == 0 { 0.0 } else { above as f64 / below as f64 })
 }
 
-/// Returns the cost of the cheapest tree that reaches all nodes from `root` (Edmonds, 1967). Each
-/// round contracts the cycles of the cheapest messages.
+/// Returns the cost of the cheapest tree from `root` to all nodes (Edmonds, 1967), contracting the
+/// cycles of the cheapest messages in each round.
 fn cheapest(costs: &[Vec<i128>], root: usize) -> i128 {
     let (mut costs, mut root, mut sum) = (costs.to_vec(), root, 0);
     loop {
@@ -802,8 +794,8 @@ fn upper_of_messages(
     };
     let (copies, sums) = (matrix(proof.copies, nodes)?, matrix(proof.sums, nodes)?);
     let flows = matrix(proof.flows, graph.links.len())?;
-    // The trees must move the data of their roots: a tree exists for an amount if the maximum flow
-    // of messages from the roots to each node is this amount (Edmonds, 1973).
+    // Trees for an amount exist if the maximum flow of messages from the roots to each node is this
+    // amount (Edmonds, 1973).
     let mut roots = vec![0.0; nodes];
     add(proof.roots, &mut roots)?;
     let (all, moved): (f64, Vec<(&Matrix, bool)>) = match demand {

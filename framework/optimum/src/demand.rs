@@ -1,6 +1,5 @@
-//! The demand of a problem: the amount of data that each node has for each other node. Unlike the
-//! demand of a task ([`swapmeet_core::simulation::demand`]), it lists nodes of the network instead
-//! of ranks, and is part of a certificate.
+//! The data that each node has for each other node, by nodes of the network instead of ranks
+//! ([`swapmeet_core::simulation::demand`]), as in a certificate.
 
 use crate::{MAX_PAIRS, OptimumError};
 use serde::{Deserialize, Serialize};
@@ -9,8 +8,8 @@ use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::simulation::Task;
 use swapmeet_core::simulation::demand::{self, Amounts, Blocks};
 
-/// The data that a task moves, in units of load (blocks if blocks are counted, otherwise bytes),
-/// without local copies, which take no time.
+/// The data that a task moves, in units of load (blocks if they are counted, otherwise bytes),
+/// without local copies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Demand {
@@ -20,8 +19,8 @@ pub enum Demand {
     Pairs(Vec<(u32, Vec<(u32, u64)>)>),
     /// Each listed node has an amount that all other nodes must receive. Nodes may copy it.
     Copies(Vec<(u32, u64)>),
-    /// Each listed node must receive a sum of this size, with a term from every node. Nodes may add
-    /// their terms to partial sums.
+    /// Each listed node must receive a sum of this size, with a term from every node, which may be
+    /// added to partial sums.
     Sums(Vec<(u32, u64)>),
     /// Every node must receive the same sum of this size, with a term from every node.
     SumForAll(u64),

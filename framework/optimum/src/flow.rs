@@ -1,9 +1,9 @@
-//! Finds the least time of a demand between pairs of nodes whose data may be divided among any
-//! number of paths (maximum concurrent flow, see [`swapmeet_flows::solve`]). Lengths and capacities
-//! are whole numbers, so the lower end is an exact fraction.
+//! The least time of a demand between pairs of nodes whose data may be divided among any paths
+//! (maximum concurrent flow, see [`swapmeet_flows::solve`]). Lengths and capacities are whole
+//! numbers, so the lower end is an exact fraction.
 //!
-//! If the network has translations (shifts of all coordinates of a grid, which map every link to a
-//! link), all images of a link have the same length, and the flow of one source is enough.
+//! With translations (shifts of all coordinates of a grid, which map every link to a link), all
+//! images of a link have the same length, and the flow of one source is enough.
 
 use crate::demand::Demand;
 use crate::network::{CapacityNetwork, PortRule, Speeds};
@@ -21,20 +21,18 @@ pub(crate) fn value((numerator, denominator): Ratio) -> f64 {
 const OPTIONS: Options =
     Options { gap: 0.0, stale_checks: 16, bisections: 10, early_checks: 4, exact: true };
 
-/// A function that gets both ends of the interval so far, as loads divided by capacities (0 and
-/// infinity at first), and returns whether the search must continue.
+/// Gets both ends so far, as loads divided by capacities (first 0 and infinity), and returns
+/// whether to continue.
 pub(crate) type Progress<'a> = dyn FnMut(f64, f64) -> bool + 'a;
 
-/// Finds the least time for a demand between pairs of nodes. It stops when the width of the
-/// interval, divided by its lower end, is at most `gap`. It calls `progress` after each update of
-/// the interval. Returns the solution, whose resources are first the links and then the ports, and
-/// the nodes that have data for other nodes. Loads divided by capacities are times, without
-/// conversion to µs.
+/// Finds the least time, up to a relative width `gap` of the interval, for whose updates it calls
+/// `progress`. Returns the solution, whose resources are the links and then the ports, and the
+/// nodes with data for others. Times are loads divided by capacities, not in µs.
 ///
 /// # Errors
 ///
-/// Returns an error if a receiver cannot be reached, if the problem is too large, or if
-/// `progress` stops the search.
+/// Returns an error if a receiver cannot be reached, if the problem is too large, or if `progress`
+/// stops the search.
 pub(crate) fn solve(
     network: &CapacityNetwork,
     demand: &Demand,
@@ -65,8 +63,7 @@ pub(crate) fn solve(
 /// Largest length of a resource with [`Prices::Coarse`].
 const COARSE: f32 = 8.0;
 
-/// Returns the links of the whole network, and for each of them the index of the link in `network`
-/// of which it is an image under a translation.
+/// Returns all links, and the link in `network` of which each is an image under a translation.
 pub(crate) fn expand(network: &CapacityNetwork) -> (Links, Vec<u32>) {
     let mut links = Links::default();
     let mut images = Vec::with_capacity(network.link_count() as usize);
@@ -123,8 +120,7 @@ struct Limits {
     even: u64,
     /// The capacity of each resource. All images of a link under translations are one resource.
     pub capacities: Vec<u64>,
-    /// The capacities as floating-point numbers, and at the end infinity: the capacity of the
-    /// resource of links that use no resource of a kind.
+    /// The capacities, and infinity for links that use no resource of a kind.
     pub divisors: Vec<f64>,
     /// The kinds of resources. The first kind is the links.
     pub columns: Vec<Column>,
@@ -238,9 +234,8 @@ impl Limits {
         }
     }
 
-    /// Sets the length of each resource to `round(x)`, where x is its price per unit of capacity
-    /// divided by the largest such price, and the length of each link to the sum of the lengths of
-    /// its resources. Returns the sum of capacities times lengths.
+    /// Rounds lengths: of a resource its price per unit of capacity, relative to the largest one,
+    /// and of a link the sum over its resources. Returns the sum of capacities times lengths.
     fn round_lengths(
         &self,
         price: impl Fn(usize) -> f32,

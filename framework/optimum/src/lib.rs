@@ -1,10 +1,9 @@
 //! Finds the least time in which a network can move given data, if only bandwidth counts and
 //! latencies are ignored.
 //!
-//! The answer is an interval that contains this time. The lower end is computed from a length for
-//! each link, and the upper end from a flow, which states how much data each link carries. Lengths
-//! and flow are written to a [`Certificate`], which [`check()`](check::check) verifies without the
-//! solver.
+//! The answer is an interval, whose lower end follows from lengths of the links, and whose upper
+//! end from a flow (the data on each link). Both are written to a [`Certificate`], which
+//! [`check()`](check::check) verifies without the solver.
 //!
 //! The modules are used in this order:
 //!
@@ -41,8 +40,7 @@ pub enum OptimumError {
         "no optimum is known for {0} in several communicators (`over=`): expected a collective without copies and sums, such as alltoall"
     )]
     Communicators(&'static str),
-    /// Switches that copy or add data reduce what links carry. The packings of trees only know nodes
-    /// that do.
+    /// Packings of trees know no switches that copy or add data, which reduce what links carry.
     #[error(
         "no optimum is known for {0} on a network whose switches add and copy data: expected one without reduce=switch"
     )]
@@ -60,8 +58,8 @@ pub enum OptimumError {
     TooManyPairs { pairs: u64 },
     #[error("{vertices} vertices with {links} links are more than {MAX_LINKS} vertices or links")]
     TooManyLinks { vertices: u64, links: u64 },
-    /// The links into a switch have a different total bandwidth than the links out of it. Packings
-    /// of trees need switches that can forward everything that they receive at full speed.
+    /// Links into and out of a switch differ in total bandwidth. Packings of trees need switches
+    /// that forward at full speed everything that they receive.
     #[error(
         "the links into switch {vertex} have another bandwidth than those out of it: collectives that copy or add data need the same"
     )]

@@ -1,10 +1,10 @@
-//! Networks with capacities.
+//! Networks with capacities, which are whole numbers, so that sums of lengths times capacities are
+//! exact.
 //!
-//! Capacities are whole numbers, so that sums of lengths times capacities are exact. If the
-//! bandwidths of all links and ports are whole numbers, they are the capacities. Otherwise the unit
-//! of capacity is the smallest bandwidth times 2^-20, and capacities are rounded up. This rounding
-//! can only make the lower end of the interval smaller. If bandwidths differ by more than a factor
-//! of 2^28, the unit is larger, so that no capacity exceeds 2^48.
+//! They are the bandwidths of links and ports if these are whole numbers. Otherwise their unit is
+//! the smallest bandwidth times 2^-20, and they are rounded up, which can only make the lower end
+//! smaller. If bandwidths differ by more than a factor of 2^28, the unit is larger, so that no
+//! capacity exceeds 2^48.
 
 use crate::{MAX_LINKS, OptimumError};
 use serde::{Deserialize, Serialize};
@@ -40,16 +40,16 @@ pub enum PortRule {
     Ends,
     /// Ports limit all data that enters or leaves a node, including data that it forwards.
     EveryHop,
-    /// All ports together are one resource with the sum of their capacities. Data that crosses h
-    /// links counts h times, as on machines on which a message occupies ports at every hop.
+    /// All ports together are one resource. Data that crosses h links counts h times, as on
+    /// machines whose messages occupy ports at every hop.
     Shared,
-    /// As [`Self::Shared`], if links have different capacities. A port is in use for the time that
-    /// the data takes on the link, so data on a link of capacity `c` counts `f / c` times, where
-    /// `f` is the largest capacity of a link.
+    /// As [`Self::Shared`], if links have different capacities: a port is in use for the time on
+    /// the link, so data on a link of capacity `c` counts `f / c` times, where `f` is the largest
+    /// capacity.
     ///
-    /// In a certificate, the length of this resource is the length that it adds to a link of the
-    /// smallest capacity `s`. It adds `s / c` times this length to a link of capacity `c`. Its term
-    /// in the sum of capacities times lengths is multiplied by `s / f`.
+    /// In a certificate, this resource has the length that it adds to a link of the smallest
+    /// capacity `s`. It adds `s / c` times this length to a link of capacity `c`, and its term in
+    /// the sum of capacities times lengths is multiplied by `s / f`.
     SharedTime,
 }
 
@@ -57,8 +57,7 @@ pub enum PortRule {
 #[serde(deny_unknown_fields)]
 pub struct Ports {
     pub rule: PortRule,
-    /// The capacity of a node's ports for sending, in units of [`CapacityNetwork::capacity_unit`].
-    /// The capacity for receiving is the same.
+    /// The capacity for sending, and for receiving, in units of [`CapacityNetwork::capacity_unit`].
     pub capacity: u64,
 }
 
@@ -68,12 +67,11 @@ pub struct CapacityNetwork {
     pub nodes: u32,
     /// The number of nodes and switches.
     pub vertices: u32,
-    /// The sides of a grid of nodes whose translations map every link to another link; empty if
-    /// translations are not used. With translations, [`CapacityNetwork::links`] contains only some
-    /// links. The links of the whole network are their images.
+    /// The sides of a grid whose translations map every link to another link, so that
+    /// [`CapacityNetwork::links`] lists only some, and the others are their images; empty if they
+    /// are not used.
     pub translations: Vec<u32>,
-    /// The links, sorted by the vertex that they leave. With translations, only the links that
-    /// leave vertex 0.
+    /// The links by the vertex that they leave, with translations only those of vertex 0.
     pub links: Vec<Link>,
     /// The kinds of ports, each with its capacity; empty if ports do not limit the time.
     pub ports: Vec<Ports>,
@@ -91,8 +89,8 @@ pub(crate) struct Speeds {
 }
 
 impl Speeds {
-    /// Returns the length that the resource adds to a link of this capacity, rounded down. A
-    /// smaller length gives a smaller, and therefore valid, lower end.
+    /// Returns the length that the resource adds to a link, rounded down, so that the lower end
+    /// stays valid.
     pub(crate) fn length(self, of_resource: u32, capacity: u64) -> u32 {
         let slowest = u128::from((self.slowest - self.rounding).max(1));
         (u128::from(of_resource) * slowest / u128::from(capacity)) as u32
@@ -111,9 +109,8 @@ impl Speeds {
 }
 
 impl CapacityNetwork {
-    /// Returns the network of a topology. `even` states that the demand is the same for all nodes.
-    /// The network then uses the translations of the topology (shifts of all coordinates of a grid,
-    /// which map every link to a link). Ranks on the same node count as one node.
+    /// Returns the network of a topology, with its translations if the demand is `even` (the same
+    /// for all nodes). Ranks on the same node count as one.
     ///
     /// # Errors
     ///
@@ -137,9 +134,8 @@ impl CapacityNetwork {
             .map(|(link, (from, to))| (from as u32, to as u32, topology.bandwidth(link)))
             .collect();
         listed.sort_by_key(|(from, to, _)| (*from, *to));
-        // Choose the unit of capacities. It depends on the speeds of ports, too. With a unit from
-        // the bandwidths of links alone, the capacity of a slow port could be rounded up to several
-        // times its speed.
+        // The unit depends on the speeds of ports, too: otherwise the capacity of a slow port could
+        // be rounded up to several times its speed.
         let fastest = listed.iter().map(|(.., bandwidth)| *bandwidth).fold(0.0, f64::max);
         let is_uniform = listed.iter().all(|(.., bandwidth)| *bandwidth == fastest);
         let shared = if is_uniform { PortRule::Shared } else { PortRule::SharedTime };
@@ -215,8 +211,8 @@ impl CapacityNetwork {
     }
 }
 
-/// Returns the sides of a grid whose translations map each link to a link of the same bandwidth.
-/// Returns an empty list if no such grid is known.
+/// Returns the sides of a grid whose translations map each link to one of the same bandwidth, if
+/// known.
 fn translations(topology: &topology::Network) -> Vec<u32> {
     if topology.bandwidths().is_some() {
         return Vec::new();
@@ -225,9 +221,9 @@ fn translations(topology: &topology::Network) -> Vec<u32> {
     sides.iter().map(|side| *side as u32).collect()
 }
 
-/// Returns the speeds that ports and injection rates allow, as multiples of the speed of a link of
-/// bandwidth 1. `fastest` is the largest bandwidth of a link. `shared` is the rule for messages
-/// that occupy ports at every hop.
+/// Returns the speeds of ports and injection, as multiples of that of a link of bandwidth 1.
+/// `fastest` is the largest bandwidth. `shared` is the rule for messages that occupy ports at every
+/// hop.
 fn port_speeds(
     rates: &NetworkRates,
     nodes: u64,

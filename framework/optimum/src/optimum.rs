@@ -1,5 +1,4 @@
-//! The optimum of a task: an interval in µs that contains its least time, and the resources that
-//! limit the time.
+//! The optimum of a task: the interval of its least time in µs, and the resources that limit it.
 
 use crate::OptimumError;
 use crate::certificate::{Certificate, Evidence, FORMAT, ProblemSpecs};
@@ -26,8 +25,8 @@ pub const DEFAULT_GAP: f64 = 0.02;
 pub struct Options<'a> {
     /// The search ends when the width of the interval, divided by its lower end, is at most this.
     pub gap: f64,
-    /// Called with both ends in µs after each update; 0 and infinity at first. If it returns
-    /// `false`, the search ends with [`OptimumError::Stopped`].
+    /// Called with both ends in µs after each update, first with 0 and infinity. `false` ends the
+    /// search with [`OptimumError::Stopped`].
     pub progress: &'a mut dyn FnMut(f64, f64) -> bool,
 }
 
@@ -38,11 +37,10 @@ pub enum Bottleneck {
     Ports,
     /// Links that are used at full capacity.
     Links {
-        /// The two vertices of each link, the most important link first. A vertex whose number is
-        /// not less than the number of nodes is a switch.
+        /// The vertices of each link, the most important link first. Numbers from that of nodes on
+        /// are switches.
         links: Vec<(u32, u32)>,
-        /// The number of images of each link under the translations of the network. All images are
-        /// used at full capacity too.
+        /// The images of each link under translations, which are also used at full capacity.
         copies: u64,
     },
 }
@@ -64,8 +62,7 @@ impl Optimum {
     }
 }
 
-/// Returns the network and the demand of a task, and the time in µs in which a link of capacity 1
-/// moves a unit of the demand.
+/// Returns the network, the demand, and the time in µs of a unit of it on a link of capacity 1.
 ///
 /// # Errors
 ///
@@ -99,8 +96,7 @@ pub fn solve(
     solve_problem(problem(machine_task)?, options)
 }
 
-/// Finds the optimum of a network and a demand. `unit_us` is the time in which a link of capacity 1
-/// moves a unit of the demand.
+/// `unit_us` is the time of a unit of the demand on a link of capacity 1.
 ///
 /// # Errors
 ///
@@ -157,9 +153,8 @@ impl LinkInterval {
         /// A flow smaller than the largest flow times this fraction is a rounding error.
         const LEAST_FLOW: f32 = 1e-9;
         let Solution { fraction: lower, mut lengths, upper, loads, flows, .. } = solution;
-        // Links limit the time if their load is at least 98 % of the lower end, and their
-        // contribution to the lower end is at least 1/20 of the largest one. The largest
-        // contribution is first.
+        // Links limit the time if their load is at least 98 % of the lower end, and they contribute
+        // at least 1/20 of the largest contribution, which is first.
         let price =
             |link: &usize| u128::from(lengths[*link]) * u128::from(network.links[*link].capacity);
         let is_full = |link: &usize| f64::from(loads[*link]) >= value(lower) * 0.98;
@@ -195,9 +190,9 @@ impl LinkInterval {
         Ok(Self { lower: value(time), upper, saturated, proof: Evidence::Trees { cut } })
     }
 
-    /// Returns the result for an allreduce. Lower end: `amount` must leave and enter every set of
-    /// nodes, and `n - 1` terms and `n - 1` copies of the sum must move. Upper end: a
-    /// reduce-scatter followed by an allgather.
+    /// For an allreduce, `amount` must leave and enter every set of nodes, and `n - 1` terms and
+    /// copies of the sum must move (lower end); a reduce-scatter followed by an allgather does it
+    /// (upper end).
     fn of_sum(
         network: &CapacityNetwork,
         amount: u64,
@@ -236,8 +231,8 @@ impl LinkInterval {
     }
 }
 
-/// If the interval for data that is copied or added is wider than `gap` on a small network, returns
-/// the interval of a packing of messages, with the network without translations.
+/// Packs messages if the interval for data that is copied or added is wider than `gap` on a small
+/// network, which is returned without translations.
 fn by_messages(
     network: &CapacityNetwork,
     demand: &Demand,
@@ -252,8 +247,8 @@ fn by_messages(
         return Ok(None);
     }
     let network = packing::whole(network);
-    // Start with the lengths that give the lower ends of `parts`. The links of a cut are 1 long or,
-    // for the total bandwidth of all nodes, the links that leave nodes.
+    // Start with the lengths of `parts`: the links of a cut, or for the total bandwidth the links
+    // that leave nodes, are 1 long.
     let turned = matches!(demand, Demand::Sums(_));
     let cut = |cut: &[u32], turned: bool| -> Vec<u32> {
         let inside = |vertex: u32| cut.binary_search(&vertex).is_ok();
@@ -286,8 +281,8 @@ fn by_messages(
     Ok(Some((network, parts)))
 }
 
-/// Errors if the links into and out of a switch have different total capacities. Otherwise links
-/// between its neighbours can replace the switch in packings of trees (Bang-Jensen et al., 1995).
+/// Errors unless links into and out of a switch have the same capacity, so that links between its
+/// neighbours can replace it in packings of trees (Bang-Jensen et al., 1995).
 fn passes_on(network: &CapacityNetwork) -> Result<(), OptimumError> {
     for vertex in network.nodes..network.vertices {
         let sum = |end: &dyn Fn(&crate::network::Link) -> u32| -> u64 {
@@ -316,10 +311,9 @@ fn leaving_nodes(network: &CapacityNetwork) -> u128 {
     sum * u128::from(network.copies())
 }
 
-/// Returns the factor by which ports slow down a schedule that uses all links at full capacity, at
-/// least 1: the largest total capacity of the links out of a node or into a node, divided by the
-/// capacity of its ports. If ports are in use for the time that data takes on a link
-/// ([`PortRule::SharedTime`]), every link counts with the largest capacity.
+/// Returns the factor, at least 1, by which ports slow down full links: the largest total capacity
+/// of the links out of or into a node, divided by that of its ports. With [`PortRule::SharedTime`],
+/// every link counts with the largest capacity.
 fn slowed_by_ports(network: &CapacityNetwork) -> f64 {
     let mut at = vec![(0_u64, 0_u64); network.vertices as usize];
     let is_timed = network.ports.iter().any(|ports| ports.rule == PortRule::SharedTime);
@@ -336,8 +330,7 @@ fn slowed_by_ports(network: &CapacityNetwork) -> f64 {
     slowest.map_or(1.0, |ports| (most as f64 / ports as f64).max(1.0))
 }
 
-/// Returns the time, as a load divided by a capacity, in which the busiest node passes its own data
-/// through its ports, as origin or destination.
+/// Returns the load divided by the capacity of the busiest node's ports for its own data.
 fn through_ports(network: &CapacityNetwork, demand: &Demand) -> f64 {
     let Some(ports) = network.ports.iter().map(|ports| ports.capacity).min() else { return 0.0 };
     let ends_only = network.ports.iter().filter(|ports| ports.rule == PortRule::Ends);

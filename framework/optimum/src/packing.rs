@@ -1,21 +1,18 @@
 //! Packings of messages between nodes, for data that is copied or added in small networks whose
 //! ports limit the time, and for sums that every node receives.
 //!
-//! Ports are used by messages, not by links: a message may be forwarded over several links, but it
-//! uses only the ports of its sender and its receiver. A schedule that copies data contains, for
-//! each piece of data, messages that form a tree from the origin to all nodes. A schedule that adds
-//! data contains a tree of messages to the node that receives the sum. For a sum that every node
-//! receives, this module uses a tree to some node, and a tree from this node to all others.
+//! A message may be forwarded over several links, but it uses only the ports of its sender and its
+//! receiver. For each piece of data that is copied, messages form a tree from the origin to all
+//! nodes, and for each sum a tree to its node. For a sum that every node receives, this module uses
+//! a tree to some node, and one from it to all others.
 //!
-//! Upper end of the interval: a mixture of such trees, each message of which follows a path of
-//! links. The solver improves the mixture like the solver of flows ([`crate::flow`]): prices of the
-//! resources grow exponentially with their loads, and the tree of least cost at these prices
-//! replaces part of the most expensive tree.
+//! Upper end: a mixture of such trees, each message of which follows a path of links. As in
+//! [`crate::flow`], prices of the resources grow exponentially with their loads, and the cheapest
+//! tree replaces part of the most expensive one.
 //!
-//! Lower end of the interval: any lengths of the resources give a lower bound. It is the cost of
-//! the cheapest trees for all data, divided by the sum of capacities times lengths. For a sum that
-//! every node receives, the cheapest trees are not a bound, because other schedules exist. There,
-//! three costs are bounds:
+//! Lower end: any lengths of the resources give a bound, the cost of the cheapest trees for all
+//! data, divided by the sum of capacities times lengths. For a sum that every node receives, other
+//! schedules than trees exist, and three other costs are bounds:
 //!
 //! 1. that of the cheapest tree from any node, because the term of each node must reach all others;
 //! 2. that of the cheapest tree to any node, because every node receives all terms;
@@ -54,9 +51,8 @@ pub(crate) fn whole(network: &CapacityNetwork) -> CapacityNetwork {
     }
 }
 
-/// Finds an interval for data that is copied or added, in a network without translations. It stops
-/// when the width of the interval, divided by its lower end, is at most `gap`. `seeds` has lengths
-/// of links that are known to give good lower ends.
+/// Finds an interval of the relative width `gap` in a network without translations. `seeds` has
+/// lengths of links that are known to give good lower ends.
 ///
 /// # Errors
 ///
@@ -129,8 +125,8 @@ struct Search<'a> {
     of_link: Vec<Vec<usize>>,
     timed: Option<usize>,
     speeds: Speeds,
-    /// For each kind of ports that only messages use, the position in `capacities` of the sending
-    /// port of node 0. Those of the other nodes follow, and then the ports for receiving.
+    /// The positions in `capacities` of the sending port of node 0, for each kind of ports that
+    /// only messages use. Those of the other nodes follow, and then the ports for receiving.
     end_ports: Vec<usize>,
     commodities: Vec<Commodity>,
     paths: ShortestPaths,
@@ -300,8 +296,7 @@ impl<'a> Search<'a> {
         Ok(MessagePacking { lower: self.lower, upper, proof: self.proof() })
     }
 
-    /// Sets the price of each resource to exp(eta (load - largest load)), where eta is the
-    /// sharpness divided by the largest load.
+    /// Sets prices to exp(eta (load - largest load)), with eta = sharpness / largest load.
     fn set_prices(&mut self, sharpness: f64) {
         let scale = self.loads.iter().copied().fold(1e-300, f64::max);
         for (price, load) in self.prices.iter_mut().zip(&self.loads) {
@@ -343,8 +338,8 @@ impl<'a> Search<'a> {
         terms.map(term).sum()
     }
 
-    /// Returns the trees of least cost for all commodities. Keeps the lower end that follows from
-    /// the lengths, if it is the best so far.
+    /// Returns the trees of least cost for all commodities, and keeps their lower end if it is the
+    /// best so far.
     fn cheapest(&mut self, lengths: &[u32]) -> Cheapest {
         let link_lengths = self.link_lengths(lengths);
         let nodes = self.nodes;
@@ -416,8 +411,7 @@ impl<'a> Search<'a> {
         Trees { root, copies, sums, paths, loads: loads.into_iter().collect() }
     }
 
-    /// Adds trees to the mixture of a commodity, with the share 0. The first trees get the whole
-    /// amount.
+    /// Adds trees with the share 0, or the whole amount if they are the first.
     fn add(&mut self, commodity: usize, trees: Trees) {
         let commodity = &mut self.commodities[commodity];
         let is_first = commodity.trees.is_empty();
@@ -429,8 +423,8 @@ impl<'a> Search<'a> {
         commodity.trees.push((trees, f64::from(u8::from(is_first))));
     }
 
-    /// Moves a part of the amount of a commodity from its most expensive trees to its cheapest
-    /// trees. The part minimizes the sum of all prices.
+    /// Moves the part of a commodity from its most expensive to its cheapest trees that minimizes
+    /// the sum of all prices.
     fn exchange(&mut self, commodity: usize, sharpness: f64) {
         const BISECTIONS: u32 = 14;
         let Commodity { trees, amount, .. } = &mut self.commodities[commodity];
@@ -524,8 +518,8 @@ fn turn(messages: &[(u32, u32)]) -> Messages {
     messages.iter().map(|(from, to)| (*to, *from)).collect()
 }
 
-/// Returns the cheapest trees to and from the same root, and the bound on the cost of a sum that
-/// every node receives (see the head of this file).
+/// Returns the cheapest trees to and from the same root, and the bound for a sum that every node
+/// receives (see the head of this file).
 fn cheapest_for_all(costs: &Costs, amount: u64) -> Cheapest {
     let nodes = costs.len();
     let turned = reversed(costs);
@@ -555,8 +549,7 @@ fn reversed(costs: &Costs) -> Costs {
     nodes.clone().map(|from| nodes.clone().map(|to| costs[to][from]).collect()).collect()
 }
 
-/// Returns the messages (sender, receiver) of a tree of least cost that reaches all nodes from
-/// `root`, and its cost.
+/// Returns the messages of a tree of least cost from `root` to all nodes, and its cost.
 fn arborescence(costs: &Costs, root: usize) -> (Vec<(u32, u32)>, u64) {
     let parents = parents(costs, root);
     let others = || (0..costs.len()).filter(|node| *node != root);
@@ -575,8 +568,8 @@ fn parents(costs: &Costs, root: usize) -> Vec<usize> {
     let mut parents: Vec<usize> =
         (0..nodes).map(|node| if node == root { root } else { cheapest(node) }).collect();
     let Some(cycle) = find_cycle(&parents, root) else { return parents };
-    // Otherwise contract a cycle to one node, which is the last node of a smaller problem. A
-    // message into the cycle replaces one message of the cycle, so it costs the difference.
+    // Otherwise contract a cycle to the last node of a smaller problem. A message into the cycle
+    // replaces one of its messages, so it costs the difference.
     let mut is_inside = vec![false; nodes];
     cycle.iter().for_each(|node| is_inside[*node] = true);
     let outside: Vec<usize> = (0..nodes).filter(|node| !is_inside[*node]).collect();

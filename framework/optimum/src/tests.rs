@@ -1,5 +1,4 @@
-//! Compares intervals with exact linear programs, with enumerated cuts and with closed forms. Also
-//! tests that corrupted certificates are refused.
+//! Intervals are compared with exact linear programs, with enumerated cuts and with closed forms.
 
 use crate::certificate::{Certificate, Evidence};
 use crate::check::check;
@@ -26,8 +25,8 @@ impl Random {
         (self.0 >> 33) % most
     }
 
-    /// Returns a strongly connected network with capacities from 1 to 4. The opposite of a link may
-    /// differ in capacity or be missing. The last vertex may be a switch.
+    /// The network is strongly connected, with capacities from 1 to 4, which may differ for
+    /// opposite links. The last vertex may be a switch.
     fn network(&mut self) -> CapacityNetwork {
         let nodes = 3 + self.below(4) as u32;
         let vertices = nodes + self.below(2) as u32;
@@ -92,8 +91,8 @@ fn interval(topology: &str, collective: Collective, machine: &str, gap: f64) -> 
     optimum
 }
 
-/// Returns the optimum of a linear program: the smallest possible load of the resource with the
-/// largest load. The program has one commodity for each source.
+/// Returns the smallest possible largest load, by a linear program with a commodity for each
+/// source.
 fn linear_program(network: &CapacityNetwork, rows: &[(u32, Vec<(u32, u64)>)]) -> f64 {
     let mut problem = Problem::new(OptimizationDirection::Minimize);
     let busiest = problem.add_var(1.0, (0.0, f64::INFINITY));
@@ -173,10 +172,9 @@ fn intervals_hold_the_optimum_of_linear_programs() {
     assert!(narrow >= 49, "{narrow} of 50 reach the requested width of 0.5 %");
 }
 
-/// Under `store-and-forward`, a port is in use for the time that a message takes on each of its
-/// links. Each interval contains the optimum of a linear program in which data on a slow link uses
-/// the ports for longer. Without this, the upper end of the last network was 1088.2 instead of
-/// 2027.3 for one matrix.
+/// Under `store-and-forward`, a port is in use for the time of a message on each link. Linear
+/// programs in which slow links use ports for longer give the optimum. Without this, the upper end
+/// of the last network was 1088.2 instead of 2027.3 for one matrix.
 #[test]
 fn slow_links_keep_ports_in_use_for_longer() {
     let mut random = Random(3);
@@ -211,9 +209,8 @@ fn slow_links_keep_ports_in_use_for_longer() {
     }
 }
 
-/// If a cut limits the time of unequal amounts, the lower end is the amount across the cut divided
-/// by its capacity. Nodes 0, 1 and 5 send 977,908 bytes to nodes 2, 3 and 4 over links of
-/// capacities 2, 2 and 1.
+/// The lower end is the amount across the cut divided by its capacity: nodes 0, 1 and 5 send
+/// 977,908 bytes to nodes 2, 3 and 4 over links of capacities 2, 2 and 1.
 #[test]
 fn unequal_amounts_reach_the_time_of_their_cut() {
     let both = [(0, 1, 4), (0, 3, 1), (0, 5, 2), (1, 2, 2), (2, 3, 2), (3, 4, 8), (4, 5, 2)];
@@ -244,9 +241,8 @@ fn unequal_amounts_reach_the_time_of_their_cut() {
     assert!(optimum.gap() <= 0.001, "{}", optimum.gap());
 }
 
-/// Examines all sets of vertices that do not contain all nodes. Divides the amount inside each set
-/// by the capacity of the links that leave the set or, if `turned`, that enter it. Returns the
-/// largest quotient.
+/// Returns the largest quotient of the amount in a set of vertices without all nodes and the
+/// capacity of the links that leave it or, if `turned`, enter it.
 fn largest_cut(network: &CapacityNetwork, amounts: &[(u32, u64)], turned: bool) -> f64 {
     let mut largest = 0.0_f64;
     let all_nodes = (1_u32 << network.nodes) - 1;
@@ -289,8 +285,8 @@ fn packings_of_trees_reach_the_largest_cut() {
 }
 
 /// By Suh & Shin (1998), section 3.1.4, the busiest link of a torus with `n` nodes and an even
-/// longest side `N1` carries `n N1 / 8` blocks, and that of a mesh `n N1 / 4` blocks. On a
-/// hypercube, half of the blocks cross each dimension.
+/// longest side `N1` carries `n N1 / 8` blocks, and that of a mesh `n N1 / 4`. On a hypercube, half
+/// of the blocks cross each dimension.
 #[test]
 fn regular_networks_have_closed_forms() {
     let exchange = |topology| interval(topology, Collective::of(&ALL_TO_ALL), "ports=all", 0.01);
@@ -313,10 +309,10 @@ fn regular_networks_have_closed_forms() {
     }
 }
 
-/// Each group of the dragonfly has 8 nodes, so a group has 8 * 8 = 64 blocks for each other group.
-/// The blocks use the link between the two groups, or a detour through a third group. A detour uses
-/// two links between groups, so detours do not help, and the optimum is 64. Other links carry fewer
-/// blocks: 39 on the link of a node, and 9 * 4 on a link within a group.
+/// Each group of the dragonfly has 8 * 8 = 64 blocks for each other group. They use the link
+/// between the two, or a detour through a third group with two such links, so detours do not help,
+/// and the optimum is 64. Other links carry less: 39 blocks on the link of a node, and 9 * 4 within
+/// a group.
 #[test]
 fn a_dragonfly_is_limited_by_the_links_between_groups() {
     let optimum = interval("dragonfly:5x4x2", Collective::of(&ALL_TO_ALL), "ports=all", 0.01);
@@ -335,8 +331,8 @@ fn a_million_nodes_of_a_torus_need_one_source() {
     assert_eq!(optimum.certificate.network.links.len(), 6);
 }
 
-/// Tests ports that limit forwarding too, as in `store-and-forward` with one port. In an 8x8 torus,
-/// the distances from a node to all other nodes have the sum 256, so each node sends 256 blocks.
+/// With one port as in `store-and-forward`, each node of an 8x8 torus sends as many blocks as the
+/// distances to all other nodes: 256.
 #[test]
 fn ports_at_every_hop_limit_forwarding() {
     let vertex_limits = |topology: &str| {
@@ -355,8 +351,8 @@ fn ports_at_every_hop_limit_forwarding() {
     assert!(shared.lower_us > 336.0 * 0.99 && shared.upper_us >= 335.9, "{}", shared.lower_us);
 }
 
-/// A port moves the 15 blocks of a node one after another, even if links carry several messages at
-/// full speed. If nodes inject data at a third of the speed of links, the exchange takes 45 µs.
+/// A port moves the 15 blocks of a node one after another. If nodes inject data at a third of the
+/// speed of links, the exchange takes 45 µs.
 #[test]
 fn ports_that_are_slower_than_links_keep_their_speed() {
     for (machine, blocks) in
@@ -389,18 +385,18 @@ fn collectives_that_copy_or_add_data_have_closed_forms() {
     assert!(lower >= 7.5 * 0.99 && upper <= 7.5 * 1.01, "{lower} {upper}");
     // Each node sends 2 (n - 1) n-ths of the vector over four links.
     assert_eq!(copies("torus:4x4", &ALL_REDUCE, "ports=all"), (0.468_75, 0.468_75));
-    // The corner of a mesh sends its term over two links, which takes 1/2 µs. Moving 15 terms and
-    // 15 copies of the sum over 48 links takes 30/48 µs, which is longer. A reduce-scatter and an
-    // allgather take 0.9375 µs.
+    // The corner of a mesh sends its term over two links in 1/2 µs. 15 terms and 15 copies of the
+    // sum take 30/48 µs on 48 links, which is longer. A reduce-scatter and an allgather take 0.9375
+    // µs.
     let (lower, upper) = copies("mesh:4x4", &ALL_REDUCE, "ports=all");
     assert!(lower >= 0.625 && upper < 0.65, "{lower} {upper}");
     // In a fat tree, each node receives 7 blocks over its only link.
     assert_eq!(copies("fat-tree:2x3", &ALL_GATHER, "ports=all"), (7.0, 7.0));
 }
 
-/// Returns the optimum of a linear program for data that is copied or added by messages. The
-/// messages across each cut must suffice for a packing of trees (Edmonds, 1973). Each message is a
-/// flow over links, and uses the ports of its sender and of its receiver.
+/// Returns the optimum of a linear program of messages, which suffice for a packing of trees across
+/// each cut (Edmonds, 1973). Each is a flow over links, and uses the ports of its sender and
+/// receiver.
 fn program_of_messages(network: &CapacityNetwork, demand: &Demand) -> f64 {
     let nodes = network.nodes as usize;
     let mut problem = Problem::new(OptimizationDirection::Minimize);
@@ -531,8 +527,7 @@ fn packings_of_messages_reach_the_optimum_of_linear_programs() {
 
 struct Usage {
     capacities: Vec<f64>,
-    /// For each link, its resources and the time of a unit of data on each, relative to a resource
-    /// that is in use once.
+    /// For each link, its resources and the time of a unit on each, relative to a single use.
     of_link: Vec<Vec<(usize, f64)>>,
     /// For each kind of ports that only messages use, the resource of node 0 for sending.
     ends: Vec<usize>,
@@ -576,8 +571,8 @@ impl Usage {
         Self { capacities, of_link, ends }
     }
 
-    /// Returns the cheapest message between each pair of nodes at these lengths of the resources:
-    /// its cost and the loads of the resources that it uses.
+    /// Returns the cost of the cheapest message between each pair of nodes, and the loads that it
+    /// causes.
     fn messages(&self, network: &CapacityNetwork, lengths: &[f64]) -> Vec<Vec<(f64, Vec<f64>)>> {
         let nodes = network.nodes as usize;
         let nothing = || vec![0.0; self.capacities.len()];
@@ -610,9 +605,9 @@ impl Usage {
     }
 }
 
-/// Returns the loads of the cheapest sequence of messages after which every node has the terms of
-/// all nodes. A message carries all terms that its sender has. The search visits all states, which
-/// are the terms of each node (Dijkstra, 1959).
+/// Returns the loads of the cheapest sequence of messages, each with all terms of its sender, after
+/// which every node has all terms. The search visits all states, which are the terms of each node
+/// (Dijkstra, 1959).
 fn cheapest_sequence(messages: &[Vec<(f64, Vec<f64>)>]) -> Vec<f64> {
     let nodes = messages.len();
     let terms = |state: u32, node: usize| state >> (node * nodes) & ((1 << nodes) - 1);
@@ -647,9 +642,9 @@ fn cheapest_sequence(messages: &[Vec<(f64, Vec<f64>)>]) -> Vec<f64> {
     panic!("some node cannot be reached")
 }
 
-/// Returns the optimum of a linear program over all mixtures of sequences of messages, not only of
-/// trees to and from one node. It is the dual: each sequence is a constraint on the lengths of the
-/// resources, and sequences are added until the cheapest one satisfies its constraint.
+/// Returns the optimum over all mixtures of sequences of messages, not only of trees. In the dual
+/// program, each sequence is a constraint on the lengths of resources, and sequences are added
+/// until the cheapest one satisfies its constraint.
 fn program_of_sequences(network: &CapacityNetwork, amount: f64) -> f64 {
     let usage = Usage::of(network);
     let mut sequences: Vec<Vec<f64>> = Vec::new();
@@ -682,8 +677,8 @@ fn program_of_sequences(network: &CapacityNetwork, amount: f64) -> f64 {
     }
 }
 
-/// 60 networks of three and four nodes, with all kinds of ports. The lower end must hold for every
-/// sequence of messages, not only for trees to and from one node.
+/// On 60 networks of three and four nodes with all kinds of ports, the lower end must hold for
+/// every sequence of messages, not only for trees.
 #[test]
 fn no_sequence_of_messages_beats_the_lower_end_of_a_sum_for_all() {
     let (mut random, mut tight) = (Random(9), 0);
@@ -702,9 +697,8 @@ fn no_sequence_of_messages_beats_the_lower_end_of_a_sum_for_all() {
     assert!(tight >= 20, "{tight} of 60 lower ends are near the optimum");
 }
 
-/// In a star, the centre has 25 links but one port. It does not need to send to all others itself,
-/// because the others can send messages through it. If links were the only limit, its links would
-/// be 25 times as fast as its port, and this was the width of the interval.
+/// The centre of a star has 25 links but one port, and need not send to all others itself. By links
+/// alone, the interval would be 25 times as wide.
 #[test]
 fn a_node_with_many_links_and_one_port_does_not_make_the_interval_wide() {
     let both = (1..26).flat_map(|leaf| {
@@ -720,8 +714,8 @@ fn a_node_with_many_links_and_one_port_does_not_make_the_interval_wide() {
         let optimum = answer(network.clone(), demand, 0.02);
         assert!(optimum.lower_us >= 1.0 - 1e-9 && optimum.upper_us < 1.03, "{optimum:?}");
     }
-    // The sum passes through the link of each node in both directions, and each of 50 messages
-    // uses a port: at least 50/26 of the amount.
+    // The sum passes the link of each node in both directions, and each of 50 messages uses a port:
+    // at least 50/26 of the amount.
     let optimum = answer(network, Demand::SumForAll(1000), 0.02);
     assert!(optimum.lower_us >= 1900.0 && optimum.upper_us < 2060.0, "{optimum:?}");
 }
@@ -848,8 +842,7 @@ fn corrupted_certificates_are_refused() {
         roots.iter_mut().for_each(|(_, amount)| *amount *= 0.5);
     };
     messages(&less, "do not move the whole amount");
-    // A cut of an empty set of vertices proves the time 0. The upper end of the interval must not
-    // follow from it.
+    // A cut of no vertices proves the time 0, from which no upper end must follow.
     for kind in [&ALL_GATHER, &REDUCE_SCATTER, &ALL_REDUCE] {
         let mut certificate =
             interval("mesh:9x8", Collective::of(kind), "ports=all", 0.01).certificate;
@@ -863,8 +856,8 @@ fn corrupted_certificates_are_refused() {
     }
 }
 
-/// Certificates that the program wrote before it packed messages. In those of copied and added
-/// data, the evidence is a packing of trees although ports limit the time.
+/// Before messages were packed, the evidence for copied and added data was a packing of trees, even
+/// if ports limit the time.
 #[test]
 fn certificates_of_earlier_versions_are_still_verified() {
     let old = [

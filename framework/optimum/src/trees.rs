@@ -1,20 +1,16 @@
-//! Packings of spanning trees. They give the least time of collectives that copy data.
+//! Packings of spanning trees, which give the least time of collectives that copy data. A sum takes
+//! the same time as a copy with all links reversed.
 //!
-//! Each set of vertices that does not contain all nodes gives a lower bound on the time. Even if
-//! data may be copied, the data of the nodes in the set must leave the set at least once. The time
-//! is therefore at least the amount of data inside the set, divided by the capacity of the links
-//! that leave the set. There is a packing of trees that takes no more time than the largest of
-//! these bounds (Edmonds, 1973, for one root; Zhao et al., "ForestColl", 2024, for all nodes as
-//! roots).
+//! The data of the nodes in a set of vertices without all nodes must leave the set at least once,
+//! so the time is at least this data, divided by the capacity of the links that leave the set. A
+//! packing of trees takes no more time than the largest of these bounds (Edmonds, 1973, for one
+//! root; Zhao et al., "ForestColl", 2024, for all nodes as roots).
 //!
-//! To find the largest bound, add a source to the network. It has a link to each node, whose
-//! capacity is the amount of data of the node. Multiply the capacities of all original links by a
-//! time T. The time T is sufficient if the largest flow from the source to every node is the sum of
-//! all amounts. If the flow to a node is smaller, the smallest cut between the source and this node
-//! is a set with a larger bound. This bound is the next T (Dinkelbach's method). All numbers are
-//! fractions of whole numbers, so the result is exact.
-//!
-//! A sum takes the same time as a copy with all links reversed.
+//! To find the largest bound, add a source with a link to each node, whose capacity is the data of
+//! the node, and multiply all other capacities by a time T. It is sufficient if the largest flow
+//! from the source to every node is the sum of all amounts. Otherwise, the smallest cut is a set
+//! with a larger bound, which is the next T (Dinkelbach's method). All numbers are fractions of
+//! whole numbers, so the result is exact.
 
 use crate::flow::{Progress, Ratio, expand};
 use crate::network::CapacityNetwork;
@@ -30,8 +26,8 @@ pub(crate) struct TreePacking {
     pub cut: Vec<u32>,
 }
 
-/// Finds the least time in which every node with an amount of data can send it to all others. Calls
-/// `progress` for each receiver, as soon as the time is sufficient for it.
+/// Finds the least time in which every node with data can send it to all others. Calls `progress`
+/// for each receiver when the time is sufficient for it.
 ///
 /// # Errors
 ///
@@ -88,9 +84,9 @@ pub(crate) fn pack(
     Ok(packing)
 }
 
-/// A maximum flow from one vertex to another, in whole numbers, by the method of blocking flows
-/// (Dinic, 1970). Residual capacities are those that remain after the flow so far. Link `i` has two
-/// arcs: arc `2 i` in its direction, and arc `2 i + 1` in the opposite direction.
+/// A maximum flow in whole numbers by blocking flows (Dinic, 1970). Residual capacities remain
+/// after the flow so far. Link `i` has the arcs `2 i` in its direction, and `2 i + 1` in the
+/// opposite direction.
 #[derive(Debug)]
 struct MaxFlow {
     first: Vec<u32>,
@@ -144,7 +140,7 @@ impl MaxFlow {
         flow
     }
 
-    /// Returns whether a vertex is on the source's side of the smallest cut. Call this method after
+    /// Returns whether a vertex is on the source's side of the smallest cut, after
     /// [`MaxFlow::find`].
     fn is_with_source(&self, vertex: u32) -> bool {
         self.level[vertex as usize] != NONE
@@ -173,8 +169,8 @@ impl MaxFlow {
         self.first[vertex as usize]..self.first[vertex as usize + 1]
     }
 
-    /// Finds a path on which each arc leads to the next level, and sends as much as possible along
-    /// this path. Returns the amount; 0 if there is no further path.
+    /// Sends as much as possible along a path on which each arc leads to the next level. Returns
+    /// the amount; 0 if there is no such path.
     fn augment(&mut self, from: u32, to: u32) -> u128 {
         let mut path: Vec<u32> = Vec::new();
         let mut vertex = from;
