@@ -1,5 +1,4 @@
-//! The blocks of a collective, their movement by a schedule, and the verification of their
-//! delivery.
+//! The blocks of a collective, their movement by a schedule, and its verification.
 
 pub mod boxes;
 pub mod byte_counts;

@@ -1,7 +1,6 @@
 //! Topologies, node sets, verification of delivery and cost models of Swapmeet.
 //!
-//! This crate reads no files, starts no threads, and depends on no terminal or plugin. Data flows
-//! in one direction:
+//! This crate reads no files, starts no threads, needs no terminal or plugin. Data flows one way:
 //!
 //! 1. [`simulation`] runs a schedule step by step.
 //! 2. [`delivery`] executes the sends of a step and tracks which blocks each node holds.

@@ -1,5 +1,4 @@
-//! Upper limits of cases, files and calls. What exceeds a limit is refused, and the message names
-//! it.
+//! Upper limits of cases, files and calls, above which these are refused with the limit named.
 //!
 //! All limits are in one table, for readers, the simulation and `docs/abi.md`.
 

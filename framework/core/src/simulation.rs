@@ -1,7 +1,6 @@
 //! Runs a schedule: traces the data of each send, measures each step, and reports it to listeners.
 //!
-//! The messages of a step are discarded at its end, so a schedule needs no more memory than its
-//! largest step.
+//! A step's messages are discarded at its end: a schedule needs the memory of its largest step.
 
 pub mod demand;
 mod in_switch;
@@ -82,8 +81,7 @@ impl Task {
 
     /// Returns the size of the block from `origin` to `destination` (in a reduction, of the sum to
     /// which it contributes) in bytes, or 1 if blocks are counted. A node that does not distinguish
-    /// blocks, such as the destination in a permutation, is ignored, so that a block has one size
-    /// in all calls.
+    /// blocks, such as the destination in a permutation, is ignored, so a block has one size.
     pub fn block_load(&self, origin: u64, destination: u64) -> u64 {
         let Some(sizes) = &self.sizes else { return 1 };
         let [origin, destination] = self.collective.sizing_nodes(origin, destination);

@@ -1,8 +1,6 @@
-//! The grammar of all specs: `name`, `name:args` or `name:key=value,..`, with nested specs in
-//! parentheses.
+//! The grammar of all specs: `name`, `name:args`, `name:key=value,..`; nested in parentheses.
 //!
-//! The parser stores byte offsets, so an error that is found later (such as an unknown key) still
-//! has its position.
+//! The parser stores byte offsets, so that a later error (such as an unknown key) has its position.
 
 use crate::limits::{DIMENSIONS, NODES};
 use crate::text::is_unsafe;

@@ -2,8 +2,8 @@
 //! `h100-ib:4x8` for four computers of eight GPUs each.
 //!
 //! A *domain* is a set of GPUs that NVLink or xGMI joins: a computer, or a rack of GB200. All
-//! systems share the values of the preset `nccl`, and have the bandwidths of their data sheets. Two
-//! values are fitted: the least time of a collective (`floor_us`) and the factor of the fabric
+//! systems have the values of the preset `nccl`, and the bandwidths of their data sheets. Two
+//! values are fitted: the least time of a collective (`floor_us`) and the fabric's factor
 //! (`fabric_factor`).
 
 mod library;

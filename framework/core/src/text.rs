@@ -1,7 +1,6 @@
 //! Text from plugins, workers, files and users, which may contain any characters.
 //!
-//! It is escaped once, when it is read. Then it can be printed, written to a file and quoted in a
-//! message.
+//! It is escaped once, when it is read. Then it can be printed, written and quoted anywhere.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -52,8 +51,7 @@ pub fn escaped_path(path: &Path) -> String {
     escaped(&path.to_string_lossy()).into_owned()
 }
 
-/// Returns a message of at most 5,000 characters, without its middle, because its end contains
-/// advice.
+/// Returns a message of at most 5,000 characters, without its middle: its end has advice.
 pub fn shortened(message: &str) -> Cow<'_, str> {
     if message.len() <= MESSAGE || message.chars().nth(MESSAGE).is_none() {
         return Cow::Borrowed(message);

@@ -40,15 +40,14 @@ collectives! {
     /// Every node has a vector, and every node receives the sum of all vectors.
     AllReduce,
     /// Every node has tokens, and each token goes to a set of nodes
-    /// ([`Problem::tokens`](crate::Problem::tokens)). A send selects tokens by the node that owns
-    /// them ([`Blocks::origins`](crate::Blocks::origins)) and by their classes, which are the
-    /// segments of the node's block. The sender always keeps a copy. No node may receive a token
-    /// twice.
+    /// ([`Problem::tokens`](crate::Problem::tokens)). A send selects tokens by their owner
+    /// ([`Blocks::origins`](crate::Blocks::origins)) and by their classes, the segments of the
+    /// owner's block. The sender always keeps a copy. No node may receive a token twice.
     Dispatch,
     /// Every node has tokens, and each node of a token's set has a partial result for it. The
-    /// token's owner receives the sum of these results. A send selects sums by the owner
-    /// ([`Blocks::destinations`](crate::Blocks::destinations)) and by the classes of the tokens,
-    /// which are the segments.
+    /// token's owner receives the sum of these. A send selects sums by the owner
+    /// ([`Blocks::destinations`](crate::Blocks::destinations)) and the tokens' classes, its
+    /// segments.
     Combine,
 }
 

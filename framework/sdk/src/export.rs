@@ -116,8 +116,7 @@ pub trait Algorithm: Sync {
 
 /// Exports the algorithms of a crate as a plugin:
 /// `export_plugin!(licence: "MIT OR Apache-2.0", algorithms: [One, Two])`. The plugin has the name
-/// and the version of the crate. Each algorithm is a constant expression of a type that implements
-/// [`Algorithm`].
+/// and version of the crate. Each algorithm is a constant expression of a type with [`Algorithm`].
 #[macro_export]
 macro_rules! export_plugin {
     (licence: $licence:expr, algorithms: [$($algorithm:expr),+ $(,)?] $(,)?) => {
@@ -152,8 +151,7 @@ unsafe impl Send for Exported {}
 // SAFETY: the table points only to leaked, constant data.
 unsafe impl Sync for Exported {}
 
-/// Returns the table. The data that it points to is leaked, because it must stay valid for the life
-/// of the process.
+/// Returns the table. Its data is leaked, because it must stay valid for the life of the process.
 pub fn entry(
     table: &'static OnceLock<Exported>,
     name: &'static str,
@@ -258,8 +256,7 @@ unsafe fn run(
     host: *const SwmHost,
     work: impl Fn(&dyn Algorithm, &Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>,
 ) -> i32 {
-    // SAFETY: `user` is the leaked reference that `describe` stored; the host's table states its
-    // size.
+    // SAFETY: `user` is the leaked reference that `describe` stored; the table states its size.
     let (algorithm, host) =
         unsafe { (*(*algorithm).user.cast::<&'static dyn Algorithm>(), read_sized(host)) };
     // Without a readable table, there is no function that takes the reason.
@@ -278,8 +275,7 @@ unsafe fn run(
         Err(why) => (SWM_ERROR, why),
     };
     if let Some(fail) = host.fail {
-        // SAFETY: the function and its context come from the host's table; `reason` outlives the
-        // call.
+        // SAFETY: function and context come from the host's table; `reason` outlives the call.
         unsafe { fail(host.ctx, SwmStr::new(&reason)) };
     }
     code
@@ -345,8 +341,7 @@ mod tests {
         }
     }
 
-    /// Calls `supports` and `plan` through the exported table, on a problem with one node and one
-    /// parameter.
+    /// Calls `supports` and `plan` through the exported table: one node and one parameter.
     fn call(key: &str, value: &str) -> Result<(), Disproof> {
         static TABLE: OnceLock<Exported> = OnceLock::new();
         let plugin = entry(&TABLE, "scripted-plugin", "1.2.3", "MIT", &[&Scripted]);

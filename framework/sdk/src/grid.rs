@@ -121,8 +121,7 @@ impl Grid {
         node - self.coordinate(node, dimension) * stride + coordinate * stride
     }
 
-    /// Returns the node at distance `by` along one dimension, with wrap-around; downwards if
-    /// negative.
+    /// Returns the node at distance `by` along one dimension, wrapped around; down if negative.
     pub fn shift(&self, node: u64, dimension: usize, by: i64) -> u64 {
         let radix = self.radices[dimension];
         let here = self.coordinate(node, dimension);

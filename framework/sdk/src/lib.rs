@@ -1,7 +1,7 @@
 //! Write a Swapmeet algorithm in safe Rust.
 //!
-//! Implement [`Algorithm`], export it with [`export_plugin!`] and build the crate as a `cdylib`,
-//! which is the plugin.
+//! To make a plugin, implement [`Algorithm`], use [`export_plugin!`] and build the crate as a
+//! `cdylib`.
 //!
 //! ```
 //! use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop};

@@ -71,9 +71,9 @@ impl Padded {
     }
 
     /// Defines the grid in which the schedule numbers nodes, and places its nodes on the machine.
-    /// Each dimension becomes two axes: the number of the unit, and the position in the unit. A set
-    /// of whole units, or of one position in all units, is then a product of ranges, which takes
-    /// several times less memory than a set on one long axis. The node numbers are those of
+    /// Each dimension becomes two axes: the number of the unit, and the position in it. A set of
+    /// whole units, or of one position in all, is then a product of ranges, which takes several
+    /// times less memory than a set on one long axis. The node numbers are those of
     /// [`Padded::grid`].
     ///
     /// # Errors

@@ -3,8 +3,7 @@
 use std::str::FromStr;
 use swapmeet_abi::{SWM_PARAM_CHOICE, SWM_PARAM_FILE, SWM_PARAM_NUMBER, SWM_PARAM_TEXT};
 
-/// A parameter of an algorithm, such as `fan` in the spec `tree:fan=3`. The host refuses undeclared
-/// parameters.
+/// A parameter of an algorithm, such as `fan` in `tree:fan=3`. The host refuses undeclared ones.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, ParamInfo, words};
@@ -52,16 +51,15 @@ impl ParamInfo {
         Self { key, kind: SWM_PARAM_TEXT, default, help, values: &[] }
     }
 
-    /// Declares a parameter whose value is a whole number of at least 0, as [`ParamInfo::text`]
-    /// does.
+    /// Declares a parameter whose value is a whole number, at least 0, as [`ParamInfo::text`].
     pub const fn number(key: &'static str, default: &'static str, help: &'static str) -> Self {
         Self { kind: SWM_PARAM_NUMBER, ..Self::text(key, default, help) }
     }
 
-    /// Declares a parameter whose value is the path of a regular file that the algorithm reads (for
-    /// text, with `std::fs::read_to_string`). Without a path, the algorithm should return
-    /// [`Stop::unsupported`](crate::Stop::unsupported). The host writes the digest of the file to
-    /// the result row.
+    /// Declares a parameter whose value is the path of a file that the algorithm reads (for text,
+    /// with `std::fs::read_to_string`). Without it, return
+    /// [`Stop::unsupported`](crate::Stop::unsupported). The host writes the digest of the file,
+    /// which must be regular, to the result row.
     pub const fn file(key: &'static str, help: &'static str) -> Self {
         Self { kind: SWM_PARAM_FILE, ..Self::text(key, "", help) }
     }

@@ -11,9 +11,8 @@ use swapmeet_abi::{
     SwmTopology, read_sized,
 };
 
-/// The problem that an algorithm has to solve. Each size and each machine parameter has a method.
-/// The host records which of them a plan calls, and reuses the plan for all cases that differ only
-/// in other values.
+/// The problem that an algorithm has to solve. Each size and machine parameter has a method. The
+/// host records the called ones, and reuses the plan for all cases that differ only in others.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, Algorithm, ParamInfo, Problem, Rehearsal, Schedule, Stop};
@@ -52,13 +51,11 @@ pub struct Problem<'a> {
     declared: &'static [ParamInfo],
 }
 
-/// Defines methods that call a function of the host's table. If an older host lacks it, they return
-/// the default.
+/// Defines methods that call a function of the host's table, or return a default on old hosts.
 macro_rules! host_values {
     ($($(#[$attribute:meta])* $name:ident -> $type:ty: $default:expr;)+) => {
         $($(#[$attribute])* pub fn $name(&self) -> $type {
-            // SAFETY: the function and its context come from the host's table, valid during the
-            // call.
+            // SAFETY: function and context come from the host's table, valid during the call.
             self.host.$name.map_or($default, |f| unsafe { f(self.host.ctx) })
         })+
     };
@@ -69,13 +66,11 @@ impl<'a> Problem<'a> {
     ///
     /// # Errors
     ///
-    /// [`Stop::Failed`] if a struct is missing or too small, [`Stop::Unsupported`] for an unknown
-    /// collective.
+    /// [`Stop::Failed`] without a whole struct, [`Stop::Unsupported`] for an unknown collective.
     ///
     /// # Safety
     ///
-    /// `raw` must be null or point to a problem of the size that it states, with data valid for
-    /// `'a`.
+    /// `raw` must be null or point to a problem of its stated size, with data valid for `'a`.
     pub(crate) unsafe fn read(
         raw: *const SwmProblem,
         host: &'a SwmHost,
@@ -195,8 +190,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Returns whether a vertex is a switch that can add and copy the data of sends
-    /// ([`Blocks::reducer`](crate::Blocks::reducer)). Returns `false` if the host is older than
-    /// 1.2.
+    /// ([`Blocks::reducer`](crate::Blocks::reducer)); `false` if the host is older than 1.2.
     pub fn can_reduce(&self, vertex: u64) -> bool {
         // SAFETY: the function and its context come from the host's table, valid during the call.
         self.host.can_reduce.is_some_and(|f| unsafe { f(self.host.ctx, vertex) } != 0)
@@ -340,13 +334,11 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Returns the value that `choices` assigns to the user's word for the parameter `key`, or to
-    /// the declared default.
+    /// Returns the value that `choices` assigns to the user's word for `key`, or to its default.
     ///
     /// # Errors
     ///
-    /// The errors of [`Problem::param`], and [`Stop::Failed`] if the words of the table differ from
-    /// the declared words.
+    /// The errors of [`Problem::param`], and [`Stop::Failed`] if table and declaration differ.
     pub fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<T, Stop> {
         let default = self.declared(key)?.default;
         match self.given_choice(key, choices)? {
@@ -517,8 +509,7 @@ impl<'a> Topology<'a> {
         Grid::new(self.dims())
     }
 
-    /// Returns the base topology of a dual-net, which connects copies of it on several levels, and
-    /// the number of levels.
+    /// Returns a dual-net's base topology, whose copies it connects on levels, and their number.
     pub fn base(&self) -> Option<(Self, u64)> {
         // SAFETY: the host keeps the base, if there is one, for the duration of the call.
         let base = unsafe { copy_struct(self.raw.base, "base") }.ok()?;

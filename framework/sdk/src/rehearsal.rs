@@ -81,8 +81,7 @@ pub struct Rehearsal {
 
 impl Rehearsal {
     /// Makes a rehearsal on a topology of the family `kind` with the sides `dims`, for example
-    /// `("torus", &[4, 8])`. It should be small, because every set is written out as a list of
-    /// nodes.
+    /// `("torus", &[4, 8])`; it should be small, as every set is written as a list of nodes.
     pub fn on(kind: &str, dims: &[u64]) -> Self {
         let sides: Vec<String> = dims.iter().map(u64::to_string).collect();
         Self {
@@ -216,8 +215,7 @@ impl Rehearsal {
         self
     }
 
-    /// Sets the port limit of the machine ([`Problem::ports`]); `u64::MAX` means all links of a
-    /// node.
+    /// Sets the port limit of the machine ([`Problem::ports`]); `u64::MAX`: all links of a node.
     #[must_use]
     pub fn ports(mut self, ports: u64) -> Self {
         self.settings.ports = ports;

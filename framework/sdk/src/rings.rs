@@ -74,8 +74,7 @@ impl Rings {
         self.count
     }
 
-    /// Returns the symmetry on the line of all ranks: a shift by whole groups maps each ring to
-    /// itself.
+    /// Returns the symmetry on the line of ranks: shifts by whole groups map each ring to itself.
     pub fn symmetry(self) -> Symmetry {
         Symmetry::shift(self.group)
     }

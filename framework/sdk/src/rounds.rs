@@ -52,8 +52,7 @@ pub fn serialized_rounds(grid: &Grid, messages: &[Straight]) -> Vec<usize> {
         (group[0], indices)
     });
     let mut waiting: Vec<_> = groups.collect();
-    // Examine 64 rounds at a time, one bit for each. Messages without a free round are tried again
-    // with the next 64.
+    // Examine 64 rounds at a time, one bit each; messages without a free one, in the next 64.
     let (mut busy, mut needed) = (HashMap::<u64, u64>::new(), Vec::new());
     for first in (0..).step_by(64) {
         if waiting.is_empty() {

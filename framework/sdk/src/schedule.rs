@@ -82,8 +82,7 @@ impl<'a> Schedule<'a> {
     /// The grid `radices` must have as many nodes as the machine; `&[]` selects the topology's own
     /// grid. Call this method before the first step, and only in an all-to-all.
     ///
-    /// The host verifies that all bytes for each destination arrive there (`amounts` in the column
-    /// `verified`).
+    /// The host verifies that all bytes for each destination arrive (`amounts` in `verified`).
     pub fn move_byte_counts(&mut self, radices: &[u64]) -> Result<(), Stop> {
         self.set_layout(radices, 1, SWM_BYTE_COUNTS)
     }
@@ -192,23 +191,19 @@ impl<'a> Schedule<'a> {
 
     /// Adds a send of blocks to the step. Without selected blocks and extra bytes, nothing is sent.
     pub fn send(&mut self, blocks: &Blocks<'_>) -> Result<(), Stop> {
-        // SAFETY: the function and its context come from the host's table; `blocks` borrows its
-        // data.
+        // SAFETY: function and context come from the host's table; `blocks` borrows its data.
         check(self.host.send_blocks.map(|f| unsafe { f(self.host.ctx, &raw const blocks.raw) }))
     }
 
-    /// Adds a send of a bucket to the step (in a schedule of byte counts). An empty one sends
-    /// nothing.
+    /// Adds a send of a bucket to the step (of byte counts). An empty one sends nothing.
     pub fn send_bucket(&mut self, bucket: &Bucket<'_>) -> Result<(), Stop> {
-        // SAFETY: the function and its context come from the host's table; `bucket` borrows its
-        // data.
+        // SAFETY: function and context come from the host's table; `bucket` borrows its data.
         check(self.host.send_bucket.map(|f| unsafe { f(self.host.ctx, &raw const bucket.raw) }))
     }
 
     /// Adds a send of bytes for destinations to the step (in a schedule of byte counts).
     pub fn send_bytes(&mut self, bytes: &Bytes<'_>) -> Result<(), Stop> {
-        // SAFETY: the function and its context come from the host's table; `bytes` borrows its
-        // data.
+        // SAFETY: function and context come from the host's table; `bytes` borrows its data.
         check(self.host.send_bytes.map(|f| unsafe { f(self.host.ctx, &raw const bytes.raw) }))
     }
 
@@ -233,8 +228,8 @@ impl<'a> Schedule<'a> {
         log(self.host, SWM_LOG_NOTE, line);
     }
 
-    /// Makes every node rearrange all its data in memory before the next step. Begin a new step
-    /// before the next send.
+    /// Makes every node rearrange all its data in memory before the next step. Begin that before a
+    /// send.
     pub fn rearrange(&mut self) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
         check(self.host.rearrange.map(|f| unsafe { f(self.host.ctx) }))

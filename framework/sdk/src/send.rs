@@ -1,5 +1,4 @@
-//! The sends of a step (of blocks, of a bucket or of byte counts), their routes, and
-//! redistributions.
+//! The sends of a step (of blocks, buckets or byte counts), their routes, and redistributions.
 
 use crate::set::{Axis, Set};
 use crate::stop::Stop;
@@ -10,13 +9,11 @@ use swapmeet_abi::{
 };
 
 /// A number of bytes for one destination of [`Bytes`];
-/// [`SWM_ALL_BYTES`](swapmeet_abi::SWM_ALL_BYTES) stands for all bytes that the sender holds for
-/// it.
+/// [`SWM_ALL_BYTES`](swapmeet_abi::SWM_ALL_BYTES) stands for all that the sender holds for it.
 pub use swapmeet_abi::SwmByteCount as ByteCount;
 
-/// The route of a message that does not use the topology's own route. Dimensions are those of the
-/// topology, even if the schedule defines another grid. If the route does not exist, the schedule
-/// fails.
+/// The route of a message, instead of the topology's own. Dimensions are those of the topology,
+/// even if the schedule defines another grid. If the route does not exist, the schedule fails.
 ///
 /// ```
 /// use swapmeet_sdk::{Blocks, Route};
@@ -132,8 +129,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Makes the send of a direct exchange: the block from `from` for `to`, which `from` must still
-    /// hold.
+    /// Makes the send of a direct exchange: `from`'s block for `to`, which `from` must still hold.
     pub const fn direct(from: u64, to: u64) -> Self {
         Self::new(from, to).origins(Set::one(from)).destinations(Set::one(to)).strict()
     }
@@ -148,8 +144,7 @@ impl<'a> Blocks<'a> {
 
     /// Selects only blocks with these destinations or, in a schedule that cuts blocks into parts
     /// ([`Schedule::layout_in_parts`](crate::Schedule::layout_in_parts)), the parts of these nodes.
-    /// Not allowed in a permutation without parts, because its blocks are distinguished by their
-    /// origins.
+    /// Not allowed in a permutation without parts: origins distinguish its blocks.
     #[must_use]
     pub const fn destinations(mut self, set: Set<'a>) -> Self {
         self.raw.destinations = set.raw();
@@ -177,8 +172,7 @@ impl<'a> Blocks<'a> {
         self
     }
 
-    /// In a reduction, makes the receiver add the received values to its own values, instead of
-    /// replacing its own.
+    /// In a reduction, makes the receiver add the received values to its own, not replace them.
     #[must_use]
     pub const fn combine(mut self) -> Self {
         self.raw.flags |= SWM_COMBINE;
@@ -252,9 +246,8 @@ impl<'a> Blocks<'a> {
     }
 
     /// Lets a switch copy the blocks for several receivers. The send must be strict and, where a
-    /// send could move its blocks, a copy. The sender sends one message to the switch for all sends
-    /// of the step that have the same multicaster, sender and selected blocks
-    /// ([`Blocks::reducer`]).
+    /// send could move its blocks, a copy. All sends of the step with the same multicaster, sender
+    /// and selected blocks are one message to the switch ([`Blocks::reducer`]).
     #[must_use]
     pub const fn multicaster(mut self, switch: u64) -> Self {
         self.raw.multicaster = switch;
@@ -278,8 +271,7 @@ pub struct Bucket<'a> {
 }
 
 impl<'a> Bucket<'a> {
-    /// Makes a send of a bucket from node `from` to node `to`; if they are the same, it is a local
-    /// copy, not a message.
+    /// Makes a send of a bucket from node `from` to node `to`; a local copy if they are the same.
     pub const fn new(from: u64, to: u64, bucket: u64) -> Self {
         let size = size_of::<SwmBucket>() as u32;
         let raw = SwmBucket { size, flags: SWM_LOCAL, from, to, bucket, route: std::ptr::null() };
@@ -334,15 +326,13 @@ pub struct Redistribution<'a> {
     pub node: u64,
     /// Number of buckets.
     pub buckets: u64,
-    /// Number of elements after which their numbers start again at 0; in the simple case,
-    /// `buckets`.
+    /// Number of elements after which their numbers start again at 0; usually, `buckets`.
     pub cycle: u64,
     /// The bucket of element number 0, without an offset; less than `buckets`.
     pub first: u64,
     /// For each destination the number of its first element, less than `cycle`. Empty for zeros.
     pub starts: &'a [u32],
-    /// For each destination an offset that is added to `first`, less than `buckets`. Empty for
-    /// zeros.
+    /// For each destination an offset to `first`, less than `buckets`. Empty for zeros.
     pub firsts: &'a [u32],
 }
 

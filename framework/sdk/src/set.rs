@@ -57,8 +57,7 @@ impl<'a> Axis<'a> {
         Self::from_raw(SwmAxis::range(first, 1, count))
     }
 
-    /// Selects `count` distinct coordinates: `first`, `first + stride`, etc., modulo the radix of
-    /// the axis.
+    /// Selects `count` distinct coordinates: `first`, `first + stride`, etc., modulo the radix.
     pub const fn stride(first: u64, stride: u64, count: u64) -> Self {
         Self::from_raw(SwmAxis::range(first, stride, count))
     }
@@ -92,8 +91,7 @@ pub fn bit_words(radix: u64, coordinates: impl IntoIterator<Item = u64>) -> Vec<
     words
 }
 
-/// A set of nodes of the schedule's grid: all, one, or a product of one [`Axis`] for each
-/// dimension.
+/// A set of nodes of the schedule's grid: all, one, or a product of one [`Axis`] per dimension.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, Algorithm, Axis, Problem, Rehearsal, Schedule, Blocks, Set, Stop};

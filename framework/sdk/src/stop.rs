@@ -12,8 +12,7 @@ pub enum Stop {
     /// The schedule was read, for example from a file, and breaks a rule that the host cannot
     /// check. The result row of the case shows the reason.
     Invalid(String),
-    /// The host refused a call: the schedule broke a rule, or the case was stopped. Return it with
-    /// `?`.
+    /// The host refused a call: the schedule broke a rule or was stopped. Return it with `?`.
     Stopped,
 }
 

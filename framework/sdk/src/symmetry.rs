@@ -37,15 +37,14 @@ impl Symmetry {
 
 /// The nodes whose sends a plan lists, in ascending order. Iterate over them once in each step.
 ///
-/// They are all nodes, or the node with the lowest coordinates of each orbit. To check the declared
-/// symmetry, the host also requests plans of the images of these nodes under an element of the
-/// group.
+/// They are all nodes, or the node with the lowest coordinates of each orbit. To check the
+/// symmetry, the host also plans images of these nodes under an element of the group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planned {
     coordinates: Vec<Range<u64>>,
     /// For each axis, its planned coordinates and its *stride*, the difference between the numbers
-    /// of neighbouring nodes. An axis that is planned as a whole is joined with the axis before it,
-    /// with its own stride.
+    /// of neighbours. An axis that is planned as a whole is joined with the axis before, with its
+    /// own stride.
     axes: Vec<(Range<u64>, u64)>,
     has_all_nodes: bool,
 }

@@ -1,5 +1,4 @@
-//! Background traffic: other programs' messages on the same links, from a file that a machine
-//! names.
+//! Background traffic: messages of other programs on the links, from a file that a machine names.
 
 use crate::cost::parameter::{DefaultValue, TypedParameter};
 use std::fmt::{self, Display};

@@ -16,14 +16,12 @@
 //!   links (see `cuts`). For the complete exchange of m-byte blocks, the busiest link carries at
 //!   least `m n N1 / 8` bytes on a torus whose longest side N1 is even, and `m n N1 / 4` bytes on a
 //!   mesh (Suh & Shin, 3.1.4). (3) A block of b bytes that crosses h links uses link capacity for
-//!   `b h` bytes. The sum of these products is divided among all links (Spencer, 4.6). In
-//!   `wormhole`, a link that carries `free_contention` messages at full speed counts as that many
-//!   links.
+//!   `b h` bytes. Their sum is divided among all links (Spencer, 4.6). In `wormhole`, a link that
+//!   carries `free_contention` messages at full speed counts as that many links.
 //! * **Reduction.** Each byte of a sum of n terms needs n - 1 additions. In a reduce or allreduce
-//!   of m bytes, at best the n nodes share them equally, and each reduces `(n - 1)/n m` bytes. In a
-//!   reduce-scatter a node reduces n - 1 times the size of its result. For an allreduce, at least
-//!   `2 (n - 1)/n m` bytes must also pass through a node's ports. Together, these are the bound of
-//!   Chan et al. (2007).
+//!   of m bytes, at best each of n nodes reduces `(n - 1)/n m` bytes. In a reduce-scatter a node
+//!   reduces n - 1 times the size of its result. For an allreduce, at least `2 (n - 1)/n m` bytes
+//!   must also pass through a node's ports. Together, these are the bound of Chan et al. (2007).
 //!
 //! Switches that can add and copy data (`reduce=switch`) change three of these bounds. Data can
 //! reach all nodes in one step, nodes need not add, and in an allreduce a node only has to send and
@@ -187,8 +185,7 @@ pub(super) fn or_injected(
 }
 
 /// Returns the bound of [`network_bytes`] if every node of a route stores the message. Each hop of
-/// a byte then uses a port, so the bytes times hops of all blocks, divided among all ports, are
-/// another bound.
+/// a byte uses a port, so the bytes times hops of all blocks, over all ports, are another bound.
 pub(super) fn stored_bytes(
     topology: &Network,
     traffic: &Traffic,

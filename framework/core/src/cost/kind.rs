@@ -52,8 +52,7 @@ impl Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Times<T = f64>(pub [T; Kind::ALL.len()]);
 
-/// The parts of a completion time in µs; `None` if a model does not have them, and for
-/// [`Kind::Peer`].
+/// The parts of a completion time in µs; `None` if the model has none, and for [`Kind::Peer`].
 pub type Parts = Times<Option<f64>>;
 
 impl<T> Index<Kind> for Times<T> {

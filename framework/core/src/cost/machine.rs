@@ -216,8 +216,7 @@ impl Machine {
         self.values_of(self.parameters())
     }
 
-    /// Returns the values that the preset or the experiment sets, but the machine's model does not
-    /// read.
+    /// Returns the values that the preset or the experiment sets, but the model does not read.
     pub fn unused(&self) -> Vec<ParameterValue> {
         let has = self.parameters();
         let others = parameters().into_iter().filter(|p| !has.iter().any(|q| q.key() == p.key()));

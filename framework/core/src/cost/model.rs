@@ -5,9 +5,8 @@
 //! computes the cost of one schedule, for one machine and one block size, while the schedule is
 //! simulated. Many evaluators can listen to the same simulation.
 //!
-//! Most models with synchronous steps need only a few facts about each step, such as the longest
-//! message. Event-driven models (`flat`, `loggp`, `fluid`) simulate each message, with a clock for
-//! each node.
+//! Most models with synchronous steps need only a few facts of a step, such as its longest message.
+//! Event-driven models (`flat`, `loggp`, `fluid`) simulate all messages, with a clock per node.
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};
@@ -118,14 +117,12 @@ pub trait Model: Debug + Send + Sync {
         false
     }
 
-    /// Returns the name of the file with background traffic ([`PricingContext::background`]), if
-    /// any.
+    /// Returns the name of the file with background traffic ([`PricingContext::background`]).
     fn background_file(&self) -> Option<&str> {
         None
     }
 
-    /// Returns the ranks that enter late, each with its time in µs. Errors if a late rank does not
-    /// exist.
+    /// Returns the ranks that enter late, each with its time in µs. Errors if one does not exist.
     fn late_ranks(&self, _nodes: u64, _seed: u64) -> Result<Vec<(usize, f64)>, String> {
         Ok(Vec::new())
     }
@@ -133,8 +130,7 @@ pub trait Model: Debug + Send + Sync {
     /// Returns an evaluator of one schedule.
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator>;
 
-    /// Returns a lower bound for any schedule that moves `traffic`, in which at least one node has
-    /// data for another.
+    /// Returns a lower bound for any schedule of `traffic`, in which a node has data for another.
     fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound;
 
     /// Returns whether the lower bound depends on the loads of links.
@@ -178,8 +174,7 @@ pub struct Cost {
     pub parts: Parts,
     /// A remark for the user, for example that steps were split into rounds.
     pub note: Option<String>,
-    /// The number of rounds of all steps, if the model runs steps in rounds and it is known
-    /// exactly.
+    /// The number of rounds of all steps, if the model has rounds and it is known exactly.
     pub rounds: Option<u64>,
     /// The times at which ranks ended; `None` in models in which all ranks share one clock.
     pub ranks: Option<RankTimes>,
@@ -227,8 +222,7 @@ pub trait Evaluator: Listener + Send {
         false
     }
 
-    /// Processes the events after the last step. Returns `false` if it paused before the last
-    /// event.
+    /// Processes the events after the last step. Returns `false` if it paused before the end.
     fn advance(&mut self) -> bool {
         true
     }
@@ -286,8 +280,7 @@ pub struct PricingContext<'a> {
     /// message then has data of several blocks if its load is larger than the segments of one
     /// block. A load in bytes does not show this.
     pub counted: bool,
-    /// Whether the collective distinguishes blocks by origin and destination, as an all-to-all
-    /// does.
+    /// Whether the collective distinguishes blocks by origin and destination, as all-to-all.
     pub exchanges: bool,
     /// Background traffic, set by [`Machine::evaluator`](super::machine::Machine::evaluator).
     pub background: Option<&'a Background>,

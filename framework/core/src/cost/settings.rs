@@ -1,6 +1,5 @@
-//! The settings of a machine: values of parameters from its preset, from its definition in the
-//! experiment, or from its spec. The spec has precedence over the experiment, and the experiment
-//! over the preset.
+//! The settings of a machine: values of parameters from its preset, its definition in the
+//! experiment, or its spec. The spec has precedence over the experiment, and this over the preset.
 //!
 //! Each model lists its parameters in the macro `parameters!`, which generates a struct with a
 //! field for each of them. So a model can only read listed parameters, and the compiler warns about

@@ -2,9 +2,8 @@
 //!
 //! A box is *origins x destinations x segments*. Origins and destinations are sets of nodes, each a
 //! product over the axes of a grid; they are left out if a collective does not distinguish its
-//! blocks by them. The nodes of a schedule hold thousands of boxes, so a box is only a slice of
-//! elements. All boxes of a schedule share a [`Layout`], which defines the meaning of the elements.
-//! There are two layouts:
+//! blocks by them. The nodes hold thousands of boxes, so a box is only a slice of elements. All
+//! boxes of a schedule share a [`Layout`], which gives the elements their meaning. There are two:
 //!
 //! - [`BitLayout`] has one bit per coordinate. It is faster on axes of at most thousands of
 //!   coordinates, and is used if every node is planned.
@@ -126,8 +125,7 @@ impl Axis<'_> {
     }
 }
 
-/// A box of the selected blocks, with the narrowed axes. Most sends narrow one axis, and a search
-/// compares only this axis.
+/// A box of the selected blocks, with the narrowed axes (usually one), which a search compares.
 #[derive(Debug, Clone)]
 pub struct Selection<E = u64> {
     elements: Vec<E>,
@@ -338,8 +336,7 @@ pub trait Layout: Debug {
     /// Replaces the set of an axis of `out` by one coordinate.
     fn set_coordinate(&self, axis: usize, coordinate: u64, out: &mut [Self::Element]);
 
-    /// Writes the intersection of two boxes to `out`. Returns false if it is empty; `out` is then
-    /// unspecified.
+    /// Writes the intersection of two boxes to `out`. Returns false if it is empty (any `out`).
     fn intersect(
         &self,
         a: &[Self::Element],
@@ -347,14 +344,12 @@ pub trait Layout: Debug {
         out: &mut [Self::Element],
     ) -> bool;
 
-    /// Writes to `out` the blocks of `a` whose destination and segment also occur in `b`. In a
-    /// reduction, these are the blocks of `a` that contribute to the values of `b`. Returns false
-    /// if there are none.
+    /// Writes to `out` the blocks of `a` whose destination and segment are also in `b`; in a
+    /// reduction, those that contribute to the values of `b`. Returns false if there are none.
     fn terms_of(&self, a: &[Self::Element], b: &[Self::Element], out: &mut [Self::Element])
     -> bool;
 
-    /// Divides `a` without the box `inner` within `a` into disjoint boxes, and passes them to
-    /// `piece`.
+    /// Divides `a` without the box `inner` in it into disjoint boxes, and passes them to `piece`.
     fn subtract(
         &self,
         a: &[Self::Element],

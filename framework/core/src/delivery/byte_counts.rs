@@ -1,9 +1,8 @@
 //! Traces the number of bytes for each destination, for algorithms that do not track origins.
 //!
 //! Some algorithms redistribute the data of a node element by element, so that all messages have
-//! about the same length (Liu, Wang & Prasanna, section 3; Bader et al.). Then it is verified that
-//! no bytes are lost or created, and that all reach their destination (`amounts` in the column
-//! `verified`).
+//! about the same length (Liu, Wang & Prasanna, section 3; Bader et al.). Then the check is that no
+//! bytes are lost or created, and all reach their destination (`amounts` in the column `verified`).
 //!
 //! A redistribution divides the data of a node into buckets, and each bucket is sent to a receiver.
 //! To *settle* a redistribution means to add the elements of its sent buckets to the holdings of
@@ -307,9 +306,8 @@ impl<T: ElementCount> Traced for ByteCounts<T> {
         &self.loads
     }
 
-    /// A send depends on all data that the sender may have put into it: for a bucket, on all data
-    /// that it received before the redistribution; for listed bytes, on all that it received before
-    /// the send.
+    /// A send depends on all data that the sender may have put into it: for a bucket, on all
+    /// received before the redistribution; for listed bytes, on all received before the send.
     fn latest_arrival(&self) -> u64 {
         self.latest_arrival
     }

@@ -72,8 +72,7 @@ pub enum InSwitch {
     None,
     /// A switch adds or copies the data. The receiver combines the data with its own.
     First,
-    /// A switch adds the data to that of another send to the same receiver, which combines only the
-    /// sum with its own data.
+    /// A switch adds the data to another send's; the receiver combines only the sum with its data.
     Joined,
 }
 
@@ -602,9 +601,8 @@ impl<L: Layout> Exchange<L> {
         in_flight.join_from = in_flight.join_from.max(2 * in_flight.records.len());
     }
 
-    /// Adds a record to the holdings in a list, without the blocks that the list already has. If
-    /// each block of the collective has one destination, such a block is a fault; otherwise it is
-    /// redundant.
+    /// Adds a record to the holdings in a list, without the blocks that the list has. If each block
+    /// of the collective has one destination, such a block is a fault, else it is redundant.
     fn insert_new(&mut self, list: usize, record: &[L::Element]) -> Result<(), Fault> {
         let (layout, format) = (&self.inventory.layout, self.holdings.format());
         let received = format.box_of(record);
@@ -787,9 +785,8 @@ impl<L: Layout> Exchange<L> {
         Ok(())
     }
 
-    /// Returns all orders in which nodes of the orbit receive the images of these sends. None if
-    /// the order does not matter: if no send replaces values that another send replaces or
-    /// contributes to.
+    /// Returns all orders in which nodes of the orbit receive the images of these sends; `None` if
+    /// the order does not matter: no send replaces values that another replaces or contributes to.
     fn other_orders(
         &self,
         in_flight: &InFlight<L::Element>,

@@ -1,5 +1,4 @@
-//! Faults: violations of rules by a schedule. Nodes are those of the schedule's grid, unless
-//! stated.
+//! Faults: violations of rules by a schedule. Nodes are those of its grid, unless stated.
 
 use crate::network::topology::RouteError;
 use std::fmt;
@@ -197,8 +196,7 @@ pub enum EndFault {
     MisplacedBytes { node: PlacedNode, destination: u64, bytes: Count, all: Count, nodes: Count },
 }
 
-/// A block, by nodes of the machine. In a reduction, a contribution to a value, or without `origin`
-/// the whole value.
+/// A block, by nodes of the machine. In a reduction, a contribution, or a value without `origin`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     /// The node that the block comes from; `None` if the collective does not distinguish origins.

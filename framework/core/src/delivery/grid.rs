@@ -1,6 +1,5 @@
-//! The grid of a schedule, and its embedding in the machine. Suh & Shin, for example, plan for a
-//! grid of *virtual* nodes whose sides are multiples of four, and run several of them on one
-//! *physical* node.
+//! The grid of a schedule, and its embedding in the machine. Suh & Shin, for example, use a grid of
+//! *virtual* nodes with sides that are multiples of four, several of them on a *physical* node.
 
 use crate::delivery::fault::{BlockLocation, Fault, PlacedNode};
 use crate::limits;
@@ -78,7 +77,7 @@ struct Table {
 }
 
 impl Embedding {
-    /// Returns the identity: node i of the grid runs on node i of the machine, until
+    /// Returns the identity: node i of the grid is node i of the machine, until
     /// [`Embedding::place`].
     pub fn new(grid: Grid, machine_nodes: u64) -> Self {
         Self { grid, machine_nodes, table: None }
@@ -93,9 +92,8 @@ impl Embedding {
         self.machine_nodes
     }
 
-    /// Places a virtual node on a physical node, as its home if `home`. Errors if either node does
-    /// not exist, if the virtual node is already placed, or if the physical node already has a
-    /// home.
+    /// Places a virtual node on a physical node, as its home if `home`. Errors if one does not
+    /// exist, if the virtual node is already placed, or if the physical node already has a home.
     pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         let (nodes, machine_nodes) = (self.grid.nodes(), self.machine_nodes);
         if virtual_node >= nodes || physical >= machine_nodes {

@@ -10,9 +10,8 @@
 
 use crate::delivery::boxes::{Cut, Element, Layout, Selection, without};
 
-/// The lists of boxes of all nodes. A *record* is the number of blocks of a box, followed by the
-/// box. If arrivals are tracked, a record begins with its arrival step, and only boxes of the same
-/// arrival step are joined.
+/// The lists of boxes of all nodes. A *record* is the number of blocks of a box, then the box. If
+/// arrivals are tracked, a record begins with its arrival step; only boxes of one step are joined.
 #[derive(Debug)]
 pub(crate) struct Holdings<E> {
     format: RecordFormat,

@@ -1,5 +1,4 @@
-//! What all ways to trace data share: steps, the kind of proof, loads, and the contents of
-//! messages.
+//! The common part of tracing: steps, the kind of proof, loads, and the contents of messages.
 
 use crate::delivery::fault::{Block, Fault, PlacedNode};
 use crate::delivery::grid::Embedding;
@@ -35,8 +34,8 @@ pub(crate) trait Traced: Debug {
     fn verify(&mut self) -> Result<(), Fault>;
 
     /// Returns and clears the first redundant delivery since the last call: a node received a block
-    /// that it already held, in a collective that permits this. `None` unless every node is planned
-    /// and blocks are traced.
+    /// that it held, in a collective that permits this. `None` unless all nodes are planned, with
+    /// blocks.
     fn take_redundant(&mut self) -> Option<(PlacedNode, Block)> {
         None
     }
@@ -142,9 +141,8 @@ impl Loads {
 /// The blocks of a send or message. A message of several blocks is gathered at the sender and
 /// scattered at the receiver.
 ///
-/// Here, a block is the data of one node for another node, or for all; in a reduction, one value,
-/// whatever it contains. Segments and parts are fractions of a block. Blocks of 0 bytes do not
-/// count.
+/// Here, a block is the data of one node for another node, or for all; in a reduction, one value.
+/// Segments and parts are fractions of a block. Blocks of 0 bytes do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Contents {
     of: Blocks,

@@ -1,9 +1,8 @@
 //! Communicators: sets of ranks that run the same collective at the same time.
 //!
 //! The digits of rank numbers have names ([`Mesh`]). Digits with the same name form an axis. A
-//! communicator is a set of ranks that differ only in the digits of some axes, as after
-//! `MPI_Comm_split` with the other digits as colour and these as key. Other programs call it a
-//! process group.
+//! communicator is a set of ranks that differ only in the digits of some axes (`MPI_Comm_split`
+//! with the other digits as colour and these as key). Other programs call it a process group.
 //!
 //! A plugin plans for one communicator. It sees the *view*, a network whose nodes are the *members*
 //! of the communicator. All communicators run images of this schedule. Only the data of one is
@@ -15,8 +14,7 @@ use super::transfer::Transfer;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Communicators with the same view, which run images of one schedule. A rank is in at most one of
-/// them.
+/// Communicators with one view that run images of one schedule. A rank is in at most one.
 #[derive(Debug)]
 pub struct Communicators {
     network: Arc<Network>,
@@ -267,8 +265,7 @@ fn view_of(network: &Arc<Network>, members: &[u32]) -> (Arc<Network>, Vec<usize>
 
 /// Returns the network that a plugin sees: a smaller network of the same family, if the members are
 /// all nodes with certain coordinates, in the order of the network; otherwise a complete graph.
-/// Also returns the network's dimension for each dimension of the view in which routes have a
-/// direction.
+/// Also returns the network's dimension for each dimension of the view with directed routes.
 fn view(network: &Network, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
     let complete = || (parsed(&format!("fully-connected:{}", members.len())), Vec::new());
     if members.len() == 1 || !network.is_intact() {

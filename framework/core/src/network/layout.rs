@@ -10,8 +10,7 @@ pub type Position = [f64; 2];
 /// The layout of a network.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
-    /// Whether nodes are drawn in rows and columns. Straight long links would then cross other
-    /// nodes.
+    /// Whether nodes are drawn in rows and columns, where straight long links cross other nodes.
     pub is_grid: bool,
     /// The pairs of vertices with a directed link.
     pub links: BTreeSet<(u64, u64)>,

@@ -3,16 +3,14 @@
 //! Counting link by link costs as many operations as a message has hops, up to a hundred thousand.
 //! So there are three counters of the [`Run`]s of routes:
 //!
-//! * `Intervals` sorts the first and last links of a few runs. It visits only links with load, so
-//!   it also works for networks with too many links for an array (`fully-connected:100000` has
-//!   10^10).
+//! * `Intervals` sorts the first and last links of a few runs. It visits only loaded links, so it
+//!   also works for networks with too many links for an array (`fully-connected:100000` has 10^10).
 //! * `LineSums` counts many runs on topologies with [`Plane`]s, whose links form lines. It adds the
-//!   amount of a run at its first link, subtracts it after its last link, and sums along the lines
-//!   at the end.
+//!   amount of a run at its first link, subtracts it after its last, and finally sums along the
+//!   lines.
 //! * `Counters` counts many runs on other topologies, with a counter for each link.
 //!
-//! [`LinkLoad`] starts each step with `Intervals`, and changes as soon as another counter is
-//! faster.
+//! [`LinkLoad`] starts each step with `Intervals`, and changes when another counter is faster.
 
 pub(crate) mod orbits;
 
@@ -256,8 +254,7 @@ impl Plane {
 /// first link and after its last link, so the cost does not depend on its length.
 ///
 /// No run continues beyond the end of its line. Its amount is subtracted on this line or at the
-/// first link of the next one. One running sum is therefore enough for consecutive lines of a
-/// plane.
+/// first link of the next, so one running sum is enough for consecutive lines of a plane.
 #[derive(Debug)]
 struct LineSums {
     planes: Arc<[Plane]>,
@@ -357,8 +354,7 @@ fn used<'a>(planes: &'a [Plane], touched: &'a [bool]) -> impl Iterator<Item = &'
     planes.iter().zip(touched).filter(|(_, touched)| **touched).map(|(plane, _)| plane)
 }
 
-/// A counter for each link. It counts as 0 in all steps but that of its last change, so clearing
-/// the array takes no time.
+/// A counter per link, 0 except in the step of its last change, so clearing takes no time.
 #[derive(Debug)]
 struct Counters {
     /// The last step in which each link had load, and the load. As pairs, because the allocator
@@ -492,8 +488,7 @@ mod tests {
     }
 
     /// On a ring of 8 nodes, a message to the opposite node has 4 hops. If all messages use the
-    /// plus direction, four of them share each link. If half of them use the minus direction, two
-    /// do.
+    /// plus direction, four share each link. If half of them use the minus direction, two do.
     #[test]
     fn using_both_directions_of_a_ring_halves_the_load() {
         let ring = parse("ring:8").unwrap();

@@ -75,8 +75,7 @@ mod tests {
         assert!(close(all_to_all("mesh:5").max_load, 6.0));
     }
 
-    /// If all links are equivalent, each carries the sum of distances divided by the number of
-    /// links.
+    /// If all links are equivalent, each carries the sum of distances over the number of links.
     #[test]
     fn symmetric_networks_have_equal_link_loads() {
         for spec in [

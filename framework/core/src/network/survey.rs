@@ -239,8 +239,7 @@ impl Clusters {
     }
 
     /// Places the first clusters of an order on one side, up to half of the nodes, and improves
-    /// this cut by swaps and moves. Returns the links across the cut and the nodes on the smaller
-    /// side.
+    /// this cut by swaps and moves. Returns the links across it and the nodes on the smaller side.
     fn improved(&self, order: &[usize], nodes: u64) -> (u64, u64) {
         let (mut inside, mut held) = (vec![false; order.len()], 0);
         for cluster in order {
@@ -436,8 +435,7 @@ mod tests {
     }
 
     /// Bollobas (1988): the smallest cut of a random regular graph of degree d has at least about
-    /// `n/4 (d - 2 sqrt(d - 1))` edges. A random division cuts about `n d/4` edges on average, an
-    /// upper bound.
+    /// `n/4 (d - 2 sqrt(d - 1))` edges. A random division cuts `n d/4` on average, an upper bound.
     #[test]
     fn cuts_of_jellyfish_are_within_the_bounds_of_random_graphs() {
         let (n, d) = (100.0, 8.0_f64);

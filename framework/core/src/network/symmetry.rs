@@ -17,8 +17,7 @@ pub enum Symmetry {
     Xor(u64),
 }
 
-/// An axis of a grid, and the action of a group on it. The coordinates below `unit` represent the
-/// orbits.
+/// An axis of a grid, and a group's action on it. Coordinates below `unit` represent the orbits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupAxis {
     /// The number of coordinates.
@@ -49,8 +48,7 @@ impl GroupAxis {
     }
 }
 
-/// A group that acts on the nodes of a grid. The number of an element is the image of node 0 under
-/// it.
+/// A group that acts on the nodes of a grid. An element's number is the image of node 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     axes: Vec<GroupAxis>,
@@ -101,8 +99,7 @@ impl Group {
         &self.axes
     }
 
-    /// Returns the number of orbits. An orbit is represented by its node whose coordinates are
-    /// below the units.
+    /// Returns the number of orbits. The node with coordinates below the units represents an orbit.
     pub fn representatives(&self) -> u64 {
         self.representatives
     }
@@ -112,8 +109,7 @@ impl Group {
         self.order
     }
 
-    /// Returns the index of the representative of a node's orbit, and the element that maps it to
-    /// the node.
+    /// Returns the index of a node's representative, and the element that maps that to the node.
     pub fn home(&self, node: u64) -> (usize, u64) {
         let (mut index, mut places, mut element) = (0, 1, 0);
         for (axis, coordinate, stride) in self.digits(node, |axis| axis.radix) {

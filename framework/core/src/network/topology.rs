@@ -113,8 +113,7 @@ impl Network {
     }
 
     /// Returns the same network with its random properties drawn from a seed: routes, failed and
-    /// slow links, and the placement. Returns `None` if it has none, or if each has a seed of its
-    /// own in the spec.
+    /// slow links, and the placement. `None` if it has none, or if each has its own seed.
     pub fn sample(&self, seed: u64) -> Option<Arc<Self>> {
         let damage =
             self.damage.as_ref().and_then(|damage| damage.sample(self.family.properties(), seed));
@@ -164,8 +163,7 @@ impl Network {
         Some(Self::new(Arc::clone(&self.family), self.damage.clone(), None))
     }
 
-    /// Returns whether several ranks share a node. The shared nodes are then switches of this
-    /// network.
+    /// Returns whether ranks share nodes. The shared nodes are then switches of this network.
     pub fn shares_nodes(&self) -> bool {
         self.placement.as_ref().is_some_and(|placement| placement.shares_nodes())
     }
@@ -347,8 +345,8 @@ impl Network {
         self.properties.hops_of_all_pairs()
     }
 
-    /// Returns the smallest and the largest bandwidth of a link, as multiples of the machine's;
-    /// `None` if all are 1.
+    /// Returns the smallest and largest bandwidth of a link, in those of the machine; `None` if all
+    /// are 1.
     pub fn bandwidths(&self) -> Option<(f64, f64)> {
         self.properties.bandwidths
     }
@@ -360,8 +358,8 @@ impl Network {
         self.family.bandwidth(link) * fraction
     }
 
-    /// Returns the smallest and the largest latency of a link, as multiples of `hop_us`; `None` if
-    /// all are 1.
+    /// Returns the smallest and largest latency of a link in units of `hop_us`; `None` if all
+    /// are 1.
     pub fn latencies(&self) -> Option<(f64, f64)> {
         self.properties.latencies
     }
@@ -371,8 +369,7 @@ impl Network {
         self.family.latency(link)
     }
 
-    /// Returns whether a link is inside of a node, such as between GPUs of a computer (only
-    /// `groups`).
+    /// Returns whether a link is inside of a node, such as between GPUs (only `groups`).
     pub fn is_inside(&self, link: u64) -> bool {
         self.family.is_inside(link)
     }
@@ -434,8 +431,7 @@ impl Network {
         })
     }
 
-    /// Calls `visit` with the runs of the deterministic route, also with random routing. Returns
-    /// its hops.
+    /// Calls `visit` with the runs of the deterministic route of any routing. Returns its hops.
     pub fn minimal_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let ends = (self.node(from), self.node(to));
         let own = |visit: &mut dyn FnMut(Run)| {
@@ -469,8 +465,7 @@ impl Network {
 pub struct Bisection {
     /// The number of nodes on the smaller side.
     pub side: u64,
-    /// The number of directed links from one side to the other, each with at most the machine's
-    /// bandwidth.
+    /// The number of directed links across, one way, each of at most the machine's bandwidth.
     pub links: u64,
     /// Whether this is known to be the smallest cut into halves, which may differ by one node.
     pub exact: bool,
@@ -596,8 +591,7 @@ pub struct FamilyEntry {
 
 /// Returns the kind of a network: networks are of the same kind if one curve against the number of
 /// nodes may join them, such as grids with equally many dimensions, or dual-nets over the same
-/// base. A graph from a file is a kind of its own. Options such as failed links or the placement
-/// are part of the kind.
+/// base. A graph from a file is its own kind. Options (failed links, placement) are part of a kind.
 pub fn kind(topology: &str) -> String {
     let option = option_names().filter_map(|name| topology.find(&format!(",{name}="))).min();
     let (network, options) = topology.split_at(option.unwrap_or(topology.len()));
@@ -830,9 +824,8 @@ impl<'a> Options<'a> {
     }
 }
 
-/// Returns whether a spec has random properties without a seed of their own, which
-/// [`Network::sample`] draws from the seed of the repetition. The spec need not be valid, and files
-/// are not read.
+/// Returns whether a spec has random properties without their own seed, which [`Network::sample`]
+/// draws from the seed of the repetition. The spec need not be valid; no files are read.
 ///
 /// ```
 /// use swapmeet_core::network::topology::is_random;

@@ -5,8 +5,7 @@ use crate::delivery::collective::{BlockSizes, FinalBlocks, MaxTraffic, Tokens, p
 use crate::network::communicators::Communicators;
 use crate::simulation::Task;
 
-/// The data that nodes have for other nodes, in units of load: blocks if they are counted, or
-/// bytes.
+/// The data that nodes have for other nodes, in blocks if they are counted, or bytes.
 #[derive(Debug)]
 pub enum Demand<'a> {
     /// Every node has the same amount for every other node.
@@ -80,8 +79,7 @@ impl Amounts {
     }
 }
 
-/// The blocks of a task, each with one origin and one destination. Pairs without a block have
-/// amount 0.
+/// The blocks of a task, each with one origin and destination. Pairs without a block have 0.
 #[derive(Debug, Clone, Copy)]
 pub struct Blocks<'a> {
     task: &'a Task,

@@ -193,8 +193,7 @@ mod tests {
     }
 
     /// Node 0 of a group of four gets the sum and sends copies. Every node sends a message to the
-    /// switch in the first step and receives one in the second; the root also one in the other
-    /// direction.
+    /// switch in step 1 and receives one in step 2; the root also one in the other direction.
     #[test]
     fn a_switch_adds_and_copies() {
         let up: Vec<_> = (0..4).map(|node| adds(node, 0, 4)).collect();
@@ -209,10 +208,9 @@ mod tests {
         assert_eq!((seen.summed, seen.facts[0].max_link_load), (0, 1));
     }
 
-    /// In a fat tree, data is added or copied at every switch where routes meet or part, so every
-    /// link carries one message. The links of the sum are those of a tree: one from each node, one
-    /// from each other switch that has nodes below it on a way up, and one for each level on the
-    /// way down to the root.
+    /// In a fat tree, data is added or copied at every switch where routes meet or part, so a link
+    /// carries one message. The links of the sum form a tree: one from each node, one from each
+    /// other switch with nodes below it on the way up, and one for each level down to the root.
     #[test]
     fn the_switches_of_a_fat_tree_form_a_tree() {
         for (k, levels) in [(2_u64, 2_u32), (3, 3), (2, 4)] {

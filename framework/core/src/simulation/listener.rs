@@ -11,12 +11,10 @@ use crate::simulation::step::{Step, Totals};
 
 /// A consumer of the events of a schedule.
 pub trait Listener {
-    /// Handles one event. Events arrive in the order of the schedule; those that are not needed are
-    /// ignored.
+    /// Handles one event. Events arrive in the schedule's order; those not needed are ignored.
     fn notify(&mut self, event: ScheduleEvent<'_>);
 
-    /// Returns the measurements and events that are needed, which must not change during a
-    /// schedule.
+    /// Returns the needed measurements and events, which must not change during a schedule.
     fn interests(&self) -> Interests {
         Interests::SCHEDULE
     }
@@ -107,8 +105,8 @@ pub enum ScheduleEvent<'a> {
     Sent(&'a Sent<'a>),
     /// A send has moved no data.
     EmptySend(EmptySend),
-    /// A node has received a block that it already held, which is wasteful. Only the first one of a
-    /// step is reported.
+    /// A node has received a block that it held, which is wasteful. Only a step's first is
+    /// reported.
     RedundantBlock {
         /// The number of the step, as the schedule counts steps.
         step: u64,
@@ -204,8 +202,7 @@ pub struct Sent<'a> {
 }
 
 impl Sent<'_> {
-    /// Returns whether a node of the machine sends to itself, and no switch adds or copies the
-    /// data.
+    /// Returns whether a node of the machine sends to itself, and no switch works on the data.
     pub fn is_local(&self) -> bool {
         self.from.physical == self.to.physical && self.route.is_none_or(|r| r.switch.is_none())
     }

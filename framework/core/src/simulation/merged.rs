@@ -3,13 +3,11 @@
 //!
 //! Each schedule is planned and verified on its own. A [`StepList`] stores the messages of its
 //! steps. Then [`Jobs::report`] reports all schedules as one: its step t has the messages of step t
-//! of all schedules. A schedule with fewer steps takes no part in the last steps. In a model whose
-//! ranks have their own clocks, the schedules do not wait for each other, because no message
-//! connects them. In a model of synchronous steps, step t of all schedules runs together by
-//! definition.
+//! of all schedules. A schedule with fewer steps takes no part in the last steps. If a model's
+//! ranks have their own clocks, the schedules do not wait for each other, as no message connects
+//! them. In a model of synchronous steps, step t of all schedules runs together by definition.
 //!
-//! This is the only place where the messages of whole schedules are stored, up to
-//! [`MERGED_MESSAGES`].
+//! Only this module stores the messages of whole schedules, up to [`MERGED_MESSAGES`].
 //!
 //! All loads are converted to bytes, because the units of load of the schedules may differ.
 

@@ -24,8 +24,7 @@ use std::collections::BTreeMap;
 /// The nodes whose sends are recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recorded {
-    /// The image of the representatives under the element with this number; 0 for the
-    /// representatives.
+    /// The image of the representatives under the element of this number; 0 for themselves.
     Image(u64),
     /// All nodes.
     AllNodes,
@@ -219,9 +218,8 @@ impl Recording {
     }
 
     /// Returns a number that describes the image of a set of nodes under an element of the group: 0
-    /// for all nodes, the number of the node plus 1 for one node, and otherwise a fingerprint.
-    /// Errors if the set does not fit the grid, or with `set_error` if the set is not
-    /// [`NodeSet::All`].
+    /// for all nodes, the node's number plus 1 for one node, otherwise a fingerprint. Errors if the
+    /// set does not fit the grid, or with `set_error` if it is not [`NodeSet::All`].
     ///
     /// `images` has the sender and the receiver, each with its image. Most sets consist of one of
     /// them, so their image need not be computed again.
@@ -289,8 +287,7 @@ impl Fingerprint {
 }
 
 impl Recording {
-    /// Compares this recording of the representatives with one of other nodes. Returns the first
-    /// step that differs.
+    /// Compares this recording of the representatives with another. Returns their first difference.
     pub fn first_different_step(&self, other: &Self) -> Option<u64> {
         let sum = |of: &Self, step: usize| of.sums.get(step).copied().unwrap_or(0);
         (0..self.sums.len().max(other.sums.len()))
@@ -305,9 +302,8 @@ impl Recording {
             && self.layout.segments() == other.layout.segments()
     }
 
-    /// Describes the first difference between the stored sends of the representatives and those of
-    /// other nodes, in ascending order of nodes, and of a node in the order of its representative's
-    /// sends.
+    /// Describes the first difference between the stored sends of the representatives and of other
+    /// nodes, in ascending order of nodes, then in the order of the representative's sends.
     pub fn describe_difference(&self, other: &Self) -> String {
         let (mut expected, mut own): (BTreeMap<u64, Vec<_>>, BTreeMap<u64, Vec<_>>) =
             Default::default();

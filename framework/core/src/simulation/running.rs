@@ -550,8 +550,7 @@ fn send_and_note<L: Layout>(
 /// representatives in the current step, which are reported with all their images at its end.
 ///
 /// Sends are reported in ascending order of their senders, and those of a node in the order of its
-/// representative's sends. This is also the order of a full plan, which visits each node once per
-/// step.
+/// representative's sends, as in a full plan, which visits each node once per step.
 #[derive(Debug)]
 struct Expansion {
     group: Group,

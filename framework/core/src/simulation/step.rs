@@ -5,8 +5,8 @@ use crate::network::symmetry::Group;
 use crate::network::topology::Route;
 pub use crate::network::transfer::Transfer;
 
-/// The facts of a step. Loads are in bytes if blocks have explicit sizes, otherwise in blocks or
-/// segments of blocks.
+/// The facts of a step. Loads are in bytes if blocks have explicit sizes, else in (parts of)
+/// blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StepFacts {
     /// The number of messages between different nodes. Local copies are not messages.
@@ -34,8 +34,7 @@ pub struct StepFacts {
     pub max_node_load: u64,
     /// The largest load that a node sends or receives over links, not between ranks that share it.
     pub max_injected_load: u64,
-    /// The largest load that a node sends and receives in messages of several blocks. `None` unless
-    /// a listener needs it.
+    /// The largest load that a node sends and receives in messages of several blocks, if needed.
     pub max_packed_load: Option<u64>,
     /// The largest number of blocks that a node sends and receives in messages of several blocks. A
     /// part of a block counts as a fraction. In a schedule of byte counts, the data for one
@@ -44,8 +43,7 @@ pub struct StepFacts {
     /// Whether any node sends to one node and receives from a different one. Otherwise, each node
     /// only sends, only receives, or exchanges messages with a single node.
     pub one_directional: bool,
-    /// The largest latency of a route, as a multiple of `hop_us`. `None` if every link has this
-    /// latency.
+    /// The largest latency of a route, as a multiple of `hop_us`. `None` if all links have this.
     pub max_latency: Option<f64>,
     /// Expected values, if routes are drawn at random. All other facts about links and hops are
     /// then values of a single draw.
@@ -88,9 +86,9 @@ impl StepFacts {
             && self.max_injected_load <= self.max_node_load
             && self.max_node_load <= self.total_load
             && self.max_sends.max(self.max_receives) <= self.messages
-            // Each link on a route carries the load of its message, and no other link has a load.
-            // If no messages share a link, `max_link_load` is the largest load of a message,
-            // perhaps within a node.
+            // Each link on a route carries the load of its message, and no other link does. If no
+            // messages share a link, `max_link_load` is the largest load of a message, if need be
+            // within a node.
             && u128::from(self.max_link_load) <= self.load_hops.max(u128::from(self.max_load))
             && self.load_hops <= u128::from(self.total_load) * u128::from(self.max_hops)
             && self.load_hops <= u128::from(self.max_link_load) * u128::from(link_slots);
@@ -114,7 +112,7 @@ impl StepFacts {
             .map_or(self.max_link_load as f64, |bandwidth_times| bandwidth_times.link)
     }
 
-    /// Returns the largest time of a node to send all messages, or to receive all, in the unit of
+    /// Returns a node's largest time to send or receive all messages, in the unit of
     /// [`StepFacts::longest`].
     pub(crate) fn through_node(&self) -> f64 {
         self.bandwidth_times.map_or(self.max_node_load as f64, |times| times.node)
@@ -158,8 +156,7 @@ pub struct Step<'a> {
     pub routes: &'a [Route],
     /// The number of segments of a block. Loads count segments.
     pub segments: u64,
-    /// For each message, the sum of `1 / bandwidth` of its links; empty if all have the machine's
-    /// bandwidth.
+    /// For each message, the sum of `1 / bandwidth` of its links; empty if all are the machine's.
     pub inverse_bandwidth: &'a [f64],
     /// For each message, its expected hops. Empty unless routes are drawn at random.
     pub mean_hops: &'a [f64],
@@ -169,8 +166,7 @@ pub struct Step<'a> {
     pub busiest_links: &'a [(u64, f64)],
     /// The facts of the step.
     pub facts: StepFacts,
-    /// The load that each node of the machine, or each planned node if `symmetry` is set, holds at
-    /// the end.
+    /// The load that each node, or each planned node if `symmetry` is set, holds at the end.
     pub held: &'a [u64],
 }
 
@@ -212,8 +208,7 @@ impl<'a> Step<'a> {
     }
 }
 
-/// The totals of a schedule. Sums of several steps may need more than 64 bits, the loads of a
-/// single step do not.
+/// The totals of a schedule. Sums of several steps may need over 64 bits, single steps do not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
     /// The kind of data whose delivery was verified.
@@ -250,8 +245,7 @@ pub struct Totals {
     pub rearrangements: u64,
     /// The largest load that a node reduces in each step, summed over all steps.
     pub critical_summed: u128,
-    /// The nodes on which delivery was verified: one of each orbit in a symmetric schedule,
-    /// otherwise all.
+    /// The nodes whose delivery was verified: one per orbit in a symmetric schedule, otherwise all.
     pub verified_on: u64,
 }
 

@@ -1,5 +1,4 @@
-//! Measures a step: messages, loads and hops, the traffic of every node, and the load of every
-//! link.
+//! Measures a step: messages, loads and hops, the traffic of every node and every link.
 //!
 //! Routes are expensive to compute, so every route is computed once per step and updates all
 //! counters. Some values depend on the final number of messages on each link of a route. If a

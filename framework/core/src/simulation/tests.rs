@@ -45,8 +45,7 @@ fn empty_messages_are_skipped_on_request() {
     assert!(totals(true, &[2]).is_err(), "the empty block was not sent");
 }
 
-// Messages of several blocks that are not empty are rearranged. The expected results are computed
-// block by block.
+// Messages of several nonempty blocks are rearranged. The expected results are computed by block.
 
 /// For each step, the largest packed load of a node, and the largest number of packed blocks: those
 /// in messages of several blocks that the node sends or receives.
@@ -87,8 +86,8 @@ fn piece<'a>(from: u64, to: u64, segment: u32) -> Rule<'a> {
 fn a_sum_and_the_pieces_of_a_block_are_one_block() {
     let combine = |from, to| Rule { combine: true, ..Rule::new(from, to) };
     let task = |kind| Task::new(parse("ring:4").unwrap(), Collective::of(kind));
-    // Each message is one value: a single contribution, then the sum of two. The parts of a vector
-    // are pieces of one value.
+    // Each message is one value: a contribution, then the sum of two. A vector's parts are its
+    // pieces.
     let chain = [vec![combine(0, 1)], vec![combine(1, 2)]];
     assert_eq!(packed(task(&ALL_REDUCE), Division::WHOLE, &chain), [(0, 0.0); 2]);
     let parts = Division { in_parts: true, segments: 2 };
@@ -391,8 +390,7 @@ fn simulate(
     (recorder, outcome.map(|totals| Totals { verified_on: 0, ..totals }))
 }
 
-/// Returns the step of a fault and the broken rule. The node and the block depend on the order of
-/// nodes.
+/// Returns the step of a fault and the rule; node and block depend on the order of nodes.
 fn in_short(fault: &Fault) -> String {
     match fault {
         Fault::ForOrbit(fault, _) => in_short(fault),
@@ -569,8 +567,7 @@ fn faults_of_representatives_name_the_rest_of_the_orbit() {
     insta::assert_snapshot!(message(simulation.finish().map(|_| ())), @"after step 2: block 1 -> 0 was never delivered to node 0 (it is at node 1); missing in total: 30 blocks at 6 nodes");
 }
 
-/// Sets on long axes are stored as runs, also if all nodes are planned. Each node then represents
-/// only itself.
+/// Sets on long axes are stored as runs, also if each node represents only itself.
 #[test]
 fn faults_of_fully_planned_nodes_name_no_other_nodes() {
     let fault = |as_runs: bool| {

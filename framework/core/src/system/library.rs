@@ -1,5 +1,4 @@
-//! The algorithms from which NCCL and RCCL choose, and this project's algorithms with the same
-//! messages.
+//! The algorithms from which NCCL and RCCL choose, and this project's with the same messages.
 
 use super::System;
 use crate::cost::machine::Machine;
@@ -37,8 +36,8 @@ const fn counterpart(
     Counterpart { collective, name, ours, parameters }
 }
 
-/// The algorithms of NCCL and RCCL. The model cuts messages into chunks, so a share is one segment,
-/// or one for each tree.
+/// The algorithms of NCCL and RCCL. The model cuts messages into chunks: a share has one segment
+/// per tree.
 pub const COUNTERPARTS: [Counterpart; 9] = [
     counterpart("alltoall", "p2p", "linear", ""),
     counterpart("allreduce", "ring", "ring-allreduce", ""),
@@ -78,8 +77,7 @@ impl System {
     }
 
     /// Returns the algorithms from which the library chooses for a collective (its word, such as
-    /// `allreduce`) on `domains` domains of `gpus` GPUs each. Empty if the collective is not
-    /// modelled.
+    /// `allreduce`) on `domains` domains of `gpus` GPUs. Empty if the collective is not modelled.
     pub fn library(&self, collective: &str, domains: u64, gpus: u64) -> Vec<LibraryAlgorithm> {
         let in_switch = self.reduces_in_switch() && gpus > 1;
         let all = COUNTERPARTS.iter().filter(|own| own.collective == collective);

@@ -56,8 +56,7 @@ impl Orbits {
         &self.planned
     }
 
-    /// Returns all elements: for each axis, a number that is added to the coordinate or combined
-    /// with it by exclusive-or.
+    /// Returns all elements: for each axis, a number to add to or exclusive-or with the coordinate.
     fn elements(&self) -> Vec<Vec<u64>> {
         self.axes.iter().fold(vec![Vec::new()], |elements, (radix, unit, _)| {
             let multiples = || (0..*radix).step_by(*unit as usize);

@@ -16,8 +16,7 @@
 //! Two rules place switches. With the first rule, a switch joins the side to which most of its
 //! links lead. The second rule only counts those links that lead towards the nearest nodes.
 //!
-//! A bound without a cut is the bytes times hops of all blocks, divided by the bandwidth of all
-//! links.
+//! A bound without a cut is the bytes times hops of all blocks over the bandwidth of all links.
 
 use super::BoundKind;
 use crate::delivery::collective::BlockSizes;
@@ -354,8 +353,7 @@ impl<'a> Side<'a> {
         }
         if let (Demand::Tokens(tokens, ..), Some(receivers)) = (self.demand, &mut self.receivers) {
             // Subtract the tokens that must cross the cut before the node changes sides, and add
-            // those that must cross it afterwards. Only tokens that the node has or receives
-            // matter.
+            // those that must afterwards. Only tokens that the node has or receives matter.
             let node = node as u64;
             let own = (0..tokens.classes(node)).map(|class| (node, class));
             let wanted = tokens.wanted(node).iter().map(|(owner, class)| ((*owner).into(), *class));
@@ -524,8 +522,8 @@ impl Best {
         }
     }
 
-    /// Moves the nodes of `order` to the first side one by one, with the switches that follow them,
-    /// and keeps the best cut.
+    /// Moves the nodes of `order` to the first side one by one, with their switches; keeps the best
+    /// cut.
     fn along(&mut self, order: &[u32], follow: &Follow<'_>, cut: &mut Cut<'_>) {
         let mut moved = Vec::new();
         for node in order {
@@ -560,8 +558,7 @@ impl Best {
         (0..).zip(&self.inside).filter(|(_, inside)| **inside).map(|(vertex, _)| vertex)
     }
 
-    /// Sums the bandwidths of the best cut again: those in [`Cut`] have a rounding error for each
-    /// move.
+    /// Sums the bandwidths of the best cut again: [`Cut`] has a rounding error for each move.
     fn exact_bound(&self, cut: &mut Cut<'_>) -> f64 {
         let inside: Vec<u32> = self.inside().collect();
         inside.iter().for_each(|vertex| cut.flip(*vertex));

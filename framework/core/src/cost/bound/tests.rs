@@ -188,8 +188,8 @@ impl BlockSizes for OfOrigins {
     }
 }
 
-/// In an allgatherv, the node with the smallest block receives most. In a broadcast, only the
-/// root's block counts.
+/// In an allgatherv, the node with the least data receives most. In a broadcast, only the root's
+/// counts.
 #[test]
 fn blocks_for_all_nodes_count_as_often_as_they_must_move() {
     let of = |topology: &str, collective: Collective, own: [u64; 4], machine: &str| {
@@ -396,8 +396,7 @@ fn flat_bounds_have_composing_copying_and_transmission() {
     );
 }
 
-/// Each of n nodes sends and receives at least 2 (n - 1) / n of its vector (Patarasuk and Yuan,
-/// 2009).
+/// Each of n nodes sends and receives 2 (n - 1) / n of its vector (Patarasuk and Yuan, 2009).
 #[test]
 fn an_allreduce_moves_almost_twice_the_vector() {
     let (transmission, _) = of_blocks("fully-connected:4", Collective::of(&ALL_REDUCE), "ports=1");
@@ -761,8 +760,7 @@ mod max_flow_oracle {
         }
     }
 
-    /// The linear program gets a matrix of blocks for each communicator, without knowledge of
-    /// these.
+    /// The linear program gets a matrix of blocks for each communicator, without knowing these.
     #[test]
     fn no_bound_of_communicators_is_above_the_optimum() {
         let mut ratios = Vec::new();
@@ -825,9 +823,9 @@ mod max_flow_oracle {
         assert!(4 * exact > 3 * all, "{exact} of {all} bounds are exact");
     }
 
-    /// One node (several are tried) has far more data than all others, and all of its bytes must
-    /// pass through its links. In an even exchange, the slow links between one group and all others
-    /// determine the bound.
+    /// One node (several are tried) has far more data than all others, which must pass through its
+    /// links. In an even exchange, the slow links between one group and the others determine the
+    /// bound.
     #[test]
     fn links_of_every_node_and_tier_are_bounded() {
         for (spec, links) in [
@@ -908,7 +906,7 @@ mod random_schedules {
 
         /// Returns the spec of a machine of this model. The parameter with this place in the
         /// model's list, and up to three others, may differ from their defaults. With more, few
-        /// bounds would be tight.
+        /// bounds are tight.
         fn machine(&mut self, kind: &ModelKind, place: usize) -> String {
             let mut places = vec![place];
             for _ in 0..self.below(4) {
@@ -1118,8 +1116,8 @@ mod random_schedules {
         let nodes = topology.nodes();
         let collective = random.collective(nodes);
         let block = random.one_of(&[1, 8, 100, 1000]);
-        // Every element of the table has its own size, also if only a row, column or element is
-        // used.
+        // Every element of the table has its own size, even if only a row, column or element
+        // counts.
         let is_uneven = random.below(3) == 0;
         let sizes = is_uneven.then(|| {
             let mut sizes = Random(seed + 1);

@@ -18,11 +18,9 @@ pub struct Traffic {
     pub by_same_node: bool,
     /// The largest number of peers that one node must send to or receive from.
     pub peers: u64,
-    /// The largest number of hops from a node to one for which it has data; a lower bound if there
-    /// are too many pairs.
+    /// The most hops from a node to one for which it has data; a lower bound for too many pairs.
     pub farthest: u64,
-    /// The bytes times hops of all blocks on shortest routes; 0 if there are too many pairs of
-    /// nodes.
+    /// The bytes times hops of all blocks on shortest routes; 0 if there are too many pairs.
     pub hop_bytes: f64,
     /// The largest amount that one node must reduce.
     pub summed: f64,
@@ -192,8 +190,7 @@ impl Demand<'_> {
     }
 
     /// Returns whether the amounts across a cut follow from the nodes on each side, from the data
-    /// that each node has at the start, or from the receivers of each class of tokens, without a
-    /// table of all pairs.
+    /// of each node at the start, or from the receivers of each class of tokens, without all pairs.
     ///
     /// In other demands, the amount can differ for each pair, and in a scatter or a gather it
     /// depends on which node is the root.

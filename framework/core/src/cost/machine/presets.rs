@@ -15,9 +15,8 @@ pub fn fitted_on(preset: &str) -> &'static [&'static str] {
     }
 }
 
-/// Creates a machine of Liu et al. from Table 1, which has the start-up time, and the sum of two
-/// times for each byte: its copy (`tc`) and its transmission (`td`). Both are set to half of this
-/// sum.
+/// Creates a machine of Liu et al. from Table 1, which has the start-up time, and the sum of the
+/// times of a byte's copy (`tc`) and transmission (`td`). Both are set to half of this sum.
 macro_rules! of_table_1 {
     ($name:literal, $title:literal, $startup_us:literal, $half_byte_us:literal $(, $more:expr)*) => {
         Preset {

@@ -9,8 +9,7 @@
 //! 2. The model reports each send and each receive that is *complete*.
 //! 3. When all of them are complete, the rank reduces the received data and enters the next step.
 //!
-//! With `order=data`, ranks do not enter steps. Each send starts as soon as its data is available
-//! ([`DataOrder`]).
+//! With `order=data`, each send starts when its data is available, without steps ([`DataOrder`]).
 //!
 //! Events are processed only while no rank waits for a step that is not known yet, because this
 //! step could add an event that is earlier than a processed one.
@@ -513,8 +512,7 @@ pub(crate) static NOISE: TypedParameter<f64> = TypedParameter {
 };
 
 /// The jitter of a case: a random factor for the costs of each message, with a log-normal
-/// distribution of mean 1. It depends only on seed, step, sender and receiver, not on the order of
-/// events.
+/// distribution of mean 1. It depends on seed, step, sender and receiver, not on the events.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Noise {
     seed: u64,
@@ -652,8 +650,7 @@ pub(crate) trait RankModel: Send {
     }
 
     /// Returns all values on which the further simulation depends, with times and steps relative to
-    /// the present, so that equal steps can be skipped. Returns `None` if it depends on something
-    /// else.
+    /// the present, so that equal steps can be skipped; `None` if it depends on others.
     fn state(&self) -> Option<State> {
         None
     }
@@ -689,8 +686,7 @@ pub(crate) trait RankModel: Send {
     fn now_us(&self) -> f64;
 
     /// Executes the reductions after the last step. Returns the critical path of each job from its
-    /// start on, and the times at which its ranks end. Errors if the model cannot represent these
-    /// times.
+    /// start on, and the times at which its ranks end. Errors if the model cannot represent these.
     fn finish(&mut self) -> Result<Vec<(Times, Option<RankTimes>)>, String>;
 
     fn is_folded(&self) -> bool {
@@ -910,8 +906,7 @@ mod tests {
         }
     }
 
-    /// Three steps around a ring. Some limits are too small for the first, second or third step,
-    /// others are large enough.
+    /// Three steps around a ring. Some limits are too small for one step, others are large enough.
     #[test]
     fn a_case_with_too_many_events_is_given_up() {
         let steps = vec![(0..4).map(|r| (r, (r + 1) % 4, 100, 0)).collect::<Vec<_>>(); 3];

@@ -200,9 +200,8 @@ mod tests {
         assert_eq!(us("mesh:20", "virtual_channels=4", &turns), 401.0);
     }
 
-    /// A port shares its time equally among its circuits, so one over a slow link keeps it busy for
-    /// longer. Node 1 sends 100 bytes to each side, and the link to node 0 has half of the
-    /// bandwidth.
+    /// A port shares its time equally among its circuits, so one over a slow link keeps it busy
+    /// longer. Node 1 sends 100 bytes to each side; the link to node 0 has half of the bandwidth.
     #[test]
     fn circuits_share_ports_at_the_speed_of_their_slowest_link() {
         let sends: &[(u32, u32, u64)] = &[(1, 0, 100), (1, 2, 100)];
@@ -211,9 +210,9 @@ mod tests {
         assert_eq!(cost("mesh:3,slow=0-1:0.5", machine, &[sends]).parts.total(), 400.0);
     }
 
-    /// Each of 2,100 nodes sends to all others, and a port carries one circuit at a time. These are
-    /// too many circuits to assign to rounds, so the cost depends only on the number of rounds and
-    /// on the bytes of a port.
+    /// Each of 2,100 nodes sends to all others, and a port carries one circuit at a time. There are
+    /// too many circuits for rounds, so the cost depends only on the rounds and the bytes of a
+    /// port.
     #[test]
     fn rounds_of_very_many_circuits_are_bounded_by_the_bytes_of_a_port() {
         let n = 2_100;

@@ -4,8 +4,7 @@
 //! sequences of the same duration end at exactly the same time. The rules of a model order
 //! simultaneous events, rounding errors never do.
 //!
-//! A [`Clock`] is a moment, such as the arrival of a message. Ranks have a `RankClock`
-//! (`super::time_space`).
+//! A [`Clock`] is a moment, such as an arrival. Ranks have a `RankClock` (`super::time_space`).
 
 use crate::cost::kind::{Kind, Times};
 use std::fmt::Debug;

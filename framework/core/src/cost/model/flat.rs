@@ -23,8 +23,7 @@
 //! - A send takes `Ts/2 + m tc/2`, waits for a free port at the receiver, and takes `m td` more.
 //! - A receive waits until the message has arrived, and takes `Ts/2 + m tc/2`.
 //!
-//! **Nonblocking mode** (section 2.3 (2); `Nonblocking`). A node has three components, which work
-//! at the same time:
+//! **Nonblocking mode** (section 2.3 (2); `Nonblocking`). Three components work concurrently:
 //! - The processor starts all sends one after another, Ts/2 each. Then it completes receives in the
 //!   order of arrival, Ts/2 each. A send that forwards data of the same stage waits until its
 //!   receive is complete, and so do all later sends of the node.
@@ -218,13 +217,11 @@ impl Model for Flat {
     /// destinations. In blocking mode, a sender is free again half a start-up after the send began,
     /// and the receiver can forward the data a whole start-up after it. So after t halves of a
     /// start-up, data has reached at most F(t+1) nodes including its origin, where F are the
-    /// Fibonacci numbers (1, 1, 2, 3, 5, etc.). If data has d destinations, the bound is the
-    /// smallest t with F(t+1) > d. This is the postal model with a latency of two sends (Bar-Noy &
-    /// Kipnis, 1992). In nonblocking mode, the sends of a stage do not wait for receives, and this
-    /// bound is one start-up.
+    /// Fibonacci numbers (1, 1, 2, 3, 5, etc.). For d destinations, the bound is the smallest t
+    /// with F(t+1) > d. This is the postal model with a latency of two sends (Bar-Noy & Kipnis,
+    /// 1992). In nonblocking mode, sends do not wait for receives, and this bound is one start-up.
     ///
-    /// **Bound 3, from reductions**, is a start-up and the time of the bytes that one node must
-    /// reduce.
+    /// **Bound 3, from reductions**, is a start-up and the time of the bytes that one node reduces.
     fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound {
         let blocking = self.mode == Mode::Blocking;
         let half_copy = self.copy_byte_us / 2.0;
@@ -691,9 +688,8 @@ impl<'a> Simulation<'a> {
     }
 
     /// Lets the receiver of an arrived message wait until `until`, when it has been copied, since
-    /// `copied_from`. The wait is for a peer until the sender has started the message, then
-    /// contention while it waits for engines and ports, and transmission while it is copied and
-    /// crosses the network.
+    /// `copied_from`. The wait is for a peer until the sender starts, then contention for engines
+    /// and ports, and transmission while the message is copied and crosses the network.
     fn wait_for(&mut self, message: u32, until: Clock, copied_from: Ticks) {
         let &StageMessage { to, bytes, .. } = self.message(message);
         let InFlight { clock, started, ready, .. } = self.in_flight[message as usize];
@@ -802,8 +798,7 @@ impl<'a> Blocking<'a> {
 /// The simulation of a stage in nonblocking mode.
 ///
 /// Each node has a processor (its clock in [`Nodes`]), a copying engine, and two *ends*: its output
-/// ports, which have the number of the node, and its input ports, whose number is greater by the
-/// number of nodes.
+/// ports, numbered as the node, and its input ports, with a number greater by that of all nodes.
 struct Nonblocking<'a> {
     stage: Simulation<'a>,
     /// Whether nodes compose received data for the next stage as soon as it arrives.

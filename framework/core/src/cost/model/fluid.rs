@@ -3,10 +3,9 @@
 //! 2013). The model gives the same times as SimGrid.
 //!
 //! A rank works through its steps ([`simulation`]). It posts the receives of a step, then its
-//! sends, each after a start-up. It continues when all of these are complete, whether or not others
-//! have ended the step. With `order=data` a rank posts all receives at the start. It sends one
-//! message after another, each as soon as its data is available, with at most `ports` messages in
-//! flight.
+//! sends, each after a start-up. It continues when all of these are complete, without a wait for
+//! other ranks. With `order=data` a rank posts all receives at the start. It sends one message
+//! after another, each as soon as its data is available, with at most `ports` in flight.
 //!
 //! A start-up takes `startup_us` and the time of the protocol: `rendezvous_us` for a message of
 //! more than `rendezvous_bytes`, otherwise `eager_byte_us` for each byte.
@@ -19,8 +18,8 @@
 //! A late rank (`late=`) posts its sends and receives after it has entered.
 //!
 //! Several jobs can run at the same time ([`PricingContext::starts`]). Each has its own ranks, and
-//! those of all jobs share the nodes and links of the network. A job starts when its ranks enter,
-//! as late ranks do.
+//! all share the nodes and links of the network. A job starts when its ranks enter, like late
+//! ranks.
 //!
 //! Background traffic consists of flows that start at time 0. No rank waits until a flow ends.
 //!

@@ -3,12 +3,10 @@
 //! Schneider & Lumsdaine, 2010) and gives the same times.
 //!
 //! A rank works through its steps. It posts the receives of a step, then its sends, and continues
-//! when all of these are complete, whether or not others have ended the step. The parameters are
-//! the processor times o of a message and O of a byte, the gaps g of a message and G of a byte at
-//! the interface, the latency L, and the rendezvous threshold S. A message of s bytes has these
-//! costs:
-//! - At the sender, it occupies the processor for `o + (s - 1) O`, and the interface for
-//!   `g + (s - 1) G`.
+//! when all of these are complete, without a wait for other ranks. The parameters are the processor
+//! times o of a message and O of a byte, the gaps g of a message and G of a byte at the interface,
+//! the latency L, and the rendezvous threshold S. A message of s bytes costs:
+//! - The sender's processor is busy for `o + (s - 1) O`, its interface for `g + (s - 1) G`.
 //! - It arrives `o + L` after its start.
 //! - At the receiver, when it is free, it occupies the processor for `o + (s - 1) max(O, G)`, and
 //!   the interface for `g + (s - 1) G`. So the time of the bytes is charged at the receiver, after
@@ -24,10 +22,9 @@
 //! The processor of a late rank (`late=`) is busy until the rank enters.
 //!
 //! An interface sends and receives at the same time, but a processor does one thing at a time.
-//! Simultaneous events are processed in the order in which they became known ([`BothOrders`]
-//! measures the effect of this rule). On the critical path, o and g are start-up, O and G are
-//! transmission, and L is propagation. Waits for a receiver or for a rendezvous match are
-//! contention.
+//! Simultaneous events run in the order in which they became known ([`BothOrders`] measures the
+//! effect of this rule). On the critical path, o and g are start-up, O and G are transmission, and
+//! L is propagation. Waits for a receiver or for a rendezvous match are contention.
 
 use super::asynchronous::data_order::Next;
 use super::asynchronous::{MOST_EVENTS, NOISE, Noise, ORDER, Order, Progress, RankModel};
@@ -163,10 +160,9 @@ struct Event {
 
 /// A priority queue, in which the earliest event is first.
 ///
-/// Ranks that do the same work have events at the same times, which are usually added in the order
-/// in which they are removed later. So there is a list for each kind of event. An event that is not
-/// earlier than the last of its list is appended to it, which is faster than a heap. All others are
-/// in a heap.
+/// Ranks that do the same work have events at the same times, usually added in the order in which
+/// they are removed later. So there is a list for each kind of event. An event that is not earlier
+/// than the last of its list is appended, which is faster than a heap. Others are in a heap.
 #[derive(Debug, Clone, Default)]
 struct EventQueue {
     lists: [VecDeque<Event>; 4],
@@ -447,8 +443,8 @@ impl Simulation {
         let entry = Reverse((event.sequence, slot));
         let r = &mut self.ranks[rank];
         let is_retry = event.kind == EventKind::Retry(slot);
-        // Ignore an outdated retry: the message has been received already, or a different one is
-        // now first in the queue.
+        // Ignore an outdated retry: the message has been received, or is not the first in the
+        // queue.
         if is_retry && r.waiting.peek() != Some(&entry) {
             return;
         }
@@ -702,8 +698,8 @@ impl RankModel for Simulation {
         let is_matched = |r: &Rank| r.waiting.is_empty() && r.unexpected.is_empty();
         assert!(self.ranks.iter().all(is_matched), "messages that no rank has matched");
         for rank in 0..self.ranks.len() {
-            // With `order=data`, the arrival of a message begins a reduction. The last reduction
-            // has no further message.
+            // With `order=data`, the arrival of a message begins a reduction; the last has no
+            // message.
             let Progress { data_order, steps, .. } = &mut self.progress;
             let pending =
                 data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));
@@ -739,8 +735,8 @@ impl BothOrders {
 
     fn copy_state(&mut self) {
         /// The most stored steps for which a copy is made. If ranks are many steps apart, a copy
-        /// would take longer than the events of a step. The second simulation then begins after the
-        /// first competing events.
+        /// takes longer than a step's events. The second simulation then begins after the first
+        /// competing events.
         const MOST_STEPS: u64 = 8;
         let steps = &self.first.progress().steps;
         let is_small = steps.known() - steps.first() <= MOST_STEPS;
@@ -950,9 +946,8 @@ mod tests {
     }
 
     /// Rank 0 can start its second send at 2 µs, when the message of rank 1 arrives. If it sends
-    /// first, its message arrives at 4 µs, and rank 3 has received it at 5 µs. If it receives
-    /// first, until 3 µs, all of this is 1 µs later. With a longer latency, no events are
-    /// simultaneous.
+    /// first, its message arrives at 4 µs, and rank 3 has it at 5 µs. If it receives first, until 3
+    /// µs, all of this is 1 µs later. With a longer latency, no events are simultaneous.
     #[test]
     fn simultaneous_events_that_decide_the_time_are_reported() {
         let of = |latency: &str, step: &[(u32, u32, u64)]| {
@@ -972,7 +967,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-        /// Events leave the queue in the order of a binary heap, also if others are added between
+        /// Events leave the queue in the order of a binary heap, despite additions between
         /// removals.
         #[test]
         fn events_leave_in_the_order_of_a_heap(

@@ -1,9 +1,8 @@
 //! The model `pipelined`: a library that cuts messages into chunks, and forwards a chunk while it
 //! receives the next one, as NCCL and RCCL do.
 //!
-//! In a synchronous model, every step of a ring pays the start-up of a message between two nodes.
-//! In a pipeline, only the data that crosses between nodes pays it. The completion time has three
-//! parts:
+//! In a synchronous model, every step of a ring pays the start-up of a message between nodes. In a
+//! pipeline, only the data that crosses between nodes pays it. The completion time has three parts:
 //!
 //! - `L` is the longest chain of start-ups. A message waits for the data that it forwards: its
 //!   chain is its own start-up after the longest chain of the messages that its sender received up
@@ -18,9 +17,8 @@
 //!   which `(D - B)/k + (k - 1) a` is least: 1 if `D - B <= a`, otherwise `sqrt((D - B)/a)`.
 //!
 //! A message is *inside* if all links of its route are inside of a node ([`Network::is_inside`]),
-//! and *outside* otherwise. These tiers have start-ups of their own. A library has several
-//! protocols, which trade start-ups for bandwidth (`protocols`). The protocol with the shortest
-//! time counts.
+//! otherwise *outside*. These tiers have their own start-ups. A library has several protocols,
+//! which trade start-ups for bandwidth (`protocols`). The protocol with the shortest time counts.
 //!
 //! Messages of several blocks are packed and unpacked: `rearrange_byte_us` per byte and
 //! `rearrange_block_us` per block, at the busiest node of each step.
@@ -129,8 +127,7 @@ struct Protocol {
     fraction: Tiers<f64>,
 }
 
-/// The parameter `protocols`. Empty if the library has a single protocol, whose start-ups are
-/// parameters of their own.
+/// The parameter `protocols`; empty for a single protocol, whose start-ups are parameters.
 #[derive(Debug, Clone, PartialEq)]
 struct ProtocolList(Vec<Protocol>);
 

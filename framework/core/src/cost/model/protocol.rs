@@ -86,8 +86,7 @@ mod tests {
         }
     }
 
-    /// Under `fluid`, each message has its own protocol. In the second step, rank 1 sends after it
-    /// has received.
+    /// Under `fluid`, each message has its own protocol. In step 2, rank 1 sends after it received.
     #[test]
     fn each_message_of_fluid_has_a_protocol() {
         let machine = "free:model=fluid,eager_byte_us=1,rendezvous_bytes=8,rendezvous_us=5";

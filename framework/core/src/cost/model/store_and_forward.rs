@@ -1,5 +1,4 @@
-//! The model `store-and-forward`: synchronous steps, in which every node of a route stores
-//! messages.
+//! The model `store-and-forward`: synchronous steps; every node of a route stores messages.
 //!
 //! A message of L bytes over h links takes `h (ts + L tw)` (Li, Peng & Chu, section III), where
 //! `ts` is `startup_us` and `tw` is `byte_us`. A step takes as long as its slowest message. In the
@@ -208,8 +207,7 @@ mod tests {
         assert_eq!((parts[Kind::Startup], parts[Kind::Transmission]), (Some(20.0), Some(101.0)));
     }
 
-    /// One link has the most messages, and a different one the most bytes, which must not be
-    /// combined.
+    /// One link has the most messages, another the most bytes; they must not be combined.
     #[test]
     fn messages_and_bytes_of_the_busiest_link_belong_to_one_link() {
         let sends = [

@@ -55,8 +55,7 @@ pub(super) trait StepModel: Model + Copy {
     }
 
     /// Returns a lower bound. `startup_us` is the start-up time of a step, `propagation_us` and
-    /// `network_us` are the bounds on propagation and on transmission, and `kind` is the kind of
-    /// the latter.
+    /// `network_us` bound propagation and transmission, and `kind` is the kind of the latter.
     fn bound_of_steps(
         &self,
         topology: &Network,

@@ -293,8 +293,7 @@ mod tests {
     }
 
     /// Rank 0 sends 100 bytes to rank 1, which forwards them to rank 2. A start-up takes 3 µs, the
-    /// latency is 2 µs, and a byte takes 0.5 µs. A receiver first waits for the start-up of its
-    /// sender.
+    /// latency is 2 µs, a byte takes 0.5 µs. A receiver first waits for its sender's start-up.
     #[test]
     fn fluid_has_the_closed_form_of_a_chain() {
         let chain = vec![vec![(0, 1, 100, 0)], vec![(1, 2, 100, 1)]];

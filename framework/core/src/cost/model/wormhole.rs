@@ -14,9 +14,8 @@
 //! The protocol adds to the start-up: `rendezvous_us` if the longest message has more than
 //! `rendezvous_bytes`, otherwise `eager_byte_us` for each of its bytes.
 //!
-//! A step in which a node has more messages than ports is run in rounds, each with a start-up, the
-//! hops and a barrier. All rounds together are charged the time of the busiest node's bytes through
-//! its ports.
+//! A step in which a node has more messages than ports runs in rounds, each with a start-up, the
+//! hops and a barrier. Together they are charged the time of the busiest node's bytes at its ports.
 
 use super::protocol::{EAGER_BYTE_US, Protocols, RENDEZVOUS_BYTES, RENDEZVOUS_US};
 use super::rounds::Rounds;

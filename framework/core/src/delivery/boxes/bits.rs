@@ -366,8 +366,7 @@ impl Layout for BitLayout {
     }
 }
 
-/// Compares all words: the position of the first difference is hard to predict, so a branch for
-/// each word would be slow.
+/// Compares all words: the first difference is hard to predict, so a branch per word would be slow.
 #[inline]
 fn differ(a: &[u64], b: &[u64]) -> bool {
     a.iter().zip(b).fold(0, |all, (a, b)| all | (a ^ b)) != 0

@@ -314,18 +314,16 @@ impl Settlement {
 
 /// A redistribution without its node and its first bucket, which usually differ.
 ///
-/// Elements with consecutive numbers are put into the buckets in turn. So each bucket gets the same
-/// number of elements, and some consecutive buckets get one more. This needs no loop through the
-/// elements.
+/// Elements with consecutive numbers go into the buckets in turn. So all buckets get the same
+/// number of elements, and some consecutive ones get one more, without a loop through the elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
     pub buckets: u32,
     pub cycle: u32,
     pub starts: Vec<u32>,
     pub firsts: Vec<u32>,
-    /// Whether `buckets` divides `cycle`. The end of a cycle and the beginning of the next are then
-    /// put into neighbouring buckets, like all other consecutive elements, and the cycle has no
-    /// effect.
+    /// Whether `buckets` divides `cycle`. The end of a cycle and the beginning of the next then go
+    /// into neighbouring buckets, like all other consecutive elements, and the cycle has no effect.
     is_seamless: bool,
 }
 

@@ -225,8 +225,7 @@ proptest! {
         prop_assert_eq!(x.loads.held(), &columns[..]);
     }
 
-    /// All nodes redistribute in the same step, send some buckets late or to different nodes, and
-    /// listed bytes in between.
+    /// All nodes redistribute in one step, send some buckets late or elsewhere, and listed bytes.
     #[test]
     fn late_buckets_are_delivered(
         sizes in prop::collection::vec(0_u64..30, 25),

@@ -2,9 +2,8 @@
 //! nodes. In a combine, every node of the set returns a partial result, and the token's node
 //! receives the sum of these results.
 //!
-//! Tokens of one node with the same set of receivers form a *class*, which is handled as one block
-//! of their total size. The classes of a node are numbered from 0, in ascending order of their
-//! sets.
+//! Tokens of one node with the same receivers form a *class*, which is handled as one block of
+//! their total size. A node's classes are numbered from 0, in ascending order of their sets.
 
 use super::{BlockSizes, MaxTraffic, pair_traffic};
 use crate::places::Places;
@@ -12,8 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The classes of the tokens of all nodes. Lists of all nodes or classes are stored one after
-/// another; `first_...` has the index of the first entry of each, and at its end the length of the
-/// list.
+/// another; `first_...` has the index of the first entry of each, and finally the list's length.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tokens {
     first_class: Vec<usize>,
@@ -115,8 +113,7 @@ impl Tokens {
         &self.bytes[self.first_class[node]..self.first_class[node + 1]]
     }
 
-    /// Returns the receivers of a class, in ascending order. The owner of the tokens can be one of
-    /// them.
+    /// Returns the receivers of a class, in ascending order. The owner can be one of them.
     pub fn receivers(&self, node: u64, class: u32) -> &[u32] {
         let class = self.class_index(node, class);
         &self.receivers[self.first_receiver[class]..self.first_receiver[class + 1]]
@@ -250,8 +247,8 @@ mod tests {
         let combine = TokenSizes::new(tokens(), true);
         assert_eq!((combine.bytes(2, 0), combine.bytes(0, 2), combine.largest()), (17, 0, 17));
         let traffic = |sizes: TokenSizes| sizes.max_traffic(3);
-        // In a dispatch, node 0 sends each token once: 17 bytes, not 10 + 17. Node 2 gets 17 bytes,
-        // node 1 gets 10 + 3.
+        // In a dispatch, node 0 sends each token once: 17 bytes, not 27. Nodes 2 and 1 get 17 and
+        // 10 + 3.
         let expected = MaxTraffic { sent: 17, received: 17, peers: 2, pairs: 3 };
         assert_eq!((traffic(dispatch), traffic(combine)), (expected, expected));
     }

@@ -380,8 +380,7 @@ fn extra_bytes_need_no_block() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(48, 960)))]
 
-    /// Compares the latest arrival of each send with the arrival steps that the test stores block
-    /// by block.
+    /// Compares the latest arrival of each send with arrival steps stored block by block.
     #[test]
     fn a_send_follows_the_arrivals_of_its_blocks(
         moves in prop::collection::vec(prop::collection::vec((0_u64..6, 1_u64..6, 0_u64..6, 1_u32..5), 1..6), 1..12),
@@ -454,8 +453,7 @@ fn a_transfer_within_a_node_of_the_machine_keeps_the_arrival() {
     assert_eq!(x.latest_arrival(), 1);
 }
 
-/// Boxes in flight can be joined at any time. The nodes then hold the same blocks, and a missing
-/// block is still found.
+/// Boxes in flight can be joined at any time: nodes hold the same blocks, missing ones are found.
 #[test]
 fn joined_boxes_in_flight_are_received() {
     const N: u64 = 70;
@@ -485,8 +483,7 @@ fn joined_boxes_in_flight_are_received() {
     assert!(exchanged(1, Some((5, 6))).2.is_err());
 }
 
-/// If boxes in flight take much memory, they are joined before a send, whose own boxes can still be
-/// read.
+/// If boxes in flight take much memory, they are joined before a send, which can still be read.
 #[test]
 fn boxes_of_the_latest_send_are_found_after_others_were_joined() {
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[7, 10], 1);
@@ -500,8 +497,7 @@ fn boxes_of_the_latest_send_are_found_after_others_were_joined() {
     }
 }
 
-/// After a copy, boxes stay separate, so that a block that arrives twice is found, with its
-/// receiver.
+/// After a copy, boxes stay separate, so that a block that arrives twice is found.
 #[test]
 fn copies_in_flight_are_not_joined() {
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);

@@ -1,5 +1,4 @@
-//! Traces the tokens of a dispatch or a combine by classes ([`Tokens`]), which belong to an
-//! *owner*.
+//! Traces the tokens of a dispatch or a combine by classes ([`Tokens`]) of an *owner*.
 //!
 //! The holdings of a node are a sorted list of *pieces*, in which a send finds those of one owner
 //! by binary search. In a dispatch, a piece is a class of tokens, and its origin is the owner. In a
@@ -429,9 +428,8 @@ impl TokenExchange {
         self.holdings[to as usize] = holdings;
     }
 
-    /// Updates `own`, the receiver's pieces of a class, by a received value. In a dispatch, the
-    /// receiver must not hold the class. In a combine, the value is combined with or replaces its
-    /// own.
+    /// Updates `own`, the receiver's pieces of a class, by a received value. In a dispatch, it must
+    /// not hold the class. In a combine, the value is combined with or replaces its own.
     fn update(
         &mut self,
         send: &TokenSend,

@@ -6,9 +6,8 @@
 //!   orbits, as nodes do. If m links of a message's route are in the orbit of a link, and only the
 //!   identity maps the link to itself, then m images of the message cross this link.
 //! * [`GridLines`] is used if the group consists of shifts or exclusive-ors of ranks, on a mesh or
-//!   torus. With exclusive-ors, the images of a message put the same load on all lines of a
-//!   dimension. With shifts, the load of a line also depends on whether the lower digits of the
-//!   shift carry into it.
+//!   torus. With exclusive-ors, the images of a message load all lines of a dimension alike. With
+//!   shifts, the load of a line also depends on a carry from the lower digits of the shift.
 //! * Otherwise the caller expands the messages. A step with requested routes is also expanded,
 //!   unless [`LinkOrbits`] calculates the orbits of links.
 
@@ -23,8 +22,7 @@ pub(crate) struct OrbitLinkLoad {
     method: Method,
     is_uniform: bool,
     /// The messages of the last step, as (sender, receiver, [`Transfer::route`]). If the next step
-    /// has the same messages and routes, the values in `counts` that do not depend on loads are
-    /// reused.
+    /// has the same ones, the values in `counts` that do not depend on loads are reused.
     last: Vec<(u32, u32, u32)>,
     routes: Vec<Route>,
     counts: OrbitCounts,
@@ -340,9 +338,9 @@ impl LinkOrbits {
 }
 
 /// The orbits of the links of a network without switches, under a group that rotates axes of the
-/// node numbers independently of each other. The orbit of a link is given by its port
-/// ([`Automorphisms::port`]), and by the coordinates of the node that it leaves, modulo the period
-/// of each axis.
+/// node numbers independently of each other. A link's orbit is given by its port
+/// ([`Automorphisms::port`]), and by the coordinates of the node that it leaves, modulo each
+/// period.
 #[derive(Debug)]
 struct Periods {
     /// The length and the period of each axis. Several axes are stored as one if their coordinates
@@ -417,8 +415,7 @@ impl Periods {
 /// exclusive-or acts on each bit like a shift of an axis of size 2.
 fn periods(sides: &[u64], group: &Group) -> Option<Vec<u64>> {
     // List the parts of all axes in reverse order, for `pop`: of each axis, the part that the group
-    // moves and the part that it does not move. An entry is the size of the part and whether it is
-    // moved.
+    // moves and the part that it does not move. An entry has the part's size and whether it moves.
     let mut parts: Vec<(u64, bool)> = Vec::new();
     for axis in group.axes() {
         if axis.xor {

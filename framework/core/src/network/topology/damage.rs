@@ -132,8 +132,7 @@ impl Damage {
         self.request.is_random().then(|| Self::new(base, intact, request, seed))
     }
 
-    /// Returns the links that were drawn at random, as arguments such as `down=3-4+7-8`; empty if
-    /// none were.
+    /// Returns the links drawn at random, as arguments such as `down=3-4+7-8`; empty if none were.
     pub fn drawn(&self) -> &str {
         &self.links.drawn
     }
@@ -514,8 +513,7 @@ pub fn single_faults(topology: &Network, one_per_orbit: bool) -> Option<Vec<Sing
     let pairs = two_way_links(&links);
     // If all translations of the nodes are automorphisms, the orbit of a link is given by the
     // differences between the coordinates of its ends. If all permutations of a coordinate are
-    // automorphisms, too, all differences except 0 are equivalent. In other networks, no symmetry
-    // is used (`None`).
+    // automorphisms, all differences except 0 are equivalent. `None` in other networks.
     let axes = network.translations().and(network.automorphisms()).map(Automorphisms::axes);
     let difference = |axes: &[AxisSymmetry], mut from: u64, mut to: u64| {
         let (mut difference, mut stride) = (0, 1);

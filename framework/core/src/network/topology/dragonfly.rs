@@ -106,8 +106,7 @@ impl Fabric for Dragonfly {
         let router = switch % self.routers;
         let linked = self.linked(router);
         // Of the groups without a link to this router, a router is two hops away if a path of a
-        // local and a global hop, or of two global hops, leads to it. Otherwise it is three hops
-        // away.
+        // local and a global hop, or of two global hops, leads to it, otherwise three.
         let mut in_two: Vec<(u64, u64)> = (1..self.groups)
             .filter(|d| !linked.contains(d))
             .map(|d| (d, self.gateway(self.groups - d)))

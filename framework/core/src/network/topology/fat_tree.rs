@@ -82,8 +82,7 @@ impl FatTree {
     }
 
     /// Returns the link between `below` and the switch of the next level that `digit` selects.
-    /// Boundary 0 is between the nodes and the lowest switches, boundary 1 between the two lowest
-    /// levels, etc.
+    /// Boundary 0 is between nodes and lowest switches, boundary 1 between the lowest two levels.
     fn link(&self, up: bool, boundary: u32, below: u64, digit: u64) -> Run {
         let within = if boundary == 0 { below } else { below * self.k + digit };
         let level = u64::from(boundary) + if up { 0 } else { self.levels };
@@ -171,8 +170,7 @@ impl Family for FatTree {
 }
 
 /// Each digit of a node number may be permuted on its own: a route replaces the digits of the
-/// switch label by digits of the receiver, one after another, so a label consists of digits of both
-/// ends.
+/// switch label by digits of the receiver one by one, so a label has digits of both ends.
 impl Automorphisms for FatTree {
     fn axes(&self) -> Vec<AxisSymmetry> {
         vec![AxisSymmetry::Permutations; self.levels as usize]

@@ -2,9 +2,8 @@
 //!
 //! Each axis of the shape covers one or more dimensions of the network. The ranks along the axis
 //! follow a path through these dimensions. The path reverses its direction at the end of each line,
-//! so neighbouring ranks are on neighbouring nodes, and so are the ends of the path if the network
-//! allows this. An axis may be shorter than its path. The nodes without a rank are switches of this
-//! topology.
+//! so neighbouring ranks are on neighbouring nodes, as are the ends of the path if the network
+//! allows it. An axis may be shorter than its path. Nodes without a rank are switches here.
 //!
 //! The Tofu network gives a job a torus of three dimensions in this way (Y. Ajima, S. Sumimoto, T.
 //! Shimizu, *Tofu: A 6D Mesh/Torus Interconnect for Exascale Computers*, Computer 42 (11), 2009).
@@ -99,12 +98,10 @@ fn assignment(dimensions: &[Dimension], sides: &[u64]) -> Option<Vec<Vec<Dimensi
 }
 
 /// Returns the first `side` nodes of a path through some dimensions, relative to coordinates 0. At
-/// each coordinate of the slowest dimension, the path sweeps once through all others, alternately
-/// forwards and backwards.
+/// each coordinate of the slowest one, the path sweeps through the others, in alternate directions.
 fn path(mut dimensions: Vec<Dimension>, side: u64) -> Vec<u64> {
-    // The ends of the path are neighbours if it has an even number of whole sweeps, and the first
-    // and the last are at neighbouring coordinates. Choose such a slowest dimension, if there is
-    // one.
+    // The ends of the path are neighbours if it has an even number of whole sweeps, the first and
+    // the last at neighbouring coordinates. Choose such a slowest dimension, if there is one.
     let product: u64 = dimensions.iter().map(|d| d.size).product();
     let closes = |d: &Dimension| {
         let sweeps = side * d.size / product;

@@ -1,11 +1,10 @@
 //! Networks from a list of edges in a file.
 //!
-//! A line of the file is an edge, which is one link in each direction: the numbers of two vertices.
-//! Its bandwidth may follow, then `l3` if its latency is 3 hops, then `x4` if the line stands for 4
-//! links. `switch 8 9` declares that vertices 8 and 9 have no rank. `ranks 7 4` declares that
-//! vertex 7 is a switch with 4 ranks, each with its own link to the switch. The bandwidth of these
-//! links may follow. Blank lines and text after a `#` are ignored. Vertices are numbered from 0
-//! without gaps.
+//! A line of the file is an edge, one link in each direction: the numbers of two vertices. Its
+//! bandwidth may follow, then `l3` if its latency is 3 hops, then `x4` if it stands for 4 links.
+//! `switch 8 9` declares that vertices 8 and 9 have no rank. `ranks 7 4` declares that vertex 7 is
+//! a switch with 4 ranks, each with its own link to it, whose bandwidth may follow. Blank lines and
+//! text after a `#` are ignored. Vertices are numbered from 0 without gaps.
 //!
 //! Each other vertex is a node, and each rank is a node. Nodes have the order of the file's
 //! vertices, and the ranks of a switch that of the switch. Switches are numbered after all nodes.

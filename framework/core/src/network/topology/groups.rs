@@ -14,8 +14,7 @@
 //! by different ranks, such as the rings of NCCL, uses all adapters in this way, although each of
 //! its rings leaves a group by one rank only.
 //!
-//! With `reduce=switch`, the switch of a group can add and copy data, as NVSwitch does (NVLink
-//! SHARP).
+//! With `reduce=switch`, a group's switch can add and copy data, as NVSwitch does (NVLink SHARP).
 
 use super::automorphisms::image_of_node;
 use super::switched::{FamilyArgs, REDUCE, reduce_argument};
@@ -211,8 +210,7 @@ impl Family for Groups {
     }
 }
 
-/// A route depends only on whether its ends are in the same group. So groups, and the ranks of a
-/// group, can be permuted.
+/// A route depends only on whether its ends share a group: groups and their ranks can be permuted.
 impl Automorphisms for Groups {
     fn axes(&self) -> Vec<AxisSymmetry> {
         vec![AxisSymmetry::Permutations; 2]

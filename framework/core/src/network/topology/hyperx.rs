@@ -1,11 +1,9 @@
 //! HyperX: a grid of switches. On each line of the grid, every switch is linked to every other (J.
 //! H. Ahn and others, *HyperX: Topology, Routing, and Packaging of Efficient Large-Scale Networks*,
-//! SC 2009). If all sides are 2, it is a hypercube of switches. With one dimension, it is a
-//! complete graph.
+//! SC 2009). With sides of 2 it is a hypercube of switches, with one dimension a complete graph.
 //!
-//! Switches are numbered in row-major order. Ports are sorted by dimension, then by the coordinate
-//! of the switch to which they lead. The port to the own coordinate is unused. Routes follow the
-//! last dimension first.
+//! Switches are numbered in row-major order. Ports are sorted by dimension, then by coordinate of
+//! the switch to which they lead; the own one is unused. Routes follow the last dimension first.
 
 use super::switched::{Fabric, FamilyArgs, Switched, nodes_argument};
 use super::{AxisSymmetry, Parsed, strides};

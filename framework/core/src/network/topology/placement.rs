@@ -214,8 +214,7 @@ fn shuffled(n: u32, seed: u64) -> Vec<u32> {
 }
 
 /// Returns the nodes in the order of Hilbert's curve, on which successive nodes are neighbours (J.
-/// Skilling, *Programming the Hilbert curve*, 2004); `None` unless all sides are the same power of
-/// two.
+/// Skilling, *Programming the Hilbert curve*, 2004); `None` unless all sides are one power of two.
 fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
     let side = *sides.first()?;
     if !side.is_power_of_two() || sides.iter().any(|other| *other != side) {

@@ -81,8 +81,7 @@ impl Rdn {
     fn new(level: u32, base: Network, innermost: &str) -> Option<Self> {
         let n = base.nodes();
         n.checked_mul(n).and_then(|m| m.checked_mul(2)).filter(|nodes| *nodes <= limits::NODES)?;
-        // The bisection is the better of two cuts. There are n clusters of each type with n nodes
-        // each.
+        // The bisection is the better of two cuts. There are n clusters of n nodes of each type.
         //
         // 1. One side has n whole clusters, about half of each type. Half of the cross-edges, one
         //    for each two clusters of different types, are cut.

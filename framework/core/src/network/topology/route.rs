@@ -66,8 +66,7 @@ pub struct Route {
     /// The order of dimensions; empty for the topology's own order (the last dimension first).
     pub order: Vec<u32>,
     /// The nodes and switches of the path, with the receiver last; empty for a route by dimensions.
-    /// With a path, signs only select one of two links between two nodes, and the order has no
-    /// effect.
+    /// With a path, signs only select one of two links between nodes, and the order has no effect.
     pub path: Vec<u64>,
     /// The switch that adds or copies the data of the send; `None` if no switch does.
     pub switch: Option<Switch>,

@@ -108,9 +108,9 @@ impl Routing {
 }
 
 impl RandomRouting<'_> {
-    /// Computes the expected link loads of messages, given as (sender, receiver, load). Calls
-    /// `visit` for each link with messages, with their expected number and load. A link may be
-    /// visited several times.
+    /// Computes the expected link loads of messages (sender, receiver, load). Calls `visit` for
+    /// each link with messages, with their expected number and load, perhaps several times for a
+    /// link.
     pub fn expected(
         &self,
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,

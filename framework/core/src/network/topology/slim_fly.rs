@@ -1,6 +1,5 @@
-//! Slim flies: 2 q^2 routers, any two of which are at most two hops apart (M. Besta, T. Hoefler,
-//! *Slim Fly: A Cost Effective Low-Diameter Network Topology*, SC 2014). They are the graphs of
-//! McKay, Miller and Siran.
+//! Slim flies: 2 q^2 routers, any two at most two hops apart (M. Besta, T. Hoefler, *Slim Fly: A
+//! Cost Effective Low-Diameter Network Topology*, SC 2014), the graphs of McKay, Miller and Siran.
 //!
 //! q is a prime power of the form 4 w - 1, 4 w or 4 w + 1. There are two kinds of routers, (0, x,
 //! y) and (1, m, c), with coordinates in the field of q elements and row-major numbers. Routers of
@@ -191,8 +190,7 @@ impl Fabric for SlimFly {
 }
 
 /// A finite field. An element is a number below `q = p^k`. Its digits in base p are the
-/// coefficients of a polynomial, the lowest first. Products use logarithms to a primitive element,
-/// found by trial.
+/// coefficients of a polynomial, the lowest first. Products use logarithms to a primitive element.
 #[derive(Debug)]
 struct Field {
     p: u64,

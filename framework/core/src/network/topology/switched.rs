@@ -1,11 +1,9 @@
-//! Networks of switches with equally many nodes at each: dragonflies, HyperX, slim flies and
-//! jellyfish.
+//! Networks of switches with equally many nodes: dragonflies, HyperX, slim flies and jellyfish.
 //!
 //! A network has n nodes, P nodes at each switch, and `radix` ports at each switch for links
 //! between switches. Node v is at switch `v / P`. Links are numbered in this order: from nodes to
 //! switches (link v), from switches to nodes (link n + v), between switches (port p of switch s is
-//! link `2 n + s * radix + p`). A family defines where each port leads, and the next port of a
-//! route.
+//! link `2 n + s * radix + p`). A family defines where each port leads, and a route's next port.
 
 use super::automorphisms::image_of_node;
 use super::{

@@ -777,8 +777,7 @@ fn every_link_between_switches_can_be_part_of_a_path() {
 
 /// Kim et al.: a dragonfly has groups of a routers, each with p nodes and h global links. If
 /// `a = 2p = 2h`, there are `a h + 1` groups; p = 2 gives 72 nodes and p = 4 gives 1,056. Routes
-/// have at most three hops between routers. There are 16 x 17 links between the two halves of 33
-/// groups.
+/// have at most three hops between routers. 16 x 17 links join the two halves of 33 groups.
 #[test]
 fn balanced_dragonflies_have_the_sizes_of_the_paper() {
     assert_eq!(sizes("dragonfly:9x4x2"), (72, 36, 3 + 2));
@@ -822,8 +821,7 @@ fn every_two_groups_of_a_dragonfly_have_one_link() {
 
 /// Besta & Hoefler: for q = 4 w + d, there are 2 q^2 routers with (3 q - d) / 2 links, and at most
 /// two hops between them. q = 19 gives 722 routers with 29 links and, with 15 nodes each, 10,830
-/// nodes. q = 5 is the graph of Hoffman & Singleton: with degree 7, no graph of diameter 2 has more
-/// than 50 vertices.
+/// nodes. q = 5 is the graph of Hoffman & Singleton, the largest with degree 7 and diameter 2.
 #[test]
 fn slim_flies_have_the_sizes_of_the_paper() {
     assert_eq!(sizes("slim-fly:19"), (722, 722, 2 + 2));
@@ -1023,8 +1021,7 @@ fn accepted_permutations_map_routes_to_routes() {
     assert!(moved_axes > 60, "{moved_axes}");
 }
 
-/// The last value of each row, found by hand, is the order of the largest subgroup of stated
-/// automorphisms.
+/// The last value of each row, found by hand, is the order of the largest stated subgroup.
 #[test]
 fn shifts_that_carry_are_no_automorphisms() {
     use Symmetry::{Fixed, Shift, Xor};

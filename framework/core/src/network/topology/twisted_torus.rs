@@ -8,8 +8,7 @@
 //! x 2a the rectangular twisted torus. Nodes and links are numbered as in a torus. Routes are
 //! shortest routes. They follow the last dimension first, and each dimension in one direction.
 //! Routes without a closing link of the last short side are preferred, then those without one of
-//! the short side before it, and so on. A distance of half of a long side is travelled in the plus
-//! direction.
+//! the short side before it, and so on. Half of a long side is travelled in the plus direction.
 
 use super::grid::planes;
 use super::{Bisection, Family, Parsed, Properties, Run, strides};

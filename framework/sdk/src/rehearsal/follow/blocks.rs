@@ -7,8 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use swapmeet_abi::collective::FinalBlocks;
 
-/// A segment of a block. A side that does not distinguish blocks is `None`. Nodes are those of the
-/// schedule's grid.
+/// A segment of a block. A side that does not distinguish blocks is `None`. Nodes are of the grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Block {
     origin: Option<u64>,

@@ -1,5 +1,4 @@
-//! Verification of schedules of byte counts, element by element. Only destinations distinguish
-//! these.
+//! Verification of schedules of byte counts by element; only destinations distinguish these.
 
 use super::{Goal, Holdings};
 use crate::rehearsal::record::{Rehearsed, RehearsedRedistribution, RehearsedSend};

@@ -3,9 +3,8 @@
 //!
 //! For each send, [`StepMessage::back`] identifies the latest step in which its sender received any
 //! of the data. The send waits until the sender has received and reduced all data of that step and
-//! of all earlier steps. Messages may arrive in any order. The simulation may join boxes of blocks.
-//! All data of a joined box counts as received in the latest step in which any part of it was
-//! received.
+//! of all earlier steps. Messages may arrive in any order. All data of a box that the simulation
+//! joins counts as received in the latest step in which any part of it was received.
 
 use super::{StepMessage, Steps};
 
@@ -222,8 +221,7 @@ mod tests {
         assert!((fluid - (4.0 + 1001.0 + 4.0 + 11.0)).abs() < 1e-6, "{fluid}");
     }
 
-    /// Node 2 forwards data of step 2 after it has also received the long message of step 1, which
-    /// arrives later.
+    /// Node 2 forwards data of step 2 after it has also received the long message of step 1.
     #[test]
     fn joined_boxes_wait_for_their_last_part() {
         let steps = vec![vec![(0, 2, 1001, 0)], vec![(1, 2, 11, 0)], vec![(2, 3, 1, 2)]];

@@ -106,8 +106,7 @@ pub(crate) struct Repetition {
 
 impl Repetition {
     /// Counts a step as equal to the previous ones, or as the first of a new sequence. `summed` has
-    /// the bytes that each rank reduces before it. Returns whether the state before this step is
-    /// needed.
+    /// the bytes that each rank reduces before it. Returns whether the state before it is needed.
     pub(crate) fn count(&mut self, step: &Step<'_>, summed: &[f64]) -> bool {
         let is_equal = self.equal > 0
             && self.transfers == step.transfers
@@ -219,8 +218,7 @@ mod tests {
     }
 
     /// Ranks that were still in the first sequence made the states before two steps of the second
-    /// equal. The remaining steps were skipped, each with the duration of a step of the first
-    /// sequence.
+    /// equal. The other steps were skipped, each with the duration of a step of the first sequence.
     #[test]
     fn steps_are_not_skipped_while_ranks_are_in_an_earlier_sequence() {
         let steps = three_sequences(&[1; 6], &[1, 320, 1, 1, 59, 237], &[41, 38, 53]);

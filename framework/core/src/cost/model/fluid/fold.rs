@@ -9,10 +9,9 @@
 //! as many links, k m images do.
 //!
 //! [`Fold`] is the folded network. [`Symmetry`] finds the translations that map a schedule onto
-//! itself: before the first step all translations of the network, from which each step removes
-//! those that do not map its messages onto themselves. With orbit planning, the plugin plans only
-//! one node of each orbit of a symmetry group. The result is that of full planning, because the
-//! messages are the same.
+//! itself: at first all translations of the network, of which each step keeps those that map its
+//! messages onto themselves. With orbit planning, the plugin plans only one node of each orbit of a
+//! symmetry group. The result is that of full planning, because the messages are the same.
 
 use crate::network::symmetry::Group;
 use crate::network::topology::automorphisms::{CoordinatePermutation, Orbits};

@@ -27,8 +27,7 @@ pub(super) struct NewMessage {
     pub to: u32,
     /// The destination node if the first node of the sender's orbit sends the message.
     pub target: u32,
-    /// The step of the message, and its index among its sender's sends there; `None` for background
-    /// traffic.
+    /// The step of the message, and its index among its sender's sends; `None` for background.
     pub source: Option<(u64, u32)>,
     pub bytes: f64,
     /// The jitter, a factor for the latency.
@@ -50,8 +49,7 @@ pub(super) struct InFlight {
     pub latency: Ticks,
     /// The transmission time if no link were shared.
     pub alone: Ticks,
-    /// The work that is left when the message begins to share links, a whole number, or 0 without
-    /// links.
+    /// The work left when the message begins to share links, a whole number, or 0 without links.
     work: f64,
 }
 

@@ -1,6 +1,6 @@
-//! A test oracle: the model `fluid` in its simplest form. After each event, all rates are computed
-//! by progressive filling, which repeatedly fills the most constrained link. Times are in µs, not
-//! in whole picoseconds.
+//! A test oracle: the simplest form of the model `fluid`. Each event computes all rates by
+//! progressive filling, which repeatedly fills the most constrained link. Times are in µs, not
+//! whole picoseconds.
 
 use crate::cost::model::test_steps::Sends;
 use crate::network::topology::{Network, Run, parse};
@@ -18,8 +18,7 @@ struct Flow {
 }
 
 /// Returns the time at which each rank ends `steps` of messages (sender, receiver, bytes). The
-/// flows of `background` start at time 0. If `weighted`, the weight of a flow is its inverse
-/// latency.
+/// flows of `background` start at time 0. If `weighted`, a flow's weight is its inverse latency.
 pub(in crate::cost::model) fn ends(
     topology: &str,
     costs: [f64; 2],

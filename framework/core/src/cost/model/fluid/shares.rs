@@ -29,8 +29,7 @@ use windows::Windows;
 mod windows;
 
 /// The fastest link transmits from `2^(CAPACITY_BITS - 1)` to `2^CAPACITY_BITS` units of work per
-/// tick. With these numbers of bits, a level has 64 bits, and the sum of the weights of 2^27
-/// messages has fewer.
+/// tick. So a level has 64 bits, and the sum of the weights of 2^27 messages has fewer.
 const CAPACITY_BITS: i32 = 48;
 /// The largest weight of a message is `2^WEIGHT_BITS`.
 const WEIGHT_BITS: i32 = 32;
@@ -230,8 +229,7 @@ pub(super) struct Shares {
     flows: Vec<Flow>,
     rest: Vec<Remaining>,
     unused_slots: Vec<u32>,
-    /// The binary logarithm of the hops for which a slot has space: slot s begins at
-    /// `hops[s << shift]`.
+    /// The binary logarithm of the hops in a slot's space: slot s begins at `hops[s << shift]`.
     shift: u32,
     hops: Vec<Hop>,
     has_times: bool,
@@ -344,8 +342,7 @@ impl Shares {
         std::mem::take(&mut self.added)
     }
 
-    /// Attaches a flow, which has this work left at the time `now`, to its links. The next solve
-    /// gives it a rate.
+    /// Attaches a flow with this work left at `now` to its links. The next solve gives it a rate.
     pub(super) fn attach(
         &mut self,
         number: u32,
@@ -654,8 +651,7 @@ impl Shares {
             let link = &self.links[number as usize];
             let old = link.level;
             if old == OPEN {
-                // Flows keep their rates or get lower ones, so no link becomes full below this
-                // level.
+                // Flows keep their rates or get lower ones: no link becomes full below this level.
                 let left = link.capacity.saturating_sub(link.rated + self.slack(link));
                 if link.unrated > 0 {
                     self.queue(number, quotient(left, link.unrated, self.level_bits).max(level));
@@ -780,8 +776,8 @@ impl Fill {
     }
 
     /// Computes the rates of all flows, none above its limit. `links` are those with flows, out of
-    /// `count` links. `has_rate` has one bit per flow: whether it gets no rate. `limits` are levels
-    /// and flows, in ascending order. Calls `give` with each flow and its level. Returns the number
+    /// `count` links. `has_rate` has a bit per flow: whether it gets no rate. `limits` are levels
+    /// and flows in ascending order. Calls `give` with each flow and its level. Returns the number
     /// of examined links.
     fn solve(
         &mut self,
@@ -827,8 +823,7 @@ impl Fill {
                     Some(_) => self.full.push(link),
                 }
             }
-            // Give this level to the flows of all of these links, so that their order does not
-            // matter.
+            // Give this level to the flows of all of these links: their order does not matter.
             let full = std::mem::take(&mut self.full);
             for link in &full {
                 self.links[*link as usize].level = level;

@@ -58,8 +58,7 @@ const MOST_EXACT: usize = 10_000;
 const MOST_EXACT_PER_RANK: usize = 8;
 /// The largest quotient n / t of the folded messages of a large step and the number of translations
 /// for which the step remains folded, with exact shares. These take a time proportional to n^2, and
-/// windows without folding a time proportional to n * t. In measurements, the two were equal at
-/// about this number.
+/// windows without folding to n * t. In measurements, the two were equal at about this number.
 const MOST_FOLDED: usize = 2_000;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -106,8 +105,8 @@ pub(super) struct Simulation {
     /// further timer is for the end of the barrier.
     startups: Timers,
     starts: Vec<Ticks>,
-    /// The time at which each rank enters the schedule of its job; 0 if it has entered. Empty if
-    /// all ranks enter at 0.
+    /// The time at which each rank enters its job's schedule; 0 if it has entered. Empty for all
+    /// at 0.
     late: Vec<Ticks>,
     held: Vec<HeldMessage>,
     /// The ranks with events at the present time (`order=data` only).
@@ -617,9 +616,8 @@ impl Simulation {
         self.recorded_node.map(|node| self.in_flight.fold.orbit(node as u32) as usize)
     }
 
-    /// Divides a wait for a message that has arrived now among the phases of the message. Returns
-    /// the end of each but the last one, which is contention. Time that has been charged for other
-    /// work does not count.
+    /// Divides a wait for a message that has arrived now among the message's phases. Returns the
+    /// end of each but the last, which is contention. Time charged for other work does not count.
     #[cold]
     fn phases_of_wait(&mut self, rank: usize, message: &InFlight) -> [(Kind, f64); 3] {
         let (now, arrived) = (us(self.now), message.started + message.latency);
@@ -784,8 +782,8 @@ impl RankModel for Simulation {
 
     fn finish(&mut self) -> Result<Vec<(Times, Option<RankTimes>)>, String> {
         for (rank, r) in self.ranks.iter_mut().enumerate() {
-            // With `order=data`, the arrival of a message begins a reduction. The last reduction
-            // has no further message.
+            // With `order=data`, the arrival of a message begins a reduction; the last has no
+            // message.
             let Progress { data_order, steps, .. } = &mut self.progress;
             let pending =
                 data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));

@@ -140,8 +140,7 @@ fn weights_are_inverse_round_trip_times_or_equal() {
     assert!((mean - (200.0 + 200.0 + 400.0 / 3.0) / 4.0).abs() < 0.01, "{mean}");
 }
 
-/// Node 1 receives 100 bytes, reduces them, and forwards the result, with `order=data` after the
-/// reduction.
+/// Node 1 receives, reduces and forwards 100 bytes, with `order=data` after the reduction.
 #[test]
 fn a_result_is_sent_after_its_reduction() {
     let steps = vec![vec![(0, 1, 100, 0)], vec![(1, 2, 100, 1)]];
@@ -409,8 +408,8 @@ mod symmetry {
     use crate::network::symmetry::Symmetry::{Shift, Xor};
     use crate::network::topology::parse;
 
-    /// The cost, the number of orbits after the last step, and the time-space record. If `plain`,
-    /// each node is an orbit.
+    /// The cost, the orbits after the last step, the time-space record. If `plain`, a node is an
+    /// orbit.
     fn priced(
         topology: &str,
         machine: &str,
@@ -837,10 +836,9 @@ mod exactness {
         });
     }
 
-    /// A reduction of two messages that arrive together reduces both at once, whatever their order
-    /// in the step. Rank 2 receives 10 bytes of step 1 from rank 0 and 10 bytes of step 2 from rank
-    /// 1 after 10 µs. It forwards the data of step 1, after the reduction of all 20 bytes:
-    /// 10 + 20 + 10 µs.
+    /// A reduction of two messages that arrive together reduces both at once, whatever their order.
+    /// Rank 2 receives 10 bytes of step 1 from rank 0 and 10 bytes of step 2 from rank 1 after 10
+    /// µs. It forwards the data of step 1, after the reduction of all 20 bytes: 10 + 20 + 10 µs.
     #[test]
     fn data_that_arrives_together_is_reduced_together() {
         for (first, second) in [(0, 1), (1, 0)] {
@@ -854,8 +852,7 @@ mod exactness {
     }
 
     /// More than 64 flows of different sizes and weights share a link, and solves from the
-    /// beginning, with which each solve is compared in tests, alternate with changes of single
-    /// flows.
+    /// beginning, with which tests compare each solve, alternate with changes of single flows.
     #[test]
     fn rates_equal_those_from_the_beginning_with_many_flows_on_a_link() {
         each_case(4, 80, |random, _| {
@@ -1116,10 +1113,9 @@ mod windows {
         percent.parse::<f64>().unwrap() / 100.0
     }
 
-    /// Late ranks begin all of their messages at the same time, in the middle of a long window. The
-    /// messages waited for its end, which took 2389.4 µs instead of 1700.0, with a note of no
-    /// difference. Each message of rank 3 to another group takes the time of its bytes on a link
-    /// that its group shares.
+    /// Late ranks begin all of their messages at the same time, in the middle of a long window.
+    /// These waited for its end: 2389.4 µs, not 1700.0, with a note of no difference. Each message
+    /// of rank 3 to another group takes the time of its bytes on a link that its group shares.
     #[test]
     fn messages_of_late_ranks_do_not_wait_for_the_end_of_a_window() {
         let network = "groups:16x8,inside=9,inside_hop=0";
@@ -1484,8 +1480,7 @@ mod jobs {
         }
     }
 
-    /// An all-to-all of pairs and a ring allreduce, both among ranks that differ in the two middle
-    /// bits of their number.
+    /// An all-to-all of pairs and a ring allreduce, both among ranks that differ in two bits.
     #[test]
     fn collectives_in_the_same_communicators_share_links_as_in_the_oracle() {
         let rank = |communicator: u32, member: u32| {

@@ -151,14 +151,12 @@ fn a_send_of_tokens_follows_the_latest_arrival_of_these_tokens() {
     assert_eq!(arrival_of(&token(0, 1, 1, 2)), 2);
 }
 
-/// A random send: sender, offset of the receiver, owner (or all), set of classes, and whether it
-/// copies and combines.
+/// A random send: sender, offset of the receiver, owner (or all), classes; may copy or combine.
 type Choice = (u64, u64, Option<u64>, u64, bool, bool);
 
 type Naive = [BTreeMap<(u64, u32), BTreeSet<u64>>; 4];
 
-/// Executes a step from the definition of a dispatch and a combine. Returns the loads of the sends,
-/// unless there is a fault.
+/// Executes a step of a dispatch or combine. Returns the loads of its sends, unless at a fault.
 fn naive_step(
     tokens: &Tokens,
     held: &mut Naive,

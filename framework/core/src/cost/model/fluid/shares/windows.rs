@@ -11,9 +11,8 @@
 //! length. The end of the flow is computed from the rate that it would have without the limit.
 //!
 //! The length of a window is computed from the rates in the previous one. If more than twice the
-//! planned number of flows would end at the new rates, the previous rates were a poor estimate, for
-//! example because many flows have equal sizes. Then the length is computed again from rates
-//! without limits.
+//! planned number of flows would end, these rates were a poor estimate, for example because many
+//! flows have equal sizes. Then the length is computed again from rates without limits.
 //!
 //! A flow that starts in a window has no rate in it. It waits for the next window, but only for a
 //! small fraction of the time that it will take. If the window lasts longer, it is *cut*: it ends
@@ -31,8 +30,7 @@ use crate::cost::model::ticks::{NEVER, Ticks, nearest};
 
 /// The fewest flows that should end in a window. With fewer, exact rates are as fast.
 const LEAST_ENDS: f64 = 2.0;
-/// The fraction of its own time for which a new flow waits, divided by the fraction of the flows
-/// that end in a window.
+/// The fraction of its own time that a new flow waits, per fraction of flows that a window ends.
 const WAIT: f64 = 1.0 / 20.0;
 /// If less than this fraction of the listed flows has work left, ended flows are removed.
 const LEAST_LISTED: f64 = 0.8;
@@ -495,9 +493,8 @@ impl Shares {
     }
 
     /// Begins to use windows. Removes all flows from their links, to which the caller has to attach
-    /// them again ([`Shares::take_added`]). Returns the flows that were attached, with the work
-    /// that they have left. The caller clears their timers, because the windows now determine their
-    /// ends.
+    /// them again ([`Shares::take_added`]). Returns the attached flows with the work that they have
+    /// left. The caller clears their timers, because the windows now determine their ends.
     pub(in super::super) fn begin_windows(&mut self, now: Ticks) -> Vec<(u32, f64)> {
         let flows = || (0..self.slots.len()).filter(|flow| self.is_sharing(*flow));
         let left = |flow| Some((flow as u32, self.left(flow, now)?.0.max(1) as f64));
@@ -518,8 +515,8 @@ impl Shares {
 
     /// Begins the next window at `now`, in which `fraction` of the flows should end. Subtracts the
     /// number of examined links from `most`. If windows save no work, stops using them and returns
-    /// the flows that have work left, with this work. The caller attaches these to their links
-    /// again, for exact rates.
+    /// the flows with work left and this work. The caller attaches these to their links again, for
+    /// exact rates.
     pub(in super::super) fn next_window(
         &mut self,
         fraction: f64,
