@@ -246,7 +246,7 @@ impl<'a> Problem<'a> {
         /// algorithm is [`About::ports`](crate::About::ports).
         ports -> u64: 1;
 
-        /// Returns the circuits that a directed link carries at the same time (q in the papers).
+        /// Returns the number of circuits that a directed link carries at a time (q in the papers).
         virtual_channels -> u64: 1;
 
         /// Returns the size of an element in bytes. In a schedule of byte counts, a redistribution
@@ -509,7 +509,7 @@ impl<'a> Topology<'a> {
         Grid::new(self.dims())
     }
 
-    /// Returns a dual-net's base topology, whose copies it connects on levels, and their number.
+    /// Returns the base topology of a dual-net and the number of levels that connect its copies.
     pub fn base(&self) -> Option<(Self, u64)> {
         // SAFETY: the host keeps the base, if there is one, for the duration of the call.
         let base = unsafe { copy_struct(self.raw.base, "base") }.ok()?;

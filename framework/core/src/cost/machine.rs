@@ -265,7 +265,7 @@ impl Machine {
         self.pricing.follows_arrivals()
     }
 
-    /// Returns how much detail of a schedule the model reads.
+    /// Returns the detail of a schedule that the model reads.
     pub fn detail(&self) -> Detail {
         self.pricing.detail()
     }
@@ -300,10 +300,7 @@ impl Machine {
         self.launch.evaluator(self.pricing.evaluator(context))
     }
 
-    /// Checks that the model prices several jobs that run at the same time.
-    ///
-    /// # Errors
-    /// The reason why it does not.
+    /// Checks that the model prices jobs that run together; the error is the reason why not.
     pub fn check_jobs(&self) -> Result<(), String> {
         if self.pricing.runs_jobs() {
             return Ok(());
@@ -314,10 +311,7 @@ impl Machine {
         ))
     }
 
-    /// Checks that the model prices communicators with different schedules.
-    ///
-    /// # Errors
-    /// The reason why it does not.
+    /// Checks that the model prices different schedules; the error is the reason why not.
     pub fn check_unequal_communicators(&self) -> Result<(), String> {
         if !self.pricing.has_stages() {
             return Ok(());
@@ -344,10 +338,7 @@ impl Machine {
         self.background.as_deref()
     }
 
-    /// Returns the ranks that enter a schedule late, each with its time in µs.
-    ///
-    /// # Errors
-    /// If a late rank does not exist.
+    /// Returns the ranks that enter late, each with its time in µs. Errors if one does not exist.
     pub fn late_ranks(&self, nodes: u64, seed: u64) -> Result<Vec<(usize, f64)>, String> {
         self.pricing.late_ranks(nodes, seed)
     }

@@ -80,7 +80,7 @@ impl fmt::Display for ModelKind {
 
 /// A model with the values of its parameters.
 pub trait Model: Debug + Send + Sync {
-    /// Returns how much detail of a schedule the evaluators read.
+    /// Returns the detail of a schedule that the evaluators read.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }

@@ -215,7 +215,7 @@ impl PortLimit {
         messages.div_ceil(self.count()).max(1)
     }
 
-    /// Returns how many of `messages` messages a node sends at the same time; at least 1.
+    /// Returns the number of `messages` messages that a node sends at the same time; at least 1.
     pub fn at_most(self, messages: u64) -> u64 {
         self.count().min(messages).max(1)
     }
@@ -247,9 +247,7 @@ pub enum Barrier {
 
 impl Barrier {
     /// Parses a time in µs, or a formula such as `126d-113`, where d is the number of rounds.
-    ///
-    /// # Errors
-    /// A description of valid values.
+    /// Errors with a description of valid values.
     pub fn read(text: &str) -> Result<Self, String> {
         let Some((per_round, offset)) = text.split_once('d') else {
             return parse_micros(text).map(Self::Fixed);

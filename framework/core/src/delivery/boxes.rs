@@ -336,7 +336,7 @@ pub trait Layout: Debug {
     /// Replaces the set of an axis of `out` by one coordinate.
     fn set_coordinate(&self, axis: usize, coordinate: u64, out: &mut [Self::Element]);
 
-    /// Writes the intersection of two boxes to `out`. Returns false if it is empty (any `out`).
+    /// Writes the intersection of two boxes to `out`. Returns false if empty (`out` unspecified).
     fn intersect(
         &self,
         a: &[Self::Element],

@@ -34,8 +34,8 @@ pub(crate) trait Traced: Debug {
     fn verify(&mut self) -> Result<(), Fault>;
 
     /// Returns and clears the first redundant delivery since the last call: a node received a block
-    /// that it held, in a collective that permits this. `None` unless all nodes are planned, with
-    /// blocks.
+    /// that it held, in a collective that permits this. `None` unless all nodes are planned and
+    /// blocks are traced.
     fn take_redundant(&mut self) -> Option<(PlacedNode, Block)> {
         None
     }

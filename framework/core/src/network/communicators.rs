@@ -30,10 +30,7 @@ pub struct Communicators {
 
 impl Communicators {
     /// Creates the communicators over axes of the network's mesh, such as `ep` or `dp+cp`, or those
-    /// of `size:K` consecutive ranks each.
-    ///
-    /// # Errors
-    /// The reason, as the predicate of a sentence about the workload.
+    /// of `size:K` consecutive ranks each. Errors with a predicate on the workload.
     pub fn over(over: &str, network: &Arc<Network>) -> Result<Self, String> {
         let spec = network.spec();
         let (mesh, axes) = match over.strip_prefix("size:") {
@@ -65,10 +62,7 @@ impl Communicators {
     }
 
     /// Creates communicators that are listed rank by rank. An entry of the result has those with
-    /// the same view; with `apart`, only one.
-    ///
-    /// # Errors
-    /// The reason, as the predicate of a sentence about the workload.
+    /// the same view; with `apart`, only one. Errors as [`Communicators::over`] does.
     pub fn listed(
         lists: &[Vec<u32>],
         network: &Arc<Network>,
@@ -179,10 +173,8 @@ impl Communicators {
     }
 
     /// Returns the messages of all communicators and their routes, given those of one: first those
-    /// of the first communicator, etc.
-    ///
-    /// # Errors
-    /// The index of a message whose route does not exist in the network, with the reason.
+    /// of the first communicator, etc. Errors with the index of a message whose route does not
+    /// exist, and the reason.
     pub(crate) fn expand(
         &self,
         of_one: &[Transfer],
@@ -211,9 +203,7 @@ impl Communicators {
 
     /// Returns the route in the network of a message of member `from`, given its route in the view.
     /// Each hop of a path between two members is replaced by the network's own route between them.
-    ///
-    /// # Errors
-    /// The network has no route between two members.
+    /// Errors if the network has none.
     pub fn route(&self, communicator: u64, from: u64, route: &Route) -> Result<Route, RouteError> {
         if self.is_whole() {
             return Ok(route.clone());

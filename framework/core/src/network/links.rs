@@ -357,7 +357,7 @@ fn used<'a>(planes: &'a [Plane], touched: &'a [bool]) -> impl Iterator<Item = &'
 /// A counter per link, 0 except in the step of its last change, so clearing takes no time.
 #[derive(Debug)]
 struct Counters {
-    /// The last step in which each link had load, and the load. As pairs, because the allocator
+    /// For each link, the last step with load, and the load. These are pairs, because the allocator
     /// provides zeroed pairs without writing to memory.
     cells: Vec<(u64, u64)>,
     step: u64,

@@ -17,10 +17,7 @@ const MESH: &str = "axes with sizes, as in `dp:4/ep:32/tp:4`";
 
 impl Mesh {
     /// Parses digits such as `dp:4/ep:32/tp:4`. Their sizes multiply to `ranks`; one of them may be
-    /// -1, which stands for the missing factor.
-    ///
-    /// # Errors
-    /// The expected text, if the digits are not valid.
+    /// -1, which stands for the missing factor. Errors with the expected text.
     pub fn parse(text: &str, ranks: u64) -> Result<Self, String> {
         let mut digits = Vec::new();
         let mut open = None;
@@ -120,10 +117,7 @@ impl fmt::Display for Mesh {
 /// - `shapes`: one for each way to divide the prime factors of the network's sides among the axes,
 ///   up to exchanges of equal sides. `sides` are the radices of the rank numbers.
 ///
-/// Another text is returned unchanged.
-///
-/// # Errors
-/// The expected text, if the range is not valid or has more than 4,096 meshes.
+/// Another text is returned unchanged. Errors with the expected text, or above 4,096 meshes.
 pub fn expand_mesh(text: &str, sides: &[u64]) -> Result<Vec<String>, String> {
     const MOST: usize = 4096;
     let range = text.strip_suffix(')').and_then(|text| text.split_once('('));
@@ -158,7 +152,7 @@ fn orders(mesh: &Mesh, most: usize) -> Option<Vec<Mesh>> {
     Some(meshes.filter(|mesh| seen.insert(mesh.clone())).collect())
 }
 
-/// For each side, its prime factors with their axes; and what is left of each axis.
+/// For each side, its prime factors with their axes; and the remainder of each axis.
 type Choice = (Vec<Vec<(u64, usize)>>, Vec<u64>);
 
 /// Returns the meshes that divide the prime factors of `sides` among the axes.

@@ -259,7 +259,7 @@ impl Clusters {
         (0..inside.len()).filter(|cluster| inside[*cluster]).flat_map(out).sum::<i64>() as u64
     }
 
-    /// Returns by how many links the cut shrinks if a cluster changes its side.
+    /// Returns the number of links that the cut loses if a cluster changes its side.
     fn gain(&self, cluster: usize, inside: &[bool]) -> i64 {
         self.links[cluster]
             .iter()

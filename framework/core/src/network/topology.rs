@@ -345,8 +345,8 @@ impl Network {
         self.properties.hops_of_all_pairs()
     }
 
-    /// Returns the smallest and largest bandwidth of a link, in those of the machine; `None` if all
-    /// are 1.
+    /// Returns the smallest and largest bandwidth of a link, as multiples of the machine's; `None`
+    /// if all are 1.
     pub fn bandwidths(&self) -> Option<(f64, f64)> {
         self.properties.bandwidths
     }
@@ -387,10 +387,8 @@ impl Network {
 
     /// Calls `visit` with the runs of a route and returns its number of hops. `None` is the
     /// network's own route. A requested `route` must be a path, except on topologies whose
-    /// dimensions have a choice of direction. May panic if a node does not exist.
-    ///
-    /// # Errors
-    /// If the topology does not have the requested route.
+    /// dimensions have a choice of direction. May panic if a node does not exist. Errors if the
+    /// topology does not have `route`.
     pub fn route(
         &self,
         from: u64,

@@ -187,7 +187,7 @@ pub struct Sent<'a> {
     pub embedding: &'a Embedding,
     /// The network.
     pub topology: &'a Network,
-    /// Whether the sender keeps what it sends.
+    /// Whether the sender keeps the sent data.
     pub copy: bool,
     /// Whether the receiver combines the received data with its own data.
     pub combine: bool,

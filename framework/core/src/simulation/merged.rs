@@ -120,10 +120,8 @@ impl Jobs {
         }
     }
 
-    /// Adds a list that has received the steps of a verified schedule.
-    ///
-    /// # Errors
-    /// The schedule cannot be merged with others, for example because there are too many messages.
+    /// Adds a list that has received the steps of a verified schedule. Errors if it cannot be
+    /// merged with others, for example if it has too many messages.
     pub fn add(&mut self, list: StepList) -> Result<(), Fault> {
         if let Some(fault) = list.refused {
             return Err(fault);
@@ -134,10 +132,8 @@ impl Jobs {
     }
 
     /// Reports the steps of schedules to a listener, with loads in bytes. Returns the totals that
-    /// do not depend on the data that nodes hold.
-    ///
-    /// # Errors
-    /// The loads of a step are too large, or a message has no route.
+    /// do not depend on the data that nodes hold. Errors if the loads of a step are too large, or a
+    /// message has no route.
     pub fn report(&self, of: Reported, listener: &mut dyn Listener) -> Result<Totals, Fault> {
         // Packed loads are known already.
         let interests = Interests { packing: false, ..listener.interests() };

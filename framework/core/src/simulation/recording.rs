@@ -287,7 +287,7 @@ impl Fingerprint {
 }
 
 impl Recording {
-    /// Compares this recording of the representatives with another. Returns their first difference.
+    /// Compares this recording of the representatives to another: the first step that differs.
     pub fn first_different_step(&self, other: &Self) -> Option<u64> {
         let sum = |of: &Self, step: usize| of.sums.get(step).copied().unwrap_or(0);
         (0..self.sums.len().max(other.sums.len()))

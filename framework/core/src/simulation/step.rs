@@ -5,8 +5,8 @@ use crate::network::symmetry::Group;
 use crate::network::topology::Route;
 pub use crate::network::transfer::Transfer;
 
-/// The facts of a step. Loads are in bytes if blocks have explicit sizes, else in (parts of)
-/// blocks.
+/// The facts of a step. Loads are in bytes if blocks have explicit sizes, otherwise in blocks or
+/// segments of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StepFacts {
     /// The number of messages between different nodes. Local copies are not messages.
@@ -87,7 +87,7 @@ impl StepFacts {
             && self.max_node_load <= self.total_load
             && self.max_sends.max(self.max_receives) <= self.messages
             // Each link on a route carries the load of its message, and no other link does. If no
-            // messages share a link, `max_link_load` is the largest load of a message, if need be
+            // messages share a link, `max_link_load` is the largest load of a message, perhaps
             // within a node.
             && u128::from(self.max_link_load) <= self.load_hops.max(u128::from(self.max_load))
             && self.load_hops <= u128::from(self.total_load) * u128::from(self.max_hops)

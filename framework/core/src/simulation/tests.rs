@@ -1,5 +1,5 @@
-//! Tests of whole schedules: what listeners are notified of, and that one node of each orbit gives
-//! the same result as all nodes.
+//! Tests of whole schedules: the events of listeners, and equal results of one node of each orbit
+//! and of all nodes.
 
 use super::*;
 use crate::delivery::boxes::{Axis, Layout, NodeSet, Side};

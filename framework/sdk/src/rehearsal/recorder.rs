@@ -367,7 +367,7 @@ impl Host for Recorder {
         if self.schedule.moves_byte_counts {
             return Err("the schedule sends blocks, but moves byte counts".to_owned());
         }
-        // Sets may select blocks only by what distinguishes the blocks of the collective.
+        // Sets may select blocks only by a side that distinguishes the blocks of the collective.
         for (side, set, distinguishes) in [
             ("origins", &send.origins, self.collective.distinguishes_origins()),
             (

@@ -131,7 +131,7 @@ impl Traffic {
     }
 }
 
-/// Returns a demand of at most that of the task: of different sizes of sums, only the smallest.
+/// Returns a lower bound on the task's demand: all sums have the size of the smallest one.
 pub(super) fn demand_at_least(task: &Task) -> Demand<'_> {
     match Demand::of(task) {
         Demand::Sums(Amounts::Each(sizes)) => {

@@ -210,9 +210,9 @@ mod tests {
         assert_eq!(cost("mesh:3,slow=0-1:0.5", machine, &[sends]).parts.total(), 400.0);
     }
 
-    /// Each of 2,100 nodes sends to all others, and a port carries one circuit at a time. There are
-    /// too many circuits for rounds, so the cost depends only on the rounds and the bytes of a
-    /// port.
+    /// Each of 2,100 nodes sends to all others, and a port carries one circuit at a time. These are
+    /// too many circuits to assign to rounds, so the cost depends only on the number of rounds and
+    /// on the bytes of a port.
     #[test]
     fn rounds_of_very_many_circuits_are_bounded_by_the_bytes_of_a_port() {
         let n = 2_100;

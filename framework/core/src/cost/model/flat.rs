@@ -797,8 +797,8 @@ impl<'a> Blocking<'a> {
 
 /// The simulation of a stage in nonblocking mode.
 ///
-/// Each node has a processor (its clock in [`Nodes`]), a copying engine, and two *ends*: its output
-/// ports, numbered as the node, and its input ports, with a number greater by that of all nodes.
+/// Each node has a processor (its clock in [`Nodes`]), a copying engine, and two *ends*. Of n
+/// nodes, node i has the output ports i and the input ports n + i.
 struct Nonblocking<'a> {
     stage: Simulation<'a>,
     /// Whether nodes compose received data for the next stage as soon as it arrives.

@@ -698,8 +698,8 @@ impl RankModel for Simulation {
         let is_matched = |r: &Rank| r.waiting.is_empty() && r.unexpected.is_empty();
         assert!(self.ranks.iter().all(is_matched), "messages that no rank has matched");
         for rank in 0..self.ranks.len() {
-            // With `order=data`, the arrival of a message begins a reduction; the last has no
-            // message.
+            // With `order=data`, the arrival of a message begins a reduction. The last reduction
+            // has no further message.
             let Progress { data_order, steps, .. } = &mut self.progress;
             let pending =
                 data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));

@@ -83,7 +83,7 @@ pub(super) trait StepModel: Model + Copy {
 word_enum! {
     /// The choice of the bytes that count as rearranged.
     pub(super) enum Rearrangement {
-        /// The rearrangements that the schedule declares: what the paper of its algorithm charges.
+        /// The rearrangements that the schedule declares, which the paper of its algorithm charges.
         Declared = "declared",
         /// Messages of several blocks, gathered at the sender and scattered at the receiver.
         Packed = "packed",

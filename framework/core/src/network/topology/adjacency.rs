@@ -194,7 +194,7 @@ impl Adjacency {
             }
             at.iter_mut().for_each(|x| *x /= norm);
             // Multiply by `2 most I - L`, where I is the identity, L the Laplacian, and `most` the
-            // largest sum of bandwidths at a vertex. L's smallest eigenvalues belong to its
+            // largest sum of bandwidths at a vertex. The smallest eigenvalues of L belong to its
             // largest.
             let pulled = |v: usize| {
                 self.links_of(v).map(|(to, b)| b * (at[to as usize] - at[v])).sum::<f64>()

@@ -27,7 +27,7 @@ use std::sync::Arc;
 pub struct GraphError {
     /// The line number, from 1.
     pub line: usize,
-    /// What is wrong and what was expected.
+    /// The error and the expected input.
     pub message: String,
 }
 
@@ -52,7 +52,7 @@ impl Graph {
     pub const MAX_NODES: u64 = RoutingTable::MAX_VERTICES;
     /// With this number, all routes are found within seconds.
     pub(crate) const MAX_EDGES: usize = 1 << 18;
-    /// As a multiple of the machine's bandwidth; the smallest is its inverse.
+    /// A multiple of the machine's bandwidth; the smallest is its inverse.
     pub(crate) const MAX_BANDWIDTH: f64 = 1e6;
 
     /// Reads the network of a list of edges. `file` is the name of the file in the topology's spec.

@@ -1599,7 +1599,8 @@ fn valiant_routing_loads_links_equally_for_any_permutation() {
 }
 
 /// The intermediate vertex is a random switch. The dragonfly has three groups of two routers. A
-/// message between two nodes of a router leaves it unless it is drawn, with probability 1/6.
+/// message between two nodes of a router leaves it unless this router is drawn, with probability
+/// 1/6.
 #[test]
 fn intermediate_vertices_are_switches_if_there_are_any() {
     let net = topology("dragonfly:3x2x2,routing=valiant");

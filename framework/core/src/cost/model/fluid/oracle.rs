@@ -29,7 +29,7 @@ pub(in crate::cost::model) fn ends(
     ends_of_late(topology, costs, weighted, steps, background, &|_| 0.0)
 }
 
-/// As [`ends`], if each rank enters at the time that `enters` returns.
+/// Like [`ends`], if each rank enters at the time that `enters` returns.
 pub(super) fn ends_of_late(
     topology: &str,
     [byte_us, hop_us]: [f64; 2],

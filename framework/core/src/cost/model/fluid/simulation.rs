@@ -105,8 +105,8 @@ pub(super) struct Simulation {
     /// further timer is for the end of the barrier.
     startups: Timers,
     starts: Vec<Ticks>,
-    /// The time at which each rank enters its job's schedule; 0 if it has entered. Empty for all
-    /// at 0.
+    /// The time at which each rank enters its job's schedule; 0 if it has entered. Empty if all
+    /// enter at 0.
     late: Vec<Ticks>,
     held: Vec<HeldMessage>,
     /// The ranks with events at the present time (`order=data` only).
@@ -782,8 +782,8 @@ impl RankModel for Simulation {
 
     fn finish(&mut self) -> Result<Vec<(Times, Option<RankTimes>)>, String> {
         for (rank, r) in self.ranks.iter_mut().enumerate() {
-            // With `order=data`, the arrival of a message begins a reduction; the last has no
-            // message.
+            // With `order=data`, the arrival of a message begins a reduction. The last reduction
+            // has no further message.
             let Progress { data_order, steps, .. } = &mut self.progress;
             let pending =
                 data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));
