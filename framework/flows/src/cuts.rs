@@ -1,15 +1,13 @@
-//! Cuts of a network, for problems in which every node has the same demand for every other node.
+//! Cuts of a network, if every node has the same demand for every other node.
 //!
-//! A cut is a set of vertices, and gives a lower bound on the time: the demand across the cut,
-//! divided by the capacity of the links that leave the set. A lower bound also follows from any
-//! lengths of the links: the sum of demands times distances, divided by the sum of capacities times
-//! lengths. The two bounds are equal if the length is 1 for the links that leave the set, and 0 for
-//! all other links.
+//! A cut is a set of vertices, and gives a lower bound on the time: the demand across it, divided
+//! by the capacity of the links that leave the set. It is the bound that follows from lengths (see
+//! [`solve`](crate::solve)) of 1 for these links, and 0 for all others.
 
 use crate::Links;
 
-/// The set of vertices with the largest ratio so far of the number of pairs of nodes across the cut
-/// to the capacity of the links that leave it.
+/// The set of vertices with the largest ratio so far of pairs of nodes across the cut to its
+/// capacity.
 #[derive(Debug)]
 pub struct BestCut<'a> {
     links: &'a Links,

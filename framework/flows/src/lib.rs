@@ -1,6 +1,6 @@
 //! The search for the best flow of a network, for `swapmeet-optimum` and for the plugin
 //! `synthesis`. The plugin must not depend on the crates of the framework, so this crate has no
-//! dependencies. `swapmeet-optimum` verifies its results without this crate.
+//! dependencies.
 
 mod cuts;
 mod paths;

@@ -54,11 +54,10 @@ impl Links {
     }
 }
 
-/// The shortest-path tree of one vertex. It is computed again for each source.
+/// The shortest-path tree of one vertex, which is computed again for each source.
 ///
-/// Vertices that are waiting to be processed are in a ring of buckets. The bucket of a vertex is
-/// its distance modulo the size of the ring (Dial, 1969). The next bucket that is not empty is
-/// found in a two-level set of bits, so no heap is needed.
+/// Vertices to be processed are in a ring of buckets, by their distances modulo its size (Dial,
+/// 1969). A two-level set of bits finds the next bucket that is not empty.
 #[derive(Debug)]
 pub struct ShortestPaths {
     /// The distance of each vertex from the source; [`NONE`] if there is no path.
@@ -171,9 +170,9 @@ impl ShortestPaths {
         if here != 0 {
             return Some(now / 64 * 64 + here.trailing_zeros() as usize);
         }
-        // Search the words of `occupied` after the current one, in groups of 64 words, which share
-        // a word of `summary`. The last round visits the current group again, to search the words
-        // before the current one.
+        // Search the words of `occupied` after the current one, in groups of 64, which share a word
+        // of `summary`. The last round visits the current group again, for the words before the
+        // current one.
         let (group, words) = (now / 4096, self.summary.len());
         let behind = (!0_u64).checked_shl((now / 64 % 64) as u32 + 1).unwrap_or(0);
         for round in 0..=words {

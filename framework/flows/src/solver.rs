@@ -1,20 +1,18 @@
 //! Maximum concurrent flow: the division of a demand among the paths of a network that minimizes
-//! the largest load, if the data of each pair of nodes may be divided without limit. The result is
-//! a flow, and an interval that contains the smallest possible largest load.
+//! the largest load, if data may be divided without limit. The result is a flow, and an interval
+//! that contains the smallest possible largest load.
 //!
-//! Upper end of the interval: the solver improves a flow step by step. It minimizes the sum of
-//! exp(eta * load) over all resources (links and ports), where eta is a parameter. The method is
-//! block-coordinate Frank-Wolfe, with one block of variables for the flow of each source. For one
-//! source after another, it finds the shortest-path tree, with link lengths that follow from the
-//! prices exp(eta * load). It then moves the flow of this source towards the tree, by the step that
-//! makes the sum smallest. The parameter eta grows as the interval becomes narrower. Garg and
-//! Könemann (2007) and Fleischer (2000) prove bounds for similar methods; here the width of the
-//! interval shows when to stop.
+//! Upper end: the sum of exp(eta * load) over all resources (links and ports) is minimized by
+//! block-coordinate Frank-Wolfe, with one block of variables for the flow of each source. The flow
+//! of one source after another moves towards the shortest-path tree for the prices exp(eta * load),
+//! by the step that makes the sum smallest. The parameter eta grows as the interval becomes
+//! narrower. Garg and Könemann (2007) and Fleischer (2000) prove bounds for similar methods; here
+//! the width of the interval shows when to stop.
 //!
-//! Lower end of the interval: any lengths of the resources give a lower bound. It is the sum of
-//! demands times distances, divided by the sum of capacities times lengths. The solver uses a
-//! decaying average of the prices as lengths, because the current prices alone would give a bound
-//! that is some percent smaller. Lengths are whole numbers, so the lower end is an exact fraction.
+//! Lower end: any lengths of the resources give a bound, the sum of demands times distances,
+//! divided by the sum of capacities times lengths. The lengths are a decaying average of the
+//! prices, because the current prices alone would give a bound that is some percent smaller. They
+//! are whole numbers, so the lower end is an exact fraction.
 
 use crate::{BestCut, Links, NONE, ShortestPaths};
 
@@ -36,9 +34,8 @@ pub trait Demand {
     /// Returns the receivers of the source with this index, and the amount for each of them.
     fn amounts(&self, source: usize) -> impl Iterator<Item = (u32, u64)>;
 
-    /// Sets the length of each resource from the prices, and the length of each link from the
-    /// lengths of the resources that it uses. A length may be multiplied by any factor that is the
-    /// same for all. Returns the sum of capacities times lengths of all resources.
+    /// Sets the length of each resource from the prices, up to a common factor, and the length of
+    /// each link from its resources. Returns the sum of capacities times lengths of all resources.
     fn set_lengths(
         &self,
         prices: Prices,
@@ -68,11 +65,11 @@ pub struct Problem<'a, D> {
     pub capacities: &'a [f64],
     pub columns: &'a [Column],
     pub longest: u32,
-    /// The factor by which an amount times a length is multiplied in a lower bound. It is 1, unless
-    /// link lengths are computed in a larger unit than the lengths of resources.
+    /// The factor of amounts times lengths in a lower bound: 1, unless links have another unit of
+    /// length than resources.
     pub unit: f64,
-    /// The search for cuts, and the amount of each pair of nodes. This search requires that the
-    /// amounts of all pairs are equal, and that the resources are the links.
+    /// The search for cuts, and the amount of each pair of nodes, if all are equal and the
+    /// resources are links.
     pub cut: Option<(BestCut<'a>, u64)>,
     /// A lower end of the interval that is known before.
     pub lower: f64,
@@ -80,17 +77,15 @@ pub struct Problem<'a, D> {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// The search ends when the width of the interval, divided by its lower end, is at most this
-    /// number.
+    /// The width of the interval, divided by its lower end, at which the search ends.
     pub gap: f64,
-    /// The number of consecutive checks of the interval without progress after which the search
-    /// ends.
+    /// The number of consecutive checks without progress after which the search ends.
     pub stale_checks: u32,
     pub bisections: u32,
     /// The number of first phases after each of which the interval is checked.
     pub early_checks: u64,
-    /// Whether the interval has to be exact: its upper end is the sum of the flows without the
-    /// rounding errors of steps, and more lengths and cuts are tried for its lower end.
+    /// Whether the upper end must have no rounding errors of steps, and more lengths and cuts are
+    /// tried.
     pub exact: bool,
 }
 
@@ -100,8 +95,8 @@ pub struct Solution {
     pub flows: Vec<f32>,
     pub loads: Vec<f32>,
     pub lower: f64,
-    /// The lower end as a fraction: numerator and denominator, without [`Problem::unit`]. It is 0
-    /// if the end is [`Problem::lower`].
+    /// The lower end as numerator and denominator, without [`Problem::unit`]; 0 if it is
+    /// [`Problem::lower`].
     pub fraction: (u128, u128),
     pub lengths: Vec<u32>,
     pub upper: f64,
@@ -115,8 +110,8 @@ pub struct Unconnected {
 }
 
 /// Finds a flow whose largest load is close to the smallest possible. `draw` returns a random
-/// number that is less than its argument. `progress` is called with both ends of the interval at
-/// each check, and returns whether the search must continue.
+/// number less than its argument. `progress` gets both ends at each check, and returns whether to
+/// continue.
 ///
 /// # Errors
 /// If there is no path from a source to one of its receivers.
@@ -131,8 +126,8 @@ pub fn solve<D: Demand>(
     // `sharpness` is eta times the largest load.
     let (mut sharpness, mut stale) = (20.0_f32, 0);
     let (mut best_upper, mut best_lower) = (f64::INFINITY, 0.0_f64);
-    // A phase is one pass over all sources. With few sources it makes little progress, so the
-    // interval is not checked after every phase.
+    // A phase is one pass over all sources, with little progress if they are few, so the interval
+    // is not checked after every phase.
     let period = 4.max(256 / order.len().max(1) as u64);
     for phase in 1_u64.. {
         for i in (1..order.len()).rev() {
@@ -153,8 +148,8 @@ pub fn solve<D: Demand>(
             solver.examine(Prices::Average);
             solver.average.iter_mut().for_each(|average| *average *= DECAY);
         }
-        // The first averages still contain the prices of the first phases, which are poor. Try the
-        // current prices as well. An exact search saves this time if the interval is narrow.
+        // The first averages contain poor prices, so try the current ones as well, unless the
+        // interval is narrow in an exact search.
         let is_narrow = |lower: f64| upper == 0.0 || upper / lower - 1.0 <= options.gap;
         if phase <= 4 * period && !(options.exact && is_narrow(solver.lower)) {
             solver.set_prices(sharpness);
@@ -174,7 +169,7 @@ pub fn solve<D: Demand>(
         }
         (best_lower, best_upper) = (lower.max(best_lower), upper.min(best_upper));
         // Increase eta as the interval narrows, and further if it does not: with a small eta, links
-        // that are not the busiest have high prices too, which limits the precision.
+        // that are not the busiest have high prices too.
         let wanted = (solver.load.len() as f64).ln() / (upper / lower - 1.0) * 0.25;
         let next = sharpness.max((wanted as f32).min(2000.0)).min(sharpness * 1.5);
         sharpness = if stale >= 2 { (next * 1.4).min(4000.0) } else { next };
@@ -218,8 +213,8 @@ impl<'a, D: Demand> Solver<'a, D> {
     fn new(problem: Problem<'a, D>, options: Options) -> Self {
         let (vertices, count) = (problem.links.vertices(), problem.links.count());
         let all = problem.capacities.len();
-        // Start with equal lengths if the interval has to be exact. They give a first lower end:
-        // the sum of bytes times hops, divided by the capacity of all resources.
+        // Equal lengths give a first lower end in an exact search: the sum of bytes times hops,
+        // divided by the capacity of all resources.
         let finite = problem.capacities.iter().filter(|capacity| capacity.is_finite());
         let capacity: f32 = finite.map(|capacity| *capacity as f32).sum();
         Self {
@@ -260,8 +255,8 @@ impl<'a, D: Demand> Solver<'a, D> {
         scale
     }
 
-    /// Moves the flow of a source towards its shortest-path tree. If `first` is true, the source
-    /// has no flow yet, and its whole flow follows the tree. `scale` is the largest load.
+    /// Moves the flow of a source, or its whole flow if this is the `first` one, towards its
+    /// shortest-path tree. `scale` is the largest load.
     fn route(
         &mut self,
         source: usize,
@@ -332,8 +327,8 @@ impl<'a, D: Demand> Solver<'a, D> {
         Ok(())
     }
 
-    /// Returns the largest load. If the interval has to be exact, computes the loads again as sums
-    /// of all flows, which removes the rounding errors of single steps.
+    /// An exact search computes the loads again as sums of all flows, without the rounding errors
+    /// of steps.
     fn largest_load(&mut self) -> f64 {
         if !self.options.exact {
             return self.load.iter().copied().fold(0.0, f32::max).into();
@@ -355,8 +350,8 @@ impl<'a, D: Demand> Solver<'a, D> {
         most
     }
 
-    /// Computes the lower end of the interval from prices, and keeps it if it is the best so far.
-    /// Also examines the cuts that separate the vertices near a source from all other vertices.
+    /// Keeps the lower end from these prices if it is the best so far. Also examines cuts that
+    /// separate the vertices near a source from all others.
     fn examine(&mut self, prices: Prices) {
         let Problem { links, sources, demand, cut, unit, .. } = &mut self.problem;
         let values = if prices == Prices::Current { &self.price } else { &self.average };
@@ -393,9 +388,9 @@ impl<'a, D: Demand> Solver<'a, D> {
     }
 }
 
-/// Returns the length of a step, from 0 to 1, that minimizes a sum of exponential functions of this
-/// length. For each function, `terms` has its slope at 0 and the factor in its exponent. The sum is
-/// convex, so bisection finds the zero of its slope.
+/// Returns the step, from 0 to 1, that minimizes a sum of exponential functions, each given by its
+/// slope at 0 and the factor in its exponent. Bisection finds the zero of the slope of this convex
+/// sum.
 pub fn best_step<I: Iterator<Item = (f32, f32)>>(terms: impl Fn() -> I, bisections: u32) -> f32 {
     let slope = |step: f32| terms().map(|(first, rate)| first * fast_exp(step * rate)).sum::<f32>();
     if slope(0.0) >= 0.0 {
@@ -412,8 +407,8 @@ pub fn best_step<I: Iterator<Item = (f32, f32)>>(terms: impl Fn() -> I, bisectio
     if low == 0.0 { high * 0.5 } else { low }
 }
 
-/// Returns e^x with a relative error of about 1e-5. It computes a power of two times a polynomial
-/// in the fraction of the exponent, because compilers can vectorize this form.
+/// Returns e^x with a relative error of about 1e-5: a power of two times a polynomial, which
+/// compilers can vectorize.
 #[inline]
 pub fn fast_exp(x: f32) -> f32 {
     let exponent = (x * std::f32::consts::LOG2_E).clamp(-120.0, 120.0);
