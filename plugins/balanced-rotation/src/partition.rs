@@ -39,9 +39,8 @@ pub struct Section {
     /// Whether the circuit from the collector leads a quarter of the cycle forwards, not three
     /// quarters backwards.
     pub forward: bool,
-    /// Of the nodes on the cycle, ascending, modulo the length of the cycle.
+    /// Positions on the cycle, ascending, modulo its length.
     pub positions: Vec<i64>,
-    /// Index in `positions`.
     pub collector: usize,
 }
 
@@ -152,7 +151,6 @@ fn pairs() -> impl Iterator<Item = CollectorPositions> {
 #[derive(Debug, Clone, Copy, Default)]
 struct Assignable {
     buckets: [usize; 2],
-    /// The distance to the collector on each of the two cycles.
     distance: [usize; 2],
 }
 

@@ -17,12 +17,10 @@ pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> 
     for (item, buckets) in items.iter().enumerate() {
         buckets.iter().for_each(|bucket| touching[*bucket].push(item));
     }
-    // Stage 1.
     for (item, buckets) in items.iter().enumerate().rev() {
         chosen[item] = usize::from(left[buckets[0]] <= 0 && left[buckets[1]] > 0);
         left[buckets[chosen[item]]] -= 1;
     }
-    // Stage 2.
     let mut seen = vec![usize::MAX; room.len()];
     let mut chains = 0;
     for bucket in 0..room.len() {

@@ -25,7 +25,6 @@ pub struct Square {
 }
 
 impl Square {
-    /// `n` is even.
     pub fn all(n: u64) -> Vec<Self> {
         let half = n / 2;
         (0..2).flat_map(|about| (1..=half).map(move |number| Self::new(n, about, number))).collect()

@@ -75,7 +75,7 @@ impl<'a> PortButterfly<'a> {
 
 /// Consecutive coordinates are a range, because a set of bits grows with the dimension.
 pub(crate) enum Coordinates {
-    /// First and number, with wrap-around.
+    /// First coordinate and number of coordinates, with wrap-around.
     Range(u64, u64),
     Bits(Vec<u64>),
 }

@@ -76,7 +76,6 @@ struct Edge {
     below: Vec<Coordinates>,
 }
 
-/// Returns the messages of each step of the broadcast from `root`.
 fn edges(port: &PortButterfly<'_>, order: &[usize], root: u64) -> Vec<Vec<Edge>> {
     let mut have = vec![root];
     let step = |(i, &s): (usize, &usize)| {

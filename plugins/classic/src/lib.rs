@@ -33,7 +33,7 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// One axis, whatever the topology. Returns the number of nodes.
+/// Sets a grid of one axis and returns its number of nodes.
 pub(crate) fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<u64, Stop> {
     let n = problem.topology().nodes();
     schedule.layout(&[n], 1)?;

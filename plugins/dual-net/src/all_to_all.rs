@@ -100,7 +100,6 @@ fn plan(
     AllToAll { net, sets, variant, payload, schedule, planned }.exchange()
 }
 
-/// The blocks are a union of products of sets.
 struct Cluster {
     first: u64,
     blocks: Vec<Blocks<'static>>,
@@ -138,7 +137,6 @@ impl AllToAll<'_, '_> {
         })
     }
 
-    /// Plans the exchange within these clusters of one level, at the same time.
     fn within(&mut self, level: usize, clusters: &[Cluster]) -> Result<(), Stop> {
         if level == 0 {
             return self.within_bases(clusters);
@@ -233,7 +231,6 @@ impl AllToAll<'_, '_> {
         Ok(())
     }
 
-    /// One dimension after another.
     fn within_bases(&mut self, clusters: &[Cluster]) -> Result<(), Stop> {
         for dimension in 0..self.net.base.dimensions() {
             let len = self.net.base.radix(dimension);

@@ -2,13 +2,12 @@
 
 use swapmeet_sdk::{Grid, Problem, Stop};
 
-/// `RDN^k(B)`.
+/// The net `RDN^k(B)`.
 #[derive(Clone)]
 pub(crate) struct Net {
-    /// n_0, n_1, etc. to n_k.
+    /// The sizes n_0, n_1, etc. to n_k.
     n: Vec<u64>,
     pub base: Grid,
-    /// Links between the nodes of a line of the base.
     pub line: Line,
 }
 

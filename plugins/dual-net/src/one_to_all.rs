@@ -76,7 +76,6 @@ fn plan(
 
 #[derive(Clone)]
 struct RootedCluster {
-    /// Its first node.
     first: u64,
     root: u64,
     /// The blocks for the nodes of the cluster. `None` in a broadcast, which has only one block.
@@ -120,7 +119,6 @@ impl OneToAll<'_, '_> {
         }
     }
 
-    /// Plans the collective within these clusters of one level, at the same time.
     fn within(&mut self, level: usize, clusters: &[RootedCluster]) -> Result<(), Stop> {
         if level == 0 {
             return self.within_bases(clusters);
@@ -129,7 +127,6 @@ impl OneToAll<'_, '_> {
         let n = net.nodes(level - 1);
         let printed = self.variant == Variant::Printed;
 
-        // Step 1.
         self.schedule.step()?;
         for cluster in clusters {
             let partner = net.partner(level, cluster.root);
@@ -145,7 +142,6 @@ impl OneToAll<'_, '_> {
             }
         }
 
-        // Step 2.
         let mut inner = Vec::new();
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);
@@ -163,7 +159,6 @@ impl OneToAll<'_, '_> {
         }
         self.within(level - 1, &inner)?;
 
-        // Step 3.
         self.schedule.step()?;
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);
@@ -187,7 +182,6 @@ impl OneToAll<'_, '_> {
             }
         }
 
-        // Step 4.
         let mut inner = Vec::new();
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);

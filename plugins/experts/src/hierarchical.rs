@@ -62,7 +62,6 @@ impl Algorithm for Hierarchical {
     }
 }
 
-/// The token starts at `owner`.
 fn dispatch<'a>(near: u64, far: u64, owner: u64, classes: &'a [u64]) -> Blocks<'a> {
     Blocks::new(near, far).origins(Set::one(owner)).segments(Axis::bits(classes)).copy().strict()
 }

@@ -10,7 +10,6 @@ pub(crate) struct Share {
     near: u32,
     far: u32,
     owner: u32,
-    /// Index in `Tokens::classes`.
     first: u32,
     count: u32,
 }
@@ -27,9 +26,9 @@ impl Share {
 pub(crate) struct Tokens {
     /// The shares in ascending order of step, `near` and owner.
     shares: Vec<Share>,
-    /// Of all shares, one after another.
+    /// The classes of all shares, one share after another.
     classes: Vec<u32>,
-    /// The most that a rank has.
+    /// The most classes that a rank has.
     most: u64,
 }
 
@@ -75,7 +74,6 @@ impl Tokens {
         &self.shares[start..end]
     }
 
-    /// Returns the classes as [`Axis::bits`](swapmeet_sdk::Axis::bits) requires.
     pub(crate) fn words(&self, share: &Share) -> Vec<u64> {
         let classes = &self.classes[share.first as usize..][..share.count as usize];
         bit_words(self.most, classes.iter().map(|class| u64::from(*class)))

@@ -122,7 +122,6 @@ fn pass_on(program: &Program, root: u64, schedule: &mut Schedule<'_>) -> Result<
     execution.wrong.map_or(Ok(()), Err)
 }
 
-/// The location of a step of a thread block, for error messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct StepLocation {
     gpu: u64,

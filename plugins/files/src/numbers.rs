@@ -1,6 +1,5 @@
 use swapmeet_sdk::Axis;
 
-/// A set of numbers, as a range or as bits.
 pub(crate) enum Numbers {
     Run(u64, u64),
     Bits(Vec<u64>),

@@ -51,9 +51,9 @@ impl Algorithm for FromSchedule {
 struct FileReader<'a, 'p, 's> {
     problem: &'a Problem<'p>,
     schedule: &'a mut Schedule<'s>,
-    /// Rearrangements to be passed on when the grid is set.
+    /// Rearrangements that wait for the grid.
     waiting: u64,
-    /// Of a block; 0 before the grid is set.
+    /// Segments of a block; 0 before the grid is set.
     segments: u64,
     step: u64,
     stop: Option<Stop>,
@@ -124,7 +124,7 @@ impl FileReader<'_, '_, '_> {
         result.or_else(|stop| self.refuse(stop))
     }
 
-    /// One axis, whatever the topology.
+    /// Sets a grid of one axis, whatever the topology.
     fn lay_out(&mut self, layout: &Layout) -> Result<(), String> {
         let segments = layout.segments.max(1);
         let split = u32::try_from(segments)

@@ -38,7 +38,7 @@ enum Rule {
     Broadcast,
     /// The blocks for the nodes with the neighbour's coordinate in the current dimension.
     Scatter,
-    /// Copies of all blocks of the node.
+    /// Each node sends copies of all its blocks.
     AllGather,
     /// As `Scatter`, but each node sends.
     AllToAll,

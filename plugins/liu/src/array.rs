@@ -18,7 +18,7 @@ pub(crate) enum Stall {
 pub(crate) struct Array {
     pub p: u64,
     pub columns: u64,
-    /// R, including the incomplete row.
+    /// The number R of rows, including the incomplete one.
     pub rows: u64,
     /// r: nodes of the incomplete row, or 0. The first r columns have R nodes, the others R - 1.
     pub rest: u64,
@@ -42,7 +42,7 @@ impl Array {
         if self.rest == 0 || column < self.rest { self.rows } else { self.rows - 1 }
     }
 
-    /// C, and one more if an incomplete row also sends to the complete rows.
+    /// Returns C, or C + 1 if an incomplete row also sends to the complete rows.
     pub(crate) fn row_steps(&self) -> u64 {
         self.columns + u64::from(self.rest > 0)
     }
@@ -82,7 +82,6 @@ impl Array {
         (exchange_step <= c).then_some((column, row * c + column))
     }
 
-    /// Returns the step in which this node of complete row m waits.
     fn waiting_step(&self, m: u64, rank: u64, stall: Stall) -> Option<u64> {
         let (c, r) = (self.columns, self.rest);
         let k = (m + c - rank) % c;
@@ -105,7 +104,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Section 3.2.2 A.
+    /// The rule is that of section 3.2.2 A.
     #[test]
     fn each_node_of_the_incomplete_row_has_a_complete_row() {
         let shape = |p| {

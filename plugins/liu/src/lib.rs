@@ -128,7 +128,6 @@ fn all_to_all(p: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Puts all data for destination d into bucket `bucket_of[d]`.
 fn collect(node: u64, buckets: u64, bucket_of: &[u32]) -> Redistribution<'_> {
     Redistribution { node, buckets, cycle: 1, first: 0, starts: &[], firsts: bucket_of }
 }

@@ -58,7 +58,6 @@ pub(crate) const TREE: Nvls = Nvls {
     },
 };
 
-/// For one segment of each share.
 #[derive(Debug, Clone, Copy)]
 enum Hop {
     Reduce { group: usize },
@@ -159,7 +158,6 @@ fn edges(trees: &[Vec<Option<usize>>; 2]) -> (Vec<Edge>, Vec<Hop>) {
             order.extend(groups.clone().filter(|child| parents[*child] == Some(group)));
             next += 1;
         }
-        // For each group, the edges after which it has the sum of the groups below it.
         let mut below: Vec<Vec<usize>> = reduced.iter().map(|edge| vec![*edge]).collect();
         for child in order.iter().rev().copied() {
             let Some(parent) = parents[child] else { continue };
@@ -168,7 +166,6 @@ fn edges(trees: &[Vec<Option<usize>>; 2]) -> (Vec<Edge>, Vec<Hop>) {
             let up = add(tree, Hop::Up { child, parent }, after, [sends(child), receives(parent)]);
             below[parent].push(up);
         }
-        // For each group, the edges after which it has the whole sum.
         let mut complete = below;
         for child in order.iter().copied() {
             if let Some(parent) = parents[child] {

@@ -69,7 +69,6 @@ struct Positions {
 }
 
 impl Positions {
-    /// The lowest bit of each position.
     fn distance(&self) -> u64 {
         1 << self.first.trailing_zeros()
     }

@@ -8,7 +8,7 @@ pub(crate) struct Edge {
     pub tree: usize,
     /// The edges whose data this edge forwards, in later steps than theirs.
     pub after: Vec<usize>,
-    /// Those that a segment occupies in its step, alone.
+    /// The ports that a segment occupies alone in its step.
     pub ports: [usize; 2],
 }
 

@@ -31,7 +31,7 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// One axis, whatever the topology.
+/// Sets a grid of one axis, whatever the topology.
 fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>, segments: u32) -> Result<u64, Stop> {
     let n = problem.topology().nodes();
     schedule.layout(&[n], segments)?;

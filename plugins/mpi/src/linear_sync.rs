@@ -31,7 +31,7 @@ impl Algorithm for LinearSync {
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        /// All messages of a step are held in memory.
+        /// All messages of a step are in memory.
         const MAX_MESSAGES: u64 = 1 << 22;
         let (n, window) = (problem.topology().nodes(), problem.whole("window", 1..=u64::MAX)?);
         let messages = n.saturating_mul(window.min(n));

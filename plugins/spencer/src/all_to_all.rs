@@ -177,7 +177,6 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     let periods: Vec<u64> = two_phase.iter().map(TwoPhase::period).collect();
     let planned = schedule
         .symmetric(&periods.iter().map(|period| Symmetry::shift(*period)).collect::<Vec<_>>())?;
-    // Each lane uses the dimensions in its own order.
     for stage in 0..torus.cycles.len() {
         for phase in 0..2 {
             let rounds =

@@ -48,7 +48,6 @@ pub(crate) enum Form {
     Balanced,
     /// Appendix A: the transposition begins during the collection.
     Combined,
-    /// Each node sends its own block, without a collection.
     Direct,
 }
 

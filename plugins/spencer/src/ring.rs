@@ -75,7 +75,6 @@ fn all_but(p: u64, x: u64) -> Span {
     Span { first: (x + 1) % p, count: p - 1 }
 }
 
-/// Returns the node `distance` positions behind x, against the direction of travel.
 fn behind(p: u64, x: u64, distance: u64, forwards: bool) -> u64 {
     if forwards { (x + p - distance) % p } else { (x + distance) % p }
 }

@@ -91,7 +91,6 @@ impl Torus {
         self.cycles.iter().find_map(along).unwrap_or(0)
     }
 
-    /// Those that agree with `base` in all dimensions except `dims`.
     pub(crate) fn span(&self, base: u64, dims: &[usize]) -> Vec<u64> {
         let mut nodes = vec![base];
         for &dim in dims {
@@ -113,7 +112,6 @@ impl Torus {
             .collect()
     }
 
-    /// One sign for each dimension, along `dim` only.
     pub(crate) fn along(&self, dim: usize, plus: bool) -> Vec<i8> {
         (0..self.dims.len()).map(|d| if d != dim { 0 } else { 2 * i8::from(plus) - 1 }).collect()
     }

@@ -20,7 +20,6 @@ pub(crate) struct Circuit {
     pub count: u64,
 }
 
-/// `at` is responsible for informing the section.
 #[derive(Debug, Clone, Copy)]
 struct Section {
     first: u64,
@@ -186,14 +185,14 @@ fn reaches(side: u64, q: u64, payload: Payload) -> Vec<Reach> {
     reaches
 }
 
-/// Returns the number of nodes that can be reached on each side in this number of rounds.
 fn most_reach(rounds: u32, q: u64) -> u64 {
     ((2 * q + 1).saturating_pow(rounds) - 1) / 2
 }
 
 type Known = HashMap<(u64, u32), (BlocksAndLinks, Reach)>;
 
-/// To reach `nodes` nodes on each side, with the reach after the first of these rounds.
+/// Returns the lowest cost of reaching `nodes` nodes on each side, and the reach after the first
+/// round.
 fn cheapest(
     nodes: u64,
     rounds: u32,
@@ -251,7 +250,6 @@ fn least_circuits(sections: u64, rounds: u32, q: u64) -> u64 {
     (1..=q).filter(holds).map(with).min().unwrap_or(q)
 }
 
-/// Returns the nodes, left and right, that the responsible node passes on.
 fn all_ports(section: &Section, most: u64) -> (u64, u64) {
     let left = section.at - section.first;
     let right = section.count - 1 - left;

@@ -12,9 +12,9 @@ pub(crate) enum NetworkKind {
 #[derive(Debug, Clone)]
 pub(crate) struct PaddedNetwork {
     pub kind: NetworkKind,
-    /// 4 in a torus, 2 in a mesh. Nodes of a submesh belong to different groups.
+    /// The side of a submesh: 4 in a torus, 2 in a mesh. Its nodes belong to different groups.
     pub submesh: u64,
-    /// Padded to N1 .. Nn.
+    /// The machine's nodes, padded to N1 .. Nn.
     pub nodes: Padded,
     /// The axes of x1, x2, etc. of the paper. In 2D, x1 is the column, on the last axis; in more
     /// dimensions x, on the first.
@@ -56,7 +56,6 @@ impl PaddedNetwork {
         Ok(())
     }
 
-    /// Visits planned nodes in ascending order, with their coordinates x1 .. xn and their numbers.
     pub(crate) fn each_node(
         &self,
         mut visit: impl FnMut(&[u64], u64) -> Result<(), Stop>,

@@ -176,7 +176,7 @@ struct GridSend {
     from: u64,
     to: u64,
     axis: usize,
-    /// 1 or -1, or 0 if the topology chooses the route.
+    /// The direction, 1 or -1, or 0 if the topology chooses the route.
     sign: i8,
     /// An axis of the layout and coordinates on it: axis 2a is the submesh along dimension a, and
     /// axis 2a + 1 the position within a submesh.

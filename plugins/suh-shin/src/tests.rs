@@ -18,7 +18,7 @@ fn shapes(n: u32, most: u64) -> impl Iterator<Item = Vec<u64>> {
     (0..most.pow(n)).map(move |i| (0..n).map(|k| i / most.pow(k) % most + 1).collect())
 }
 
-/// Steps, blocks and rearrangements. The formulas are not exact if the last side is the longest.
+/// The formulas are not exact if the last side is the longest.
 fn table_1(kind: &str, dims: &[u64]) -> [u64; 3] {
     let (n, nodes) = (dims.len() as u64, dims.iter().product::<u64>());
     let n1 = dims.iter().copied().max().unwrap();

@@ -2,7 +2,7 @@
 
 use swapmeet_sdk::{Collective, Problem, Stop};
 
-/// Pairs of nodes with data. A search then takes a minute and 3 GB.
+/// The maximum pairs of nodes with data. A search then takes a minute and 3 GB.
 pub(crate) const MAX_PAIRS: u64 = 10_000_000;
 
 /// Each block is divided into segments of equal size, which may take different paths.
@@ -14,7 +14,7 @@ pub(crate) struct Demand {
     /// Whether all blocks have the same size and are counted.
     pub counts_blocks: bool,
     pub segments: u32,
-    /// What a link of the smallest bandwidth carries in one step, in the unit of `rows`.
+    /// The amount that a link of the smallest bandwidth carries in a step, in the unit of `rows`.
     pub quota: u64,
 }
 

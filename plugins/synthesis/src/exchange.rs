@@ -17,7 +17,6 @@ use swapmeet_sdk::{Blocks, Route, Schedule, Set, Stop, Symmetry};
 
 /// Crossings in the plan of one node: links that its blocks cross. So many take about ten seconds.
 const MAX_CROSSINGS: u64 = 10_000_000;
-/// Nodes times shifts.
 const MAX_COUNTS: usize = 1 << 26;
 
 /// A schedule with more than this multiple of the lower bound is rejected, because a search may
@@ -99,7 +98,6 @@ impl Exchange {
         self.steps
     }
 
-    /// As steps, in which each block crosses at most one link.
     pub(crate) fn write_steps(
         &self,
         group: &Translations,
@@ -133,7 +131,6 @@ impl Exchange {
         Ok(())
     }
 
-    /// As one step, in which each block takes its whole path.
     pub(crate) fn write_routes(
         &self,
         group: &Translations,
@@ -180,7 +177,7 @@ fn shortest_paths(group: &Translations) -> Option<Vec<u16>> {
     let distance = distances(group);
     let (mut counts, mut load) = (vec![0_u16; nodes * shifts], vec![0_u64; shifts]);
     for node in (0..ROUNDS).flat_map(|_| 1..nodes) {
-        // Replace the last path, going back over the shifts with the smallest loads.
+        // Take the last path back, then go back over the shifts with the smallest loads.
         let row = &mut counts[node * shifts..][..shifts];
         load.iter_mut().zip(&*row).for_each(|(load, count)| *load -= u64::from(*count));
         row.fill(0);
@@ -199,7 +196,6 @@ fn shortest_paths(group: &Translations) -> Option<Vec<u16>> {
     Some(counts)
 }
 
-/// Returns the number of links on a shortest path from node 0 to each node.
 fn distances(group: &Translations) -> Vec<u32> {
     let mut distance = vec![u32::MAX; group.nodes()];
     distance[0] = 0;
@@ -233,7 +229,6 @@ fn least_congestion(group: &Translations, load: &[u64]) -> u64 {
 struct Colouring {
     /// For each slot and step, the block that crosses a link, or [`FREE`] if there is none.
     slots: Vec<Vec<u32>>,
-    /// For each block and step with a crossing, its slot.
     slot_of: HashMap<(u32, u32), u32>,
     /// For each slot, all free steps and perhaps others.
     free: Vec<Vec<u32>>,

@@ -14,9 +14,8 @@ use crate::network::LinkGraph;
 use swapmeet_flows::Random;
 use swapmeet_sdk::Stop;
 
-/// Approximate number of candidates.
 const SAMPLE: usize = 16;
-/// Each takes 8 bytes.
+/// Each move takes 8 bytes.
 const MAX_MOVES: u64 = 1 << 27;
 
 /// A set of blocks for each node, as bits.
@@ -71,7 +70,6 @@ impl Moves {
 
 struct Attempt<'a> {
     network: &'a LinkGraph,
-    /// All links reversed.
     into: &'a LinkGraph,
     of_link: &'a [u32],
     has: Bits,
@@ -243,7 +241,7 @@ impl<'a> Attempt<'a> {
         None
     }
 
-    /// A block that the sender has and the receiver lacks, from word `start` on.
+    /// The block is a rare one that the receiver lacks, from word `start` on.
     fn pick(&self, link: u32, start: usize) -> Option<u32> {
         let (from, to) = (
             self.network.links.tail[link as usize] as usize,

@@ -187,7 +187,6 @@ impl Search {
         Ok(moves)
     }
 
-    /// All nodes are equivalent and do the same.
     fn equal_nodes(
         &mut self,
         network: &LinkGraph,

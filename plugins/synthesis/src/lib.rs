@@ -30,7 +30,6 @@ const SECONDS: ParamInfo = ParamInfo::number(
     "end the search after about this time and keep the best schedule; rows are then not repeatable",
 );
 
-/// In the row, if `seconds` has ended the search.
 const ENDED_EARLY: &str =
     "the search ended because of `seconds`, so another run may give another schedule";
 

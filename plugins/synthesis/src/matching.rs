@@ -4,7 +4,6 @@
 use crate::network::LinkGraph;
 use swapmeet_flows::Links;
 
-/// The choice of links for one step, with buffers that all steps use.
 pub(crate) struct Matching {
     ports: u64,
     into: Links,
@@ -95,7 +94,6 @@ impl Matching {
         false
     }
 
-    /// Finds a link for one more message to node `to`, as [`Matching::send_from`] does.
     fn receive_at(&mut self, network: &LinkGraph, waiting: &[bool], to: usize) -> bool {
         let links: Vec<usize> = self.into.out(to).map(|back| self.of_link[back] as usize).collect();
         for link in links {

@@ -86,7 +86,6 @@ impl LinkGraph {
         (0..self.nodes).map(|node| self.links.out(node).len() as u64).max().unwrap_or(0)
     }
 
-    /// Returns the reversed network, and the original link of each link.
     pub(crate) fn reversed(&self) -> (Self, Vec<u32>) {
         let (links, order) = self.links.reversed();
         let bandwidth = order.iter().map(|link| self.bandwidth[*link as usize]).collect();

@@ -12,7 +12,7 @@ use swapmeet_flows::Random;
 
 pub(crate) struct Translations {
     radices: Vec<u64>,
-    /// One for each link that leaves a node, the same for every node.
+    /// The translations from a link's start to its end, one for each link of a node.
     pub shifts: Vec<u32>,
 }
 
@@ -77,7 +77,6 @@ impl Translations {
         sum as u32
     }
 
-    /// The inverse of each shift.
     pub(crate) fn reversed(&self) -> Self {
         let shifts = self.shifts.iter().map(|shift| self.subtract(0, *shift)).collect();
         Self { radices: self.radices.clone(), shifts }

@@ -28,7 +28,6 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// Returns the size of the whole piece.
     pub(crate) fn load(&self) -> u64 {
         u64::from(self.segments) * u64::from(self.size)
     }
@@ -172,7 +171,6 @@ struct Router<'a> {
     whole: Vec<u32>,
     length: Vec<u32>,
     shortest: ShortestPaths,
-    /// A lower bound on the steps, as a whole number.
     target: f32,
     /// The prices of a resource for loads from 0 on, with `per_step` entries for each step.
     table: Vec<f32>,
@@ -269,7 +267,6 @@ impl Router<'_> {
                     self.add(kept, load);
                 }
             }
-            // A later round can be worse.
             let congestion = self.congestion();
             if congestion < routed.congestion {
                 routed.congestion = congestion;
@@ -281,7 +278,6 @@ impl Router<'_> {
         }
     }
 
-    /// Finds the shortest-path tree of a source, with the prices of the present loads.
     fn find_tree(&mut self, source: u32) {
         for resource in 0..self.price.len() {
             // With the additional piece, the load is one step larger.

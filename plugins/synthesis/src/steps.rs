@@ -7,10 +7,9 @@ use crate::resources::Resources;
 use crate::routes::{Piece, Routed};
 use std::collections::BinaryHeap;
 
-/// No order is the best on all networks.
+/// None of these orders is the best on all networks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Most remaining links first.
     Farthest,
     /// Largest value first: the maximum over the links of the remaining path after the next link of
     /// the largest remaining load of their resources, plus the number of links to the target.
@@ -26,7 +25,7 @@ pub(crate) const ORDERS: [Order; 3] =
 /// 4 pieces instead of 32, schedules for log-normal sizes were up to 7 % longer.
 const EXAMINED: usize = 32;
 
-/// Travel together along the path of a piece.
+/// Segments of a piece that travel together along its path.
 #[derive(Clone)]
 struct Packet {
     piece: u32,
@@ -63,10 +62,8 @@ struct StepSimulation<'a> {
     resources: &'a Resources,
     routed: &'a Routed,
     order: Order,
-    /// For each link, the queue of the packets that wait for it.
     queues: Vec<BinaryHeap<Entry>>,
     packets: Vec<Packet>,
-    /// The remaining load of each resource, in steps.
     left: Vec<f32>,
     /// The largest remaining load of each link's resources, rounded down, computed once for all
     /// keys of a step.
@@ -149,7 +146,6 @@ impl StepSimulation<'_> {
         }
     }
 
-    /// Puts a packet into its next queue, if it has not arrived. `steps` are those so far.
     fn wait(&mut self, number: u32, steps: u32) {
         let Packet { size, next, left, .. } = &self.packets[number as usize];
         let path = &self.routed.paths.links[*next..*next + *left as usize];
@@ -173,7 +169,7 @@ impl StepSimulation<'_> {
         (most.unwrap_or(0) + steps) / class * 64 + ahead.min(63)
     }
 
-    /// Divides a piece between segments.
+    /// A piece may be divided between segments.
     fn carry<E>(
         &mut self,
         link: usize,

@@ -1,4 +1,4 @@
-/// Fig. 1.
+/// The partner of Fig. 1.
 pub(crate) fn pex_partner(me: u64, i: u64) -> u64 {
     me ^ i
 }
@@ -21,12 +21,11 @@ pub(crate) fn pex_gen_shift_partner(me: u64, j: u64, p: u64) -> Option<u64> {
     virtual_destination.checked_sub(shift).filter(|partner| *partner < p)
 }
 
-/// (q - p) / 2, rounded down.
 fn shift(p: u64) -> u64 {
     (p.next_power_of_two() - p) / 2
 }
 
-/// Fig. 5.
+/// The receiver of Fig. 5.
 pub(crate) fn gen_destination(me: u64, j: u64, p: u64) -> u64 {
     (me + j) % p
 }

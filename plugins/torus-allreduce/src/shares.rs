@@ -6,7 +6,6 @@ use swapmeet_sdk::{Axis, Blocks, Grid, Planned, Problem, Route, Schedule, Set, S
 /// One of several simultaneous allreduces, each with a segment of every part. A part is named by
 /// the coordinates of the node that completes it.
 pub(crate) trait ShareCollective {
-    /// Returns the order in which the steps of the reduce-scatter use the dimensions.
     fn order(&self) -> &StepOrder;
 
     /// Returns the messages of a node with coordinate `c` in the dimension of the step.
@@ -20,13 +19,13 @@ pub(crate) trait ShareCollective {
     fn period(&self, dimension: usize) -> u64;
 }
 
-/// Sent along one dimension.
+/// A message along one dimension.
 pub(crate) struct PartMessage {
     /// The coordinate of the receiver in the dimension of the step.
     pub to: u64,
     /// 1 for ascending coordinates, -1 for descending ones, 0 for the shorter direction.
     pub sign: i8,
-    /// Coordinates in the dimension of the step.
+    /// The coordinates of the parts in the dimension of the step.
     pub parts: Coordinates,
 }
 
@@ -75,7 +74,6 @@ pub(crate) fn grid_of_powers(
     }
 }
 
-/// Whether sends can request either direction.
 pub(crate) fn wraps_around(problem: &Problem<'_>) -> bool {
     matches!(problem.topology().kind(), "torus" | "ring")
 }
@@ -84,7 +82,6 @@ pub(crate) fn has_all_ports(problem: &Problem<'_>, grid: &Grid) -> bool {
     wraps_around(problem) && problem.ports() >= 2 * grid.dimensions() as u64
 }
 
-/// One bit for each coordinate.
 pub(crate) type Coordinates = Vec<u64>;
 
 /// Returns the first dimension of each allreduce and whether it uses the opposite directions: one
@@ -103,14 +100,12 @@ fn planned(
     all: &[&dyn ShareCollective],
     schedule: &mut Schedule<'_>,
 ) -> Result<Planned, Stop> {
-    // They differ only in first dimension and directions.
     let period =
         |dimension| all.iter().map(|collective| collective.period(dimension)).max().unwrap_or(1);
     let periods: Vec<u64> = (0..grid.dimensions()).map(period).collect();
     schedule.symmetric(&periods.iter().map(|period| Symmetry::shift(*period)).collect::<Vec<_>>())
 }
 
-/// Sends the sum of the whole vector instead of parts, in the same steps.
 pub(crate) fn exchange_whole(
     grid: &Grid,
     collective: &dyn ShareCollective,
@@ -155,9 +150,9 @@ pub(crate) fn allreduce(
 struct StepMessages {
     segment: u64,
     dimension: usize,
-    /// For each planned coordinate in `dimension`, the messages of nodes with that coordinate.
+    /// The messages of nodes with each planned coordinate in `dimension`.
     sends: Vec<Vec<PartMessage>>,
-    /// For each other dimension and planned coordinate in it, the kept parts.
+    /// The kept parts by other dimension and planned coordinate in it.
     kept: Vec<Vec<Coordinates>>,
 }
 

@@ -131,7 +131,7 @@ impl ShareCollective for SwingExchange {
         vec![PartMessage { to, sign, parts }]
     }
 
-    /// Odd coordinates mirror even ones.
+    /// Nodes with odd coordinates mirror those with even ones.
     fn period(&self, dimension: usize) -> u64 {
         self.radices[dimension].min(2)
     }

@@ -13,11 +13,10 @@ use swapmeet_sdk::{
 
 pub(crate) struct HalfRing;
 
-/// Of one dimension, with the two segments of each block that they carry at present.
+/// The rings of one dimension, and the segments of each block that they carry at present.
 pub(crate) struct Rings<'a> {
     pub grid: &'a Grid,
     pub dimension: usize,
-    /// Pair i consists of the segments 2 i and 2 i + 1.
     pub pair: u64,
 }
 
@@ -59,7 +58,7 @@ impl Rings<'_> {
         let nearer = ((n - 1) / 2 + 1).saturating_sub(s);
         let nearest = if forwards { ahead(1) } else { ahead(nearer) };
         let whole = (Axis::range(nearest, nearer), Axis::range(2 * self.pair, 2));
-        // It gets half a block from each direction.
+        // The opposite node gets half a block from each direction.
         let opposite = ahead(n / 2 + 1 - s);
         let half = (Axis::one(opposite), Axis::one(2 * self.pair + u64::from(!forwards)));
         for (destination, segments) in
@@ -121,7 +120,7 @@ mod tests {
             let problem = Rehearsal::on("ring", &[n]).ports(u64::MAX).block_bytes(2);
             let proved = problem.verify(&HalfRing).unwrap();
             let blocks = if n % 2 == 0 { n * n / 4 } else { (n * n - 1) / 4 };
-            // Halves are sent too.
+            // Blocks have two bytes, because halves are sent too.
             assert_eq!((proved.steps, proved.critical_bytes), (n / 2, blocks), "{n}");
         }
     }

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// L: no schedule through one port is faster for the busiest rank.
+    /// The bound is L: no schedule through one port is faster for the busiest rank.
     #[test]
     fn the_longest_messages_add_up_to_the_bound() {
         for n in 1..9_u64 {

@@ -32,11 +32,10 @@ pub(crate) const TWO_PHASE: UnequalBruck = UnequalBruck {
 pub(crate) struct UnequalBruck {
     name: &'static str,
     title: &'static str,
-    /// Otherwise their sizes are sent.
+    /// Whether blocks are padded. Otherwise their sizes are sent.
     is_padded: bool,
 }
 
-/// Bytes of an integer that states the size of a block.
 const SIZE_BYTES: u64 = 4;
 
 impl Algorithm for UnequalBruck {

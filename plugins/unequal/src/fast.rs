@@ -51,7 +51,6 @@ impl Algorithm for Fast {
         let g = g as usize;
         let mut held = HeldElements::new(&demand(problem)?, g, problem.element_bytes().max(1));
         schedule.move_byte_counts(&[])?;
-        // Stage 1.
         schedule.phase("balance within the group")?;
         let balancing: Vec<Messages> =
             (0..held.groups()).map(|group| held.balance(group)).collect();
@@ -62,7 +61,7 @@ impl Algorithm for Fast {
                 send(messages.iter().filter(|(ends, _)| at_distance(ends)), schedule)?;
             }
         }
-        // Stages 2 and 3: a round, and the distribution of the previous one.
+        // Each step has a round, and the distribution of the previous one.
         schedule.phase("between groups")?;
         let mut arrived = Messages::new();
         for round in Rounds::new(&held.shares()) {
@@ -222,7 +221,6 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// Sums over all steps: the longest message between groups, and all bytes between groups.
     fn between_groups(problem: &Rehearsal, g: u64) -> (u64, u64) {
         let (mut longest, mut total) = (0, 0);
         for step in problem.plan(&Fast).unwrap() {

@@ -10,11 +10,10 @@
 
 use std::collections::VecDeque;
 
-/// An entry of the padded matrix that is not 0.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     column: u32,
-    /// Demand that no round has sent yet, in the unit of the matrix (bytes or elements).
+    /// Demand that is not sent yet, in the unit of the matrix (bytes or elements).
     demand: u64,
     /// A round uses the demand of an entry first.
     padding: u64,
@@ -26,13 +25,12 @@ impl Entry {
     }
 }
 
-/// Sender, receiver and amount.
+/// The sender, the receiver and the amount of each send.
 pub(crate) type Round = Vec<(u64, u64, u64)>;
 
 pub(crate) struct Rounds {
     rows: Vec<Vec<Entry>>,
     used: Vec<Option<usize>>,
-    /// Matched with each column.
     row_of: Vec<Option<u32>>,
     /// The matching uses only entries of at least this amount: the smallest entry of a bottleneck
     /// matching of the remaining amounts. It never rises, because amounts only decrease.

@@ -66,7 +66,6 @@ impl Buffers {
             for (buffer, needed) in needed.into_iter().enumerate() {
                 let there = &mut buffers.sizes[number as usize][buffer];
                 if program.in_place {
-                    // One lies within the other.
                     *there = (*there).max(needed);
                 } else if *there < needed {
                     let key = ["i_chunks", "o_chunks"][buffer];
@@ -80,7 +79,6 @@ impl Buffers {
         Ok(buffers)
     }
 
-    /// Chunks of the input buffer with data at the start.
     fn inputs(&self, gpu: u64) -> Range<u64> {
         let k = self.segments;
         match self.collective {
@@ -95,7 +93,6 @@ impl Buffers {
         }
     }
 
-    /// Chunks of the output buffer with data at the end.
     fn outputs(&self, gpu: u64) -> Range<u64> {
         let k = self.segments;
         match self.collective {
@@ -140,7 +137,6 @@ impl Buffers {
         }
     }
 
-    /// Returns chunk and number of each block or sum.
     pub(super) fn begins_with(&self, gpu: u64) -> Vec<(u64, u64)> {
         let k = self.segments;
         let what = |chunk: u64| match self.collective {
@@ -154,7 +150,6 @@ impl Buffers {
         self.inputs(gpu).map(|chunk| (self.chunk(gpu, Buffer::Input, chunk), what(chunk))).collect()
     }
 
-    /// Returns location, chunk and number of each block or sum.
     pub(super) fn ends_with(&self, gpu: u64) -> Vec<(ChunkLocation, u64, u64)> {
         let k = self.segments;
         let what = |chunk: u64| match self.collective {

@@ -11,7 +11,7 @@ use swapmeet_sdk::Stop;
 
 pub(super) type ValueId = usize;
 
-/// Written to a chunk of a buffer, or only passed on to another GPU.
+/// A value that is written to a chunk, or only passed on to another GPU.
 #[derive(Clone)]
 pub(super) struct NamedValue {
     pub(super) gpu: u64,
@@ -23,8 +23,12 @@ pub(super) struct NamedValue {
 }
 
 pub(super) enum Action {
-    /// A message in step `step` of the schedule, with all its chunks.
-    Message { step: u64, sender: StepLocation, receiver: StepLocation, chunks: Vec<MessageChunk> },
+    Message {
+        step: u64,
+        sender: StepLocation,
+        receiver: StepLocation,
+        chunks: Vec<MessageChunk>,
+    },
     /// Pairs of a source and the new value.
     Copied(Vec<(ValueId, ValueId)>),
     /// The source, the value that it is added to, and the new value.
@@ -43,9 +47,8 @@ pub(super) struct Execution {
     pub(super) values: Vec<NamedValue>,
     pub(super) actions: Vec<Action>,
     pub(super) initial: Vec<ValueId>,
-    /// The values at the end, without missing and wrong ones.
+    /// The final values, without missing and wrong ones.
     pub(super) results: Vec<ValueId>,
-    /// The first missing or wrong value at the end.
     pub(super) wrong: Option<Stop>,
 }
 

@@ -18,13 +18,11 @@ use swapmeet_sdk::Stop;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct OperationPart {
     pub(super) op: usize,
-    /// Whether this is the sending part of an operation with two.
     pub(super) forwards: bool,
 }
 
 pub(super) struct Order<'a> {
     pub(super) ops: Vec<(StepLocation, &'a Step)>,
-    /// For each operation that receives, the index of the operation that sends the message.
     pub(super) sender_of: Vec<Option<usize>>,
     /// With their steps, each after all parts that it waits for. Within a step, local operations
     /// follow the messages.

@@ -13,9 +13,7 @@ use std::rc::Rc;
 use swapmeet_interchange::msccl::Collective;
 use swapmeet_sdk::{Blocks, Schedule, Stop};
 
-/// The content of a slot of a GPU for one sum.
 struct Slot {
-    /// Remaining reads.
     reads: u32,
     /// The contributing GPUs, as bits. `None` if the slot is empty.
     contributions: Option<Rc<[u64]>>,
@@ -63,7 +61,7 @@ pub(super) fn pass_on(
         touched: HashMap::new(),
         since: 0,
     };
-    // Stage 1: assign slots to all values.
+    // Stage 1: assign slots.
     for id in &execution.initial {
         slots.put(*id);
     }
@@ -171,7 +169,6 @@ impl Slots<'_> {
         self.slot_of[id] = at;
     }
 
-    /// `new` is the result of adding something to `old`.
     fn replace(&mut self, old: ValueId, new: ValueId) {
         let value = &self.execution.values[new];
         self.slot_of[new] = self.slot_of[old];

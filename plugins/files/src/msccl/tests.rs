@@ -175,7 +175,6 @@ fn a_ring_allreduce_has_the_cost_of_the_closed_form() {
     }
 }
 
-/// The two steps send m/n bytes for each pair.
 #[test]
 fn partial_sums_in_scratch_are_verified() {
     for n in [2, 4, 6] {

@@ -13,7 +13,7 @@ pub(super) struct Term {
     /// nodes n - 1 and 0.
     pub negated: bool,
     pub plus: u64,
-    /// The multiple.
+    /// The factor of the coordinate on axis 1 (a shear).
     pub sheared: u64,
 }
 

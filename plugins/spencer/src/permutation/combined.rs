@@ -29,18 +29,17 @@ use crate::tree::{Circuit, Payload, divide};
 use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
 
 struct Group {
-    /// The nearest to the mirror. Offsets are counted from the quadrant's nearest node.
+    /// The node nearest to the mirror. Offsets are counted from the quadrant's nearest node.
     first: u64,
     /// For each round, the circuits from the collector that inform all nodes of the group. The
     /// distribution uses the rounds in this order, and the collection uses them in reverse order.
     circuits: Vec<Vec<Circuit>>,
-    /// The middle node.
+    /// The middle node, which collects the data.
     collector: u64,
-    /// The round in which the data of the group crosses the mirror, counted from 1.
+    /// The round, from 1, in which the data crosses the mirror.
     crosses: usize,
 }
 
-/// `count` nodes, with r = `levels`.
 fn quadrant(count: u64, q: u64, levels: u32) -> Vec<Group> {
     let mut groups = Vec::new();
     let mut first = 0;
@@ -97,7 +96,6 @@ struct Cycles<'a> {
 }
 
 impl Cycles<'_> {
-    /// Returns the axis on which a node's coordinate is its position on the cycle.
     fn axis(&self) -> usize {
         match self.mirror {
             Mirror::One(axis) => axis,
@@ -118,7 +116,6 @@ impl Cycles<'_> {
         )
     }
 
-    /// Returns the sum, modulo n, of the positions of a node and of its image.
     fn sum(&self, logical: u64) -> u64 {
         match self.mirror {
             Mirror::One(_) => self.n - 1,
@@ -129,7 +126,7 @@ impl Cycles<'_> {
         }
     }
 
-    /// Returns the nodes from a node of a cycle, exclusive, to the node `by` positions further.
+    /// The start is excluded, and the node `by` positions further is included.
     fn path(&self, logical: u64, by: i64) -> Vec<u64> {
         let axis = self.axis();
         let mut path = Vec::with_capacity(2 * by.unsigned_abs() as usize);
@@ -158,12 +155,10 @@ impl Cycles<'_> {
 
 struct Quadrant<'a> {
     cycles: &'a Cycles<'a>,
-    /// The node at position 0 of the cycle.
     base: u64,
     /// Position of the quadrant's node nearest to the mirror.
     nearest: u64,
     up: bool,
-    /// Positions from `nearest` to its image.
     gap: u64,
     groups: &'a [Group],
 }

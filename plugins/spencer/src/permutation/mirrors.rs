@@ -14,9 +14,9 @@ use crate::torus::Torus;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mirror {
-    /// x to -x.
+    /// Maps x to -x.
     One(usize),
-    /// (x, y) to (y, x) or, if `anti`, to (-y, -x).
+    /// Maps (x, y) to (y, x) or, if `anti`, to (-y, -x).
     Two { a: usize, b: usize, anti: bool },
 }
 
@@ -181,7 +181,7 @@ fn involution(permutation: &[(usize, bool)]) -> Option<Vec<Mirror>> {
     Some(mirrors)
 }
 
-/// Those that agree with `so_far` on the axes below `next`.
+/// Adds the involutions that agree with `so_far` on the axes below `next`.
 fn involutions(so_far: &mut Signed, next: usize, all: &mut Vec<Signed>) {
     if next == so_far.len() {
         all.push(so_far.clone());

@@ -152,9 +152,7 @@ impl Rotation {
 struct PlacedSection<'a> {
     rotation: &'a Rotation,
     torus: &'a Torus,
-    /// The node with the coordinates (0, 0) in the plane.
     base: u64,
-    /// The number of the plane's first node in the schedule's grid.
     offset: u64,
     prepared: &'a PreparedSection,
 }

@@ -60,7 +60,6 @@ pub(super) struct Sections {
     /// The costs of rounds that collect whole blocks along one axis, the last round first.
     pub costs: Vec<Cost>,
     pub collectors: Vec<u64>,
-    /// For each node, the index of the section of which it is the collector, if any.
     section: Vec<Option<usize>>,
     /// See [`Collectors::Shared`].
     pub shared: bool,
@@ -80,7 +79,6 @@ pub(super) struct CollectionCircuit {
 }
 
 impl Sections {
-    /// `count` sections of nearly equal size, from node 0 on.
     pub(super) fn new(
         n: u64,
         count: u64,
@@ -148,7 +146,6 @@ impl Sections {
         self.section[node as usize]
     }
 
-    /// The first node and the number of nodes.
     pub(super) fn nodes(&self, section: usize) -> (u64, u64) {
         let (n, count, i) =
             (self.section.len() as u64, self.collectors.len() as u64, section as u64);

@@ -23,7 +23,6 @@
 use super::sections::{Collectors, Sections};
 use crate::torus::Variant;
 
-/// The movement of the data of one collector between the collection and the distribution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Movement {
     /// The number of the round of the movement. Round 0 is the first round after the collection.
@@ -31,7 +30,7 @@ pub(super) struct Movement {
     pub by: Vec<i64>,
 }
 
-/// All rows with the same distance.
+/// A row has the same distance everywhere, so rows with equal distances share this.
 pub(super) struct Row {
     pub sections: Sections,
     pub movements: Vec<Movement>,
@@ -53,12 +52,12 @@ impl Row {
 /// Some blocks may use the longer direction of a cycle to reduce the load of the shorter one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Directions {
-    /// If this takes fewer rounds, or if both directions are equally long.
+    /// The longer direction is used if this takes fewer rounds, or if both are equally long.
     Best,
     /// Never. This has no effect if both directions are equally long: the schedule is that of
     /// [`Directions::Both`].
     Forward,
-    /// Whenever this allows more collectors.
+    /// The longer direction is used whenever this allows more collectors.
     Both,
 }
 
@@ -67,7 +66,7 @@ pub(super) struct ShiftProblem<'a> {
     pub n: u64,
     pub q: u64,
     pub variant: Variant,
-    /// The distance along each axis by which data is moved, from 0 to n - 1.
+    /// Distances from 0 to n - 1, one for each axis.
     pub by: &'a [u64],
     pub directions: Directions,
 }
@@ -182,7 +181,6 @@ fn signed(n: u64, by: u64, longer: bool) -> i64 {
     }
 }
 
-/// Returns the largest number of circuits on a directed link of a cycle.
 fn max_load(n: u64, movements: impl Iterator<Item = (u64, i64)>) -> u64 {
     let mut changes = [vec![0_i64; n as usize + 1], vec![0_i64; n as usize + 1]];
     for (at, by) in movements {

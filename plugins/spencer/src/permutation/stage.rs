@@ -42,7 +42,7 @@ pub(super) struct Stage {
     pub signs: Vec<i64>,
     /// Segments of a message, each collected along a different axis; 1 with one port.
     pub lanes: usize,
-    /// One, or in a shear one for each coordinate on the second axis.
+    /// A shear has one row for each coordinate on the second axis, any other stage has one.
     pub rows: Vec<Row>,
     pub middle: Middle,
     pub map: Affine,
@@ -202,7 +202,6 @@ impl Stage {
         }
     }
 
-    /// Returns the rounds of the stage if none must be divided because of q.
     pub(super) fn least_rounds(&self, torus: &Torus) -> u64 {
         2 * self.collection_rounds() as u64 + self.middle_rounds(torus) as u64
     }
@@ -343,7 +342,6 @@ impl Stage {
         let names: Vec<String> = self.axes.iter().map(usize::to_string).collect();
         let names =
             format!("dimension{} {}", if names.len() == 1 { "" } else { "s" }, names.join(", "));
-        // Collection.
         let last = self.collection_rounds();
         if last > 0 {
             schedule.phase(&format!("collection, {names}"))?;
@@ -354,7 +352,6 @@ impl Stage {
                 self.collect(torus, parts, node, from_last, schedule)?;
             }
         }
-        // Permutation.
         schedule.phase(&format!("permutation, {names}"))?;
         let collectors = (0..nodes).filter(|node| self.collects(torus, *node));
         let mut at: Vec<(u64, u64)> = collectors.map(|node| (node, node)).collect();
@@ -416,7 +413,6 @@ impl Stage {
         Some(origins)
     }
 
-    /// One segment for each lane, or two if blocks are halved.
     pub(super) fn parts(&self) -> u32 {
         let shared = self.rows.iter().any(|row| row.sections.shared);
         self.lanes as u32 * if shared { 2 } else { 1 }
@@ -449,7 +445,6 @@ impl Stage {
         circuits.map(|c| (c, c.circuit.from as i64 - c.circuit.to as i64))
     }
 
-    /// Round 0 is the last one.
     fn collect(
         &self,
         torus: &Torus,
