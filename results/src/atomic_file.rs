@@ -193,7 +193,6 @@ pub fn is_at(file: &File, path: &Path) -> bool {
     file.metadata().map(identity).ok() == std::fs::metadata(path).map(identity).ok()
 }
 
-/// Locks a file until it is closed. Returns an error if another run is writing to the file.
 pub fn lock(file: &File) -> Result<(), AtomicWriteError> {
     /// If a run is killed while it starts a child process, the child holds the run's lock until it
     /// executes its program, which takes about 40 ms.
@@ -205,7 +204,7 @@ pub fn lock(file: &File) -> Result<(), AtomicWriteError> {
                 std::thread::sleep(Duration::from_millis(5));
             }
             Err(TryLockError::WouldBlock) => return Err(AtomicWriteError::Busy),
-            // No support for locks.
+            // The file system has no locks.
             Ok(()) | Err(TryLockError::Error(_)) => return Ok(()),
         }
     }
@@ -268,7 +267,7 @@ mod tests {
         };
         let live = [staging.path().to_owned(), draft.path().to_owned(), near("theirs")];
         assert_eq!(left(), live.into());
-        // Those of a running program, even if other commands write to the same folder.
+        // The drafts of a running program stay, even if other commands write to the same folder.
         write(&near("theirs"), |_| Ok(())).unwrap();
         assert_eq!(left().len(), 3);
     }

@@ -3,7 +3,7 @@
 use crate::record::Record;
 use serde::Serialize;
 
-/// In GB/s, where 1 GB is 10^9 bytes.
+/// Values are in GB/s, where 1 GB is 10^9 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bandwidths {
     /// Data size divided by the time: the total size of the blocks of a node at the start or at the

@@ -101,7 +101,6 @@ texts! {
 pub struct CaseId<T = String> {
     pub setting: Setting<T>,
     pub implementation: Implementation<T>,
-    /// Number of the repetition, from 0.
     pub repetition: u32,
     pub seed: u64,
 }
@@ -194,7 +193,7 @@ pub(crate) struct CaseTable {
     pub(crate) implementations: IndexSet<Implementation>,
 }
 
-/// Equal for equal cases of a [`CaseTable`].
+/// Two keys are equal for equal cases of a [`CaseTable`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CaseKey {
     pub(crate) setting: u32,
@@ -213,7 +212,7 @@ impl CaseTable {
         })
     }
 
-    /// `None` if no case of the table has its setting, or none has its implementation.
+    /// Returns `None` if no case of the table has its setting, or none has its implementation.
     pub(crate) fn key(&self, case: &CaseId<&str>) -> Option<CaseKey> {
         let CaseId { setting, implementation, repetition, seed } = *case;
         Some(CaseKey {
@@ -283,7 +282,7 @@ pub fn inputs_column<'a>(inputs: impl IntoIterator<Item = (&'a str, &'a str)>) -
         .join(",")
 }
 
-/// Into files and digests.
+/// Divides the column into files and digests.
 pub fn inputs(column: &str) -> impl Iterator<Item = (&str, &str)> {
     column.split(',').filter_map(|entry| entry.rsplit_once('='))
 }

@@ -12,20 +12,20 @@ use swapmeet_core::cost::machine::Machine;
 
 #[derive(Debug)]
 pub struct ChangedDefault {
-    /// The first with the new value.
+    /// The first version with the new value.
     pub version: &'static str,
     pub parameter: &'static str,
     pub of: Of,
     /// The value before the change, as in a spec.
     pub was: &'static str,
-    /// Since then, in words.
+    /// The value since then, in words.
     pub now: &'static str,
 }
 
 #[derive(Debug)]
 pub enum Of {
     Algorithms(&'static [&'static str]),
-    /// Machines that start from these.
+    /// The machines that start from these presets.
     Presets(&'static [&'static str]),
 }
 
@@ -177,7 +177,7 @@ impl ChangedDefault {
     fn is_of(&self, spec: &str) -> bool {
         let (Of::Algorithms(names) | Of::Presets(names)) = self.of;
         let name = spec.split(':').next().unwrap_or_default();
-        // After the name of its plugin.
+        // The name of a spec without that of its plugin.
         names.contains(&name.rsplit('/').next().unwrap_or_default())
     }
 }

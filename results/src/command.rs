@@ -11,12 +11,13 @@ pub fn command(case: &CaseId<&str>) -> String {
 }
 
 impl<'a> Setting<&'a str> {
-    /// A preset with the values of all parameters, or the name in a row without a definition.
+    /// Returns a preset with the values of all parameters, or the name in a row without a
+    /// definition.
     pub fn machine_spec(&self) -> &'a str {
         if self.machine_definition.is_empty() { self.machine } else { self.machine_definition }
     }
 
-    /// A preset with the values that differ from it, even if the experiment gave it a name.
+    /// Returns a preset with the values that differ from it, even if the experiment named it.
     pub fn short_machine(&self) -> Cow<'a, str> {
         short_machine(self.machine_spec())
     }
@@ -32,7 +33,7 @@ impl<'a> Setting<&'a str> {
 }
 
 impl CaseId<&str> {
-    /// `swapmeet run` with the specs and the seed, quoted for a POSIX shell.
+    /// Returns `swapmeet run` with the specs and the seed, quoted for a POSIX shell.
     pub fn command(&self) -> String {
         let seed = self.seed.to_string();
         let flags = [

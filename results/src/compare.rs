@@ -57,18 +57,18 @@ pub enum CompareError {
 /// One algorithm in a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparisonLine {
-    /// With the plugin, version or build if the group has several of the algorithm.
+    /// It includes the plugin, version or build if the group has several of the algorithm.
     pub algorithm: String,
     #[serde(skip)]
     pub subject: Box<str>,
-    /// That of the first row that is not `ok`, if any.
+    /// The status of the first row that is not `ok`, if any.
     pub status: Status,
     pub rows: StatusCounts,
     /// The reasons of the rows that are not `ok`, without duplicates.
     pub reason: String,
-    /// The weakest among the `ok` rows.
+    /// The weakest verification among the `ok` rows.
     pub verified: Verified,
-    /// The weakest verification among the `ok` rows, as tables show it ([`Record::verification`]).
+    /// The same, as tables show it ([`Record::verification`]).
     #[serde(skip)]
     pub verification: String,
     /// Completion times of the `ok` rows, in microseconds.
@@ -77,7 +77,7 @@ pub struct ComparisonLine {
     pub ratio: Option<Ratio>,
     /// Tests against the baseline. `None` if a sample has a single run, or if neither has a spread.
     pub tests: Option<Box<Tests>>,
-    /// `None` if no row has one.
+    /// `None` if no row has an optimum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimum: Option<LineOptimum>,
     /// Mean time of all communicators, divided by that of one of them alone (`alone_us`).
@@ -91,7 +91,7 @@ pub struct ComparisonLine {
     /// The locations of all rows, whatever their status.
     #[serde(skip)]
     pub members: Box<[RowLocation]>,
-    /// No rearrangement is declared although some is needed.
+    /// The algorithm declares no rearrangement although it needs some.
     #[serde(skip)]
     pub declares_none: bool,
 }
@@ -108,7 +108,7 @@ impl StatusCounts {
         self.0[status as usize]
     }
 
-    /// Those that occur, with their numbers of rows.
+    /// Returns each status that occurs, with its number of rows.
     pub fn iter(&self) -> impl Iterator<Item = (Status, u32)> + '_ {
         Status::ALL.iter().map(|status| (*status, self.get(*status))).filter(|(_, n)| *n > 0)
     }
@@ -141,9 +141,9 @@ pub struct Tests {
     pub t_p: Option<f64>,
     /// p-value of Wilcoxon's signed-rank test if paired, otherwise of the Mann-Whitney test.
     pub rank_p: Option<f64>,
-    /// Corrected for the number of comparisons.
+    /// `t_p`, corrected for the number of comparisons.
     pub t_p_holm: Option<f64>,
-    /// Corrected for the number of comparisons.
+    /// `rank_p`, corrected for the number of comparisons.
     pub rank_p_holm: Option<f64>,
     /// Effect size: the difference of the means, divided by the standard deviation of the paired
     /// differences, or by the pooled one of the samples. Positive if the baseline is faster.
@@ -179,7 +179,7 @@ impl ComparisonLine {
 /// Cases that differ only in the compared property ([`By`]).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Group {
-    /// Empty in the compared property.
+    /// The compared property is empty.
     #[serde(flatten)]
     pub setting: Setting,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,14 +187,14 @@ pub struct Group {
     pub nodes: u64,
     /// The algorithm (or other property) with which all others are compared.
     pub baseline: Option<String>,
-    /// Empty if there is a baseline.
+    /// Why there is no baseline; empty if there is one.
     pub no_baseline: String,
     /// Its rivals are known only after p-values were corrected for all groups.
     pub winner: Option<Arc<Winner>>,
-    /// With the fastest one, until p-values are corrected.
+    /// Comparisons with the fastest algorithm, until p-values are corrected.
     #[serde(skip)]
     rivals: Vec<Rival>,
-    /// Fastest first; those without a time last.
+    /// The fastest is first; those without a time are last.
     pub lines: Vec<ComparisonLine>,
     /// The numbers of repeated rows, by file.
     #[serde(skip)]
@@ -237,14 +237,14 @@ impl Group {
         line.declares_none && (!compares_algorithms || self.lines.iter().any(is_charged))
     }
 
-    /// [`CHARGED_LESS`] if the machine charges it less than others.
+    /// Returns [`CHARGED_LESS`] if the machine charges the algorithm less than others.
     pub fn mark(&self, algorithm: &str) -> &'static str {
         let line = self.lines.iter().find(|line| line.algorithm == algorithm);
         if line.is_some_and(|line| self.is_charged_less(line)) { CHARGED_LESS } else { "" }
     }
 }
 
-/// Charged for less rearrangement than other algorithms.
+/// The mark of an algorithm that is charged for less rearrangement than others.
 pub const CHARGED_LESS: &str = " †";
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -254,7 +254,7 @@ pub struct Comparison {
     pub by: By,
     /// Which comparisons are counted when p-values are corrected for the number of comparisons.
     pub correction: Correction,
-    /// The number of comparisons that were tested.
+    /// The number of tested comparisons.
     pub tested: usize,
     /// Remarks on the rows, such as duplicates.
     pub notes: Vec<String>,
@@ -405,7 +405,7 @@ impl Comparison {
         }
     }
 
-    /// On duplicates and on rearrangement, which follow from the groups.
+    /// Adds remarks on duplicates and on rearrangement, which follow from the groups.
     fn with_remarks(self) -> Self {
         let notes = grouping::notes(&self.files, self.groups.iter().map(|group| &group.repeated));
         let rearrangement_remarks = rearrangement::remarks(&self.groups, self.by);

@@ -26,7 +26,7 @@ pub(crate) fn rounded(x: f64) -> f64 {
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("column `{column}` is {value}, expected a finite number")]
 pub struct NotFinite {
-    /// The first one.
+    /// The first column with such a value.
     pub column: &'static str,
     pub value: f64,
 }
@@ -37,18 +37,18 @@ pub(crate) trait Field: Clone {
 
     fn write(&self) -> String;
 
-    /// `Err` says what was expected.
+    /// `Err` says which values are expected.
     fn read(text: &str) -> Result<Self, String>;
 
-    /// The value that a reader gets.
+    /// Returns the value that a reader gets.
     fn as_written(&self) -> Self {
         self.clone()
     }
 
-    /// The value that a reader gets.
+    /// Hashes the value that a reader gets.
     fn hash_as_written(&self, state: &mut impl Hasher);
 
-    /// Returns the value if the field is a floating-point number.
+    /// `None` if the field is not a floating-point number.
     fn number(&self) -> Option<f64> {
         None
     }
@@ -104,7 +104,7 @@ where
     Ok(writer.flush()?)
 }
 
-/// Ignores apostrophes at the start.
+/// Apostrophes at the start are ignored.
 fn is_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
 }

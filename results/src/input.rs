@@ -17,18 +17,12 @@ pub use torn_row::TornRow;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// Opening or reading failed.
     #[error("{file}: {source}")]
     Io { file: String, source: io::Error },
     #[error("{file}: more than {} of rows in all files together, expected less", format_size(*most))]
     TooMuch { file: String, most: u64 },
     #[error("{file}:{line}: not UTF-8, expected the text that `swapmeet run --out` writes")]
-    NotUtf8 {
-        file: String,
-        /// The line number, from 1.
-        line: u64,
-    },
-    /// In the second pass.
+    NotUtf8 { file: String, line: u64 },
     #[error("{file}: the file changed while it was read")]
     Changed { file: String },
     #[error("{file}: {source}")]
@@ -40,38 +34,29 @@ pub enum ReadError {
     )]
     NoColumn {
         file: String,
-        /// The first one.
+        /// The first missing column.
         column: &'static str,
     },
     #[error("{file}:1: the header has column `{column}` twice, expected it once")]
     ColumnTwice {
         file: String,
-        /// The first one.
+        /// The first repeated column.
         column: String,
     },
     #[error("{file}:{line}: column `{column}` is `{found}`, expected {expected}")]
-    BadField {
-        file: String,
-        /// The line number, from 1.
-        line: u64,
-        column: String,
-        found: String,
-        expected: String,
-    },
+    BadField { file: String, line: u64, column: String, found: String, expected: String },
     #[error("{file}:{line}: {found} fields, expected {expected}")]
     BadRow {
         file: String,
-        /// The line number, from 1.
         line: u64,
-        /// Fields.
         found: usize,
-        /// Columns of the header.
+        /// The number of columns of the header.
         expected: usize,
     },
-    /// No row follows.
+    /// The file ends within the header.
     #[error("{file}:1: the header breaks off: the run that wrote it was stopped")]
     TornHeader { file: String },
-    /// The reader needs all rows.
+    /// The last row is incomplete, but the reader needs all rows.
     #[error("{0}")]
     Torn(TornRow),
 }
@@ -133,7 +118,7 @@ fn read_up_to<P: AsRef<Path>>(
     for (number, path) in paths.iter().enumerate() {
         let file = path.as_ref().display().to_string();
         let failed = |source| ReadError::Io { file: file.clone(), source };
-        // While the file is read, so that an invalid file is not read to its end.
+        // The limit applies while the file is read, so that an invalid file is not read to its end.
         let mut text = File::open(path).map_err(failed)?.take(left + 1);
         let found = read_each(file.clone(), &mut text, |row| receive(number, row));
         left = text
@@ -198,7 +183,7 @@ pub(crate) mod tests {
         read_records("rows.csv", text).unwrap_err().to_string()
     }
 
-    /// Often with characters that have to be quoted in CSV.
+    /// Many of the texts have characters that have to be quoted in CSV.
     fn any_text() -> impl Strategy<Value = String> {
         prop_oneof![
             "[a-z,\"\n\r ;ü\u{feff}]{0,12}",
@@ -246,7 +231,7 @@ pub(crate) mod tests {
             prop_assert_eq!(&read(&written(&back)), &expected, "nothing changes the second time");
         }
 
-        /// Cut off anywhere, all complete rows before are read.
+        /// Wherever the file is cut off, all complete rows before are read.
         #[test]
         fn a_torn_file_gives_its_finished_rows(records in prop::collection::vec(any_record(), 1..4), at in any::<prop::sample::Index>()) {
             let whole = written(&records);
@@ -343,7 +328,7 @@ pub(crate) mod tests {
             (rows.len(), torn.to_string())
         };
         let left_out = "rows.csv:3: the last row breaks off and is left out: the run that wrote it was stopped";
-        // No line end, an end within quotes, too few fields.
+        // The file ends without a line end, within quotes, or with too few fields.
         let cut = "rows.csv:3: the last row has no line end, so its last value may be cut off";
         assert_eq!(torn(good.trim_end_matches('\n')), (2, cut.to_owned()));
         assert_eq!(torn(good.split("3 sends").next().unwrap()), (1, left_out.to_owned()));

@@ -36,7 +36,6 @@ pub enum MergeError {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MergedOrder {
     order: Vec<usize>,
-    /// The cases without a row.
     pub missing: MissingCases,
     /// The number of sweeps to which the files belong; 0 if the cases of an experiment are given.
     pub sweeps: usize,
@@ -72,7 +71,7 @@ struct RowEntry {
 }
 
 impl Shards {
-    /// The first of the two passes.
+    /// This is the first of the two passes.
     pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self, ReadError> {
         let mut shards = Self {
             sources: paths
@@ -92,7 +91,7 @@ impl Shards {
             for (i, row) in rows.by_ref().enumerate() {
                 let row = row?;
                 let is_measured = is_measured(&row.record);
-                // It does not belong to an experiment.
+                // A measured row does not belong to an experiment.
                 if !is_measured {
                     shards.named[number as usize].add(&row.record, &mut shards.texts);
                     // Continue, because an unreadable file is reported instead of an inconsistency.
@@ -153,7 +152,7 @@ impl Shards {
         })
     }
 
-    /// The second pass.
+    /// This is the second pass.
     pub fn rows(&self, merged: &MergedOrder) -> impl Iterator<Item = Result<Record, ReadError>> {
         let mut reader = RowReader::new(&self.sources);
         merged.order.iter().map(move |row| self.row(&mut reader, *row))
@@ -206,7 +205,7 @@ impl Shards {
         }
     }
 
-    /// File and number, for a message.
+    /// Returns the file and the row number, for a message.
     fn place(&self, row: usize) -> String {
         let source = self.rows[row].source;
         let number =

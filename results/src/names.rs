@@ -78,7 +78,7 @@ fn defaults(spec: &str, keys: &[&str]) -> String {
     if known.is_empty() { format!("without {}", keys.join(", ")) } else { known.join(",") }
 }
 
-/// `None` if the text does not follow the grammar.
+/// Returns `None` if the text does not follow the grammar.
 fn arguments(text: &str) -> Option<(Spec, Vec<&str>)> {
     let spec = Spec::parse("spec", text).ok()?;
     let texts: Option<Vec<&str>> =

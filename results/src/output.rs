@@ -7,7 +7,7 @@ use std::io::{self, Write};
 pub trait Sink {
     fn record(&mut self, record: &Record) -> io::Result<()>;
 
-    /// No more rows follow.
+    /// No rows follow.
     fn finish(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -26,7 +26,7 @@ pub struct CsvSink<W: Write> {
 }
 
 impl<W: Write> CsvSink<W> {
-    /// The header is written with the first row, or at the end.
+    /// Writes the header with the first row, or at the end.
     pub fn new(out: W) -> Self {
         Self { out, headed: false, line: Vec::new() }
     }
@@ -36,7 +36,7 @@ impl<W: Write> CsvSink<W> {
         Self { out, headed: true, line: Vec::new() }
     }
 
-    /// With the header, if it has not been written yet.
+    /// Writes the header too, if it has not been written yet.
     fn write(&mut self, row: Option<&Record>) -> io::Result<()> {
         /// Enough for most rows.
         const ROW: usize = 512;
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(seen, [0, 2, 3, 4, 4]);
     }
 
-    /// The bytes of each call of `write`.
+    /// Keeps the bytes of each call of `write`.
     #[derive(Default)]
     struct Pieces(Vec<Vec<u8>>);
 

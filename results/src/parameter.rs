@@ -33,7 +33,7 @@ impl SpecKind {
     }
 }
 
-/// Its value is a number in at least one spec.
+/// A parameter whose value is a number in at least one spec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Parameter {
     pub of: SpecKind,
@@ -65,7 +65,7 @@ impl Parameter {
         }
     }
 
-    /// Empty if it is not known.
+    /// Returns an empty text if the value is not known.
     pub(crate) fn text(self, spec: &str) -> &str {
         argument(spec, self.key)
             .or_else(|| self.value(spec).map(|value| interned(&value.to_string())))
@@ -84,26 +84,21 @@ impl Parameter {
 #[derive(Debug, Clone, Default)]
 pub struct Parameters(BTreeMap<(SpecKind, &'static str), Found>);
 
-/// The values of a parameter in all specs.
 #[derive(Debug, Clone, Default)]
 struct Found {
-    /// As bits, so that they can be ordered. None is negative.
+    /// Values as bits, so that they can be ordered. None is negative.
     values: BTreeSet<u64>,
     /// Whether a value is written with a unit of bytes.
     has_bytes: bool,
-    /// Whether some specs differ only in this.
+    /// Whether some specs differ only in this parameter.
     varies: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownParameter {
     #[error("no spec of these rows has a number `{name}`")]
-    Unknown {
-        name: String,
-        /// The names of all parameters.
-        known: Vec<String>,
-    },
-    /// Several kinds of specs have it.
+    Unknown { name: String, known: Vec<String> },
+    /// Several kinds of specs have the parameter.
     #[error("`{name}` is a number of several specs, expected one of {}", known.join(", "))]
     Ambiguous {
         name: String,
@@ -169,7 +164,7 @@ impl Parameters {
         }
     }
 
-    /// It may have a prefix, as in `machine.ports`.
+    /// The name may have a prefix, as in `machine.ports`.
     pub fn find(&self, name: &str) -> Result<Parameter, UnknownParameter> {
         let (prefix, key) = name.split_once('.').unwrap_or(("", name));
         let of = SpecKind::ALL.into_iter().find(|of| of.word() == prefix);
@@ -192,7 +187,7 @@ impl Parameters {
         }
     }
 
-    /// Those of workloads first.
+    /// Those of workloads are first.
     fn all(&self) -> impl Iterator<Item = Parameter> {
         self.0.iter().map(|(&(of, key), found)| {
             let unit = match Unit::of_column(key) {
@@ -213,7 +208,7 @@ impl Parameters {
     }
 }
 
-/// Or a size with a unit. `None` below 0.
+/// Parses a number, which may have a unit of bytes. Returns `None` for one below 0.
 fn number(text: &str) -> Option<f64> {
     let number = parse_decimal(text).or_else(|| parse_size(text).ok().map(|bytes| bytes as f64));
     number.filter(|number| number.is_finite() && *number >= 0.0)

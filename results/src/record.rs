@@ -282,12 +282,11 @@ pub fn columns() -> impl Iterator<Item = &'static str> {
     COLUMNS.iter().map(|c| c.info.name)
 }
 
-/// Returns the names of the outcome columns, in order.
 pub fn outcome_columns() -> impl Iterator<Item = &'static str> {
     COLUMNS.iter().filter(|c| c.is_outcome).map(|c| c.info.name)
 }
 
-/// Those of every result file. Later versions added the columns after them.
+/// Returns the columns of every result file. Later versions added the columns after them.
 pub(crate) fn required_columns() -> impl Iterator<Item = &'static str> {
     const LAST: &str = "wall_ms";
     let count = columns().take_while(|c| *c != LAST).count() + 1;

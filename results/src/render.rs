@@ -65,7 +65,7 @@ const HEADER: [&str; 15] = [
     "time/alone",
 ];
 
-/// Texts are its first columns.
+/// The first columns are texts.
 const WORDS: usize = 3;
 
 #[derive(Debug, Clone, Default)]
@@ -359,7 +359,7 @@ fn conclusion(group: &Group) -> Option<String> {
     })
 }
 
-/// Cases that are not `ok`.
+/// Names the cases that are not `ok`.
 fn failed(comparison: &Comparison) -> Option<String> {
     let mut counts: BTreeMap<Status, u32> = BTreeMap::new();
     for (status, n) in comparison.groups.iter().flat_map(|g| &g.lines).flat_map(|l| l.rows.iter()) {
@@ -374,7 +374,7 @@ fn failed(comparison: &Comparison) -> Option<String> {
 /// `None` if no row has an optimum.
 fn optimum_sentence(group: &Group) -> Option<String> {
     const NAMED: usize = 5;
-    /// Relative width of the interval from which it is mentioned.
+    /// The relative width from which an interval is mentioned.
     const WIDE: f64 = 0.1;
     let known = || group.lines.iter().filter_map(|line| Some((line, line.optimum?)));
     let gap = known().map(|(_, optimum)| optimum.gap).reduce(f64::max)?;
@@ -478,7 +478,7 @@ fn rank_shortfall(
     (!is_possible(n, m)).then_some((name, needed, tests))
 }
 
-/// To choose `n` of `n + m` things.
+/// Returns the number of ways to choose `n` of `n + m` things.
 fn ways(n: usize, m: usize) -> f64 {
     (1..=n).map(|i| (m + i) as f64 / i as f64).product()
 }
@@ -493,7 +493,7 @@ fn run_count(line: &ComparisonLine) -> usize {
     line.time.as_ref().map_or(0, |time| time.n)
 }
 
-/// The status of all rows, or the number of rows for each.
+/// Returns the status of all rows, or the number of rows for each status.
 fn status_text(line: &ComparisonLine) -> String {
     let mut counts = line.rows.iter();
     let (first, second) = (counts.next(), counts.next());
@@ -770,7 +770,7 @@ pub(crate) mod tests {
         rows.map(|row| Record { seed: 1000 + row.seed, ..row })
     }
 
-    /// Ratio, interval and p-values of the last line.
+    /// Returns the ratio, interval and p-values of the last line.
     fn last_cells(records: Vec<Record>, baseline: Option<&str>) -> [String; 3] {
         let compared = compare(&files(records), baseline).unwrap();
         let Section { header, lines, .. } = of_group(&compared, &compared.groups[0]);

@@ -22,10 +22,10 @@ impl Record {
         pairs.filter(|(column, (was, is))| differs(column, was, is)).map(change).collect()
     }
 
-    /// Build, version, input files or definition of the machine.
+    /// Names the build, the version, the input files or the definition of the machine.
     pub fn reasons(&self, again: &Record) -> Vec<Difference> {
         let (mut ours, mut theirs) = (self.case(), again.case());
-        // Definitions instead of names, because a rerun uses the definition.
+        // Definitions are compared instead of names, because a rerun uses the definition.
         let machines = [ours.setting.short_machine(), theirs.setting.short_machine()];
         for (case, machine) in [&mut ours, &mut theirs].into_iter().zip(&machines) {
             case.setting.machine = machine;

@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::spec::Spec;
 
-/// Returns the value of an argument at the outermost level of a spec.
 pub(crate) fn argument<'a>(spec: &'a str, key: &str) -> Option<&'a str> {
     let parsed = Spec::parse("spec", spec).ok()?;
     let arg = parsed.args().iter().find(|arg| arg.key() == Some(key))?;

@@ -55,11 +55,12 @@ impl Interval {
 pub struct Summary {
     pub n: usize,
     pub mean: f64,
-    /// Or the mean of the two middle values.
+    /// With an even number of values, the mean of the two middle values.
     pub median: f64,
     /// The standard deviation, computed with the divisor n - 1; `None` for one value.
     pub sd: Option<f64>,
-    /// Of the mean, 95 %, by Student's t with n - 1 degrees of freedom; `None` for one value.
+    /// The interval of the mean of 95 %, by Student's t with n - 1 degrees of freedom; `None` for
+    /// one value.
     pub interval: Option<Interval>,
     pub spread: Spread,
 }

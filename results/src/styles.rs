@@ -122,7 +122,7 @@ impl AlgorithmStyles {
         styles
     }
 
-    /// Those that were added before keep their styles.
+    /// Algorithms that were added before keep their styles.
     pub fn add<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
         let new: BTreeSet<&str> = names.into_iter().filter(|name| !self.has(name)).collect();
         let (bundled, others): (Vec<&str>, Vec<&str>) =
@@ -180,7 +180,7 @@ fn number(name: &str) -> usize {
     bundled(name).unwrap_or_else(|| BUNDLED.len() + digest(name) % others)
 }
 
-/// The same on every platform and in every version (FNV-1a).
+/// Returns the same digest on every platform and in every version (FNV-1a).
 fn digest(name: &str) -> usize {
     let hash = name
         .bytes()

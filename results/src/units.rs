@@ -5,10 +5,9 @@ use swapmeet_core::delivery::fault::Count;
 /// The unit in which the values of a quantity are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Unit {
-    /// Microseconds.
     Time,
     Bytes,
-    /// Counts or ratios.
+    /// A count or a ratio.
     Number,
 }
 
@@ -114,7 +113,7 @@ pub fn number(value: f64) -> String {
     number_to(value, 3)
 }
 
-/// Two decimals, or more if a factor other than 1 would be shown as 1.
+/// Returns two decimals, or more if a factor other than 1 would be shown as 1.
 pub fn factor(value: f64) -> String {
     let digits = |digits: usize| format!("{value:.digits$}");
     (2..=6)

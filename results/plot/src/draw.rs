@@ -146,7 +146,6 @@ impl Figure {
         (frames, top)
     }
 
-    /// Returns the axes of each panel on a page without a legend on its right.
     pub(crate) fn axes(&self, paper: &Paper) -> Vec<Axes> {
         let (frames, _) = self.frames(paper, paper.width(self.panels.len()), 0.0);
         frames.iter().zip(&self.panels).map(|(frame, panel)| frame.axes(self, panel)).collect()
@@ -283,7 +282,7 @@ impl LegendRow {
     }
 }
 
-/// a, b, ..., z, a1, b1, etc.
+/// Returns a, b, ..., z, a1, b1, etc.
 pub(crate) fn letter(index: usize) -> String {
     let letter = char::from(b'a' + (index % 26) as u8);
     if index < 26 { letter.to_string() } else { format!("{letter}{}", index / 26) }

@@ -19,7 +19,6 @@ pub enum FigureError {
     /// A name is neither that of a column nor that of a number of a spec.
     #[error("no column is called `{}`, and {error}", .error.names().0)]
     NoColumn { error: UnknownParameter },
-    /// A heat map has too many columns or rows.
     #[error("an axis has {count} values, a heat map has room for {most}: choose some rows")]
     ManyCells { count: usize, most: usize },
     #[error(transparent)]

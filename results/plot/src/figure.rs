@@ -87,16 +87,14 @@ pub struct Figure {
     pub title: String,
     pub x_label: &'static str,
     pub y_label: String,
-    /// The names of all curves, in the order of the legend.
     pub names: Vec<String>,
     pub labels: Labels,
     pub styles: Styles,
     pub legend: LegendPlace,
     pub panels: Vec<Panel>,
     pub share_y: bool,
-    /// The meaning of the error bars.
     pub bars_label: &'static str,
-    /// Notes that name rows or curves that are not shown, with the reason.
+    /// What is not shown, with the reason.
     pub notes: Vec<String>,
     /// Remarks that are part of the figure, such as on rearrangement.
     pub remarks: Vec<String>,
@@ -333,7 +331,6 @@ fn undecided(comparison: &Comparison, family: &Family, labels: &Labels) -> Vec<S
     winners.into_iter().map(sentence).collect()
 }
 
-/// Joins texts with commas and a final "and".
 fn enumerated<T: AsRef<str>>(texts: &[T]) -> String {
     let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
     match texts.split_last() {
@@ -425,7 +422,6 @@ struct FigureData<'a> {
     pub bars: ErrorBars,
     pub reference: Option<Reference>,
     pub crossovers: bool,
-    /// Whether ratios are those to a baseline, and not to the fastest algorithm.
     pub has_baseline: bool,
 }
 

@@ -30,7 +30,6 @@ pub struct HeatColumns<'a> {
     pub y: &'a str,
 }
 
-/// A heat map of cases that differ only in the columns of both axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeatPanel {
     pub title: String,
@@ -38,7 +37,7 @@ pub struct HeatPanel {
     pub xs: Vec<HeatLabel>,
     /// The values of the vertical axis, from top to bottom.
     pub ys: Vec<HeatLabel>,
-    /// The means of the values, by row and column; `None` if no row has a value.
+    /// The mean values, by row and column; `None` if no row has a value.
     pub cells: Vec<Vec<Option<f64>>>,
     /// [`CHARGED_LESS`] for each cell in which a time lacks rearrangement.
     pub marks: Vec<Vec<&'static str>>,
@@ -110,7 +109,6 @@ impl<'a> HeatAxis<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct ValueFormat {
     unit: Unit,
-    /// Whether all values are integers.
     is_whole: bool,
     /// The divisor of values and its unit; `None` if values differ so much that each has its own.
     common: Option<(f64, &'static str)>,
@@ -300,7 +298,6 @@ impl HeatFigure {
 }
 
 struct AxisLabels {
-    /// What the specs of the axis have in common; empty for other axes.
     common: String,
     /// The text of each value in the rows, in the order of the axis, with its label.
     labels: Vec<(String, HeatLabel)>,

@@ -27,11 +27,9 @@ use swapmeet_results::{
 #[derive(Debug, Clone, Copy)]
 pub struct PageOptions<'a> {
     pub title: &'a str,
-    /// The algorithm with which all other algorithms are compared.
     pub baseline: Option<&'a str>,
-    /// The program that made the page, with its version.
+    /// Name and version.
     pub program: &'a str,
-    /// The pages to which the report links.
     pub links: &'a [Link],
 }
 

@@ -8,7 +8,7 @@ use swapmeet_results::{Bandwidths, Record};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     pub x: f64,
-    /// The mean of the quantity over repetitions.
+    /// The mean over repetitions.
     pub y: f64,
     /// The error bar: the 95 % confidence interval of the mean, or over failed links the range of
     /// values.

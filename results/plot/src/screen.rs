@@ -11,7 +11,6 @@ pub struct ScreenRun {
     /// The column and the row of the first character, from 0.
     pub at: (u16, u16),
     pub words: String,
-    /// The number of columns.
     pub columns: u16,
     pub front: Colour,
     pub back: Colour,
@@ -22,7 +21,6 @@ pub struct ScreenRun {
 pub struct ScreenPicture {
     pub columns: u16,
     pub rows: u16,
-    /// The background.
     pub ground: Colour,
     pub runs: Vec<ScreenRun>,
 }

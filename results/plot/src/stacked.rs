@@ -279,7 +279,6 @@ impl StackedBars {
         names.filter(|(number, _)| self.has_piece(*number)).collect()
     }
 
-    /// Returns whether any bar has the piece with the index `number`.
     fn has_piece(&self, number: usize) -> bool {
         let mut bars = self.panels.iter().flat_map(|panel| &panel.bars);
         bars.any(|bar| bar.pieces[number].is_some_and(|piece| piece > 0.0))

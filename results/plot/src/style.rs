@@ -30,7 +30,6 @@ pub struct Style {
     pub marker: Marker,
 }
 
-/// The number of colours and of markers.
 const LOOKS: usize = 8;
 /// The colours of curves. None of them is grey or black, because maps and grids use grey.
 const COLOURS: [Colour; LOOKS] = [

@@ -6,9 +6,8 @@ use swapmeet_results::{defined_name, without_common_parts};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Titles {
-    /// The settings that all panels have in common.
     pub common: String,
-    /// For each panel, the settings in which it differs from the other panels.
+    /// For each panel, the settings in which it differs from the others.
     pub panels: Vec<String>,
 }
 

@@ -37,7 +37,7 @@ pub struct WinnerFigure {
     /// The title that the user gave, or the settings that all maps have in common.
     pub title: String,
     pub maps: Vec<WinnerMap>,
-    /// For each map, the settings in which it differs from the other maps.
+    /// For each map, the settings in which it differs from the others.
     pub map_titles: Vec<String>,
     pub names: Vec<String>,
     pub labels: Labels,
@@ -47,7 +47,7 @@ pub struct WinnerFigure {
     pub shows_numbers: bool,
     /// Remarks that are part of the figure, such as on rearrangement.
     pub remarks: Vec<String>,
-    /// Notes that name what is not shown, with the reason.
+    /// What is not shown, with the reason.
     pub notes: Vec<String>,
 }
 
@@ -247,7 +247,6 @@ impl WinnerFigure {
         MARGINS.into_iter().filter(move |(margin, ..)| is_alone || *margin != Margin::Alone)
     }
 
-    /// Draws a map with its title. Its right end is `right`.
     fn map(
         &self,
         scene: &mut Scene,

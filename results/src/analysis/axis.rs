@@ -222,7 +222,6 @@ impl Axis {
     }
 }
 
-/// Key of the number of failed links.
 pub(super) const FAULTS: &str = "faults";
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use crate::compare::Comparison;
 use crate::stats::{Interval, Summary};
 use std::collections::BTreeMap;
 
-/// Halvings that locate an end of an interval.
 const HALVINGS: u32 = 40;
 
 /// Returns the 95 % confidence interval of a crossover; `None` without repetitions.

@@ -14,7 +14,7 @@ pub struct Crossover {
     pub x: f64,
     /// The time of each of the two algorithms at the crossover, which is equal, in microseconds.
     pub time: f64,
-    /// The neighbouring points, or twice x if the crossover is at a point.
+    /// The x of the neighbouring points; both are that of the crossover if it is at a point.
     pub within: (f64, f64),
     pub before: String,
     pub after: String,

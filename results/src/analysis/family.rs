@@ -11,7 +11,7 @@ use swapmeet_workloads::CurveAxis;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     pub x: f64,
-    /// Mean time, in microseconds.
+    /// The mean, in microseconds.
     pub time: f64,
     /// Index of the group in the comparison.
     pub group: usize,
@@ -22,7 +22,6 @@ pub struct Point {
 /// The cases of one algorithm, by increasing x.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    /// Name of the algorithm, as in the comparison's lines.
     pub algorithm: String,
     pub points: Box<[Point]>,
 }
@@ -157,7 +156,6 @@ impl Family {
         distinct(self.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x))
     }
 
-    /// Keeps only algorithms for which `keep` returns true.
     pub fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
         let curves = self.curves.iter().filter(|curve| keep(&curve.algorithm)).cloned().collect();
         Self { curves, ..self.clone() }

@@ -5,7 +5,7 @@ use crate::record::{Record, Status};
 use crate::stats::Summary;
 use std::collections::BTreeMap;
 
-/// In the column `together`, before the start of a job.
+/// Precedes the start of a job in the column `together`.
 const START: &str = " start_us=";
 
 #[derive(Debug, Clone, PartialEq)]
@@ -13,13 +13,13 @@ pub struct Overlap {
     pub topology: String,
     /// The machine of both jobs, as in the rows.
     pub machine: String,
-    /// An algorithm and a workload each; first the job that starts first.
+    /// The algorithm and workload of each job; the first job starts first.
     pub jobs: [String; 2],
     /// The time from the start of the first job to that of the other job, in µs.
     pub start_us: f64,
     /// The time of each job without the other one, in µs.
     pub alone_us: [f64; 2],
-    /// Of each job with the other one, from its own start on, in µs.
+    /// The time of each job with the other one, from its own start on, in µs.
     pub beside_us: [f64; 2],
 }
 
@@ -40,11 +40,11 @@ impl Overlap {
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Overlaps {
-    /// Those of which all rows exist, in the order of their first rows.
+    /// The pairs of which all rows exist, in the order of their first rows.
     pub pairs: Vec<Overlap>,
     /// For each pair with a missing row, a sentence that names it.
     pub missing: Vec<String>,
-    /// Rows of more than two jobs.
+    /// The number of rows of more than two jobs.
     pub larger: usize,
 }
 

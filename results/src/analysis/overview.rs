@@ -51,7 +51,7 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq)]
 pub struct WonRange {
     pub algorithm: String,
-    /// Least and largest; `None` if the cases have none on the axis.
+    /// The least and the largest; `None` if the cases have none on the axis.
     pub values: Option<(f64, f64)>,
     /// Factors over the second fastest algorithm; `None` if no other algorithm has a time.
     pub ahead: Option<Factors>,
@@ -61,10 +61,9 @@ pub struct WonRange {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overview {
-    /// By collective, machine and model; first the algorithm that is the fastest in most cases.
+    /// Ordered by collective, machine and model; first the algorithm that wins most cases.
     pub standings: Vec<Standing>,
     pub axis: Axis,
-    /// The places, in the order of their first cases.
     pub places: Vec<Place>,
 }
 

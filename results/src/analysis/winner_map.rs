@@ -14,7 +14,7 @@ use swapmeet_core::spec::{Spec, parse_size};
 pub enum RowAxis {
     /// Topologies of the same kind, sorted by number of nodes.
     Nodes,
-    /// Sorted by the parameter in which they differ.
+    /// Machines, sorted by the parameter in which they differ.
     Machines,
     /// Topologies of several kinds, sorted by kind and then by number of nodes.
     Networks,
@@ -208,7 +208,7 @@ impl WinnerMap {
         self.cells.iter().flatten().flatten().map(|cell| cell.group)
     }
 
-    /// In some cell, by name.
+    /// Returns the algorithms that win in some cell, by name.
     pub fn winners(&self) -> Vec<&str> {
         let cells = self.cells.iter().flatten().flatten();
         let names: BTreeSet<&str> = cells.map(|cell| &*cell.winner.algorithm).collect();

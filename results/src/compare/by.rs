@@ -14,9 +14,8 @@ pub enum By {
     Algorithm,
     /// Compare topologies, such as two networks with the same algorithm.
     Topology,
-    /// Compare cost models of the same machine.
     Model,
-    /// Compare machines, including their models.
+    /// Machines include their models.
     Machine,
     /// Compare placements of ranks (`place=` and `mesh=` of a topology).
     Placement,
@@ -31,7 +30,7 @@ impl By {
     pub const ALL: [Self; 5] =
         [Self::Algorithm, Self::Topology, Self::Model, Self::Machine, Self::Placement];
 
-    /// One of [`By::ALL`], or a number in the specs of `rows`.
+    /// `name` is one of [`By::ALL`], or a number in the specs of `rows`.
     pub fn find(name: &str, rows: &ComparedRows) -> Result<Self, UnknownParameter> {
         let known = Self::ALL.into_iter().find(|by| by.label() == name);
         known.map_or_else(|| rows.parameters().find(name).map(Self::Parameter), Ok)

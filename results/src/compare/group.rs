@@ -47,7 +47,7 @@ fn status(sample: &Sample<'_>) -> Status {
     sample.rows.iter().map(|r| r.status).find(|s| *s != Status::Ok).unwrap_or(Status::Ok)
 }
 
-/// Makes a group from its rows; there must be at least one.
+/// There must be at least one row.
 pub(super) fn group(
     all: &ComparedRows,
     distinct: DistinctRows<'_>,

@@ -33,9 +33,9 @@ pub(super) fn group_rows(all: &ComparedRows, by: By) -> Vec<Vec<u32>> {
 /// Rows of a file that repeat the case of an earlier row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Repeated {
-    /// Copies, which do not count.
+    /// The number of copies, which do not count.
     duplicates: usize,
-    /// Rows of cases that failed and were run again.
+    /// The number of rows of cases that failed and were run again.
     reruns: usize,
 }
 
@@ -77,7 +77,7 @@ pub(super) fn distinct_rows<'a>(
     Ok(distinct)
 }
 
-/// May not occur if it is run again.
+/// The failure may not occur if the case is run again.
 fn is_transient_failure(row: &ComparedRow) -> bool {
     matches!(row.status, Status::Timeout | Status::Crashed | Status::Error)
 }

@@ -9,12 +9,12 @@ pub struct LineOptimum {
     pub mean_us: f64,
     /// Mean time of the rows that have an optimum, divided by `mean_us`.
     pub ratio: f64,
-    /// Largest `optimum_gap`.
+    /// The largest `optimum_gap`.
     pub gap: f64,
 }
 
 impl LineOptimum {
-    /// `None` if no row has an optimum, or if their sum is 0.
+    /// Returns `None` if no row has an optimum, or if their sum is 0.
     pub(super) fn of(rows: &[&ComparedRow]) -> Option<Self> {
         let known = || rows.iter().filter_map(|r| Some((r.time_us?, r.optimum_us?, r.optimum_gap)));
         let (count, time, optimum) =

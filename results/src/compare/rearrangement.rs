@@ -13,7 +13,7 @@ pub const CHARGED_LESS_REMARK: &str =
     "not charged for rearrangement; rearrangement=packed charges all algorithms equally";
 
 impl Record {
-    /// Whether the algorithm declares none although it needs some, on such a machine.
+    /// The algorithm declares none although it needs some, on a machine that charges for it.
     pub fn is_uncharged(&self) -> bool {
         self.note.contains(UNDECLARED)
     }

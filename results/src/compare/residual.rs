@@ -21,13 +21,13 @@ pub struct Residual {
     pub workload: String,
     pub algorithm: String,
     pub measured_on: String,
-    /// Measurements.
+    /// The number of measurements.
     pub n: usize,
-    /// Their median, which does not depend on outliers.
+    /// The median of measurements, which does not depend on outliers.
     pub measured_us: f64,
     pub predicted_for: String,
     pub model: String,
-    /// Mean.
+    /// The mean of predictions.
     pub predicted_us: f64,
     /// The percentage by which the measured time exceeds the predicted time.
     pub residual_percent: f64,
@@ -58,7 +58,7 @@ pub(crate) fn residuals(rows: &ComparedRows) -> Vec<Residual> {
         let of = &mut cases.entry(case).or_default()[usize::from(model == MEASURED)];
         of.entry((setting.machine_spec(), model)).or_default().push(time);
     }
-    // The median of measurements is robust against outliers, which predictions do not have.
+    // The median is robust against outliers, which predictions do not have.
     let mut all = Vec::new();
     for (case, [predicted, measured]) in cases {
         for ((measured_on, _), times) in measured {

@@ -11,7 +11,7 @@ use std::hash::RandomState;
 /// Texts are stored once.
 #[derive(Debug, Default)]
 pub struct ComparedRows {
-    /// Names with numbers of rows.
+    /// The names, with their numbers of rows.
     files: Vec<(String, u32)>,
     pub(super) cases: CaseTable,
     reasons: IndexSet<String>,
@@ -42,7 +42,7 @@ pub(crate) struct ComparedRow {
 }
 
 impl ComparedRows {
-    /// Pairs of a file name and its rows.
+    /// `files` are pairs of a file name and its rows.
     pub fn of(files: &[(String, Vec<Record>)]) -> Self {
         let mut all = Self::of_files(files.iter().map(|(name, _)| name.clone()));
         for (file, (_, records)) in files.iter().enumerate() {
@@ -59,12 +59,12 @@ impl ComparedRows {
         Parameters::of(settings, self.implementations().map(|own| own.algorithm))
     }
 
-    /// No rows yet.
+    /// Has no rows yet.
     pub fn of_files(names: impl Iterator<Item = String>) -> Self {
         Self { files: names.map(|name| (name, 0)).collect(), ..Self::default() }
     }
 
-    /// `file` is an index.
+    /// `file` is the index of the file.
     pub fn add(&mut self, file: usize, record: &Record) {
         let row = self.files[file].1;
         self.files[file].1 += 1;
@@ -121,7 +121,6 @@ impl ComparedRows {
         format!("{} (row {})", self.files[file as usize].0, row + 1)
     }
 
-    /// Returns the bandwidths if the row's case takes `time_us`.
     pub(super) fn bandwidths(&self, row: &ComparedRow, time_us: f64) -> Option<Bandwidths> {
         let collective = self.case(row).setting.collective;
         Bandwidths::of_case(collective, row.nodes, row.block_bytes, time_us)

@@ -17,11 +17,11 @@ pub struct Winner {
     /// could be tested, whose times are equal.
     #[serde(rename = "level")]
     pub tied: Vec<String>,
-    /// That have a time, including the fastest.
+    /// The number of algorithms that have a time, including the fastest.
     pub competitors: usize,
 }
 
-/// The margin by which the fastest algorithm is faster than the second fastest algorithm.
+/// By how much the fastest algorithm is faster than the second fastest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Margin {
     /// The time of some other algorithm cannot be distinguished.
@@ -52,7 +52,6 @@ impl Winner {
         }
     }
 
-    /// Describes the winner and the second fastest algorithm in a few words.
     pub fn in_words(&self) -> String {
         let mut text = format!("{} {}", self.algorithm, duration(self.time.mean));
         if let Some(second) = &self.second {
@@ -78,7 +77,6 @@ pub struct RunnerUp {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Rival {
-    /// Index of the algorithm's line in the group.
     line: usize,
     times_as_long: Option<Ratio>,
     pub(super) p: Option<f64>,

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use swapmeet_core::spec::format_size;
 use swapmeet_core::text::excerpt;
 
-/// Its rows do not name it.
+/// Rows of this version do not name it.
 const FIRST_VERSION: &str = "0.1.0";
 
 /// Some programs write it at the start of a file.
@@ -33,7 +33,7 @@ pub(crate) struct LocatedRecord {
 
 struct RawRow {
     fields: csv::ByteRecord,
-    /// Of the reader before it read the row.
+    /// The position of the reader before it read the row.
     from: u64,
     /// The byte offset at which the row's text starts. It is greater than `from` if the reader
     /// skipped blank lines, or the second half of a line end, before the row.
@@ -75,7 +75,7 @@ impl<R: Read> Rows<R> {
         self.torn
     }
 
-    /// `None` at the end.
+    /// Returns `None` at the end.
     fn read_next_row(&mut self) -> Result<Option<RawRow>, ReadError> {
         self.read_next().map(|(is_row, raw)| is_row.then_some(raw))
     }
@@ -97,7 +97,7 @@ impl<R: Read> Rows<R> {
         Ok((is_row, RawRow { fields, from, start: from + skipped as u64, line, text }))
     }
 
-    /// `None` if it is the last row and so incomplete that it cannot be read.
+    /// Returns `None` for a last row that is so incomplete that it cannot be read.
     fn parse_row(&mut self, raw: RawRow) -> Result<Option<LocatedRecord>, ReadError> {
         let RawRow { fields, from, start, line, text } = raw;
         let file = self.file.clone();
@@ -145,7 +145,7 @@ impl<R: Read> Iterator for Rows<R> {
 pub(crate) struct Header {
     names: csv::StringRecord,
     columns: Vec<Option<&'static Column>>,
-    /// The first version wrote none.
+    /// The first version of the program wrote none.
     has_version: bool,
 }
 
@@ -204,7 +204,7 @@ impl Header {
 }
 
 fn check_header(file: &str, header: &csv::StringRecord) -> Result<(), ReadError> {
-    // Those of later versions may be missing.
+    // Columns of later versions may be missing.
     if let Some(column) = required_columns().find(|c| !header.iter().any(|h| h == *c)) {
         return Err(ReadError::NoColumn { file: file.to_owned(), column });
     }

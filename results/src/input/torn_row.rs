@@ -6,7 +6,7 @@ pub struct TornRow {
     pub file: String,
     /// The line number at which the row starts, from 1.
     pub line: u64,
-    /// Bytes of the complete rows before it, after which a resumed run can append.
+    /// The number of bytes of the complete rows before it, after which a resumed run can append.
     pub intact: u64,
     /// Whether it was read: it has all fields and lacks only its line end, which editors often
     /// remove. Its last value may be cut off.

@@ -6,7 +6,7 @@ use crate::record::Record;
 use crate::specs::short_machine;
 use std::collections::HashMap;
 
-/// Rows of different experiments or versions.
+/// The rows belong to different experiments or versions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{first} and {second} are not of one experiment: their {what} is `{a}` and `{b}`{changed}")]
 pub struct InconsistentRows {

@@ -25,7 +25,7 @@ impl MissingCases {
 /// Texts are indices in a list that all files share.
 #[derive(Clone, Default)]
 pub(super) struct NamedValues {
-    /// Topologies, algorithms, workloads and machines.
+    /// The topologies, algorithms, workloads and machines.
     texts: [IndexSet<u32>; 4],
     repetitions: IndexSet<u32>,
     /// The four texts and the repetition of each row.
@@ -85,7 +85,7 @@ impl NamedValues {
         sweeps.into_iter().filter_map(joined).collect()
     }
 
-    /// Combinations without a row.
+    /// Adds the combinations without a row.
     pub(super) fn add_missing(&self, all: &IndexSet<String>, missing: &mut MissingCases) {
         let [topologies, algorithms, workloads, machines] = &self.texts;
         for topology in topologies {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use swapmeet_core::spec::format_size;
 use tempfile::{NamedTempFile, TempPath};
 
-/// Of a pipe, which is copied to the disk. The size of a file is not limited.
+/// The limit of a pipe, which is copied to the disk. The size of a file is not limited.
 const MAX_PIPE_BYTES: u64 = 512 << 20;
 
 /// A pipe, which can be read only once, is copied to a temporary file.
@@ -81,7 +81,7 @@ impl<'a> RowReader<'a> {
     }
 
     fn opened(&mut self, number: usize) -> Result<&mut OpenFile, ReadError> {
-        /// Open files. A process may not open as many as there may be shards.
+        /// The number of open files. A process may not open as many as there may be shards.
         const MOST: usize = 128;
         if self.open.len() == MOST && !self.open.contains_key(&number) {
             self.open.clear();

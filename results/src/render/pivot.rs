@@ -156,7 +156,6 @@ fn section(axis: Axis, table: &Pivot) -> Section {
         .collect();
     let length = |text: &str| text.chars().count();
     let longest = |texts: &[String]| texts.iter().map(|text| length(text)).max().unwrap_or(0);
-    // The first column and the others.
     let widest = |at: usize| cells.iter().map(|line| length(&line[at].text)).max().unwrap_or(0);
     let with_values = longest(&names)
         + (0..values.len()).map(|at| widest(at).max(length(&values[at])) + 2).sum::<usize>();

@@ -9,7 +9,6 @@ use std::io::{self, Write};
 /// The width of a summary, in columns of a terminal.
 const WIDTH: usize = 100;
 
-/// The distance between two columns.
 const GAP: usize = 2;
 
 /// A summary is at most 100 columns wide. The fastest times of a pivot table have an asterisk.

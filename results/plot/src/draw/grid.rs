@@ -10,7 +10,7 @@ pub(crate) struct Grid<'a> {
     pub columns: usize,
     /// The minimum height of a row, in multiples of the font size.
     pub least_height: f64,
-    /// The name of the vertical axis, above the labels of the rows.
+    /// Drawn above the labels of the rows.
     pub name: Option<&'a str>,
 }
 

@@ -28,7 +28,6 @@ pub(super) fn width_of_names(figure: &Figure, page: f64, font: f64) -> f64 {
     (longest + (SAMPLE + GAP) * font).min(0.4 * page)
 }
 
-/// Draws the names of the curves in as many columns as fit between `left` and `right`.
 pub(super) fn names(
     scene: &mut Scene,
     figure: &Figure,

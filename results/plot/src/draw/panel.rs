@@ -17,24 +17,20 @@ use swapmeet_results::stats::distinct;
 pub(super) struct Frame {
     /// The left end of the panel, including labels.
     pub left: f64,
-    /// The upper end of the axes.
     pub top: f64,
     pub width: f64,
     pub height: f64,
     pub font: f64,
     /// The lines of the title, which is placed above the panel.
     pub title: Vec<String>,
-    /// The number of lines that the titles of the panel's row need.
     pub title_lines: usize,
 }
 
-/// The axes of a panel.
 pub(crate) struct Axes {
     pub x: Scale,
     pub y: Scale,
     pub x_ticks: Vec<Tick>,
     pub y_ticks: Vec<Tick>,
-    /// The lines of the label of the x axis.
     x_label: Vec<String>,
     /// Whether all points have the same x, so that the curves are placed next to each other.
     pub is_single: bool,
@@ -83,7 +79,7 @@ impl Frame {
             let (y, (left, right)) = (axes.y.at(reference.points[0].y), axes.x.ends);
             scene.line(vec![(left, y), (right, y)], GREY, 0.125 * self.font, REFERENCE_DASHES);
         }
-        // Markers and error bars are drawn above all lines.
+        // Markers and error bars are above all lines.
         let mut drawn: Vec<Position> = Vec::new();
         for (number, curve) in panel.curves.iter().enumerate() {
             for point in &curve.points {

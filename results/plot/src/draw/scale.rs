@@ -8,7 +8,6 @@ pub(crate) struct Scale {
     pub log: bool,
     pub low: f64,
     pub high: f64,
-    /// The positions of the beginning and the end of the axis on the page.
     pub ends: (f64, f64),
 }
 
@@ -31,7 +30,7 @@ impl Base {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
     pub value: f64,
-    /// The label; empty for a minor tick.
+    /// Empty for a minor tick.
     pub label: String,
 }
 
@@ -96,7 +95,7 @@ impl Scale {
         most_labels([1.0, 0.4], |gap| self.ticks(base, fits(gap), &text))
     }
 
-    /// Returns whether horizontal labels have at least the distance `gap`.
+    /// Whether horizontal labels have at least the distance `gap`.
     pub(crate) fn has_room(&self, ticks: &[Tick], size: f64, gap: f64) -> bool {
         let x = self.shortened(ticks, size);
         let half = |tick: &Tick| width(&tick.label, size) / 2.0;
@@ -188,7 +187,6 @@ impl Scale {
     /// Returns the choices of ticks, best first, as values with labels and values without. The
     /// former are 1, 2 or 5 times a power of ten, or powers of two, or have such a distance.
     fn choices(&self, base: Base) -> Vec<(Vec<f64>, Vec<f64>)> {
-        /// The largest step with several choices.
         const LARGE: i32 = 32;
         let mut choices: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
         if self.log {

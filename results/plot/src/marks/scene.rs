@@ -9,7 +9,6 @@ pub struct Colour(pub u8, pub u8, pub u8);
 
 pub(crate) const BLACK: Colour = Colour(0, 0, 0);
 pub(crate) const WHITE: Colour = Colour(255, 255, 255);
-/// The colour of frames and ticks.
 pub(crate) const GREY: Colour = Colour(0x88, 0x88, 0x88);
 pub(crate) const PALE: Colour = Colour(0xe4, 0xe4, 0xe4);
 
@@ -21,7 +20,6 @@ impl Colour {
     }
 }
 
-/// Parses a colour in the form `#RRGGBB`.
 impl std::str::FromStr for Colour {
     type Err = String;
 
@@ -52,11 +50,8 @@ pub(crate) struct ShapeStyle {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
-    /// The start of the first letter.
     Start,
-    /// The middle of the text.
     Middle,
-    /// The end of the last letter.
     End,
 }
 

@@ -31,7 +31,6 @@ fn mark(out: &mut String, mark: &Mark, dash: f64) {
             let (points, look) = (points.join(" "), attributes(look, dash));
             writeln!(out, "<{name} points=\"{points}\"{look}{}", end(name, hint.as_deref()))
         }
-        // A hint becomes the title of an element, which browsers show as a tooltip.
         Mark::Circle { centre: (x, y), radius, look, hint } => {
             let (x, y, r) = (number(*x), number(*y), number(*radius));
             writeln!(

@@ -29,13 +29,12 @@ const WIDE: &str = "860px";
 const NARROW: &str = "330px";
 
 pub(super) struct Figures {
-    /// The name by which links refer to the figures.
+    /// The target of links to the figures.
     pub(super) id: String,
     pub(super) heading: String,
     visible: Vec<Framed>,
     /// Notes that name what the figures do not show.
     notes: BTreeSet<String>,
-    /// The figures that a reader can open.
     others: Vec<Framed>,
 }
 
@@ -57,7 +56,6 @@ impl Figures {
 struct Framed {
     number: usize,
     caption: String,
-    /// The number of panels or maps.
     panels: usize,
     figure: Box<dyn Drawable>,
 }

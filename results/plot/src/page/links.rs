@@ -5,7 +5,7 @@ use swapmeet_results::escaped;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// The path of the page, relative to the folder of the report.
+    /// Relative to the folder of the report.
     pub path: String,
     pub title: String,
 }

@@ -52,7 +52,6 @@ fn algorithm_name(spec: &str) -> &str {
     spec.split(':').next().unwrap_or(spec)
 }
 
-/// Writes the distinct commands that reproduce the rows.
 pub(super) fn write_commands(rows: &ComparedRows, out: &mut dyn Write) -> io::Result<()> {
     // Equal hashes with a random key mean equal commands, of which there are far fewer than 2^32.
     // The texts would need several times the memory.

@@ -6,7 +6,6 @@ use swapmeet_results::analysis::{Axis, Factors, Overview, Place, Standing, WonRa
 use swapmeet_results::units::{count, number};
 use swapmeet_results::{escaped, grouped, html_table};
 
-/// The most places ([`Place`]) that are named for an algorithm.
 const MOST_PLACES: usize = 4;
 
 /// Returns a section for each collective, machine and model.
