@@ -155,7 +155,6 @@ impl Shared {
         next
     }
 
-    /// Returns the plugin files of the next group in the queue.
     fn next_plugins(&self) -> Option<Vec<&Path>> {
         let first = self.queue().groups.front()?.start;
         Some(self.cases[first].plugin_files())

@@ -203,7 +203,6 @@ impl Case {
         unit_bytes(&self.workload)
     }
 
-    /// Returns the job of the case itself.
     pub fn job(&self) -> Job {
         let (algorithm, workload) = (Arc::clone(&self.algorithm), Arc::clone(&self.workload));
         Job { algorithm, workload }

@@ -11,9 +11,7 @@ pub struct Config {
     /// Plugin directories. They are searched after the directories that the command line names.
     pub plugin_dirs: Vec<PathBuf>,
     pub machine: Option<Text>,
-    /// The default theme of the dashboard.
     pub theme: Option<Text>,
-    /// The first view of the dashboard.
     pub view: Option<Text>,
     /// The columns of values in the table of the dashboard; empty for all of them.
     pub columns: Vec<Text>,

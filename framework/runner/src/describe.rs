@@ -27,7 +27,7 @@ use swapmeet_results::atomic_file;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PluginReader {
-    /// This process, which should run plugins anyway.
+    /// In this process, which should run plugins anyway.
     InProcess,
     Child {
         /// A program that calls [`serve`], whose options and the file are appended to these

@@ -19,7 +19,6 @@ use std::time::Duration;
 use swapmeet_results::{Record, Status};
 use swapmeet_workloads::file;
 
-/// Maximum number of idle workers of a dispatcher.
 const MOST_IDLE: usize = 4;
 
 /// Maximum memory of an idle worker in bytes. A memory limit counts only the worker that runs a

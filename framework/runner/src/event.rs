@@ -11,16 +11,15 @@ use swapmeet_results::Record;
 /// the identity of the case.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum CaseEvent<R = Box<Record>> {
-    /// A worker has begun to run these cases, which share a schedule.
+    /// The cases share a schedule.
     #[serde(skip)]
     Started {
         cases: Range<usize>,
     },
-    /// Progress of the schedule that is being planned.
     Progress {
         /// The first of the cases that share the schedule.
         case: usize,
-        /// Number of steps so far in which messages were sent; 0 if planning or pricing begins.
+        /// The steps so far in which messages were sent; 0 if planning or pricing begins.
         steps: u64,
         messages: u64,
     },

@@ -15,7 +15,7 @@ use swapmeet_core::text::escaped;
 use swapmeet_results::{quoted, units};
 use toml::Spanned;
 
-/// An experiment, whose specs have not been parsed.
+/// The specs have not been parsed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Experiment {
@@ -45,17 +45,17 @@ pub struct Experiment {
     pub optimum: bool,
     #[serde(rename = "machine", with = "own_machines", skip_serializing_if = "Vec::is_empty")]
     pub own_machines: Vec<OwnMachine>,
-    /// The `case` tables of the file. If there are any, only their combinations are run.
+    /// If there are any, only the combinations of these tables are run.
     #[serde(
         rename = "case",
         deserialize_with = "case_tables",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub case_tables: Vec<CaseTable>,
-    /// The `exclude` tables of the file. Their combinations are not run.
+    /// Combinations that are not run.
     #[serde(deserialize_with = "case_tables", skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<CaseTable>,
-    /// The `together` tables of the file: jobs that run at the same time.
+    /// Jobs that run at the same time.
     #[serde(deserialize_with = "together_tables", skip_serializing_if = "Vec::is_empty")]
     pub together: Vec<TogetherTable>,
     /// The jobs of `--beside`, which run at the same time as each case of the lists. This is not a
@@ -122,7 +122,6 @@ pub struct OwnMachine {
     pub name: Text,
     /// The machine whose parameters apply unless `parameters` changes them.
     pub base: Option<Text>,
-    /// Parameters that differ from the base machine, with their values.
     pub parameters: Vec<(Text, Text)>,
 }
 

@@ -11,7 +11,7 @@ use swapmeet_core::cost::model::ModelKind;
 
 #[derive(Debug, Default)]
 pub struct Forecast {
-    /// Estimated cost per case; 0 after the case has ended.
+    /// Estimates; 0 after the case has ended.
     costs: Vec<f64>,
     cases: usize,
     open: f64,

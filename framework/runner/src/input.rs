@@ -13,7 +13,6 @@ pub struct Text {
 pub struct Place {
     pub source: String,
     pub content: std::sync::Arc<str>,
-    /// Byte range of the text in `content`.
     pub span: Range<usize>,
     pub is_file: bool,
 }

@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryLimit {
-    /// A limit that cannot be raised.
     Fixed(u64),
-    /// A limit that the parent can double once with [`double_memory_of`].
+    /// The parent can double this limit once with [`double_memory_of`].
     Doubling(u64),
 }
 

@@ -49,7 +49,7 @@ pub(crate) fn has_optimum(row: &Record) -> bool {
     row.optimum_us.is_some() || row.note.contains(UNKNOWN)
 }
 
-/// Returns whether a row should contain an optimum but does not.
+/// The row should contain an optimum but does not.
 pub fn lacks(case: &Case, row: &Record) -> bool {
     let has_links = || case.machine.network_rates().is_some();
     case.optima.is_some() && row.status == Status::Ok && !has_optimum(row) && has_links()

@@ -33,7 +33,6 @@ pub enum PluginError {
     /// The entry function returned null, or a pointer to something other than a plugin's table.
     #[error("{path}: not a swapmeet plugin: {what}")]
     BadTable { path: PathBuf, what: String },
-    /// The plugin was built for another major version of the ABI.
     #[error(
         "{path}: built for plugin ABI {major}.{minor}, but this program supports {SWM_ABI_MAJOR}.{SWM_ABI_MINOR}: rebuild the plugin with a header or SDK of version {SWM_ABI_MAJOR}.x"
     )]
@@ -115,7 +114,7 @@ pub struct Build {
 pub struct Param {
     pub key: String,
     pub kind: ParamKind,
-    /// The default value; empty if it depends on the problem.
+    /// Empty if the value depends on the problem.
     pub default: String,
     /// The meaning and the valid values of the parameter, for help texts.
     pub help: String,
@@ -123,11 +122,11 @@ pub struct Param {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ParamKind {
-    /// Any text. Kinds of parameters that later ABI versions add are treated as this kind.
+    /// Kinds of parameters that later ABI versions add are treated as this kind.
     Text,
     Number,
     Choice(Vec<String>),
-    /// The path of a file that the algorithm reads, whose digest is in the row.
+    /// The row has the digest of the file.
     File,
 }
 

@@ -43,7 +43,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// All plugins that were found, and an index of their algorithms by name.
+/// The plugins that were found, and an index of their algorithms by name.
 #[derive(Debug, Default)]
 pub struct Registry {
     plugins: Vec<Plugin>,

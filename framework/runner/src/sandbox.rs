@@ -13,7 +13,6 @@ pub const NO_SANDBOX: &str = "--no-sandbox";
 /// The environment variable that makes the sandbox report the system calls that it refuses.
 pub const TRACE: &str = "SWAPMEET_SANDBOX_TRACE";
 
-/// The beginning of a report about a refused system call.
 pub const REFUSED: &str = "sandbox: refused system call ";
 
 /// The restrictions that the kernel enforces on a process in the sandbox.

@@ -8,7 +8,7 @@ use swapmeet_results::Record;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScheduleProgress {
-    /// Number of steps so far in which messages were sent.
+    /// Steps so far in which messages were sent.
     pub steps: u64,
     messages: u64,
     at: Duration,
@@ -36,14 +36,14 @@ impl ScheduleProgress {
         if self.steps == 0 {
             return String::new();
         }
-        // `of` was measured in another case and may be wrong for this case.
+        // The number `of` was measured in another case and may be wrong for this case.
         let of =
             of.filter(|of| *of >= self.steps).map(|of| format!(" of {of}")).unwrap_or_default();
         format!("step {}{of}, {} messages/s", self.steps, short(self.rate))
     }
 }
 
-/// At most three significant characters and a unit prefix.
+/// Has at most three significant characters and a unit prefix.
 fn short(number: f64) -> String {
     let units = ["", " k", " M", " G", " T", " P"];
     let thousands = units.iter().scan(number, |left, unit| {

@@ -34,7 +34,7 @@ pub enum Pricing {
     /// Cases have no bounds and no times, except the total time 0, which every verified row must
     /// have.
     Off,
-    /// While the schedule is planned.
+    /// Cases are priced while the schedule is planned.
     Together,
     /// While the schedule is planned, except cases whose pricing takes far longer than all others
     /// together. Each of these is planned again and priced alone.

@@ -124,7 +124,7 @@ mod time_bits {
 pub struct Matrix {
     /// The number of ranks in a group.
     pub bucket: u64,
-    /// Rows are senders, columns are receivers.
+    /// Rows are senders, and columns are receivers.
     #[serde(rename = "matrix")]
     pub cells: Vec<Vec<u64>>,
 }
@@ -133,7 +133,6 @@ pub struct Matrix {
 pub enum RecordPart {
     /// The number of links of the network. Only sent if the loads of links are recorded.
     Links(u64),
-    /// The number of bytes of a unit of load.
     Unit(u64),
     Phase(String),
     Step(StepRecord),
@@ -153,9 +152,9 @@ pub enum RecordPart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FrameSelection {
     None,
-    /// Only the amount of data in nodes, up to a maximum total size.
+    /// The amount of data in nodes, up to a maximum total size.
     Held,
-    /// Only the messages, up to a maximum total size.
+    /// The messages, up to a maximum total size.
     Messages,
     /// Whole frames from this step (counted from 0) on, up to a maximum total size.
     From(usize),

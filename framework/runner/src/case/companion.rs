@@ -27,7 +27,6 @@ const START: &str = "start_us=";
 const LATEST_US: f64 = 86_400e6;
 
 impl Job {
-    /// Returns the digests of the files that the job names.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = &InputDigest> {
         self.workload.inputs().chain(&self.algorithm.inputs)
     }
@@ -109,7 +108,6 @@ pub(crate) fn parse_workload(text: &Text) -> Result<Workload, InputError> {
     }
 }
 
-/// Rounds a time in µs to a millionth of a microsecond, as rows have it.
 fn rounded(us: f64) -> f64 {
     // The sum avoids a negative zero.
     (us * 1e6).round() / 1e6 + 0.0
@@ -145,7 +143,6 @@ pub(super) fn from_first_start(
     (jobs, index.unwrap_or_else(|| unreachable!("the list contains the own job")))
 }
 
-/// Returns the text of the column `together`.
 pub(crate) fn column(companions: &[Companion]) -> String {
     companions.iter().map(ToString::to_string).collect::<Vec<_>>().join(SEPARATOR)
 }

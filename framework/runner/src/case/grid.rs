@@ -48,16 +48,14 @@ pub struct CaseGrid {
     unused: Vec<(&'static str, String)>,
     /// The jobs that run at the same time as each case of the lists (`--beside`).
     beside: Vec<Companion>,
-    /// The cases of the `together` tables.
     together: Vec<TogetherCase>,
 }
 
-/// A case of a `together` table, which is one of several jobs.
+/// One of several jobs that run together.
 #[derive(Debug, Clone)]
 struct TogetherCase {
     networks: Arc<Networks>,
     jobs: Arc<[Companion]>,
-    /// The index of the case among the jobs.
     own: usize,
     machine: LoadedMachine,
     repetition: u32,
@@ -309,7 +307,7 @@ impl CaseGrid {
             .chain(self.together.iter().flat_map(|case| &case.machine.1))
     }
 
-    /// Returns the jobs that run together with others, besides those of the lists.
+    /// Besides those of the lists.
     fn jobs_together(&self) -> impl Iterator<Item = &Companion> {
         let of_tables = self.together.iter().filter(|case| case.own == 0);
         self.beside.iter().chain(of_tables.flat_map(|case| &*case.jobs))

@@ -577,7 +577,6 @@ impl LinkTable {
         Ok(Self { first, links: listed.into_iter().map(|(_, link)| link).collect() })
     }
 
-    /// `None` if the topology has no vertex with this number.
     fn of_vertex(&self, vertex: u64) -> Option<&[SwmLink]> {
         let vertex = usize::try_from(vertex).ok()?;
         let end = *self.first.get(vertex.checked_add(1)?)?;

@@ -28,7 +28,7 @@ const SLICE: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone, Copy)]
 pub struct ChildLimits {
-    /// The time limit in messages about timeouts.
+    /// The limit in messages about timeouts.
     pub time: Duration,
     /// The time after which the child is killed, from its start or `Child::restart_clock` on.
     pub kill_after: Duration,
@@ -36,7 +36,6 @@ pub struct ChildLimits {
     pub pricing: Duration,
     /// The child's limit on its address space in bytes, for error messages.
     pub memory: u64,
-    /// Maximum length of a message in bytes.
     pub message_bytes: usize,
 }
 
@@ -50,7 +49,6 @@ impl ChildLimits {
     }
 }
 
-/// The pipes for the output of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputPipes {
     Joined,
@@ -189,7 +187,7 @@ impl Child {
         Self { process, socket, lines, outputs, shared, threads, limits, run_time, priced_before }
     }
 
-    /// Returns the number of the process, or 0 for a thread.
+    /// Returns 0 for a thread.
     pub fn id(&self) -> u32 {
         match &self.process {
             Running::Process(process) => process.id(),

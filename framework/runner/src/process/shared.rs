@@ -55,7 +55,6 @@ impl SharedNumbers {
     }
 }
 
-/// Returns a text with the number of a step. It is empty for step 0.
 pub(crate) fn in_step(step: u64) -> String {
     if step == 0 { String::new() } else { format!("; it was in step {step}") }
 }

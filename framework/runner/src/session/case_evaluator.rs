@@ -32,7 +32,7 @@ pub(super) enum State {
     Listening,
     SetAside,
     TimedOut,
-    /// An assertion failed in the evaluator, as this text describes. The other cases continue.
+    /// An assertion failed in this evaluator. The other cases continue.
     Failed(String),
 }
 
@@ -41,7 +41,6 @@ pub(super) struct CaseEvaluator<'a> {
     plan: &'a SharedPlan,
     pub can_pause: bool,
     pub state: State,
-    /// Total run time of this evaluator.
     pub spent: Duration,
 }
 

@@ -30,7 +30,6 @@ pub(super) fn is_merged(case: &Case) -> bool {
     !case.companions.is_empty() || case.workload.has_unequal_communicators(&case.topology)
 }
 
-/// A job after its schedules have been planned.
 struct PlannedJob {
     planned: Planned,
     /// The bytes of a unit of the totals in `planned`.

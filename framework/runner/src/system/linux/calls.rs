@@ -245,7 +245,7 @@ fn apply(
     let program: BpfProgram = filter.try_into().map_err(seccompiler::Error::Backend)?;
     match seccompiler::apply_filter(&program) {
         Ok(()) => Ok(true),
-        // The kernel does not support filters.
+        // This kernel does not support filters.
         Err(seccompiler::Error::Prctl(e) | seccompiler::Error::Seccomp(e))
             if matches!(e.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) =>
         {
