@@ -242,7 +242,6 @@ pub(crate) struct Overwrite {
     pub force: bool,
 }
 
-/// Parses a memory limit.
 fn memory(text: &str) -> Result<u64, String> {
     /// The minimum memory limit. With less, not even plugins can be loaded.
     const LEAST: u64 = 64 << 20;

@@ -16,7 +16,6 @@ use swapmeet_runner::registry::Registry;
 use swapmeet_workloads::{digest, file};
 use tempfile::TempDir;
 
-/// The file of the rows in a bundle.
 pub(crate) const ROWS: &str = "rows.csv";
 /// The folder of the other files in a bundle, or beside any other file of rows.
 const INPUTS: &str = "inputs";

@@ -52,7 +52,6 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Prints the times of pairs of jobs together and one after the other.
 fn overlap(args: &CompareArgs) -> Result<ExitStatus, Failure> {
     let rows = result_files::rows(&args.files)?;
     let Overlaps { pairs, missing, larger } = overlaps(&rows);

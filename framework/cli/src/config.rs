@@ -30,7 +30,6 @@ fn user_folder() -> Option<PathBuf> {
 }
 
 fn of(path: &Path, owner: Owner<'_>) -> Result<Config, Failure> {
-    /// The maximum number of bytes of a configuration file.
     const LONGEST: u64 = 1 << 16;
     if matches!(std::fs::metadata(path), Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
     {

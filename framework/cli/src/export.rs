@@ -220,7 +220,6 @@ fn measured(case: &Case, record: &Record) -> Vec<(&'static str, String)> {
     columns().zip(row.fields().collect::<Vec<_>>()).map(figure).collect()
 }
 
-/// The destination of an export.
 enum Place {
     /// The path of the file, or `-`, and its name in the staging folder.
     File(PathBuf, &'static str),

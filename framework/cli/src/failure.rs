@@ -10,19 +10,17 @@ use swapmeet_core::text::shortened;
 use swapmeet_results::Record;
 use swapmeet_runner::input::InputError;
 
-/// The exit status of the program.
 pub(crate) type ExitStatus = u8;
 
-/// The exit status if every case ran or is unsupported.
+/// Every case ran or is unsupported.
 pub(crate) const SUCCESS: ExitStatus = 0;
-/// The exit status if a case was invalid, crashed, timed out or failed.
+/// A case was invalid, crashed, timed out or failed.
 pub(crate) const SOME_FAILED: ExitStatus = 1;
-/// The exit status after wrong usage or wrong input.
+/// The usage or the input was wrong.
 pub(crate) const BAD_INPUT: ExitStatus = 2;
-/// The exit status after Ctrl-C. The output file contains all finished rows.
+/// Ctrl-C. The output file contains all finished rows.
 pub(crate) const INTERRUPTED: ExitStatus = 130;
 
-/// A reason for ending the program early.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// An error at a known position of the input.

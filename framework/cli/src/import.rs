@@ -15,7 +15,6 @@ use swapmeet_runner::topology;
 use swapmeet_workloads::file::{read_bounded, read_regular};
 
 pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, Failure> {
-    /// The maximum number of bytes of a measurement file.
     const LONGEST: u64 = 256 << 20;
     // The name becomes a part of the column `machine`, in which commas and colons have a meaning.
     check_text("--name", &args.name)?;
@@ -74,7 +73,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, Failure> {
             rows.push(row);
         }
     }
-    // After all files have been read without error.
+    // The rows are written after all files have been read without error.
     output::file(&args.out, |out| {
         let mut sink = CsvSink::new(out);
         rows.iter().try_for_each(|row| sink.record(row))?;

@@ -101,7 +101,6 @@ pub fn worker_in_thread() -> Workers {
     Workers { kind: WorkerKind::Threads(OBSERVERS), jobs: 1, memory_limit: u64::MAX }
 }
 
-/// Makes the settings that apply to the whole process.
 fn prepare() {
     static PREPARED: Once = Once::new();
     PREPARED.call_once(|| {

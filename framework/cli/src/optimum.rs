@@ -101,10 +101,9 @@ fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> 
 
 struct Setting {
     task: Task,
-    /// The bytes of a unit of load: the block size if blocks are counted, otherwise 1.
+    /// The block size if blocks are counted, otherwise 1.
     unit_bytes: f64,
     machine: Arc<Machine>,
-    /// The name of the problem in messages to the user.
     name: String,
 }
 

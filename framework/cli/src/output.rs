@@ -104,7 +104,6 @@ impl Write for Interruptible<'_> {
     }
 }
 
-/// Writes a text to a file, or to standard output if the path is `-`.
 pub(crate) fn text(path: &Path, text: &str) -> Result<(), Failure> {
     file(path, |out| out.write_all(text.as_bytes()))
 }

@@ -224,7 +224,7 @@ fn compile_program(folder: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// `None` after an interrupt.
+/// Returns `None` after an interrupt.
 fn measure_case(
     plan: &Plan,
     case: &Case,

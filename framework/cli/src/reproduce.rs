@@ -64,7 +64,6 @@ struct Tables {
     section: String,
 }
 
-/// A message from the child process to the parent process.
 #[derive(Serialize, Deserialize)]
 enum Message {
     /// The child process begins to make a schedule of this algorithm and topology.

@@ -125,7 +125,6 @@ pub(crate) fn run(
 /// Prints entries of the experiment's lists that no case uses. Tables of cases replace the product
 /// of the lists, so an experiment may unintentionally run only a part of it.
 fn report_unused(args: &CaseArgs, all: &CaseGrid) {
-    /// The maximum number of entries that the remark lists.
     const MOST: usize = 4;
     let unused = all.unused();
     if args.quiet || unused.is_empty() {
@@ -315,7 +314,6 @@ pub(crate) fn no_worker_left(reason: &str, cases: usize) -> Failure {
     ))
 }
 
-/// The maximum number of log lines from plugins that a run prints.
 const MOST_LINES: u64 = 1000;
 
 /// Converts the events of workers to rows and updates of the progress display.

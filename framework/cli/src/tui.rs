@@ -119,7 +119,6 @@ fn theme(appearance: &AppearanceArgs) -> Result<Theme, Failure> {
     Ok(if of_environment.has_colours() { own } else { of_environment })
 }
 
-/// Shows the dashboard for `run --tui`.
 pub(crate) fn watch(args: &RunArgs) -> Result<ExitStatus, Failure> {
     if args.format.is_some() {
         return Err(Failure::Usage(

@@ -199,7 +199,6 @@ pub(crate) fn with_kinds_of_flag(mut error: Error) -> Error {
     error
 }
 
-/// Parses the names of two different axes.
 fn axes(text: &str) -> Result<(String, String), String> {
     let axes = text.split_once(',').filter(|(x, y)| !y.contains(',') && x != y);
     let (x, y) = axes.ok_or("expected two names such as block_bytes,topology or tokens,skew")?;

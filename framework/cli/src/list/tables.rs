@@ -102,7 +102,6 @@ fn shortened(text: &str, most: usize) -> String {
     format!("{}...", words.trim_end_matches([',', ';', ':', '.', ' ']))
 }
 
-/// Returns one line per algorithm of the list, below the titles of the groups.
 fn algorithms(list: &List, registry: &Registry) -> String {
     // The user may have requested only the algorithms of one collective.
     let mut selected = in_groups(registry);

@@ -15,7 +15,7 @@ pub(super) struct Answer {
     pub optimum: Optimum,
     /// The requested width of the interval that contains the optimum, divided by its lower end.
     pub wanted_gap: f64,
-    /// The lower end, plus the start-ups and latencies that every schedule has, in µs.
+    /// Includes the start-ups and latencies that every schedule has.
     pub optimum_us: f64,
     /// The duration of the search for the optimum, in seconds.
     pub seconds: f64,
@@ -66,7 +66,7 @@ impl Answer {
         self.schedule.as_ref().map_or(self.optimum.upper_us, |(_, us)| *us)
     }
 
-    /// Returns the width of the interval, divided by its lower end.
+    /// The width of the interval, divided by its lower end.
     fn gap(&self) -> f64 {
         match &self.schedule {
             Some((_, us)) if self.optimum.lower_us > 0.0 => us / self.optimum.lower_us - 1.0,
@@ -180,7 +180,6 @@ impl Answer {
     }
 
     fn bottleneck(&self) -> String {
-        /// The maximum number of links that the text lists.
         const NAMED: usize = 12;
         let network = &self.optimum.certificate.network;
         match &self.optimum.bottleneck {

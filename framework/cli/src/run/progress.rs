@@ -13,7 +13,7 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::forecast::Forecast;
 use swapmeet_runner::schedule_progress::{ScheduleProgress, StepCounts};
 
-/// The progress display. It shows nothing if the user disables it.
+/// Shows nothing if the user disables it.
 pub(super) struct Progress {
     shown: Shown,
     done: u64,
@@ -29,7 +29,7 @@ enum Shown {
     Quiet,
     /// A line of text at regular intervals.
     Lines {
-        /// The time at which the last line was printed, measured from the start of the run.
+        /// The time of the last line, since the start of the run.
         last: Duration,
     },
     /// A bar for the whole run, and a line for each schedule in progress.
@@ -45,9 +45,8 @@ const BETWEEN_CASES: Duration = Duration::from_secs(10);
 const WITHIN_CASES: Duration = Duration::from_secs(30);
 
 struct Running {
-    /// The line of the schedule, on a terminal.
     bar: Option<ProgressBar>,
-    /// The time at which the schedule was started, measured from the start of the run.
+    /// Since the start of the run.
     since: Duration,
     what: String,
     pace: ScheduleProgress,

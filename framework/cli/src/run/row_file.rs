@@ -106,7 +106,6 @@ impl Disk {
         Ok(Self { requests: Some(requests), failed, thread: Some(thread) })
     }
 
-    /// Requests a sync. Errors if an earlier sync failed.
     fn request_sync(&self) -> io::Result<()> {
         if let Some(error) = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);

@@ -28,7 +28,6 @@ use swapmeet_runner::plan_group::plan_groups;
 pub(crate) struct Rows {
     destination: Destination,
     waiting: ReorderBuffer,
-    /// The number of rows that this run has received.
     received: usize,
     /// Whether the rows of a file are in the order of their cases so far.
     in_order: bool,

@@ -207,7 +207,7 @@ impl<W: Write> Json<W> {
     }
 
     fn sent(&mut self, sent: &Sent<'_>) {
-        // Even if the user has not selected that send.
+        // The layout is written even if the user has not selected that send.
         self.lay_out(sent);
         let share = self.share.take();
         match self.communicators.clone() {
@@ -263,7 +263,7 @@ impl<W: Write> Json<W> {
         if !path.is_empty() && network.bandwidths().is_some() {
             event.set("bandwidths", list(&bandwidths).as_str());
         }
-        // Bytes per destination, or sets of blocks.
+        // Lists the bytes per destination, or sets of blocks.
         if share.is_none() || self.omitted.contents {
             let boxes = if self.omitted.contents { &[][..] } else { &sent.boxes[..] };
             push_list(event.key("blocks"), boxes, |text, bits| {
@@ -325,7 +325,6 @@ struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    /// Writes a key. The caller appends the value to the returned text.
     fn key(&mut self, key: &str) -> &mut String {
         let begin = if std::mem::replace(&mut self.is_empty, false) { "{\"" } else { ",\"" };
         self.text.push_str(begin);

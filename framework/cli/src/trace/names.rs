@@ -87,7 +87,6 @@ fn coordinates(node: u64, radices: &[u64]) -> Vec<u64> {
     radices.iter().enumerate().map(|(axis, radix)| node / stride(axis) % radix).collect()
 }
 
-/// Returns the name of a node. `radices` are the side lengths of the machine.
 pub(super) fn name(node: u64, radices: &[u64]) -> String {
     let c: Vec<String> = coordinates(node, radices).iter().map(u64::to_string).collect();
     if c.len() == 1 { c.join(",") } else { format!("({})", c.join(",")) }

@@ -21,14 +21,13 @@ const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = concat!(include_str!("page/schedule.js"), include_str!("page/player.js"));
 
-/// The maximum size of the page in bytes.
 pub(crate) const MOST_BYTES: u64 = 5_000_000;
 /// The maximum size of the events of a schedule in bytes, before compression.
 const MOST_EVENT_BYTES: usize = 32 << 20;
 /// The maximum number of schedules, which are shown side by side.
 const MOST_SCHEDULES: usize = 2;
 
-/// The maximum number of nodes of a network that is drawn. Larger networks are shown as a matrix.
+/// Larger networks are shown as a matrix.
 const MOST_NODES: u64 = 256;
 
 struct Schedule {
@@ -39,7 +38,6 @@ struct Schedule {
     before: String,
     /// The JSON text after the events: the end of the JSON format, and the other data of the page.
     after: String,
-    /// The number of recorded steps.
     steps: usize,
 }
 
@@ -95,7 +93,7 @@ pub(crate) fn title_of(page: &str) -> Option<String> {
     Some(characters.iter().fold(title.to_owned(), |text, (name, c)| text.replace(name, c)))
 }
 
-/// `None` after an interrupt.
+/// Returns `None` after an interrupt.
 fn schedule(args: &TraceArgs, case: &Case) -> Result<Option<Schedule>, Failure> {
     let request = RecordRequest {
         frames: match case.topology.nodes() <= MOST_NODES {
@@ -138,7 +136,7 @@ fn schedule(args: &TraceArgs, case: &Case) -> Result<Option<Schedule>, Failure> 
     Ok(Some(Schedule { record: row, events, before, after, steps }))
 }
 
-/// In the names of the page.
+/// Returns the steps, in the names of the page.
 fn steps(record: &ScheduleRecord) -> Vec<Value> {
     let object = |(at, step): (usize, &StepRecord)| {
         let mut object = json!({
@@ -162,7 +160,7 @@ fn steps(record: &ScheduleRecord) -> Vec<Value> {
     record.steps.iter().enumerate().map(object).collect()
 }
 
-/// `None` if there are too many nodes.
+/// Returns `None` if there are too many nodes.
 fn drawing(topology: &Network) -> Option<Value> {
     if topology.nodes() > MOST_NODES {
         return None;

@@ -53,7 +53,7 @@ pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Fail
     Ok(SUCCESS)
 }
 
-/// Those of a track are in the order of time.
+/// The events of a track are in the order of time.
 #[derive(Default)]
 struct Events(String);
 
@@ -107,7 +107,6 @@ impl Events {
 
 /// The time of a rank, or of all ranks, in consecutive steps.
 struct Slice {
-    /// The indices of the first and of the last step.
     steps: [usize; 2],
     from: f64,
     to: f64,
@@ -120,7 +119,6 @@ struct Slice {
     received: Vec<u64>,
 }
 
-/// Returns the slice of a step in the track of steps.
 fn slice_of_step(record: &ScheduleRecord, step: usize) -> Slice {
     let ends = record.ends();
     let from = step.checked_sub(1).map_or(0.0, |before| ends[before]);
@@ -136,7 +134,6 @@ fn slice_of_step(record: &ScheduleRecord, step: usize) -> Slice {
     }
 }
 
-/// Returns the slice of a rank that contains a step.
 fn slice_of_rank(record: &ScheduleRecord, rank: u64, step: usize) -> Option<Slice> {
     let Some(ranks) = &record.ranks else {
         return Some(Slice { times: Times::default(), ..slice_of_step(record, step) });

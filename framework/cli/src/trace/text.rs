@@ -23,7 +23,6 @@ pub(super) struct Text<W: Write> {
     phase: Option<String>,
     /// Rearrangements since the last step, printed below the heading of the next one.
     rearrangements: u32,
-    /// Whether any printed node is virtual ([`Names::is_virtual`]).
     has_virtual: bool,
     /// The messages of the current step with its number, until its heading is printed.
     lines: Vec<(u64, String)>,
@@ -59,7 +58,7 @@ impl<W: Write> Text<W> {
         drop(writeln!(self.out, "{text}"));
     }
 
-    /// The step ended because of an error.
+    /// Called if the step ended because of an error.
     fn put_unfinished(&mut self) {
         if !self.lines.is_empty() {
             self.put_phase();

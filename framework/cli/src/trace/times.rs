@@ -19,7 +19,7 @@ pub(super) fn ranks(only: Option<u64>) -> RankSelection {
     RankSelection { only, max_entries: MOST }
 }
 
-/// Errors unless there is exactly one case and its machine model has separate times for each rank.
+/// Requires exactly one case, and a machine model with separate times for each rank.
 pub(super) fn check_available(cases: &[Case]) -> Result<(), Failure> {
     if cases.len() > 1 {
         return Err(Failure::Usage(format!(
