@@ -16,7 +16,6 @@ pub enum CurveAxis {
     Variation,
 }
 
-/// A spec, and its arguments that have not been read yet.
 pub(crate) struct Args<'a> {
     pub spec: &'a Spec,
     unread: Vec<&'a Arg>,

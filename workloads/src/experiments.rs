@@ -7,7 +7,6 @@ pub struct ShippedExperiment {
 }
 
 impl ShippedExperiment {
-    /// Returns the comment at the start of the file.
     pub fn about(&self) -> String {
         about(self.text)
     }

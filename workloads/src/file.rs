@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use swapmeet_core::spec::format_size;
 
-/// The maximum number of bytes of a file. Some kinds of files have lower limits.
+/// Some kinds of files have lower limits.
 pub const MAX_BYTES: u64 = 512 << 20;
 
 /// Reads a regular file of at most `most` bytes, because worker processes read it again. `expected`

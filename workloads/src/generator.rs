@@ -76,7 +76,7 @@ pub fn generators(collective: &CollectiveKind) -> impl Iterator<Item = &'static 
 }
 
 pub(crate) trait Pattern: fmt::Debug + Send + Sync {
-    /// Arguments with default values are left out.
+    /// Leaves out arguments with default values.
     fn arguments(&self) -> Vec<(&'static str, String)>;
 
     /// Returns the number of bytes of each block; `None` if blocks differ in size.
@@ -112,7 +112,6 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Returns the number of repetitions if each has separate sizes ([`Pattern::replicate`]).
     fn replicates(&self) -> Option<u32> {
         None
     }

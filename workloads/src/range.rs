@@ -45,7 +45,6 @@ pub fn expand(text: &str) -> Result<Vec<String>, SpecError> {
 
 /// Writes a number of a range: a size with its unit, and a count without one.
 fn written(arg: &Arg, number: u64) -> String {
-    /// The keys whose values are sizes.
     const SIZES: [&str; 5] = [WORD, "bytes", "max", "mean", "rest"];
     let is_size = SIZES.contains(&arg.key().unwrap_or(WORD));
     if is_size { format_size(number) } else { number.to_string() }

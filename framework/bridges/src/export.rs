@@ -191,7 +191,6 @@ pub struct Step {
     pub reduced: BTreeMap<u64, u64>,
 }
 
-/// A flow of background traffic, with its route as in [`Part`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Flow {
     pub from: u64,

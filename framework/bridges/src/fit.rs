@@ -30,7 +30,6 @@ impl Sample {
     }
 }
 
-/// An estimated value with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     pub value: f64,

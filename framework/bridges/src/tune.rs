@@ -320,7 +320,6 @@ impl Library {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Algorithm {
     collective: &'static str,
-    /// This project's name of the algorithm, without parameters.
     ours: &'static str,
     name: &'static str,
     /// The library's number of the algorithm; 0 if it has none.
@@ -351,7 +350,7 @@ enum Parameter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
     algorithm: Algorithm,
-    /// The number of bytes of a segment; 0 if messages are not divided.
+    /// 0 if messages are not divided.
     segment_bytes: u64,
     /// The maximum number of messages in flight; 0 if there is no limit.
     max_requests: u64,

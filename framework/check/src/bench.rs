@@ -15,7 +15,6 @@ use swapmeet_runner::sandbox::{NO_SANDBOX, REFUSED, TRACE};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     pub time: Duration,
-    /// Memory limit of the process, in bytes.
     pub memory: u64,
 }
 

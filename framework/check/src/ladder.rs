@@ -19,13 +19,11 @@ pub fn ladder() -> Vec<&'static str> {
 }
 
 const SMALL: &[&str] = &[
-    // One node.
     "fully-connected:1",
     "ring:1",
     "torus:1x1",
     "mesh:1x1",
     "hypercube:0",
-    // Two nodes.
     "fully-connected:2",
     "ring:2",
     "torus:1x2",

@@ -17,7 +17,7 @@ pub struct Finding {
     /// The name of the test: `tables`, `delivers`, `symmetry`, `repeats`, `ports`, `time`,
     /// `memory`, `survives`, `quiet`, `defaults`, etc.
     pub test: &'static str,
-    /// The algorithm; empty if the finding is about the plugin as a whole.
+    /// Empty if the finding is about the plugin as a whole.
     pub algorithm: String,
     /// The topology, and the property in which the case differs from the plain one.
     pub place: String,

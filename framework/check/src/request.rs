@@ -129,11 +129,11 @@ pub struct RunResult {
     /// Two plans, and two on two threads at the same time, by [`Request::Run`], or one by
     /// [`Request::RunOnce`].
     pub plans: Vec<Plan>,
-    /// Run time of the first plan in milliseconds, including the time of the host.
+    /// The run time of the first plan in milliseconds, including the time of the host.
     pub ms: f64,
     /// The result for a declared symmetry, if there are few nodes.
     pub symmetry: Option<Symmetry>,
-    /// Growth of the peak memory in bytes during the first plan, if the system reports it.
+    /// The growth of the peak memory in bytes during the first plan, if the system reports it.
     pub bytes: Option<u64>,
 }
 
@@ -150,7 +150,6 @@ pub struct About {
     pub name: String,
     pub version: String,
     pub licence: String,
-    /// Major and minor version of the ABI for which the plugin was built.
     pub abi: (u32, u32),
     pub algorithms: Vec<AlgorithmAbout>,
 }

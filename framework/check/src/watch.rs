@@ -17,7 +17,6 @@ pub struct BusiestNode {
     pub messages: u64,
     /// The number of the step, from 1. Steps without messages are not counted.
     pub step: u64,
-    /// The number of the node on the machine.
     pub node: u64,
     /// Whether the node sends these messages; if false, it receives them.
     pub sends: bool,
@@ -41,7 +40,6 @@ impl fmt::Display for BusiestNode {
     }
 }
 
-/// A recorded send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct RecordedSend {
     step: u64,

@@ -262,7 +262,6 @@ impl Graph {
         capacities
     }
 
-    /// Returns tail and head of a link or, if `turned`, head and tail.
     fn ends(&self, link: usize, turned: bool) -> (usize, usize) {
         let (from, to, ..) = self.links[link];
         if turned { (to, from) } else { (from, to) }

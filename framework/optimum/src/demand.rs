@@ -93,7 +93,6 @@ impl Demand {
         if total >= 1 << 53 { Err(OptimumError::TooManyBytes) } else { Ok(demand) }
     }
 
-    /// Returns whether every translation of the network maps the demand to itself.
     pub fn is_even(&self, nodes: u64) -> bool {
         match self {
             Self::Even(_) | Self::SumForAll(_) => true,

@@ -65,7 +65,6 @@ pub struct Ports {
 #[serde(deny_unknown_fields)]
 pub struct CapacityNetwork {
     pub nodes: u32,
-    /// The number of nodes and switches.
     pub vertices: u32,
     /// The sides of a grid whose translations map every link to another link, so that
     /// [`CapacityNetwork::links`] lists only some, and the others are their images; empty if they

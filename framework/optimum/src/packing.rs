@@ -541,7 +541,6 @@ fn cheapest_for_all(costs: &Costs, amount: u64) -> Cheapest {
     Cheapest { trees, least: u128::from(least) * u128::from(amount) }
 }
 
-/// The cost of a message from each node to each other node: `costs[from][to]`.
 type Costs = Vec<Vec<u64>>;
 
 fn reversed(costs: &Costs) -> Costs {

@@ -31,7 +31,6 @@ pub struct Paper {
     pub name: &'static str,
     /// The authors, the title and the year.
     pub title: &'static str,
-    /// The data file of the paper.
     pub(crate) data: &'static str,
     /// The calculations that the formulas of the paper call.
     pub(crate) call: fn(&Engine<'_>, &str, &[Value]) -> Result<Value, ReproduceError>,
@@ -55,7 +54,7 @@ struct Contents {
     once: BTreeMap<String, Formula>,
     #[serde(default)]
     table: Vec<TableData>,
-    /// The errors that were found in the paper.
+    /// That were found in the paper.
     #[serde(default)]
     erratum: Vec<Erratum>,
     /// The parts of the paper that are not reproduced.
@@ -80,7 +79,7 @@ struct RunData {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TableData {
-    /// Loops; each pass is a table.
+    /// Each pass is a table.
     #[serde(default)]
     each: Vec<Axis>,
     id: Template,
@@ -102,7 +101,7 @@ struct Lines {
     when: Option<Formula>,
     #[serde(default)]
     r#let: BTreeMap<String, Formula>,
-    /// The runs that are run for all passes at once, so that they share schedules.
+    /// Run for all passes at once, so that they share schedules.
     #[serde(default)]
     batch: Vec<String>,
     kind: Option<Template>,
@@ -129,7 +128,6 @@ struct CellData {
     is: Option<Template>,
     /// The digits to which a printed value must agree, if not those that the cell shows.
     digits: Option<Formula>,
-    /// Whether a claim holds.
     holds: Option<Formula>,
     /// The compared value, if it is not the first formula of `ours`.
     compared: Option<Formula>,
@@ -191,7 +189,6 @@ struct Omission {
     unknown: bool,
 }
 
-/// The specs of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Specs {
     pub topology: String,
@@ -457,7 +454,6 @@ fn verdict(
     })
 }
 
-/// The variables that formulas can name.
 pub(crate) struct Scope<'a> {
     pub(crate) engine: &'a Engine<'a>,
     outer: Option<&'a Scope<'a>>,

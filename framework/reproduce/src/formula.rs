@@ -73,7 +73,6 @@ impl From<&str> for Value {
     }
 }
 
-/// The meaning of the names in a formula.
 pub(crate) trait Names {
     /// Returns the value of a variable; `None` if there is no such variable.
     fn variable(&self, name: &str) -> Result<Option<Value>, ReproduceError>;
@@ -447,7 +446,6 @@ enum Piece {
     Fixed(Formula, Formula),
 }
 
-/// The text of a template, and the values on which a verdict depends.
 #[derive(Debug, Default)]
 pub(crate) struct Rendered {
     pub text: String,

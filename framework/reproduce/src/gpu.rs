@@ -19,7 +19,6 @@ use swapmeet_core::system::LibraryAlgorithm;
 const TIMES: &str = include_str!("../../../results/measured/gpu/nccl-tests.csv");
 const WINNERS: &str = include_str!("../../../results/measured/gpu/aws-winners.csv");
 
-/// The source of [`aws_winners`].
 pub const AWS_SOURCE: &str = "aws/aws-ofi-nccl 2daf7d3, Apache-2.0";
 
 /// The algorithm and the protocol that were the fastest in a measurement by AWS.

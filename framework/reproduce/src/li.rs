@@ -10,7 +10,6 @@ pub struct Published {
     pub theorem_1: Option<[u64; 4]>,
     /// Size, node-degree and diameter according to Table I.
     pub table_1: Option<[u64; 3]>,
-    /// The cost ratio according to Table I.
     pub ratio: Option<f64>,
 }
 

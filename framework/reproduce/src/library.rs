@@ -37,12 +37,10 @@ impl Algorithm {
     }
 }
 
-/// A collective of a number of bytes on a system.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     pub kind: &'static System,
     pub domains: u64,
-    /// The GPUs of a domain.
     pub gpus: u64,
     pub collective: String,
     /// The vector of an allreduce; otherwise the larger of a rank's two buffers.

@@ -57,7 +57,6 @@ impl Listener for FirstStage {
     }
 }
 
-/// The totals of one stage of a schedule. Loads are in bytes.
 #[derive(Debug, Clone, Default)]
 struct Stage {
     steps: u64,

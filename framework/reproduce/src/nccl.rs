@@ -29,7 +29,6 @@ type Computers = [f64; 3];
 #[derive(Debug, Clone, Copy)]
 struct Graph {
     channels: f64,
-    /// The bandwidth of a channel in GB/s.
     channel_gbps: f64,
     /// The bandwidth of a channel within a computer.
     inside_gbps: f64,
@@ -37,7 +36,6 @@ struct Graph {
     has_plain_trees: bool,
 }
 
-/// The computers and ranks of a collective.
 #[derive(Debug, Clone, Copy)]
 struct Ranks {
     computers: f64,
@@ -53,7 +51,6 @@ impl Ranks {
         self.computers * self.each
     }
 
-    /// Returns the steps of a ring.
     fn steps(self) -> f64 {
         (self.all() - 1.0) * if self.is_allreduce { 2.0 } else { 1.0 }
     }

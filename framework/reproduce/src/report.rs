@@ -56,7 +56,7 @@ pub struct Cell {
     pub row: String,
     pub column: String,
     pub paper: String,
-    /// Our value, from a run or from a computation.
+    /// From a run or from a computation.
     pub ours: String,
     pub kind: Kind,
     pub verdict: Verdict,
@@ -100,7 +100,6 @@ impl Cell {
     }
 }
 
-/// A table with values or claims of the paper.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     /// The number of the table in the paper, or a name.

@@ -49,7 +49,6 @@ impl fmt::Display for DistributionKind {
 pub struct Distribution {
     pub shape: DistributionKind,
     pub mean: f64,
-    /// The standard deviation divided by the mean.
     pub cv: f64,
 }
 

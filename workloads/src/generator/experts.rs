@@ -83,7 +83,6 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
 
 #[derive(Debug)]
 struct Token {
-    /// Number of the line, from 1.
     line: usize,
     node: u64,
     experts: Vec<u64>,
@@ -141,7 +140,7 @@ struct TokensFile {
 }
 
 impl TokensFile {
-    /// A node is listed once for each expert. Errors if a node or an expert does not exist.
+    /// Lists a node once for each expert. Errors if a node or an expert does not exist.
     fn placed(&self, nodes: u64) -> Result<Vec<Vec<Vec<u32>>>, String> {
         let experts = self.experts.unwrap_or(nodes);
         let mut placed = vec![Vec::new(); nodes as usize];

@@ -243,9 +243,7 @@ enum MatrixCells {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatrixError {
-    /// The number of the line, counted from 1.
     pub line: usize,
-    /// The number of the field in the line, counted from 1.
     pub column: usize,
     pub message: String,
 }
@@ -255,7 +253,7 @@ impl Matrix {
     pub const MAX_NODES: u64 = 8192;
     /// If most sizes are 0. A buffer of one row then takes 512 KiB.
     const MAX_SPARSE_NODES: u64 = 1 << 16;
-    /// Sizes that are not 0 above [`Matrix::MAX_NODES`] nodes: 200 MB.
+    /// The sizes that are not 0 above [`Matrix::MAX_NODES`] nodes: 200 MB.
     const MAX_PAIRS: usize = 1 << 24;
     /// Up to this number of nodes all sizes are stored, which is faster and takes at most 32 MiB.
     const ALWAYS_DENSE: u64 = 2048;
@@ -336,7 +334,7 @@ impl Matrix {
         self.nodes
     }
 
-    /// Rows are lines with commas, without a header. Row i has the blocks that node i sends.
+    /// Reads rows from lines with commas, without a header. Row i has the blocks that node i sends.
     pub fn parse(content: &str) -> Result<Self, MatrixError> {
         let Cells { rows, bytes, .. } = Cells::parse(content, false, byte_count)?;
         Ok(Self::new(rows as u64, bytes))

@@ -24,7 +24,6 @@ pub(super) const MOE: Generator = Generator {
     read,
 };
 
-/// The maximum number of tokens of a node.
 const MAX_TOKENS: u64 = 1 << 20;
 
 fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
@@ -45,10 +44,9 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     Ok(Arc::new(Dispatch { experts, top, tokens, bytes, popularity, placement }))
 }
 
-/// The unevenness with which tokens choose experts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Popularity {
-    /// Standard deviation of the logarithm of a log-normal popularity.
+    /// The standard deviation of the logarithm of a log-normal popularity.
     Skew(f64),
     /// The *maximum violation* of balance: (most popular expert - mean) / mean, in tokens.
     Violation(f64),

@@ -36,7 +36,7 @@ pub(super) struct Chakra {
     name: String,
 }
 
-/// The state of a rank. Its operations (nodes, in a trace) are numbered from 1.
+/// Operations (nodes, in a trace) are numbered from 1.
 #[derive(Clone, Default)]
 struct Rank {
     nodes: u64,

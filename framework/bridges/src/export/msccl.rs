@@ -21,7 +21,7 @@ pub(super) const FILE: &str = "schedule.xml";
 /// Limits of MSCCL for each thread block, each GPU, the channels of the program, and each step.
 const MAX_STEPS: usize = 64;
 const MAX_THREAD_BLOCKS: usize = 64;
-/// MSCCL's limit on the number of thread blocks of a channel.
+/// MSCCL's limit.
 const BLOCKS_PER_CHANNEL: u64 = 32;
 const MAX_CHANNELS: u64 = 32;
 const MAX_CHUNKS_PER_STEP: usize = 71;
@@ -144,7 +144,7 @@ impl Msccl {
         Ok(())
     }
 
-    /// `None` if the collective is not a reduction.
+    /// Returns `None` if the collective is not a reduction.
     fn reduction_buffer(&self, gpu: u64) -> Option<Buffer> {
         match self.collective {
             Collective::AllReduce => Some(Buffer::Output),
@@ -158,7 +158,7 @@ impl Msccl {
         }
     }
 
-    /// `None` if the chunk does not belong to the output of this GPU.
+    /// Returns `None` if the chunk does not belong to the output of this GPU.
     fn output(&self, gpu: u64, [origin, destination, segment]: [u64; 3]) -> Option<ChunkLocation> {
         let k = self.segments;
         let offset = match self.collective {
