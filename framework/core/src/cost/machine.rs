@@ -94,8 +94,7 @@ impl PartialEq for Machine {
 }
 
 impl Machine {
-    /// Parses a spec: the name of a preset, and changed parameters, such as
-    /// `paragon:startup_us=220`.
+    /// Parses a spec: the name of a preset, then changes, such as `paragon:startup_us=220`.
     ///
     /// ```
     /// use swapmeet_core::cost::machine::Machine;

@@ -90,8 +90,7 @@ pub trait Model: Debug + Send + Sync {
         false
     }
 
-    /// Returns whether the model has switches that can add and copy data. If not, it has no cost on
-    /// networks with such switches.
+    /// Returns whether the model has a cost on networks with switches that can add and copy data.
     fn has_reducing_switches(&self) -> bool {
         false
     }

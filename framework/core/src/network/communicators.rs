@@ -172,9 +172,8 @@ impl Communicators {
         self.places.iter().map(|place| place.map(value).unwrap_or_default()).collect()
     }
 
-    /// Returns the messages of all communicators and their routes, given those of one: first those
-    /// of the first communicator, etc. Errors with the index of a message whose route does not
-    /// exist, and the reason.
+    /// Returns the messages of all communicators and their routes, given those of one, the first
+    /// communicator first. Errors with the index of a message without a route, and the reason.
     pub(crate) fn expand(
         &self,
         of_one: &[Transfer],
@@ -201,9 +200,8 @@ impl Communicators {
         Ok((all, found))
     }
 
-    /// Returns the route in the network of a message of member `from`, given its route in the view.
-    /// Each hop of a path between two members is replaced by the network's own route between them.
-    /// Errors if the network has none.
+    /// Returns the route in the network of a message of member `from`, given its route in the view:
+    /// the network's own routes between the members of the path. Errors if the network has none.
     pub fn route(&self, communicator: u64, from: u64, route: &Route) -> Result<Route, RouteError> {
         if self.is_whole() {
             return Ok(route.clone());

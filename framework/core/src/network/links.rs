@@ -5,9 +5,8 @@
 //!
 //! * `Intervals` sorts the first and last links of a few runs. It visits only loaded links, so it
 //!   also works for networks with too many links for an array (`fully-connected:100000` has 10^10).
-//! * `LineSums` counts many runs on topologies with [`Plane`]s, whose links form lines. It adds the
-//!   amount of a run at its first link, subtracts it after its last, and finally sums along the
-//!   lines.
+//! * `LineSums` counts many runs on topologies with [`Plane`]s, whose links form lines. It adds a
+//!   run's amount at its first link, subtracts it after the last, and finally sums along the lines.
 //! * `Counters` counts many runs on other topologies, with a counter for each link.
 //!
 //! [`LinkLoad`] starts each step with `Intervals`, and changes when another counter is faster.
@@ -45,11 +44,9 @@ trait Counter {
 impl LinkLoad {
     /// The number of links whose loads are summed in about the same time as one run is sorted.
     const LINKS_PER_RUN: u64 = 64;
-    /// The maximum number of links for [`LineSums`]: 2 GiB with 8 bytes per link, enough for a
-    /// two-dimensional torus of 2^26 nodes.
+    /// The maximum number of links for [`LineSums`]: 2 GiB, a two-dimensional torus of 2^26 nodes.
     const MAX_SUMMED: u64 = 1 << 28;
-    /// The maximum number of links for [`Counters`]: 512 MiB with 16 bytes per link, enough for a
-    /// hypercube of 20 dimensions.
+    /// The maximum number of links for [`Counters`]: 512 MiB, a hypercube of 20 dimensions.
     const MAX_COUNTED: u64 = 1 << 25;
     /// The maximum number of links per node for more than [`Self::FEW_LINKS`] counters. Beyond it,
     /// most links have no load in a step, and an array would waste memory.

@@ -57,8 +57,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Creates the group that acts by these symmetries on the axes of a grid. `Err` has the reason
-    /// if there is no such group.
+    /// Creates the group that acts by these symmetries on the axes of a grid. `Err` has the reason.
     pub fn new(radices: &[u64], symmetries: &[Symmetry]) -> Result<Self, String> {
         if radices.len() != symmetries.len() {
             return Err(format!(

@@ -11,9 +11,8 @@
 //! * The first message of a copy uses its whole route. Each other message begins at the last switch
 //!   of its route that an earlier message of the group has passed.
 //!
-//! All messages of a group meet, because every route passes the switch that the sends name. If they
-//! meet at other switches before (of a sum), or part after it (of a copy), data is added or copied
-//! there, too: the switches form a tree.
+//! All messages of a group meet at the switch that the sends name. If they meet at other switches
+//! before (of a sum), or part after it (of a copy), data is added or copied there, too: in a tree.
 
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::exchange::Rule;

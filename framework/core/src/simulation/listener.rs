@@ -105,8 +105,7 @@ pub enum ScheduleEvent<'a> {
     Sent(&'a Sent<'a>),
     /// A send has moved no data.
     EmptySend(EmptySend),
-    /// A node has received a block that it held, which is wasteful. Only a step's first is
-    /// reported.
+    /// A node has received a block that it held. Only the first one of a step is reported.
     RedundantBlock {
         /// The number of the step, as the schedule counts steps.
         step: u64,

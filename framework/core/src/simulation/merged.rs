@@ -73,7 +73,6 @@ struct ListedStep {
 /// The events between two steps, in bytes.
 #[derive(Debug, Default)]
 struct Between {
-    /// For each rearrangement, the most bytes of a rank.
     rearranged: Vec<u64>,
     /// For each reduction, the ranks that reduce data, with their bytes.
     summed: Vec<Vec<(u32, u64)>>,

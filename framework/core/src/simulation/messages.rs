@@ -286,8 +286,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
         /// In each step, the sends between two nodes on one route form one message, at the position
-        /// of the first send, with the total load and the latest arrival. Routes 2 and 3 have
-        /// different numbers, but are equal.
+        /// of the first, with the total load and the latest arrival. Routes 2 and 3 are equal.
         #[test]
         fn sends_with_equal_ends_and_routes_form_one_message(
             steps in prop::collection::vec(prop::collection::vec((0_u32..5, 1_u32..5, 0_u32..4, 1_u64..9), 0..40), 1..4),

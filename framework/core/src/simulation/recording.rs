@@ -39,8 +39,7 @@ pub struct RecordingTask {
     pub kept_step: Option<u64>,
 }
 
-/// The last step with a sum of its own. The sends of all later steps are added to this sum, which
-/// limits the number of sums.
+/// The last step with its own sum. All later steps share one, which limits the number of sums.
 const LAST_STEP: u64 = 1 << 20;
 
 /// The recorded sends of some nodes, as one sum of fingerprints for each step.
@@ -268,8 +267,7 @@ fn mixed(a: u64, b: u64) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
-/// Returns the factor for the fingerprints of an image. It is odd, so that different fingerprints
-/// have different products modulo 2^64.
+/// Returns an image's factor for fingerprints, odd so that products modulo 2^64 stay different.
 fn factor(element: u64) -> u64 {
     mixed(element, 0x2545_f491_4f6c_dd1d) | 1
 }

@@ -86,8 +86,7 @@ fn piece<'a>(from: u64, to: u64, segment: u32) -> Rule<'a> {
 fn a_sum_and_the_pieces_of_a_block_are_one_block() {
     let combine = |from, to| Rule { combine: true, ..Rule::new(from, to) };
     let task = |kind| Task::new(parse("ring:4").unwrap(), Collective::of(kind));
-    // Each message is one value: a contribution, then the sum of two. A vector's parts are its
-    // pieces.
+    // Each message is one value: a contribution, then the sum of two. Parts of a vector are pieces.
     let chain = [vec![combine(0, 1)], vec![combine(1, 2)]];
     assert_eq!(packed(task(&ALL_REDUCE), Division::WHOLE, &chain), [(0, 0.0); 2]);
     let parts = Division { in_parts: true, segments: 2 };

@@ -226,7 +226,6 @@ fn blocks_for_all_nodes_count_as_often_as_they_must_move() {
     assert_eq!((broadcast(2), broadcast(0)), ((5.0, 2.0, 2), (0.0, 0.0, 0)));
 }
 
-/// Each block of an allgatherv of 42 bytes must enter the three other nodes, however it is routed.
 #[test]
 fn blocks_for_all_nodes_cross_a_link_into_each_other_node() {
     let gather = Task::new(parse("ring:4").unwrap(), Collective::of(&ALL_GATHER));
@@ -403,8 +402,7 @@ fn an_allreduce_moves_almost_twice_the_vector() {
     assert_eq!(transmission, 2.0 * 3.0 / 4.0 * 100.0);
 }
 
-/// Above 512 nodes, the distances of all pairs are not examined. If some blocks are empty, the
-/// farthest pair may exchange nothing.
+/// Above 512 nodes, not all distances are examined: the farthest pair may exchange nothing.
 #[test]
 fn the_diameter_counts_only_if_all_pairs_exchange_data() {
     let farthest = |sizes: Sizes| {

@@ -24,7 +24,6 @@ pub struct Traffic {
     pub hop_bytes: f64,
     /// The largest amount that one node must reduce.
     pub summed: f64,
-    /// A lower bound on the largest link load, divided by the link's bandwidth.
     pub(super) on_links: OnLinks,
     pub(super) skips_empty: bool,
 }
@@ -192,8 +191,7 @@ impl Demand<'_> {
     /// Returns whether the amounts across a cut follow from the nodes on each side, from the data
     /// of each node at the start, or from the receivers of each class of tokens, without all pairs.
     ///
-    /// In other demands, the amount can differ for each pair, and in a scatter or a gather it
-    /// depends on which node is the root.
+    /// In other demands, the amount can differ for each pair, or depends on which node is the root.
     pub(super) fn is_cheap(&self) -> bool {
         !matches!(self, Self::Pairs(_))
     }

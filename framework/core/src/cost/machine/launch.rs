@@ -158,7 +158,6 @@ mod tests {
         }
     }
 
-    /// The lower bound of an all-to-all includes both costs, and the time is never below it.
     #[test]
     fn the_lower_bound_includes_the_launch_and_the_floor() {
         use crate::cost::bound::Traffic;

@@ -45,8 +45,7 @@ const SPLIT: &str = "half of tc + td, Liu et al., Table 1, which does not give t
 const COMPOSING: &str =
     "tm: not in the paper; 0.02 us a byte is a memory copy at 50 MB/s (plausible: 0 to 0.1)";
 
-/// Creates a machine of TPUs. `$gb` is the bandwidth of a link in one direction in GB/s, as a text
-/// for the source of `byte_us`.
+/// Creates a machine of TPUs. `$gb` is the text of a link's bandwidth in one direction in GB/s.
 macro_rules! tpu {
     ($name:literal, $title:literal, $byte_us:literal, $gb:literal, $links:literal) => {
         Preset {

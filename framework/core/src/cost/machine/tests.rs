@@ -326,7 +326,6 @@ fn nodes_of_current_machines_have_the_bandwidth_that_vendors_state() {
     }
 }
 
-/// Several models can share a parameter, but a key has the same meaning in all of them.
 #[test]
 fn a_key_is_the_same_parameter_in_every_model() {
     for kind in models() {

@@ -179,8 +179,7 @@ impl StepIndex {
         (0..receives as usize).map(move |place| self.receive(rank, place))
     }
 
-    /// Returns the message with the index `place` among the receives of the rank, and its index
-    /// among the sends of its sender.
+    /// Returns message `place` of the rank's receives, and its index among the sends of its sender.
     pub(super) fn receive(&self, rank: usize, place: usize) -> (u32, &StepMessage) {
         let number = self.received[self.first_receive[rank] as usize + place];
         let message = &self.messages[number as usize];
@@ -655,8 +654,7 @@ pub(crate) trait RankModel: Send {
         None
     }
 
-    /// Starts the sends of the step that the rank has entered. Matches its receives with messages
-    /// that are posted or have arrived.
+    /// Starts the sends of the step that the rank has entered. Matches its receives with messages.
     fn start_step(&mut self, rank: usize);
 
     /// Returns whether the rank is late and has not entered. If so, schedules its entry.

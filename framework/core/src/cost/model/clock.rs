@@ -85,8 +85,7 @@ pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
 }
 
 pub(super) fn us(ticks: Ticks) -> f64 {
-    // Nearly all durations fit in 63 bits. The conversion then gives the same number as one with
-    // 128 bits, in a tenth of the time.
+    // Nearly all durations fit in 63 bits, whose conversion is ten times as fast and equally exact.
     i64::try_from(ticks).map_or_else(|_| large_to_f64(ticks), |ticks| ticks as f64) / PER_US
 }
 

@@ -27,8 +27,8 @@
 //! - The processor starts all sends one after another, Ts/2 each. Then it completes receives in the
 //!   order of arrival, Ts/2 each. A send that forwards data of the same stage waits until its
 //!   receive is complete, and so do all later sends of the node.
-//! - A copying engine (DMA) takes `m tc/2` for each message that the node sends or receives, in the
-//!   order in which they are ready.
+//! - A copying engine (DMA) takes `m tc/2` for each sent or received message, in order of
+//!   readiness.
 //! - Ports: a message waits until an output port of its sender and an input port of its receiver
 //!   are free (section 2.3: messages compete for both), and takes `m td` to cross. A port does not
 //!   stay idle for one message while it could serve another: of the messages whose sender and
@@ -37,10 +37,9 @@
 //!   message instead occupied its output port while its receiver is busy, a direct exchange of
 //!   irregular messages on 16 nodes would take a tenth longer than in the paper.
 //!
-//! With a second send buffer, the processor composes the data of each message for the next stage as
-//! soon as it has received it.
+//! With a second send buffer, the processor composes data for the next stage when it is received.
 //!
-//! **Simultaneous events** are ordered by kind, then by node, then by message. Times are exact
+//! **Simultaneous events** are ordered by kind, node and message, with exact times
 //! ([`crate::cost::model::clock`]).
 //!
 //! # Kinds of time
@@ -726,8 +725,7 @@ struct Blocking<'a> {
     stage: Simulation<'a>,
     /// A task is twice the number of a message, plus 1 if the node receives it.
     tasks: Tasks,
-    /// The times at which input ports become free: `ports` of node 0, then those of node 1, etc.
-    /// Empty if ports are not limited.
+    /// The times at which input ports become free, `ports` of them per node. Empty without a limit.
     free_at: Vec<Ticks>,
     ports: usize,
 }

@@ -17,9 +17,8 @@
 //!
 //! A late rank (`late=`) posts its sends and receives after it has entered.
 //!
-//! Several jobs can run at the same time ([`PricingContext::starts`]). Each has its own ranks, and
-//! all share the nodes and links of the network. A job starts when its ranks enter, like late
-//! ranks.
+//! Several jobs can run at the same time ([`PricingContext::starts`]), each on its own ranks. All
+//! share the nodes and links. A job starts when its ranks enter, like late ranks.
 //!
 //! Background traffic consists of flows that start at time 0. No rank waits until a flow ends.
 //!
@@ -287,9 +286,8 @@ impl WithCopy {
         Self { first, copy: None, max_simultaneous: 0 }
     }
 
-    /// Takes the copy that the first simulation makes of itself when its first window begins,
-    /// without running it. After the last step, the copy runs only when the first simulation has
-    /// ended and freed its memory.
+    /// Takes the copy that the first simulation makes of itself when its first window begins. The
+    /// copy runs after the last step, when the first simulation has ended and freed its memory.
     fn take_copy(&mut self) {
         if let Some(copy) = self.first.copy.take() {
             self.copy = Some(copy);

@@ -24,7 +24,6 @@ pub(super) enum Late {
     Listed(Vec<(u32, f64)>),
     Random {
         count: u32,
-        /// The mean of their times in µs.
         mean_us: f64,
     },
 }

@@ -443,8 +443,7 @@ impl Simulation {
         let entry = Reverse((event.sequence, slot));
         let r = &mut self.ranks[rank];
         let is_retry = event.kind == EventKind::Retry(slot);
-        // Ignore an outdated retry: the message has been received, or is not the first in the
-        // queue.
+        // Ignore an outdated retry: the message was received, or is not the first in the queue.
         if is_retry && r.waiting.peek() != Some(&entry) {
             return;
         }
@@ -717,9 +716,8 @@ impl RankModel for Simulation {
 /// the rank's processor or interface. The case is then simulated a second time, with the
 /// simultaneous events of each rank in the reverse order. If its time differs, a note gives it.
 ///
-/// The second simulation begins when events first compete, from a copy of the state before these
-/// events. A copy is therefore made before the events of each step are processed, which takes less
-/// time than processing them.
+/// The second simulation begins when events first compete, from a copy of the state before these.
+/// So a copy is made before the events of each step, which takes less time than processing them.
 struct BothOrders {
     first: Simulation,
     /// `first` before the events of a step, while no events have competed.
@@ -967,8 +965,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-        /// Events leave the queue in the order of a binary heap, despite additions between
-        /// removals.
+        /// Events leave the queue in a binary heap's order, despite additions between removals.
         #[test]
         fn events_leave_in_the_order_of_a_heap(
             actions in prop::collection::vec((0_u128..6, 0_u32..4, prop::bool::ANY), 1..60),

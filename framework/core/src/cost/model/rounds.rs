@@ -48,7 +48,6 @@ pub(super) struct Arranged {
 enum Speed {
     /// The time for a load of 1 on a link that is not shared.
     Link(f64),
-    /// The number of the ports of a node.
     Ports(f64),
 }
 

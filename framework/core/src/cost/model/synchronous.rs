@@ -399,8 +399,7 @@ mod tests {
         }
     }
 
-    /// Two tiers: a route within a group has two links with 0.25 times `hop_us` each, a route
-    /// between groups has two with `hop_us`.
+    /// Routes within a group have two links of 0.25 times `hop_us` each, others two of `hop_us`.
     #[test]
     fn links_cost_their_own_latencies() {
         let step = [(0, 1, 8), (4, 5, 8)];

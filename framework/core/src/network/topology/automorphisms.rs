@@ -18,8 +18,7 @@ pub enum AxisSymmetry {
     Permutations,
 }
 
-/// A network whose routes do not change if the coordinates of some axes are permuted. Each axis has
-/// a permutation of its own.
+/// A network whose routes do not change if coordinates are permuted, by one permutation per axis.
 pub trait Automorphisms {
     /// Returns the symmetry of each axis of the node numbers ([`Network::radices`]).
     fn axes(&self) -> Vec<AxisSymmetry>;

@@ -31,9 +31,8 @@ struct SlimFly {
 #[derive(Debug)]
 struct Generators {
     elements: Vec<u64>,
-    /// For each difference of the coordinates of two routers of a column, the port of the first hop
-    /// between them: that of the difference, if it is one of `elements`, otherwise that of one of
-    /// the two elements whose sum it is.
+    /// For each difference of two coordinates in a column, the port of the first hop: that of the
+    /// difference if it is in `elements`, otherwise of one of the two elements whose sum it is.
     ports: Vec<u64>,
 }
 

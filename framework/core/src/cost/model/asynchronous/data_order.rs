@@ -43,8 +43,7 @@ impl DataOrder {
         Self(vec![Position::default(); ranks])
     }
 
-    /// Returns the state of the rank's next send. Ends the steps of which the rank has sent,
-    /// received and reduced everything.
+    /// Returns the state of the rank's next send. Ends the steps whose events on the rank are over.
     pub(crate) fn next(&mut self, rank: usize, steps: &mut Steps) -> Next {
         let position = &mut self.0[rank];
         let next = loop {
@@ -107,8 +106,7 @@ impl DataOrder {
         self.0[rank].sent += 1;
     }
 
-    /// Begins to reduce all received data, and returns its bytes; 0 if there is none, or if a
-    /// reduction is in progress.
+    /// Begins to reduce all received data. Returns its bytes; 0 if none, or during a reduction.
     pub(crate) fn begin_reduction(&mut self, rank: usize, steps: &mut Steps) -> f64 {
         self.next(rank, steps);
         let position = &mut self.0[rank];
@@ -133,8 +131,7 @@ mod tests {
         cost_of_forwarding(&network, &machine, steps).parts.total()
     }
 
-    /// A pipeline: 64 bytes are forwarded from node to node, in segments. In a step, a node
-    /// forwards at most one segment.
+    /// A pipeline: 64 bytes are forwarded from node to node, at most one segment per step and node.
     fn chain(nodes: u32, segments: u32) -> Sends {
         let in_step = |step: u32, from: u32| (from..from + segments).contains(&(step - 1));
         let send = |step: u32, from: u32| {

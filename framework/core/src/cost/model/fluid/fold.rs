@@ -395,8 +395,7 @@ pub(super) fn sum(summed: Summed<'_>, node: u32) -> u64 {
     summed.of[summed.symmetry.map_or(node as usize, home)]
 }
 
-/// Returns whether each node sends the same amount to every other node, so that the step is
-/// symmetric under every permutation.
+/// Returns whether each node sends the same amount to all others: symmetric under any permutation.
 fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
     let load = step.transfers.first().map(|t| t.load);
     let messages = step.transfers.len() as u64 * step.symmetry.map_or(1, Group::order);

@@ -5,8 +5,7 @@
 //! flows with lower levels keep their rates. The level of a flow is the lowest level of the full
 //! links of its route. A *solve* computes the rates of all flows.
 //!
-//! The rates are a function of the set of flows, not of the order in which flows started or ended,
-//! or of the numbers of flows and links:
+//! The rates depend on the set of flows only, not on the order of their events or on numbers:
 //!
 //! - Weights and rates are whole numbers, so their sums do not depend on an order.
 //! - The only roundings are the level of a link (a quotient of two sums) and the rate of a flow (a
@@ -135,9 +134,8 @@ pub(super) struct Hop {
 
 /// The slot of a flow that does not use links.
 const IDLE: u32 = u32::MAX;
-/// The slot of a flow that uses links but has no place in [`Shares::flows`]: either it is in
-/// [`Shares::added`] and will be attached to its links later, or there are very many flows, and
-/// [`Shares::windows`] stores all of them.
+/// The slot of a flow that uses links but is not in [`Shares::flows`]: it is in [`Shares::added`]
+/// and will be attached later, or there are many flows, which [`Shares::windows`] stores.
 const WITHOUT_SLOT: u32 = u32::MAX - 1;
 /// The level of a flow without a rate, and of a link that is not full.
 const OPEN: u64 = u64::MAX;
@@ -313,8 +311,7 @@ impl Shares {
         self.slots.get(flow).copied().filter(|slot| *slot < WITHOUT_SLOT)
     }
 
-    /// Returns the work that a flow has left at the time `now`, and its rate, if it is attached.
-    /// Windows must not be in use.
+    /// Returns an attached flow's work left at `now` and its rate. Windows must not be in use.
     pub(super) fn left(&self, flow: usize, now: Ticks) -> Option<(i128, u64)> {
         let slot = self.slot(flow)? as usize;
         let (Remaining { left, since, .. }, rate) = (self.rest[slot], self.flows[slot].rate);

@@ -390,8 +390,7 @@ impl Simulation {
         }
     }
 
-    /// Posts the rank's next send. The message starts immediately, because all receives are posted,
-    /// or when its late receiver enters.
+    /// Posts the rank's next send, which starts immediately or when its late receiver enters.
     fn post_by_data(&mut self, rank: usize) {
         let Progress { data_order: Some(order), steps, .. } = &mut self.progress else {
             unreachable!("only order=data sends by data");

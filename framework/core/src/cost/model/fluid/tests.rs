@@ -1416,8 +1416,7 @@ mod jobs {
         assert_eq!(costs.iter().map(total).collect::<Vec<_>>(), [30.0; 3]);
     }
 
-    /// Jobs along different dimensions of a torus use different links, so each takes as long as
-    /// alone, whatever its start and its steps.
+    /// Jobs along different dimensions of a torus take as long as alone, with any starts and steps.
     #[test]
     fn jobs_on_different_links_take_as_long_as_alone() {
         let along = |by: u32, side: u32, steps: u64| -> Sends {
@@ -1565,7 +1564,6 @@ mod jobs {
         assert!(compared >= 5, "{compared} cases");
     }
 
-    /// The costs of starting a collective are charged for each job.
     #[test]
     fn each_job_has_a_launch() {
         let machine = "free:model=fluid,byte_us=1,launch_us=5,floor_us=50";

@@ -189,8 +189,7 @@ impl Loads {
                 links[link].flows += 1;
             }
         }
-        // A counting sort by link, during which element `link + 1` of `first_on` is the next free
-        // position of the link in `on`.
+        // A counting sort by link, in which `first_on[link + 1]` is the next free position in `on`.
         first_on.clear();
         first_on.extend([0, 0]);
         let mut sum = 0;
@@ -304,9 +303,8 @@ impl Windows {
         examined
     }
 
-    /// Returns the time in ticks after which about the fraction [`Self::fraction`] of the flows has
-    /// ended at their present rates, and the number of these flows. The time is the upper limit of
-    /// a bucket, so it is not exact.
+    /// Returns the time in ticks after which about [`Self::fraction`] of the flows has ended at
+    /// their present rates, and their number. The time is rounded up to the limit of a bucket.
     fn length(&self) -> (f64, usize) {
         let flows = &self.loads.flows;
         let times = (0..flows.len()).filter(|flow| flows.left[*flow] > 0.0);
