@@ -1,5 +1,5 @@
-//! Common code of tests and benchmarks that use several crates: the files that they use, the fuzz
-//! targets, and the two tiers of tests.
+//! Common code of tests and benchmarks of several crates: files, fuzz targets, and two tiers of
+//! tests.
 
 #![expect(clippy::expect_used, reason = "helpers of tests: a failure here is a failed test")]
 
@@ -32,8 +32,7 @@ fn profile() -> PathBuf {
     test.ancestors().nth(2).expect("tests are built into target/PROFILE/deps").to_owned()
 }
 
-/// Returns the program `swapmeet`. Its folder contains no plugin files, so it uses the plugins that
-/// are linked into it.
+/// Returns `swapmeet`. Its folder has no plugin files, so it uses the linked plugins.
 pub fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
@@ -44,14 +43,12 @@ pub fn program() -> &'static Path {
     })
 }
 
-/// Creates a link to the program in a folder without plugin files.
 fn linked_program() -> PathBuf {
     let (built, folder) = (profile().join("program"), profile().join("program-of-tests"));
     std::fs::create_dir_all(&folder).expect("the folder of tests is writable");
     let program = folder.join("swapmeet");
     let identity = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
-    // A new link changes the metadata of the file, from which running programs conclude that
-    // they were replaced.
+    // From a new link, running programs would conclude that they were replaced.
     if identity(&program).is_some_and(|linked| Some(linked) == identity(&built)) {
         return program;
     }
@@ -77,8 +74,7 @@ pub fn bundled_plugins() -> Registry {
     swapmeet::bundled_plugins()
 }
 
-/// Returns the file of a bundled plugin or of `misprints`, which Cargo builds together with the
-/// library of the same name.
+/// The file of a bundled plugin or of `misprints`, built with the library of the same name.
 pub fn plugin_file(library: &str) -> PathBuf {
     program();
     profile().join("deps").join(format!("{DLL_PREFIX}{library}{DLL_SUFFIX}"))
@@ -94,8 +90,8 @@ pub fn build_workspace() -> &'static Path {
         let target = profile.parent().expect("target/PROFILE has a parent");
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
-        // With the option `--examples`, cargo resolves the features of dependencies as for `cargo
-        // test`, so that no dependency is built a second time with different features.
+        // With the option `--examples`, cargo resolves the features of dependencies as for
+        // `cargo test`, so that no dependency is built a second time with different features.
         build.args(["build", "--quiet", "--workspace", "--lib", "--bins", "--examples"]);
         build.arg("--target-dir").arg(target);
         build.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));

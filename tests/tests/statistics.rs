@@ -1,5 +1,5 @@
-//! Compares the statistics of `compare` with scipy, if it is installed. Unit tests compare them
-//! with fixed values from scipy and R.
+//! Compares the statistics of `compare` with scipy, if it is installed. Unit tests have fixed
+//! values.
 
 use crate::support::{rows, tools};
 use std::process::Command;
@@ -15,8 +15,8 @@ for line in sys.stdin:
           stats.ttest_ind(a, b, equal_var=False).pvalue, stats.mannwhitneyu(a, b, method='exact').pvalue)
 ";
 
-/// Returns samples of 3 to 9 pairs from a 32-bit generator, with small and large differences. In
-/// every second sample, some differences are equal.
+/// 3 to 9 pairs with small and large differences. In every second sample, some differences are
+/// equal.
 fn samples() -> Vec<(Vec<f64>, Vec<f64>)> {
     let mut state = 12_345_u32;
     let mut next = move || {

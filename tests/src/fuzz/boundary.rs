@@ -123,7 +123,7 @@ fn algorithm() -> &'static Algorithm {
         // find it.
         static TABLE: AtomicPtr<SwmPlugin> = AtomicPtr::new(std::ptr::null_mut());
         TABLE.store(plugin, Ordering::Relaxed);
-        // SAFETY: the table and all data to which it points were leaked above.
+        // SAFETY: the table and its data were leaked above.
         let plugin = unsafe { Plugin::of_table(Path::new("fuzzed"), plugin) };
         plugin
             .ok()
@@ -328,7 +328,6 @@ impl Calls<'_> {
                 let (size, counts) =
                     (self.size::<SwmBytes>()?, self.some(arrays.byte_counts.as_ptr())?);
                 let send = SwmBytes { size, flags, from, to, counts, count: self.count()?, route };
-                // SAFETY: as above.
                 self.host.send_bytes.map(|f| unsafe { f(ctx, &raw const send) });
             }
             _ => {
@@ -347,7 +346,6 @@ impl Calls<'_> {
                     reducer: if flags & 8 != 0 { self.number()? } else { 0 },
                     multicaster: if flags & 2 != 0 { self.number()? } else { 0 },
                 };
-                // SAFETY: as above.
                 self.host.send_blocks.map(|f| unsafe { f(ctx, &raw const send) });
             }
         }

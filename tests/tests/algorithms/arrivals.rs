@@ -1,9 +1,7 @@
-//! Compares arrival times with a naive simulation of schedules in which each node sends as soon as
-//! it has the data.
-//!
-//! The simulation follows every block separately and shares no code with the host. The host follows
-//! sets of blocks (boxes) and joins them. The host must find the same latest arrival for each
-//! message, and the same times under every model in which nodes wait for data.
+//! Compares arrival times with a naive simulation in which each node sends as soon as it has the
+//! data. It follows every block separately and shares no code with the host, which follows sets of
+//! blocks (boxes). The latest arrival of each message must be the same, and the times under every
+//! model in which nodes wait for data.
 
 use super::matrix::{MatrixProblem, bundled};
 use super::oracle::{ANSWERS, rehearsal};
@@ -20,23 +18,21 @@ use swapmeet_runner::host::{self, Outcome, PlanInputs};
 use swapmeet_sdk::{Rehearsed, RehearsedRoute, RehearsedSend};
 use swapmeet_workloads::Workload;
 
-/// A segment of a block: its origin, its destination or part, and its number. If the collective
-/// does not distinguish blocks by their origin, or by their destination, that value is 0.
+/// Origin, destination or part, and segment. An end that the collective does not distinguish is 0.
 type Piece = (u64, u64, u64);
 
-/// The pieces of a node of the schedule's grid. The value is the step in which the piece arrived at
-/// the node of the machine, or 0 if it was there at the start.
+/// The pieces of a node of the schedule's grid, each with the step in which it arrived at the node
+/// of the machine (0 at the start).
 type Held = BTreeMap<Piece, u64>;
 
-/// What distinguishes the messages of a step: sender, receiver and route, the switches that add or
-/// copy the data, and whether they join it with that of an earlier message.
+/// Sender, receiver, route, the switches that add or copy the data, and whether they join it with
+/// that of an earlier message.
 type Message<'a> = (u64, u64, &'a RehearsedRoute, (u64, u64), bool);
 
-/// Follows every piece of a schedule. Returns for each step the latest arrival of the data of each
-/// message. Messages are in the order in which the schedule first names them.
+/// Returns for each step the latest arrival of the data of each message, in the order in which the
+/// schedule first names messages.
 fn follow(task: &Task, schedule: &Rehearsed) -> Vec<Vec<u32>> {
     let (kind, nodes) = (task.collective.kind(), task.topology.nodes());
-    // Place the nodes of the grid.
     let mut homes: Vec<u64> = (0..nodes).collect();
     let mut physical = homes.clone();
     if !schedule.placements.is_empty() {
@@ -48,7 +44,6 @@ fn follow(task: &Task, schedule: &Rehearsed) -> Vec<Vec<u32>> {
             homes[machine_node as usize] = node;
         }
     }
-    // Give each node the pieces that it has at the start.
     let by_origin = kind.distinguishes(Side::Origins);
     let by_destination = kind.distinguishes(Side::Destinations) || schedule.in_parts;
     let destinations = if by_destination { homes.clone() } else { vec![0] };
@@ -184,16 +179,14 @@ fn naive_us(
 /// The duration of a message: either only its latency or only the time of its bytes.
 type Duration = fn(&Transfer) -> f64;
 
-/// The models: the machine, whether there is a barrier between two phases, and the duration of a
-/// message.
+/// Machine, whether there is a barrier between two phases, and duration of a message.
 const MODELS: [(&str, bool, Duration); 3] = [
     ("free:model=loggp,order=data,latency_us=3", false, |_| 3.0),
     ("free:model=fluid,order=data,hop_us=2,ports=all", false, |t| 2.0 * f64::from(t.hops)),
     ("free:model=flat,mode=nonblocking,ports=all,byte_us=0.5", true, |t| 0.5 * t.load as f64),
 ];
 
-/// Compares the host with the naive simulation. Returns whether the problem is small enough, and
-/// its schedule is correct and moves blocks instead of byte counts.
+/// Returns whether the problem is small, and its schedule correct and of blocks, not byte counts.
 pub(super) fn compares(problem: &MatrixProblem<'_>) -> bool {
     let is_small = problem.topology.nodes() <= 9;
     is_small && problem.workload.to_string().contains("uniform:6") && compare(problem)
@@ -216,13 +209,11 @@ fn compare(problem: &MatrixProblem<'_>) -> bool {
     let mut recorder = Recorder::default();
     let planned = host::plan(algorithm, params, &task, inputs, None, vec![&mut recorder]);
     let Outcome::Verified(totals) = planned.outcome else { return false };
-    // Compare the latest arrival of the data of each message.
     let latest = follow(&task, &schedule);
     for step in &recorder.0 {
         let expected = &latest[step.number as usize - 1];
         assert_eq!(&step.latest_arrivals, expected, "{case}: step {}", step.number);
     }
-    // Compare the times of each machine with those of a naive computation.
     for (machine, phases, duration) in MODELS {
         let machine = Machine::parse(machine).unwrap();
         // Each unit of load is one byte.

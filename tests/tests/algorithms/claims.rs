@@ -1,5 +1,4 @@
-//! Compares claims of symmetry with the plans that plugins make for each node. The reference is
-//! full planning, which does not use the claim.
+//! Compares claims of symmetry with full planning, which does not use the claim.
 
 use super::matrix::{MatrixProblem, misprints};
 use std::sync::Arc;
@@ -61,8 +60,7 @@ fn a_node_that_contradicts_the_claim_makes_the_case_invalid() {
     );
 }
 
-/// 4,099 nodes send 17 million messages. The host compares the plans of only 15 nodes with the
-/// claimed symmetry.
+/// 4,099 nodes send 17 million messages. The host compares the plans of only 15 nodes.
 #[test]
 fn some_nodes_are_compared_on_large_networks() {
     let right = row("shifts-mended", "ring:4099", ProofScope::Auto);

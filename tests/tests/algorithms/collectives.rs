@@ -1,5 +1,5 @@
 //! Verifies every collective with every algorithm that implements it, on many sizes, and compares
-//! the numbers of steps and blocks with the source of the algorithm.
+//! steps and blocks with the source of the algorithm.
 
 use crate::support::{row_of, rows, swapmeet, words};
 use serde_json::Value;
@@ -36,9 +36,8 @@ fn log2_up(n: u64) -> u64 {
     u64::from(n.next_power_of_two().trailing_zeros())
 }
 
-/// Runs an algorithm on several sizes of a topology and checks two values against those that
-/// `expected` returns for the number of nodes: the number of steps, and the sum over all steps of
-/// the length of the longest message in blocks. A block has one byte.
+/// Checks two values for each number of nodes: the steps, and the sum over steps of the longest
+/// message in blocks of one byte.
 fn check(
     topologies: &[String],
     algorithm: &str,
@@ -128,8 +127,7 @@ fn every_model_charges_additions() {
     );
 }
 
-/// In an allgatherv on a ring, each block is forwarded from node to node, so that the longest block
-/// is sent in each step.
+/// On a ring, each block is forwarded from node to node, so each step sends the longest block.
 #[test]
 fn blocks_for_everyone_may_differ_in_size() {
     let dir = tempfile::tempdir().unwrap();
@@ -171,9 +169,8 @@ fn a_larger_radix_takes_more_steps_and_forwards_fewer_blocks() {
     assert_eq!(costs, [(6, 192), (9, 144), (14, 112), (63, 63)].map(|(s, b)| (Some(s), Some(b))));
 }
 
-/// Returns four parts of the time of an algorithm: the start-ups, the links, the transmitted
-/// blocks, and the blocks of the contention. The machine charges 1 µs for each start-up, each link
-/// and each byte, so that each part of the time is also a count.
+/// Returns start-ups, links, transmitted blocks, and the blocks of the contention. Each costs 1 µs
+/// on the machine, so each part of the time is also a count.
 fn alone(topology: &str, algorithm: &str, ports: &str, bytes: u64) -> (f64, f64, f64, f64) {
     let machine = format!("free:model=wormhole,startup_us=1,hop_us=1,byte_us=1,ports={ports}");
     let workload = format!("uniform:{bytes}");
@@ -292,8 +289,6 @@ fn the_most_multiplexed_circuit_decides_not_the_fullest_link() {
     assert_eq!((row.transmission_us, row.contention_us), (Some(30.0), Some(2.0 * 30.0 - 30.0)));
 }
 
-/// No row has a time below its lower bound, for all algorithms, collectives, sizes, topologies and
-/// models.
 #[test]
 fn no_schedule_beats_its_lower_bound() {
     let dir = tempfile::tempdir().unwrap();
@@ -301,7 +296,7 @@ fn no_schedule_beats_its_lower_bound() {
     std::fs::write(&star, "0 1\n0 2\n0 3\n0 4\n0 5\n").unwrap();
     let star = format!("graph:{}", star.display());
     let petersen = format!("graph:{}", project("workloads/graphs/petersen.txt").display());
-    // Run every combination. Topologies that an algorithm does not support are skipped below.
+    // Topologies that an algorithm does not support are skipped below.
     let topologies = [
         "torus:4x6",
         "mesh:5x3",
@@ -342,10 +337,9 @@ fn no_schedule_beats_its_lower_bound() {
         list.iter().flat_map(|v| [flag, *v]).collect()
     }
     let plugins = swapmeet_tests::bundled_plugins();
-    // Most combinations must be supported. Otherwise the test would show nothing.
+    // Most combinations must be supported, or the test would show nothing.
     let mut priced = 0;
     for collective in COLLECTIVES {
-        // Pair algorithms only with workloads of their collectives.
         let supports = |name: &&str| {
             let algorithm = plugins.algorithm(name).unwrap();
             collective::of_bits(algorithm.collectives).any(|kind| kind.word == collective.word)
@@ -381,11 +375,11 @@ fn no_schedule_beats_its_lower_bound() {
     assert!(priced > 4000, "{priced} rows");
 }
 
-/// Each model has a machine on which every part of the time has a cost. A new model is included
+/// Every part of the time has a cost on the machine of each model. A new model is included
 /// automatically.
 #[test]
 fn no_model_charges_less_than_its_own_bound() {
-    // One machine for each model. All costs in µs have different values.
+    // All costs in µs have different values.
     let machines: Vec<String> = models()
         .iter()
         .map(|model| {
@@ -401,7 +395,6 @@ fn no_model_charges_less_than_its_own_bound() {
             format!("free:model={model}{}", costs.concat())
         })
         .collect();
-    // Schedules with and without contention, for several collectives and for empty blocks.
     let mut args = Vec::new();
     for (flag, values) in [
         (

@@ -45,7 +45,6 @@ fn run(
     session::run_group(&machines.iter().map(case).collect::<Vec<_>>(), &mut [])
 }
 
-/// Returns the uniform workloads of the collectives that an algorithm implements.
 fn workloads(algorithm: &Algorithm) -> Vec<String> {
     let uniform = |kind: &&collective::CollectiveKind| !kind.has_tokens && !kind.permutes();
     let kinds = collective::of_bits(algorithm.collectives).filter(uniform);
@@ -132,8 +131,8 @@ fn one_communicator_of_all_ranks_gives_the_row_without_communicators() {
     assert_eq!(missing, [""; 0]);
 }
 
-/// No schedule is faster than its bound, and one communicator alone is not slower than all of them
-/// together. Full planning gives the same row as planning with symmetry.
+/// No schedule is faster than its bound, and one communicator alone is not slower than all of them.
+/// Full planning gives the same row as planning with symmetry.
 #[test]
 fn rows_of_communicators_are_not_below_their_bounds() {
     let networks = [
@@ -210,7 +209,6 @@ fn times_of_communicators_agree_with_simgrid() {
 /// the two have node 0 instead.
 type Piece = [u64; 3];
 
-/// Returns the pieces in the boxes of a send.
 fn pieces(send: &Value) -> BTreeSet<Piece> {
     let numbers = |set: &Value| -> Vec<u64> {
         let Some(runs) = set.as_array() else { return vec![0] };
@@ -228,8 +226,8 @@ fn pieces(send: &Value) -> BTreeSet<Piece> {
     all
 }
 
-/// A naive host follows every piece through the schedules of all communicators, which the JSON of
-/// `trace` lists by ranks. Each rank must have exactly the pieces of its communicator at the end.
+/// A naive host follows every piece through the schedules of all communicators (JSON of `trace`).
+/// At the end, each rank must have exactly the pieces of its communicator.
 #[test]
 fn a_naive_host_follows_the_data_of_all_communicators() {
     let networks = [
@@ -289,7 +287,7 @@ fn follow(document: &Value, word: &str, size: usize) {
     let root = case["root"].as_u64().unwrap_or(0) as usize;
     let of_side = |key: &str| sends[0]["blocks"][0][key].is_array();
     let (has_origins, has_destinations) = (of_side("origins"), of_side("destinations"));
-    // The pieces of a rank at the start and at the end: all pairs of these origins and destinations.
+    // All pairs of these origins and destinations, at the start and at the end.
     let sets = |rank: u64, ranks: &[u64], at_end: bool| -> BTreeSet<Piece> {
         let (own, all, none) = (&[rank][..], ranks, &[][..]);
         let of_root = if rank == ranks[root] { all } else { none };
@@ -350,7 +348,7 @@ fn follow(document: &Value, word: &str, size: usize) {
 }
 
 /// The naive host of the SDK traces every block of each schedule of communicators that differ in
-/// their members or sizes. The rows have the sums of its counts.
+/// members or sizes. The rows have the sums of its counts.
 #[test]
 fn a_naive_host_follows_the_schedules_of_unequal_communicators() {
     let dir = tempfile::tempdir().unwrap();

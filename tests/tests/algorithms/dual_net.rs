@@ -1,6 +1,5 @@
-//! Collectives on recursive dual-nets. They are verified from every root. Their rounds and words
-//! are compared with an independent implementation that moves every block. On other networks, they
-//! must be refused.
+//! Collectives on recursive dual-nets are verified from every root, and their rounds and words
+//! compared with an independent implementation that moves every block. Other networks are refused.
 
 use super::matrix::REGISTRY;
 use super::planted::{Planned, only_the_right_schedule_does};
@@ -29,8 +28,8 @@ fn run(topology: &str, algorithm: &str, workload: &str) -> Record {
     row_of(topology, algorithm, workload, MACHINE)
 }
 
-/// Asserts that a schedule is verified, that messages are sent only to neighbours, and that no node
-/// sends or receives two messages in a step. Returns the number of rounds and of words.
+/// Asserts that messages go only to neighbours, and that no node sends or receives two in a step.
+/// Returns the rounds and the words.
 fn proved(topology: &str, algorithm: &str, workload: &str) -> (u64, u64) {
     let row = run(topology, algorithm, workload);
     assert_eq!(
@@ -77,7 +76,6 @@ fn totals(outcome: Outcome) -> Result<(u64, u64), String> {
     }
 }
 
-/// Each row of the table has the number of rounds of a broadcast and of a scatter.
 #[test]
 fn broadcast_and_scatter_reach_every_node_from_every_root_with_minimal_words() {
     let nets = [
@@ -155,7 +153,6 @@ fn rounds_and_words_equal_those_of_an_independent_implementation() {
     if !tools::runs_all() {
         return;
     }
-    // This network has 32,768 nodes.
     let spec = "rdn:2(hypercube:3)";
     assert_eq!(proved(spec, "rdn-broadcast", "broadcast/uniform:1"), (18, 18));
     assert_eq!(proved(spec, "rdn-scatter", "scatter/uniform:1"), (18, 32_767));
@@ -223,8 +220,8 @@ fn lean_schedules_meet_the_bound_over_any_base() {
             match algorithm {
                 "rdn-broadcast" => {}
                 "rdn-alltoall" => {
-                    // A mesh whose sides are 2 is a hypercube, but the topology `mesh` has no
-                    // formula for the sum of distances.
+                    // A mesh with sides of 2 is a hypercube, but `mesh` has no formula for the sum
+                    // of distances.
                     let least = net.distance_sum();
                     assert!(
                         least.is_none_or(|least| words == least),
@@ -242,8 +239,8 @@ fn lean_schedules_meet_the_bound_over_any_base() {
     }
 }
 
-/// Two special kinds of bases: a fat tree, whose nodes are linked only through switches, and bases
-/// with more than 64 nodes, for which the plugin represents sets of nodes differently.
+/// A fat tree, whose nodes are linked only through switches, and bases with more than 64 nodes,
+/// whose sets the plugin represents differently.
 #[test]
 fn bases_with_switches_and_large_bases_work() {
     if !tools::runs_all() {
@@ -292,7 +289,7 @@ fn an_impossible_dual_net_is_shown_with_the_position() {
     };
     refused("rdn:9(torus:5x5)", "3 levels make more than 2147483648 nodes");
     refused("rdn:1(mesh:3x3)", "a base must be regular");
-    // The reported position is that of the zero within the base, not the start of the whole spec.
+    // The position is that of the zero within the base, not the start of the spec.
     refused("rdn:1(torus:5x0)", "--> --topology:1:15");
     refused("rdn:99999999999999999999(ring:3)", "found `99999999999999999999`");
 }

@@ -1,11 +1,11 @@
-//! What algorithms of NCCL take on clusters of GPUs, compared with closed forms: rails, network
-//! adapters that several GPUs share, switches that add and copy data, and the copying of PAT.
+//! Algorithms of NCCL on clusters of GPUs, compared with closed forms: rails, shared network
+//! adapters, switches that add and copy data, and the copying of PAT.
 
 use crate::support::row_of;
 use swapmeet_results::Record;
 
-/// Returns the row of an allreduce of 1 MiB, or of another workload, where a byte takes 1 ns on a
-/// link of bandwidth 1 and nothing else takes time.
+/// Returns the row of an allreduce of 1 MiB, or of another workload. Only bytes take time: 1 ns on
+/// a link of bandwidth 1.
 fn row(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record {
     row_of(topology, algorithm, workload, &format!("free:byte_us=0.001,{machine}"))
 }
@@ -35,8 +35,9 @@ fn rings_use_the_adapters_of_all_ranks() {
     }
 }
 
-/// Writes a file of two computers with four GPUs each, and returns its topology. Vertices 0 to 7 are
-/// GPUs, 8 and 9 the switches of the computers, and 14 joins all adapters, the vertices 10 to 13.
+/// Writes a file of two computers with four GPUs each, and returns its topology. Vertices 0 to 7
+/// are GPUs, 8 and 9 the switches of the computers, and 14 joins all adapters, the vertices 10 to
+/// 13.
 fn shared_adapters(dir: &std::path::Path) -> String {
     let mut text = "switch 8 9 10 11 12 13 14\n".to_owned();
     for gpu in 0..8 {
@@ -86,8 +87,8 @@ fn trees_stay_on_their_rails() {
     }
 }
 
-/// On H200, algorithm bandwidth times (1 + 1/g) is nearly constant: 311, 305, 307 and 304 GB/s for 5
-/// to 8 GPUs, as measured by S. Bekman, Machine Learning Engineering (network/README.md). The
+/// On H200, algorithm bandwidth times (1 + 1/g) is nearly constant: 311, 305, 307 and 304 GB/s for
+/// 5 to 8 GPUs, as measured by S. Bekman, Machine Learning Engineering (network/README.md). The
 /// constants of the preset are not fitted to these values.
 #[test]
 fn the_bandwidth_of_nvls_follows_the_number_of_gpus() {
@@ -157,8 +158,8 @@ fn nvls_trees_reduce_between_groups() {
     assert!(refused.reason.contains("wormhole, fluid and pipelined do"), "{}", refused.reason);
 }
 
-/// PAT sends messages of several blocks, which both ends copy: all n - 1 blocks that a rank sends or
-/// receives, except that of the first step. A ring sends single blocks and copies none.
+/// PAT sends messages of several blocks, which both ends copy: all n - 1 blocks that a rank sends
+/// or receives, except that of the first step. A ring sends single blocks and copies none.
 #[test]
 fn pat_pays_for_the_blocks_that_it_copies() {
     let machine = "model=wormhole,rearrange_block_us=1.6";

@@ -1,7 +1,6 @@
-//! Compares the algorithms of Liu et al., loaded from the real plugin file, with an independent
-//! implementation that redistributes element by element (`fixtures/liu.json`). As in the paper, the
-//! fixture counts the data that a node keeps for itself as a message of the step. This test does
-//! the same.
+//! Compares the algorithms of Liu et al. with an independent implementation that redistributes
+//! element by element (`fixtures/liu.json`). As in the paper, the data that a node keeps for itself
+//! is a message of the step.
 
 use super::matrix::REGISTRY;
 use serde_json::Value;
@@ -21,7 +20,6 @@ fn fixture() -> Value {
     serde_json::from_str(include_str!("../../fixtures/liu.json")).unwrap()
 }
 
-/// The random generator with which the fixture was made.
 struct SplitMix64(u64);
 
 impl SplitMix64 {
@@ -57,9 +55,8 @@ fn matrix(p: u64, name: &str) -> Vec<Vec<u64>> {
         .collect()
 }
 
-/// Records the messages of each stage as tuples (sender, receiver, load, step), including those of
-/// nodes to themselves. The messages of nodes to themselves belong to the next step of the stage
-/// that has messages between nodes. If there is no such step, they form a further step.
+/// Messages of each stage as (sender, receiver, load, step). Messages of nodes to themselves belong
+/// to the next step of the stage that has messages between nodes, or else form a further step.
 #[derive(Debug, Default)]
 struct Watched {
     stages: Vec<Vec<(u32, u32, u64, u32)>>,
@@ -141,7 +138,6 @@ const ALGORITHMS: [(&str, &str); 5] = [
     ("A4_balanced_start", "four-stage:start=balanced"),
 ];
 
-/// Adds up the loads of each node, given (node, load) pairs, and returns the largest sum.
 fn most(p: u64, messages: impl Iterator<Item = (u32, u64)>) -> u64 {
     let mut sums = vec![0; p as usize];
     messages.for_each(|(node, load)| sums[node as usize] += load);
@@ -202,8 +198,7 @@ fn every_value_agrees() {
     }
 }
 
-/// For any number of nodes, every byte arrives, and no node sends twice or receives twice in a
-/// step.
+/// Every byte arrives, and no node sends twice or receives twice in a step.
 #[test]
 fn any_number_of_nodes_uses_one_message_per_port() {
     for p in 2..=150_u64 {

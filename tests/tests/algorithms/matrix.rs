@@ -1,5 +1,5 @@
-//! The matrix of topologies, workloads and parameters on which all properties of all bundled
-//! algorithms are tested.
+//! Topologies, workloads and parameters on which all properties of all bundled algorithms are
+//! tested.
 
 use super::oracle::Verdict;
 use super::{arrivals, claims, oracle, orbits};
@@ -66,15 +66,13 @@ const WORKLOADS: [&str; 8] = [
     "shear-2d:3",
 ];
 
-/// Parameters of an algorithm: keys and values.
 pub(super) type Params = Vec<(String, String)>;
 
-/// The bundled plugins. They are loaded once for all tests, because the digest of the test program
-/// is computed.
+/// Loaded once for all tests, because the digest of the test program is computed.
 pub(super) static REGISTRY: LazyLock<Registry> = LazyLock::new(swapmeet_tests::bundled_plugins);
 
-/// Each bundled algorithm has a fixed style (`results/src/styles.rs`), and algorithms that support the
-/// same collective have different styles, because they are drawn in the same figure.
+/// Each bundled algorithm has a fixed style (`results/src/styles.rs`), and algorithms that support
+/// the same collective have different styles, because they are drawn in the same figure.
 #[test]
 fn bundled_algorithms_have_their_own_styles() {
     let all = bundled();
@@ -87,8 +85,7 @@ fn bundled_algorithms_have_their_own_styles() {
     }
 }
 
-/// Returns the bundled algorithms, except those that read schedules from files, which have their
-/// own tests.
+/// Without those that read schedules from files, which have their own tests.
 pub(super) fn bundled() -> Vec<Arc<Algorithm>> {
     let plugins = REGISTRY.plugins().iter();
     plugins
@@ -98,18 +95,16 @@ pub(super) fn bundled() -> Vec<Arc<Algorithm>> {
         .collect()
 }
 
-/// Returns the test plugin `misprints`, whose algorithms are wrong.
 pub(super) fn misprints() -> Plugin {
     let file = plugin_file("misprints");
     Plugin::load(&file).unwrap()
 }
 
-/// Returns sets of parameters: the defaults and, for each parameter, each of its choices or a small
-/// number.
+/// The defaults and, for each parameter, each of its choices or a small number.
 fn variants(algorithm: &Algorithm) -> Vec<Params> {
     let small = ["2".to_owned()];
-    // Leave out the parameters `seconds` and `seed`. A search that ends after a time may give
-    // another schedule each time, and another seed only gives another random choice.
+    // A search that ends after `seconds` may give another schedule each time, and another `seed`
+    // only gives another random choice.
     let tried = algorithm.params.iter().filter(|param| !["seconds", "seed"].contains(&&*param.key));
     let given = tried.flat_map(|param| {
         let values = if param.kind.words().is_empty() { &small[..] } else { param.kind.words() };
@@ -118,12 +113,11 @@ fn variants(algorithm: &Algorithm) -> Vec<Params> {
     std::iter::once(Vec::new()).chain(given).collect()
 }
 
-/// The maximum number of nodes for tests of algorithms that search for a schedule. On larger
-/// topologies, a search takes seconds. Small ones are enough, because the host treats the schedules
-/// of a search like those of other plugins.
+/// On larger topologies, the search of an algorithm takes seconds. Small ones are enough, because
+/// the host treats searched schedules like those of other plugins.
 const SEARCHED: u64 = 16;
 
-/// The maximum number of nodes in the first tier of tests. `SWAPMEET_TESTS=all` runs all topologies.
+/// Above this number of nodes, tests run only with `SWAPMEET_TESTS=all`.
 const FIRST_TIER: u64 = 18;
 
 pub(super) struct MatrixProblem<'a> {
@@ -140,7 +134,6 @@ impl fmt::Display for MatrixProblem<'_> {
     }
 }
 
-/// Calls `test` for each topology, workload and set of parameters of an algorithm.
 pub(super) fn for_each_problem(
     algorithm: &Arc<Algorithm>,
     mut test: impl FnMut(&MatrixProblem<'_>),
@@ -168,13 +161,11 @@ pub(super) fn for_each_problem(
 #[derive(Default)]
 struct Found {
     right: u64,
-    /// Number of rows that were verified on fewer than all nodes.
+    /// Rows that were verified on fewer than all nodes.
     reduced: u64,
-    /// Number of schedules of which the plans of other nodes were compared with a claim of symmetry.
+    /// Schedules of which the plans of other nodes were compared with a claim of symmetry.
     compared_claims: u64,
-    /// Number of schedules whose arrivals were compared.
     compared_arrivals: u64,
-    /// Whether the algorithm claims a symmetry for a problem without a root.
     claims_symmetry: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Compares the host with the naive host of the SDK, which traces every block separately. Both must
-//! give the same verdict for every schedule, and the same numbers of steps, messages and bytes.
+//! Compares the host with the naive host of the SDK, which traces every block separately. Verdicts,
+//! and numbers of steps, messages and bytes, must be the same.
 
 use super::matrix::{MatrixProblem, for_each_problem, misprints};
 use proptest::prelude::*;
@@ -86,7 +86,6 @@ pub(super) fn rehearsal(
         .prices(answers.startup_us, answers.hop_us, answers.byte_us)
 }
 
-/// Plans with the host. Returns the verdict and its reason.
 fn hosted(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -117,7 +116,6 @@ fn hosted(
     }
 }
 
-/// Plans with the naive host. Returns the verdict and its reason.
 fn followed(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -149,8 +147,8 @@ pub(super) fn compare(problem: &MatrixProblem<'_>) -> Option<Verdict> {
 #[test]
 fn two_hosts_agree_on_wrong_schedules() {
     let plugin = misprints();
-    // Leave out algorithms whose claim of symmetry is wrong: the sends of the planned nodes define a
-    // different schedule from the full plan. `swapmeet check` reports this.
+    // A wrong claim of symmetry is left out: the sends of the planned nodes define another schedule
+    // than the full plan. `swapmeet check` reports it.
     let dishonest = ["shifts-not-symmetric", "shifts-alternating", "shifts-changing"];
     let honest =
         plugin.algorithms.iter().filter(|algorithm| !dishonest.contains(&&*algorithm.name));
@@ -171,7 +169,6 @@ struct Drawn {
     in_parts: bool,
 }
 
-/// A send of a random schedule.
 #[derive(Debug, Clone, Copy)]
 struct Pass {
     from: u64,
@@ -265,8 +262,8 @@ fn passes() -> impl Strategy<Value = Pass> {
     )
 }
 
-/// Returns a right schedule for the collective, so that some of the tested schedules are right.
-/// Every node sends directly to every other node. If the data is for all nodes, it sends copies.
+/// Makes some of the tested schedules right: every node sends directly to every other node, or
+/// sends copies of data for all nodes.
 fn direct(word: &str) -> Vec<Vec<Pass>> {
     let copies = matches!(word, "broadcast" | "allgather" | "allreduce" | "dispatch");
     let sums = matches!(word, "reduce" | "reduce-scatter" | "allreduce" | "combine");
@@ -304,8 +301,7 @@ fn direct(word: &str) -> Vec<Vec<Pass>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(swapmeet_tests::cases(256)))]
 
-    /// The tested schedules are right schedules to which sends are added or from which sends are
-    /// removed.
+    /// Sends are added to right schedules or removed from them.
     #[test]
     fn two_hosts_agree_on_any_schedule(
         which in 0..collective::COLLECTIVES.len(),

@@ -1,5 +1,5 @@
-//! Compares the fixtures with the output of the programs that generated them, in `tests/oracles`.
-//! These independent implementations follow the text of the papers and share no code with Swapmeet.
+//! Compares the fixtures with the output of the programs that generated them (`tests/oracles`),
+//! which follow the text of the papers and share no code with Swapmeet.
 
 use crate::support::tools;
 use serde_json::Value;
@@ -17,9 +17,8 @@ fn output(mut generator: Command) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Compares all values of a fixture and returns their number. Fractions in fixtures have seven
-/// digits. Notes are not compared. Values with the key `missing` are not compared, either, because
-/// no program generates them.
+/// Returns the number of values. Fractions in fixtures have seven digits. Notes are not compared,
+/// nor are values with the key `missing`, which no program generates.
 fn equal_values(at: &str, fixture: &Value, generated: &Value, missing: &str) -> usize {
     match (fixture, generated) {
         (Value::Object(fixture), Value::Object(generated)) => {
@@ -50,7 +49,6 @@ fn equal_values(at: &str, fixture: &Value, generated: &Value, missing: &str) -> 
     }
 }
 
-/// Runs a Python program of `tests/oracles` and compares its output with the fixture.
 fn agrees(generator: &str, fixture_name: &str, missing: &str, values: usize) {
     if !tools::has(&["python3"]) {
         return;
@@ -76,8 +74,7 @@ fn thakurs_fixture_equals_its_generator() {
     agrees("thakur.py", "thakur.json", "", 270);
 }
 
-/// The paper does not define the order of nonblocking messages. The times on the nonblocking
-/// machine therefore have no generator.
+/// The paper does not define the order of nonblocking messages, so their times have no generator.
 #[test]
 fn lius_fixture_equals_its_generator() {
     if !tools::runs_all() {

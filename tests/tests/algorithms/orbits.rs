@@ -1,6 +1,6 @@
-//! Compares two kinds of verification: on one node of each symmetry orbit, and with full planning.
-//! For every bundled algorithm that declares a symmetry and for every model, every column of every
-//! row must be the same. Wrong schedules must be reported in the same way.
+//! Compares verification on one node of each symmetry orbit with full planning. For every bundled
+//! algorithm that declares a symmetry and every model, all columns must be the same, and wrong
+//! schedules must be reported in the same way.
 
 use super::matrix::{MatrixProblem, for_each_problem, misprints};
 use std::sync::Arc;
@@ -56,10 +56,9 @@ fn rows(
     session::run_group(&machines.iter().map(case).collect::<Vec<_>>(), &mut [])
 }
 
-/// Runs a problem with both kinds of verification, and calls `compare` for each pair of rows.
-/// Returns the number of rows that were verified on fewer nodes than with full planning.
-/// Choices of parameters are tried only on the topologies that most algorithms support. A schedule
-/// that is planned for all nodes anyway is compared on the first machine only.
+/// Returns the number of rows that were verified on fewer nodes than with full planning. Choices of
+/// parameters are tried only on the topologies that most algorithms support. A schedule that is
+/// planned for all nodes anyway is compared on the first machine only.
 pub(super) fn compare(
     problem: &MatrixProblem<'_>,
     mut compare: impl FnMut(&str, &Record, &Record),
@@ -86,7 +85,6 @@ pub(super) fn compare(
     reduced
 }
 
-/// Returns the part of a reason that names the step.
 fn step(record: &Record) -> Option<&str> {
     let (_, rest) = record.reason.split_once("step ")?;
     rest.split([' ', ':', ';']).next()

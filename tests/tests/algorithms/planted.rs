@@ -1,8 +1,6 @@
-//! Corrupted schedules. An expected value is evidence for a schedule only if corrupted versions of
-//! the schedule are refused or have a different value.
-//!
-//! Each schedule is exported and read back. This must give the same row. Then the schedule is
-//! corrupted in one place.
+//! An expected value is evidence for a schedule only if corrupted versions of the schedule are
+//! refused or have a different value. Each schedule is exported, read back with the same row, and
+//! then corrupted in one place.
 
 use crate::support::{rows, swapmeet};
 use serde_json::{Value, json};
@@ -19,8 +17,8 @@ pub(super) struct Planned<'a> {
 
 type Events = Vec<Value>;
 
-/// A corruption: its description, the function that corrupts the events, and whether the corrupted
-/// schedule can still be valid.
+/// A description, the function that corrupts the events, and whether the corrupted schedule can
+/// still be valid.
 type Corruption = (&'static str, fn(&mut Events), bool);
 
 const CORRUPTIONS: [Corruption; 4] = [
@@ -47,8 +45,8 @@ fn misdirect(events: &mut Events) {
     first.as_object_mut().unwrap().remove("path");
 }
 
-/// Finds the first step in which a node forwards data that arrived in the step before it. Moves
-/// this step and all later steps one step earlier.
+/// Moves the first step in which a node forwards data of the step before it, and all later steps,
+/// one step earlier.
 fn advance(events: &mut Events) {
     let forwards =
         |event: &Value| event["after"].as_u64().is_some_and(|after| event["step"] == after + 1);
@@ -57,15 +55,14 @@ fn advance(events: &mut Events) {
     for send in sends(events).filter(|send| send["step"].as_u64() >= step) {
         send["step"] = json!(send["step"].as_u64().unwrap() - 1);
     }
-    // Remove the event that ends the previous step. Also remove the end of a phase, if there is one
-    // between the two steps.
+    // Also remove the end of a phase between the two steps.
     let end = events[..first].iter().rposition(|event| event["end_of_step"].is_u64()).unwrap();
     let between: Events = events.drain(end..first).filter(|event| event["step"].is_u64()).collect();
     events.splice(end..end, between);
 }
 
-/// Changes the route of the longest circuit of the first step. The circuit crosses its first link,
-/// returns over it, and crosses it again.
+/// The longest circuit of the first step crosses its first link, returns over it, and crosses it
+/// again.
 fn detour(events: &mut Events) {
     let first = sends(events).next().unwrap()["step"].clone();
     let of_first = sends(events).filter(|send| send["step"] == first);
@@ -73,12 +70,12 @@ fn detour(events: &mut Events) {
     let path = longest["path"].as_array_mut().unwrap();
     let there_and_back = [path[0].clone(), path[1].clone()];
     path.splice(0..0, there_and_back);
-    // The schedule must request this path. Otherwise the topology would choose the route.
+    // Without the request, the topology would choose the route.
     longest.as_object_mut().unwrap().remove("own_route");
 }
 
-/// Asserts that the row of the exported schedule has an expected property, and that the row of no
-/// corrupted schedule has it.
+/// Asserts that the row of the exported schedule has a property, and that of no corrupted one has
+/// it.
 pub(super) fn only_the_right_schedule_does(
     planned: Planned<'_>,
     has_property: impl Fn(&Record) -> bool,
@@ -91,7 +88,6 @@ pub(super) fn only_the_right_schedule_does(
     let dir = tempdir().unwrap();
     let file = dir.path().join("schedule.json");
     let run = |document: &Value| {
-        // The first line of the file is the header, and the events follow.
         let text =
             format!("{{\"schedule\":{},\"events\":{}}}", document["schedule"], document["events"]);
         std::fs::write(&file, text).unwrap();

@@ -4,8 +4,7 @@ use crate::support::{swapmeet, tools};
 use std::collections::BTreeSet;
 use swapmeet_tests::project;
 
-/// The committed reproductions equal the output of the program: those of two papers, or of all
-/// papers with `SWAPMEET_TESTS=all`.
+/// Pages of two papers, or of all with `SWAPMEET_TESTS=all`, equal the output of the program.
 #[test]
 fn the_committed_reproductions_are_up_to_date() {
     let dir = tempfile::tempdir().unwrap();
@@ -33,8 +32,7 @@ fn the_committed_reproductions_are_up_to_date() {
     }
 }
 
-/// If a value was fitted to the values of the paper, or computed from them, its agreement with the
-/// paper is no evidence.
+/// Agreement is no evidence if a value was fitted to the paper or computed from it.
 #[test]
 fn fitted_and_rebuilt_cells_never_agree() {
     let mut kinds = BTreeSet::new();

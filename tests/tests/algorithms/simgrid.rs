@@ -1,13 +1,11 @@
-//! Compares the model `fluid` with SimGrid 3.32 (`fixtures/simgrid.json`, model CM02 with factors
-//! of 1), with the real program and plugin files. The times and the order of the algorithms must be
-//! the same.
+//! Compares times and order of algorithms under `fluid` with SimGrid 3.32 (`fixtures/simgrid.json`,
+//! model CM02 with factors of 1).
 
 use crate::support::rows;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use swapmeet_results::Record;
 
-/// A row of the fixture: an algorithm and its time in µs.
 #[derive(Debug)]
 struct Timed {
     algorithm: String,

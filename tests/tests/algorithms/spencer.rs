@@ -1,6 +1,6 @@
-//! Spencer's algorithms, loaded from the real plugin file. Every collective and permutation must be
-//! delivered with at most q circuits on a link. The numbers of rounds, links and blocks must be
-//! those of an independent implementation or of the formulas in the thesis.
+//! Spencer's algorithms must deliver every collective and permutation with at most q circuits on a
+//! link, in the rounds, links and blocks of an independent implementation or of the formulas in the
+//! thesis.
 
 use super::planted::{Planned, only_the_right_schedule_does};
 use crate::support::{rows, swapmeet, words};
@@ -13,9 +13,8 @@ mod permutations;
 const BLOCK_BYTES: f64 = 720_720.0;
 const ROUND_US: f64 = 4096.0 * BLOCK_BYTES;
 
-/// Returns a machine whose rows have each term of the cost in a separate column. Rounds are the
-/// most expensive term and links the cheapest, so that the program makes the same choices as the
-/// thesis.
+/// Each term of the cost has its own column. Rounds are the most expensive term and links the
+/// cheapest, so that the program makes the same choices as the thesis.
 fn machine(ports: &str, q: u64) -> String {
     format!(
         "free:model=circuit,startup_us={ROUND_US},hop_us=1,byte_us=1,ports={ports},virtual_channels={q}"
@@ -46,8 +45,7 @@ fn proved(row: &Record) {
     assert_eq!((row.status, row.verified), (Status::Ok, Verified::Blocks), "{case}");
 }
 
-/// Returns three costs of a schedule: the number of rounds, the sum of the links of the longest
-/// circuits, and the number of blocks.
+/// Returns the rounds, the sum of the links of the longest circuits, and the blocks.
 fn costs(topology: &str, algorithm: &str, workload: &str, ports: &str, q: u64) -> (f64, f64, f64) {
     let rows = run(&[topology], &[algorithm], &[workload], &[machine(ports, q)]);
     proved(&rows[0]);
@@ -279,7 +277,6 @@ fn an_unknown_form_is_refused_before_anything_runs() {
         let refused = swapmeet(&args).assert().code(2);
         let error = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
         assert!(error.contains(&format!("`: expected one of {choices}\n")), "{error}");
-        // No similar word exists, so none is suggested.
         assert!(!error.contains("help:"), "{error}");
     }
 }

@@ -1,5 +1,5 @@
-//! Compares `suh-shin`, with the real program and plugin file, with an independent implementation
-//! that moves every block (`fixtures/suh-shin.json`).
+//! Compares `suh-shin` with an independent implementation that moves every block
+//! (`fixtures/suh-shin.json`).
 
 use crate::support::{rows, swapmeet, words};
 use serde_json::Value;
@@ -57,8 +57,7 @@ fn sizes_without_virtual_nodes_agree_in_every_value() {
     });
 }
 
-/// Returns the time of the Paragon's barrier: 126 d - 113 µs, where d is log2 of the nodes, rounded
-/// up.
+/// The Paragon's barrier takes 126 d - 113 µs, where d is log2 of the nodes, rounded up.
 fn barrier(nodes: u64) -> f64 {
     126.0 * (nodes as f64).log2().ceil() - 113.0
 }

@@ -1,5 +1,5 @@
-//! Tests the schedules of the plugin `synthesis`. The host verifies them, and their lengths are
-//! compared with the certified optimum of the network, which another crate computes.
+//! Lengths of verified schedules of the plugin `synthesis` are compared with the certified optimum
+//! of the network, which another crate computes.
 
 use super::matrix::bundled;
 use crate::support::{rows, swapmeet, tools, words};
@@ -16,7 +16,6 @@ fn algorithm(name: &str) -> Arc<Algorithm> {
     bundled().into_iter().find(|algorithm| algorithm.name == name).unwrap()
 }
 
-/// Plans and verifies the schedule of `spec`, an algorithm with its parameters.
 fn planned(topology: &Arc<Network>, workload: &str, spec: &str, ports: u64) -> Totals {
     let workload = Workload::parse(workload).unwrap();
     let task = workload.task(topology, 7).unwrap();
@@ -35,8 +34,7 @@ fn planned(topology: &Arc<Network>, workload: &str, spec: &str, ports: u64) -> T
     }
 }
 
-/// Returns the certified lower end of the optimum. If blocks are counted, it is a number of steps,
-/// and otherwise a number of bytes.
+/// The certified lower end of the optimum: in steps if blocks are counted, otherwise in bytes.
 fn lower_end(topology: &Arc<Network>, workload: &str) -> f64 {
     let workload = Workload::parse(workload).unwrap();
     let task = workload.task(topology, 7).unwrap();
@@ -46,8 +44,8 @@ fn lower_end(topology: &Arc<Network>, workload: &str) -> f64 {
     solve(&machine_task, options).unwrap().lower_us
 }
 
-/// Returns a random graph, the union of several cycles. Each cycle visits all nodes in random
-/// order. Two cycles rarely have a common edge, so nearly all nodes have the same degree.
+/// The union of several cycles, each of all nodes in random order. Two cycles rarely have a common
+/// edge, so nearly all nodes have the same degree.
 fn random_graph(nodes: u64, cycles: u64, bandwidths: &[u64]) -> Arc<Network> {
     let (mut state, mut text) = (12345_u64, String::new());
     let mut known = std::collections::HashSet::new();
@@ -91,8 +89,8 @@ fn steps_of_a_flow_are_near_the_certified_optimum() {
     assert!(taken as f64 <= (lower * WITHIN).ceil(), "{taken} {lower}");
 }
 
-/// Unequal sizes, and links of different bandwidths. With unequal sizes, the sum over all steps of
-/// the longest message of the step cannot be less than the optimum.
+/// With unequal sizes, the sum over all steps of the longest message of the step cannot be less
+/// than the optimum.
 #[test]
 fn unequal_sizes_and_bandwidths_are_near_the_certified_optimum() {
     for (spec, mean, within) in
@@ -128,8 +126,7 @@ fn a_greedy_allgather_meets_the_number_of_links_into_a_node() {
     assert!(taken <= 63_u64.div_ceil(least) + 1, "{taken} {least}");
 }
 
-/// Networks of further families, and a star in which one edge has twice the bandwidth of the
-/// others.
+/// Further families, and a star in which one edge has twice the bandwidth of the others.
 #[test]
 fn every_kind_of_network_gets_verified_schedules() {
     let star = "switch 4\n0 4\n1 4 2\n2 4\n3 4\n";

@@ -1,5 +1,5 @@
-//! Compares Thakur's algorithms, with the real program and plugin file, with an independent count
-//! of the messages on every link (`fixtures/thakur.json`).
+//! Compares Thakur's algorithms with an independent count of the messages on every link
+//! (`fixtures/thakur.json`).
 
 use crate::support::{row_of, swapmeet};
 use serde_json::Value;
@@ -25,8 +25,7 @@ fn every_profile_agrees_in_every_value() {
             ("messages", row.messages),
             ("sum_f", row.sum_link_messages),
             ("max_f", row.max_link_messages),
-            // Each message has one byte, so this sum of bytes times hops is the sum of the hops of
-            // all messages.
+            // Each message has one byte, so this is the sum of the hops of all messages.
             ("hops", row.total_hop_bytes.and_then(|hops| hops.try_into().ok())),
         ] {
             assert_eq!(ours, expected[figure].as_u64(), "{name}: {figure}");
@@ -63,7 +62,7 @@ fn every_profile_agrees_in_every_value() {
     }
 }
 
-/// On a mesh without a contention cost, the time in the row is Thakur's formula: `T` is the sum of
+/// The time on a mesh without a contention cost is Thakur's formula: `T` is the sum of
 /// `alpha + L max(beta, f beta_sat)`.
 #[test]
 fn the_time_of_a_row_is_the_formula_of_the_paper() {
@@ -80,8 +79,7 @@ fn the_time_of_a_row_is_the_formula_of_the_paper() {
     }
 }
 
-/// Returns the lines of the committed report. Another test checks that the program writes this
-/// report.
+/// Another test checks that the program writes this report.
 fn report() -> Vec<String> {
     std::fs::read_to_string(project("results/reproduced/thakur.csv"))
         .unwrap()

@@ -5,9 +5,8 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use swapmeet_results::{Status, Verified};
 
-/// Writes a file with the receivers of one token for each rank, on 64 nodes with 8 ranks each. The
-/// receivers are ranks 0 and 1 of the next node, rank 2 of the node after the next, and rank 3 of
-/// the sender's own node.
+/// One token for each rank on 64 nodes with 8 ranks each. Its receivers are ranks 0 and 1 of the
+/// next node, rank 2 of the node after the next, and rank 3 of the sender's own node.
 fn routing(folder: &std::path::Path) -> String {
     let mut lines = String::new();
     for rank in 0..512 {
@@ -20,7 +19,6 @@ fn routing(folder: &std::path::Path) -> String {
     file.to_str().unwrap().to_owned()
 }
 
-/// Returns the bytes of all messages between nodes of 8 ranks, as `trace` lists them.
 fn between_nodes(topology: &str, algorithm: &str, workload: &str) -> u64 {
     let args = ["trace", "--topology", topology, "--algorithm", algorithm, "--workload", workload];
     let output = swapmeet(&[&args[..], &["--format", "json"]].concat()).output().unwrap();
@@ -58,8 +56,7 @@ fn bytes_between_nodes_are_those_counted_by_hand() {
     }
 }
 
-/// The bounds are compared with sums by hand. Each of four ranks has one token of 100 bytes for all
-/// other ranks.
+/// Each of four ranks has one token of 100 bytes for all other ranks. The sums are by hand.
 #[test]
 fn bounds_count_a_token_once_at_its_rank_and_once_across_a_cut() {
     let folder = tempfile::tempdir().unwrap();
@@ -72,8 +69,8 @@ fn bounds_count_a_token_once_at_its_rank_and_once_across_a_cut() {
         let algorithm = format!("direct-{collective}");
         let row = row_of("fully-connected:4", &algorithm, &workload(collective), machine);
         assert_eq!((row.lower_bound_us, row.time_us), (Some(300.0), Some(300.0)), "{collective}");
-        // With all ports, the link between two groups of two ranks carries one copy of each of two
-        // tokens in each direction.
+        // With all ports, the link between two groups carries one copy of each of two tokens in
+        // each direction.
         let row = row_of(
             "groups:2x2,inside=9",
             &algorithm,
@@ -151,7 +148,6 @@ fn schedules_of_tokens_are_read_from_files() {
         assert_eq!(read.status, Status::Ok, "{}", read.reason);
         assert_eq!((read.total_bytes, read.steps), (own.total_bytes, own.steps));
         assert_eq!(read.time_us, own.time_us);
-        // Change the trace: repeat its first message in a later step. Each event is a line.
         let trace = String::from_utf8(output.stdout).unwrap();
         let first = trace.lines().find(|line| line.contains("\"bytes\":")).unwrap();
         let first = first.trim_start_matches(',');

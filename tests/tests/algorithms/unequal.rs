@@ -11,7 +11,6 @@ const WORKLOADS: [&str; 5] = [
     "one-spike:max=900,rest=0",
 ];
 
-/// Runs every algorithm with [`WORKLOADS`] on every topology.
 fn run(topologies: &[&str], algorithms: &[&str], machine: &str) -> Vec<Record> {
     let mut args = vec!["--machine", machine];
     for (flag, specs) in
@@ -39,7 +38,6 @@ fn birkhoff_transmits_in_the_least_possible_time() {
     }
 }
 
-/// Every algorithm delivers all data, and none is faster than the bound.
 #[test]
 fn every_algorithm_delivers_unequal_blocks() {
     let topologies = ["torus:4x4", "groups:4x4", "fully-connected:7"];

@@ -1,4 +1,4 @@
-//! Schedules that break a rule. Each of them affects only its own row, which states the reason.
+//! A schedule that breaks a rule affects only its own row, which states the reason.
 
 use super::run_alone;
 use crate::support::{compile_c, swapmeet, words, wrong};
@@ -7,8 +7,6 @@ use swapmeet_results::{Status, Verified, read_records};
 use swapmeet_runner::plugin::Plugin;
 use tempfile::tempdir;
 
-/// Returns the algorithms of `wrong_plans.c`: the name, the expected status, and the expected
-/// reason.
 fn wrong_plans(file: &Path) -> Vec<(String, Status, String)> {
     let status = |word: &str| match word {
         "invalid" => Status::Invalid,
@@ -21,8 +19,7 @@ fn wrong_plans(file: &Path) -> Vec<(String, Status, String)> {
     algorithms.map(|a| (a.name.clone(), status(&a.paper), a.title.clone())).collect()
 }
 
-/// A worker process runs one case after another, with a good case at the beginning and at the end.
-/// Each row has the status and the reason of its own mistake.
+/// A worker runs one case after another, with a good case at the beginning and at the end.
 #[test]
 fn each_mistake_affects_only_its_own_row() {
     let dir = tempdir().unwrap();

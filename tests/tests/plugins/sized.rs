@@ -29,8 +29,8 @@ fn later(size: usize) -> LaterTopology {
 
 #[test]
 fn a_newer_reader_sees_zero_in_missing_fields() {
-    // The size states that only the fields of version 1.0 belong to the struct, so the bytes after
-    // them are ignored.
+    // By its size, the struct has only the fields of version 1.0, so the bytes after them are
+    // ignored.
     let old = later(SwmTopology::SIZE_1_0);
     // SAFETY: there are at least as many bytes as the struct states.
     let read = unsafe { read_sized(&raw const old) }.unwrap();

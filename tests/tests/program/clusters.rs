@@ -1,4 +1,4 @@
-//! Runs the job script of `docs/clusters.md` directly, and under a real Slurm on this computer.
+//! Runs the job script of `docs/clusters.md` directly, and under a real Slurm.
 
 use crate::support::{swapmeet, swapmeet_process, tools, words};
 use serde_json::json;
@@ -19,14 +19,12 @@ workloads = ["uniform:64", "uniform:1KiB"]
 machines = ["paragon", "delta"]
 "#;
 
-/// Returns the shell blocks of `docs/clusters.md` in order.
 fn blocks() -> Vec<String> {
     let page = std::fs::read_to_string(project("docs/clusters.md")).unwrap();
     page.split("```sh\n").skip(1).map(|rest| rest.split_once("```").unwrap().0.to_owned()).collect()
 }
 
-/// Creates a folder with the experiment and the job script, and returns the rows of a single run
-/// for comparison.
+/// Returns the rows of a single run for comparison.
 fn folder() -> (TempDir, Vec<Record>) {
     let dir = tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
@@ -85,15 +83,14 @@ fn the_job_script_can_be_run_twice() {
 #[test]
 fn shards_by_number_contain_the_same_cases() {
     let (dir, whole) = folder();
-    // The page has a loop over four machines. Run all of it on this computer.
+    // The page has a loop over four machines, which this computer replaces.
     let script = blocks()[2].replace("ssh \"node$i\"", "sh -c");
     let output = shell(dir.path(), &script).output().unwrap();
     assert!(output.status.success(), "{}", text(&output));
     assert_eq!(timeless(&dir.path().join("rows.csv")), whole);
 }
 
-/// Runs the command of each pod with the number that Kubernetes would give it. The folders of the
-/// volumes are replaced.
+/// Each pod gets the number that Kubernetes would give it. The folders of the volumes are replaced.
 #[test]
 fn the_kubernetes_job_runs_the_sweep() {
     let page = std::fs::read_to_string(project("docs/clusters.md")).unwrap();
@@ -257,7 +254,7 @@ impl Slurm {
             std::fs::write(self.dir.path().join(name), content).unwrap();
         };
         write("slurm.conf", conf.as_bytes());
-        // No other computer can reach this cluster, so the key need not be secret. munge only
+        // The key need not be secret, because no other computer can reach this cluster. munge
         // requires that no other user can read it.
         write("munge.key", conf.repeat(2).as_bytes());
         std::fs::set_permissions(
@@ -295,8 +292,8 @@ impl Drop for Slurm {
             if let Ok(pid) = std::fs::read_to_string(self.dir.path().join(format!("{name}.pid"))) {
                 let kill = |signal: &str| Command::new("kill").args([signal, pid.trim()]).output();
                 drop(kill("-TERM"));
-                // The daemons may still write their state, so the folder is removed only after they
-                // have ended.
+                // The daemons may still write their state, so the folder is removed after they have
+                // ended.
                 for _ in 0..100 {
                     if kill("-0").is_ok_and(|answer| !answer.status.success()) {
                         break;
@@ -315,8 +312,8 @@ fn found(program: &str) -> Option<PathBuf> {
     folders.map(|folder| folder.join(program)).find(|file| file.is_file())
 }
 
-/// With Open MPI, each rank can run a shard, as in the table of `docs/clusters.md`. Together the
-/// ranks produce the rows of a single run.
+/// With Open MPI, each rank can run a shard (`docs/clusters.md`). Together they give the rows of a
+/// single run.
 #[test]
 fn ranks_of_mpirun_are_shards() {
     if !tools::runs_all() {

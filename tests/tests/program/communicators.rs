@@ -1,5 +1,4 @@
-//! Communicators (`over=`) and names of axes (`mesh=`): the ranking of placements, exports, and bad
-//! input.
+//! Communicators (`over=`) and names of axes (`mesh=`): ranking of placements, exports, bad input.
 
 use crate::support::tools::runs_all;
 use crate::support::{printed, refused, rows, swapmeet, words};
@@ -7,8 +6,8 @@ use predicates::str::contains;
 use swapmeet_results::Status;
 use tempfile::tempdir;
 
-/// The numbers of docs/communicators.md: the best placements for one communicator alone are far from
-/// the best together.
+/// docs/communicators.md: the best placements for one communicator alone are far from the best
+/// together.
 #[test]
 fn the_best_placement_alone_is_not_the_best_together() {
     let line = "place --topology torus:4x4x4 --mesh shapes(dp:4/ep:4/tp:4) --machine tpu-v5p \

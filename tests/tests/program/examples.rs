@@ -14,8 +14,8 @@ fn printed(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// The example program of the library prints the same steps, messages, time and bound as the row of
-/// `gen`, a plugin algorithm with the same schedule.
+/// The library's example prints the same values as the row of `gen`, an algorithm with the same
+/// schedule.
 #[test]
 fn the_library_computes_the_same_as_the_program() {
     if !tools::runs_all() {
@@ -70,8 +70,7 @@ fn the_plugin_in_c_passes_the_check() {
     assert!(message.contains("example-chain"), "{message}");
 }
 
-/// The script in Python names the algorithm with the least time for each size, as computed here
-/// from the same rows.
+/// The expected algorithm is that with the least time in the rows.
 #[test]
 fn the_script_in_python_names_the_fastest_algorithms() {
     if !tools::has(&["python3"]) {
@@ -153,8 +152,7 @@ fn the_crates_for_other_projects_can_be_packaged() {
     let cargo = |command: &str, folder: &Path| {
         let mut cargo = Command::new("cargo");
         cargo.args([command, "--offline", "--target-dir"]).arg(target).current_dir(folder);
-        // With the settings of the workspace, most dependencies of the packages are compiled
-        // already.
+        // With the settings of the workspace, most dependencies are compiled already.
         cargo.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_INCREMENTAL", "0");
         // Cargo sets variables for the test that must not apply to this build.
         for (key, _) in std::env::vars().filter(|(key, _)| key.starts_with("CARGO_PKG_")) {

@@ -1,5 +1,4 @@
-//! `export`: exported files are run in the programs for which they are made, if these programs are
-//! installed.
+//! Exported files are run in the programs for which they are made, if these are installed.
 
 use crate::support::{swapmeet, tools, words};
 use std::collections::BTreeSet;
@@ -34,7 +33,6 @@ fn exports(format: &str, case: [&str; 3], more: &[&str], out: &Path) -> bool {
     }
 }
 
-/// docs/bridges.md must list every format, and no format that does not exist.
 #[test]
 fn the_docs_list_every_format_and_no_other() {
     let page = std::fs::read_to_string(project("docs/bridges.md")).unwrap();
@@ -58,8 +56,7 @@ fn the_docs_list_every_format_and_no_other() {
     );
 }
 
-/// The times that LogGOPSim prints equal the formula in `docs/bridges.md`: 2 x (o + L + (s - 1) G +
-/// o).
+/// LogGOPSim prints the times of the formula in `docs/bridges.md`: 2 x (o + L + (s - 1) G + o).
 #[test]
 fn loggopsim_runs_the_exported_schedule() {
     if !tools::has(&["txt2bin", "LogGOPSim"]) {

@@ -78,8 +78,8 @@ fn models_without_links_refuse_failed_links() {
     }
 }
 
-/// If the failed links are not whole orbits of the symmetry, all nodes are planned, not one node of
-/// each orbit. Explicit full planning gives the same values.
+/// All nodes are planned if the failed links are not whole orbits of the symmetry. Full planning
+/// gives the same values.
 #[test]
 fn failed_links_that_are_no_orbits_end_the_symmetry() {
     let of = |topology: &str, proof: &str| {
@@ -181,11 +181,10 @@ fn describe_lists_links_by_the_vertices_of_the_network() {
     assert_eq!(json["links"].as_array().unwrap().len(), 4);
 }
 
-/// In a network of four nodes, the bridge 0-1 connects node 0 with a triangle of the nodes 1, 2 and
-/// 3. Closed form: in an all-to-all of 100 bytes at 1 byte per µs, three messages cross the bridge
-/// in each direction, so the schedule takes 300 µs. Without the link 1-2, four messages cross the
-/// link 1-3; without 1-3, four messages cross 1-2. Without 2-3, two messages cross each of these
-/// two links.
+/// In a network of four nodes, the bridge 0-1 connects node 0 with a triangle of the other nodes.
+/// Closed form: in an all-to-all of 100 bytes at 1 byte per µs, three messages cross the bridge in
+/// each direction, so the schedule takes 300 µs. Without the link 1-2, four messages cross 1-3;
+/// without 1-3, four cross 1-2. Without 2-3, two messages cross each of these two links.
 #[test]
 fn links_ranks_the_failures_of_single_links() {
     let folder = tempdir().unwrap();
@@ -304,8 +303,9 @@ fn recovery_on_a_ring_has_the_closed_forms() {
     }
 }
 
-/// On an irregular network, the loss of a link can make a schedule faster, because other routes then
-/// share fewer links. The table says so, with the reason. The time is that of a run without the link.
+/// On an irregular network, the loss of a link can make a schedule faster, because other routes
+/// then share fewer links. The table says so, with the reason. The time is that of a run without
+/// the link.
 #[test]
 fn links_whose_loss_makes_a_schedule_faster_are_shown_as_such() {
     let machine = "free:model=fluid,startup_us=1,byte_us=0.001";
@@ -324,7 +324,7 @@ fn links_whose_loss_makes_a_schedule_faster_are_shown_as_such() {
     ]
     .map(|words| table.lines().position(|line| line.contains(words)).unwrap());
     assert!(fastest < reason, "{table}");
-    // On a symmetric network, no link has this effect, and the table does not explain it.
+    // A symmetric network has no such link, and no explanation.
     let torus = printed(&[&["links", "--topology", "torus:3x3"][..], &args].concat());
     assert!(!torus.contains("faster"), "{torus}");
 }
@@ -366,7 +366,6 @@ fn a_figure_over_failed_links_has_means_ranges_and_the_optimum() {
          bucket-allreduce and swing-allreduce are not told apart at 1 and 4 failed links\n",
         "a winner needs a significant difference"
     );
-    // Compare each point with the rows.
     let table = std::fs::read_to_string(&points).unwrap();
     let all = swapmeet_results::read_file(std::path::Path::new(&rows)).unwrap();
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;

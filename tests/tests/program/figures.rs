@@ -1,4 +1,4 @@
-//! `plot` and `report`: figures and pages that are made from rows.
+//! `plot` and `report` make figures and pages from rows.
 
 use crate::support::{swapmeet, texts_of, words};
 use predicates::prelude::*;
@@ -12,8 +12,7 @@ mod kinds;
 mod report;
 mod study;
 
-/// Writes rows of three algorithms over block sizes on two machines, one of which the experiment
-/// defines.
+/// Three algorithms over block sizes on two machines, one of which the experiment defines.
 fn rows_in(dir: &TempDir) -> PathBuf {
     let experiment = dir.path().join("mine.toml");
     std::fs::write(
@@ -42,8 +41,7 @@ fn drawn(rows: &Path, out: &Path, args: &[&str]) -> String {
     std::fs::read_to_string(out).unwrap()
 }
 
-/// Returns the row of a case in the file that [`rows_in`] writes. The network and the workload are
-/// given by the start of their specs.
+/// The network and the workload are given by the start of their specs.
 fn row_of<'a>(
     rows: &'a [Record],
     [topology, machine, workload, algorithm]: [&str; 4],
@@ -80,8 +78,8 @@ fn a_plot_has_curves_axes_and_crossovers() {
     ] {
         assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
     }
-    // The crossover that is printed is also drawn: as a ring with a letter, which is explained
-    // below the panel.
+    // The printed crossover is also drawn: a ring with a letter, which is explained below the
+    // panel.
     let crossover = message.lines().next().unwrap();
     assert!(
         crossover.starts_with("suh-shin is fastest up to about ")
@@ -91,8 +89,7 @@ fn a_plot_has_curves_axes_and_crossovers() {
     assert!(svg.contains(">a<"), "{svg}");
 }
 
-/// The machine of the paper charges Suh & Shin's schedule for rearrangements, but not Bruck's. All
-/// comparisons of the two must mention this.
+/// The machine charges Suh & Shin's schedule for rearrangements, but not Bruck's.
 #[test]
 fn comparisons_mention_unequal_charges_for_rearrangement() {
     let dir = tempdir().unwrap();
@@ -115,7 +112,7 @@ fn comparisons_mention_unequal_charges_for_rearrangement() {
         "once, of one machine: {compared}"
     );
     assert!(compared.contains(&format!("note: {remark}\n")), "{compared}");
-    // In a plot, the text may be broken into several lines, at spaces.
+    // The text may be broken into several lines, at spaces.
     let has_remark = |args: &[&str]| {
         let svg = drawn(&rows, &dir.path().join("figure.svg"), args);
         let texts: Vec<&str> =
@@ -134,8 +131,8 @@ fn comparisons_mention_unequal_charges_for_rearrangement() {
     );
 }
 
-/// The order of the two times before a crossover is opposite to the order after it.
-/// A machine on which `bruck` is the fastest for small blocks.
+/// The order of the two times before a crossover is opposite to the order after it. A machine on
+/// which `bruck` is the fastest for small blocks.
 const DECLARED: &str = "paragon:rearrangement=declared";
 
 #[test]
@@ -295,7 +292,6 @@ fn rows_that_cannot_be_plotted_are_reported() {
     // The rows have one size and one network, so there is no map.
     let one = words("winners --workload uniform:64 --topology torus:8x8 --machine own");
     refused("f.svg", &one, "a map needs rows of two block sizes, or of two networks or machines");
-    // A message names what the figure does not show.
     plot(&rows, &dir.path().join("f.svg"), &["--y", "contention", "--machine", "paragon"])
         .success()
         .stderr(predicate::str::contains("not shown: "));
@@ -326,7 +322,6 @@ fn every_row_can_be_reproduced_from_its_columns() {
     );
     for row in rows.iter().step_by(5) {
         let line = command(&row.case());
-        // Run the command by a shell, as a user would.
         let output = Command::new("sh")
             .args(["-c", &format!("set -- {}; shift; printf '%s\\n' \"$@\"", line)])
             .output()

@@ -1,5 +1,5 @@
-//! `import` converts measurements of other programs to rows, which can be compared with
-//! predictions.
+//! `import` converts measurements of other programs to rows, which predictions can be compared
+//! with.
 
 use crate::support::{refused, swapmeet, texts_of, words};
 use swapmeet_results::{Status, Verified, read_file};
@@ -142,8 +142,7 @@ const MULTI: &str = "\
 #----------------------------------------------------------------
 ";
 
-/// Several communicators that ran at the same time become rows with `over=`, whose sizes are those
-/// of one communicator.
+/// The sizes are those of one communicator.
 #[test]
 fn measured_communicators_become_rows_with_over() {
     let dir = tempdir().unwrap();
@@ -196,7 +195,6 @@ fn measured_communicators_become_rows_with_over() {
                  \x20           0           64         1000         3.00         5.00         4.00\n\
                  \x20           1           64         1000         5.00         7.00         6.00\n";
     assert_eq!(import(&format!("{MULTI}{table}"), "--topology torus:4x2"), of_all);
-    // Bad input.
     for (text, more, expected) in [
         (&modulo, "", "name their axes, as in `--mesh node:-1/gpu:8 --over node`"),
         (&modulo, "--over gpu", "is over the axis `gpu`, but `fully-connected:8` has no axes"),

@@ -6,8 +6,7 @@ use std::process::Command;
 use swapmeet_results::{Status, Verified, read_file};
 use tempfile::tempdir;
 
-/// A run on real ranks writes rows like any other run. If a case has no schedule, its row states
-/// the reason.
+/// If a case has no schedule, its row states the reason.
 #[test]
 fn a_run_on_real_ranks_writes_measured_rows() {
     if !tools::has(&["mpicc", "mpirun"]) {

@@ -1,5 +1,4 @@
-//! `optimum`, with the real program: intervals that contain the optimum, algorithms, certificates,
-//! and refused input.
+//! `optimum` gives intervals that contain the optimum, algorithms, and certificates.
 
 use crate::support::{refused, swapmeet, words};
 use serde_json::Value;
@@ -82,8 +81,7 @@ fn the_interval_is_printed_first() {
     assert!(first.is_some() && rest.is_empty(), "{first:?} {rest:?}");
 }
 
-/// Runs all algorithms on regular and irregular networks under four models. No time may be below
-/// the lower end of the interval.
+/// All algorithms on regular and irregular networks under four models.
 #[test]
 fn no_algorithm_is_below_the_lower_end() {
     let folder = tempdir().unwrap();
@@ -149,8 +147,8 @@ fn certificates_are_written_checked_and_refused() {
         let message = String::from_utf8_lossy(&check.get_output().stdout).into_owned();
         let about = format!("verified: mesh:3x3, {workload} on fugaku takes ");
         assert!(message.contains(&about), "{message}");
-        // A certificate is refused if its evidence supports less than its claim, or if its network
-        // differs from the network of the topology that it names.
+        // Evidence for less than the claim, or of another network than that of the topology, is
+        // refused.
         let text = std::fs::read_to_string(&file).unwrap();
         let mut document: Value = serde_json::from_str(&text).unwrap();
         document["lower_us"] = (document["lower_us"].as_f64().unwrap() * 1.01).into();

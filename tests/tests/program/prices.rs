@@ -109,8 +109,7 @@ fn rearrangement_is_packed_or_declared() {
         [us("bruck", declared), us("pairwise", declared), us("pairwise", "")],
         [0.0, 0.0, 0.0]
     );
-    // In each of six steps, 32 blocks are gathered into the message and 32 blocks are scattered
-    // from it.
+    // In each of six steps, 32 blocks are gathered and 32 blocks are scattered.
     assert_eq!(us("bruck", ""), 6.0 * 64.0 * 10.0);
     assert!(
         us("suh-shin", "") > us("suh-shin", declared),
@@ -149,8 +148,7 @@ fn sends_wait_for_the_blocks_that_they_carry() {
     assert!((us - 339.968).abs() < 1e-9, "{us}");
 }
 
-/// In a ring of two nodes, there are two links in each direction between the nodes. Half of the
-/// bytes is sent over each of them.
+/// Two nodes in a ring have two links in each direction. Each of them carries half of the bytes.
 #[test]
 fn sends_on_different_routes_are_different_messages() {
     let of = |topology| time(topology, "dim-rotation", "uniform:1000", "free:byte_us=1,ports=all");

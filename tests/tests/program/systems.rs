@@ -9,7 +9,6 @@ fn output_of(args: &[&str]) -> (String, String) {
     (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// Returns the rows of a command in a folder, which writes them to `rows.csv`.
 fn rows(folder: &std::path::Path, args: &str) -> Vec<Record> {
     let file = folder.join("rows.csv");
     let args = format!("{args} --out rows.csv --force --quiet");
@@ -18,7 +17,6 @@ fn rows(folder: &std::path::Path, args: &str) -> Vec<Record> {
     swapmeet_results::read_file(&file).unwrap()
 }
 
-/// Rows of a system have the same specs and times as those of its topology and machine.
 #[test]
 fn a_system_stands_for_a_topology_and_a_machine() {
     let folder = tempfile::tempdir().unwrap();

@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::tempdir;
 
-/// A program that runs an all-to-all with the given number of bytes per pair. If it has a second
-/// argument, it runs a broadcast of the given number of bytes instead.
+/// Runs an all-to-all of this number of bytes per pair or, with a second argument, a broadcast.
 const PROGRAM: &str = "#include <mpi.h>\n#include <stdlib.h>\nint main(int argc, char **argv) { int n, bytes = argc > 1 ? atoi(argv[1]) : 0; char *out, *in; \
 MPI_Init(&argc, &argv); MPI_Comm_size(MPI_COMM_WORLD, &n); out = calloc(n, bytes); in = calloc(n, bytes); \
 if (argc > 2) MPI_Bcast(out, bytes, MPI_CHAR, 0, MPI_COMM_WORLD); \
 else MPI_Alltoall(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD); MPI_Finalize(); return 0; }\n";
 
-/// Runs a sweep on a machine with an expensive start-up. On 4 ranks, Bruck is fastest for blocks of
-/// up to 512 bytes, and pairwise for blocks of 1 KiB and more.
+/// On 4 ranks with an expensive start-up, Bruck is fastest up to 512 bytes, and pairwise from 1 KiB
+/// on.
 fn sweep(folder: &Path) -> String {
     let out = folder.join("sweep.csv").to_str().unwrap().to_owned();
     let mut args =
@@ -24,15 +23,14 @@ fn sweep(folder: &Path) -> String {
     out
 }
 
-/// Returns the number of ranks to which rank 0 sends in an all-to-all, and the output with all
-/// counts.
+/// Returns the number of ranks to which rank 0 sends in an all-to-all, and the output.
 fn peers(program: &Path, ranks: u64, block: u64, settings: &[&str]) -> (usize, String) {
     let counted = counts(program, ranks, &[&block.to_string()], settings);
     (counted.lines().filter(|line| line.starts_with("I\t0\t")).count(), counted)
 }
 
-/// Returns the messages of rank 0 as counted by the monitoring of Open MPI. Each rank writes to a
-/// separate file, because output of several ranks at the same time would be mixed.
+/// The monitoring of Open MPI counts the messages of rank 0. Each rank has its own file, so that
+/// output is not mixed.
 fn counts(program: &Path, ranks: u64, args: &[&str], settings: &[&str]) -> String {
     let dir = tempdir().unwrap();
     let counts = dir.path().join("sent");
@@ -47,7 +45,6 @@ fn counts(program: &Path, ranks: u64, args: &[&str], settings: &[&str]) -> Strin
     })
 }
 
-/// Returns the arguments with which Open MPI reads a file of rules.
 fn with_rules(rules: &Path) -> [&str; 6] {
     let file = rules.to_str().unwrap();
     let [mca, enable, name] =
@@ -62,8 +59,8 @@ fn compiled(folder: &Path) -> PathBuf {
     program
 }
 
-/// The machine does not charge Bruck's algorithm for rearrangement, so rules that name it have an
-/// advantage that the table does not show.
+/// Rules that name Bruck's algorithm have an advantage that the table does not show: it is not
+/// charged for rearrangement.
 #[test]
 fn rules_of_unequal_charges_have_a_warning() {
     let dir = tempdir().unwrap();
@@ -128,8 +125,8 @@ fn open_mpi_runs_the_algorithm_of_the_table() {
     );
     let program = compiled(dir.path());
     let text = std::fs::read_to_string(&rules).unwrap();
-    // The table contains the size at which the prediction changes. It is the first block size for
-    // which pairwise is fastest, times the number of ranks.
+    // The size at which the prediction changes: the first block size for which pairwise is fastest,
+    // times the number of ranks.
     let from: u64 = text
         .lines()
         .find_map(|line| line.strip_suffix("# pairwise")?.split(' ').next()?.parse().ok())

@@ -5,7 +5,6 @@ use crate::support::{tools, words};
 use std::collections::HashSet;
 use swapmeet_results::{Record, Status};
 
-/// The circuits take paths that are not those of the network.
 const ROUTES: &str = "messages take routes that the schedule requests, not those of the network";
 
 /// Fails unless the row is verified, and has the note on routes exactly if `has_own_routes`.
@@ -16,7 +15,7 @@ fn is_delivered(row: &Record, has_own_routes: bool) {
     assert_eq!(note, expected, "{workload} on {topology} with {machine}");
 }
 
-/// Returns the number of virtual channels of a row's machine, and whether it has ports for all links.
+/// Returns the virtual channels of a row's machine, and whether it has ports for all links.
 fn channels_and_ports(row: &Record) -> (u32, bool) {
     let channels = row.machine.split_once("virtual_channels=");
     let channels = channels.map_or(1, |(_, number)| number.parse().unwrap());
@@ -358,7 +357,6 @@ fn permutations_are_delivered_within_q_circuits_on_any_even_torus() {
         let name = row.workload.trim_start_matches("permutation/");
         let sides: HashSet<&str> = row.topology.trim_start_matches("torus:").split('x').collect();
         let has_own_routes = match (name.split_once(':').unwrap().0, &*row.topology) {
-            // These move data along one dimension.
             ("transpose-1d" | "shear-2d", _) => false,
             ("rotate-90", "torus:4x4") => channels != 2,
             ("rotate-90", "torus:6x6") => channels == 3,
@@ -397,8 +395,8 @@ fn every_permutation_of_three_axes_is_delivered_within_q_circuits() {
         &workloads,
         &machines,
     ) {
-        // Circuits of one dimension at a time, and those of a rotation by 90 degrees, take the routes
-        // of the network.
+        // Circuits of one dimension at a time, and those of a rotation by 90 degrees, take the
+        // routes of the network.
         let axes = row.workload.split_once("to=").unwrap().1;
         let moved: Vec<(&str, &str)> =
             ["x", "y", "z"].into_iter().zip(axes.split('.')).filter(|(a, to)| a != to).collect();

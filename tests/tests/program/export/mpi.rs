@@ -1,5 +1,4 @@
-//! Exported schedules are run on real MPI ranks, which check every byte. The ranks refuse schedules
-//! that were changed after the export.
+//! Real MPI ranks run exported schedules and check every byte. They refuse changed schedules.
 
 use super::exports;
 use crate::support::{swapmeet, tools, words};
@@ -11,12 +10,10 @@ use swapmeet_results::{Status, Verified, read_file};
 use swapmeet_tests::project;
 use tempfile::{TempDir, tempdir};
 
-/// Compiles the exported program `replay.c`; returns `None` if there is no MPI.
 fn replay(folder: &TempDir) -> Option<PathBuf> {
     compiled_replay(folder, "replay", &[])
 }
 
-/// Compiles `replay.c` with more arguments, to a file with this name.
 fn compiled_replay(folder: &TempDir, name: &str, more: &[&str]) -> Option<PathBuf> {
     if !tools::runs_all() || !tools::has(&["mpicc", "mpirun"]) {
         return None;
@@ -35,7 +32,7 @@ fn mpicc(source: &Path, program: &Path, more: &[&str]) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Runs a program with a file on `count` ranks. Returns whether it succeeded, and its output.
+/// Returns whether the program succeeded on `count` ranks, and its output.
 fn ranks(program: &Path, count: u64, file: &Path, more: &[&str]) -> (bool, String) {
     let own = tempdir().unwrap();
     let output =
@@ -277,8 +274,7 @@ fn corrupted_sums_and_byte_counts_are_found() {
             "ring-allreduce",
             "allreduce/uniform:96",
             [
-                // The lines of the sender and of the receiver are both edited, so that the ranks
-                // agree.
+                // Both ends of a message are edited, so that the ranks agree.
                 ("move-add 0 0 3", "move     0 0 3", "of block 0 -> 0 (segment 3)"),
                 (
                     "s 1 move-add 0 0 2",

@@ -5,12 +5,11 @@ use crate::support::{refused, rows, swapmeet, texts_of, words};
 use swapmeet_results::Status;
 use tempfile::tempdir;
 
-/// An exported algorithm is read back and gives the same row: the same steps, messages, bytes and
-/// times. Schedules beyond the limits of MSCCL are refused, and the message names the limit.
+/// The exported algorithm gives the same steps, messages, bytes and times. Beyond the limits of
+/// MSCCL, the message names the limit.
 #[test]
 fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
     let dir = tempdir().unwrap();
-    // Read the exported file back, and compare the rows on two machines.
     for (topology, algorithm, workload) in [
         ("fully-connected:6", "pairwise", "uniform:64"),
         ("fully-connected:8", "bruck", "uniform:64"),
@@ -117,8 +116,8 @@ fn synthesised_schedules_are_read_back_with_the_same_steps_and_messages() {
     }
 }
 
-/// In the last step of a recursive doubling on 32 GPUs, partners send 16 chunks to each other before
-/// they receive, and a connection of NCCL has 8 slots. On 16 GPUs, they send 8 chunks.
+/// In the last step of a recursive doubling on 32 GPUs, partners send 16 chunks to each other
+/// before they receive, and a connection of NCCL has 8 slots. On 16 GPUs, they send 8 chunks.
 #[test]
 fn a_deadlock_on_the_connections_of_nccl_is_reported() {
     let dir = tempdir().unwrap();

@@ -1,6 +1,5 @@
-//! Round trips: an exported schedule is read back and must give the same row as the algorithm. This
-//! is tested on every family of topologies, with several ranks on a node, and with other placements
-//! of ranks.
+//! An exported schedule that is read back must give the same row, on every family of topologies,
+//! with several ranks on a node, and with other placements of ranks.
 
 use super::exports;
 use crate::support::rows;
@@ -41,9 +40,8 @@ fn measured(row: &Record) -> Vec<String> {
         .collect()
 }
 
-/// Exports a schedule in each format that can be read back, and compares the rows of the files with
-/// the row of the algorithm. Returns the number of files, or 0 if the algorithm does not support
-/// the case.
+/// Returns the number of files that can be read back, or 0 if the algorithm does not support the
+/// case.
 fn compared(folder: &Path, case: [&str; 3], formats: &[&str]) -> usize {
     let [topology, algorithm, workload] = case;
     let file = |format: &str| folder.join(format!("schedule.{format}"));
@@ -87,8 +85,7 @@ fn every_format_that_can_be_read_keeps_the_row_on_every_topology_family() {
         let example = if family.example.is_empty() { &graph } else { family.example };
         for place in ["", ",ranks=2", ",place=random:5"] {
             let topology = format!("{example}{place}");
-            // An MSCCL algorithm has at most 64 thread blocks for a GPU, and `pairwise` needs one
-            // for each peer.
+            // MSCCL allows 64 thread blocks for a GPU, and `pairwise` needs one for each peer.
             let is_small = parse(&topology).is_ok_and(|topology| topology.nodes() <= 64);
             let formats: &[&str] = if is_small { &["json", "msccl"] } else { &["json"] };
             assert!(compared(folder.path(), [&topology, "pairwise", "uniform:64"], formats) > 0);
@@ -101,8 +98,8 @@ fn every_format_that_can_be_read_keeps_the_row_on_every_topology_family() {
 fn files_keep_requested_routes_copies_sums_and_random_routing() {
     let folder = tempdir().unwrap();
     for (topology, algorithm, workload) in [
-        // On a ring of two nodes there are two links between the neighbours. A path is a list of
-        // nodes, which does not distinguish these links.
+        // A ring of two nodes has two links between them, which a path, a list of nodes, does not
+        // distinguish.
         ("ring:2", "dim-rotation", "uniform:64"),
         ("torus:2x2", "dim-rotation", "uniform:64"),
         ("torus:3x4,place=random:3", "dim-rotation", "uniform:64"),

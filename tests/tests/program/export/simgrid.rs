@@ -1,4 +1,4 @@
-//! The export to SimGrid. The exported files are run in SimGrid if it is installed.
+//! Exported files are run in SimGrid if it is installed.
 
 use super::exports;
 use crate::support::{row_of, swapmeet, tools, words};
@@ -36,8 +36,7 @@ fn simgrid_gets_the_routes_of_the_schedule() {
     assert_eq!(messages.lines().count(), 2 + 30);
 }
 
-/// Returns the program of an exported folder; `None` if SimGrid is not installed. The program is the
-/// same for all schedules, so it is compiled only once.
+/// `None` if SimGrid is not installed. All schedules have the same program, so it is compiled once.
 fn replay(out: &Path) -> Option<&'static Path> {
     static PROGRAM: OnceLock<Option<(TempDir, PathBuf)>> = OnceLock::new();
     let compiled = PROGRAM.get_or_init(|| {
@@ -56,8 +55,7 @@ fn replay(out: &Path) -> Option<&'static Path> {
     compiled.as_ref().map(|(_, program)| program.as_path())
 }
 
-/// Returns the time in µs that SimGrid prints for an exported folder, or `None` if SimGrid is not
-/// installed.
+/// In µs; `None` if SimGrid is not installed.
 fn played_by_simgrid(out: &Path) -> Option<f64> {
     let mut play = Command::new(replay(out)?);
     play.args([out.join("platform.xml"), out.join("messages.txt")])
@@ -87,10 +85,10 @@ fn simgrid_takes_the_time_that_fluid_predicts() {
     assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
 }
 
-/// Start-ups, latencies, protocols, reductions, barriers, late ranks, and limits of nodes: the times
-/// of the model equal those that SimGrid took for the exported schedules. The program
-/// `oracles/simgrid_exports.py` made the stored times. If SimGrid is installed, some of the schedules
-/// are played again.
+/// Start-ups, latencies, protocols, reductions, barriers, late ranks, and limits of nodes: the
+/// times of the model equal those that SimGrid took for the exported schedules. The program
+/// `oracles/simgrid_exports.py` made the stored times. If SimGrid is installed, some of the
+/// schedules are played again.
 #[test]
 fn exported_schedules_take_the_same_time_in_simgrid() {
     let fixture = include_str!("../../../fixtures/simgrid_exports.json");
@@ -119,8 +117,7 @@ fn exported_schedules_take_the_same_time_in_simgrid() {
     }
 }
 
-/// An export once dropped start-ups and latencies without a word. It names what it does not express,
-/// and nothing else.
+/// The export names what it does not express, such as start-ups and latencies, and nothing else.
 #[test]
 fn exports_name_what_simgrid_does_not_express() {
     let dir = tempdir().unwrap();
@@ -278,8 +275,7 @@ fn simgrid_takes_the_time_that_fluid_predicts_with_background_traffic() {
     let case = ["torus:3x4", "linear", workload.as_str()];
     let machine = "free:model=fluid,byte_us=0.001";
     let out = path("sim");
-    // The platform has routes only for pairs that exchange data, so the exported schedule uses all
-    // pairs.
+    // Only pairs that exchange data have routes, so the exported schedule uses all pairs.
     assert!(exports(
         "simgrid",
         ["torus:3x4", "linear", "uniform:1"],

@@ -33,8 +33,7 @@ fn a_png_has_the_requested_size() {
     assert_eq!(size("2"), 2 * size("1"));
 }
 
-/// The options of a plot for print are the width of a column, the font size, labels in the given
-/// order, and the lower bound.
+/// The width of a column, the font size, labels in the given order, and the lower bound.
 #[test]
 fn a_plot_for_print_has_width_font_labels_and_bound() {
     let dir = tempdir().unwrap();
@@ -74,8 +73,7 @@ fn a_plot_for_print_has_width_font_labels_and_bound() {
     );
 }
 
-/// Options for the appearance of a figure. An algorithm keeps its style if other algorithms are not
-/// shown.
+/// An algorithm keeps its style if other algorithms are not shown.
 #[test]
 fn a_plot_has_the_requested_appearance() {
     let dir = tempdir().unwrap();
@@ -106,8 +104,8 @@ fn a_plot_has_the_requested_appearance() {
     assert_eq!((labels(&one, "completion time"), labels(&each, "completion time")), (1, 4));
 }
 
-/// Figures and tables for LaTeX are compiled, if LaTeX is installed. The width of the page is that
-/// of a journal's two columns.
+/// Figures and tables are compiled if LaTeX is installed. The page is as wide as a journal's two
+/// columns.
 #[test]
 fn figures_and_tables_compile_in_latex() {
     let dir = tempdir().unwrap();

@@ -1,5 +1,4 @@
-//! Kinds of figures other than curves: heat maps, winners, and bars. Their numbers are compared
-//! with the rows.
+//! Numbers of heat maps, winners and bars are compared with the rows.
 
 use super::{drawn, plot, row_of, rows_in, table};
 use crate::support::{swapmeet, texts_of, words};
@@ -31,7 +30,6 @@ fn times_are_drawn_against_nodes_and_columns_as_heat() {
     ));
 }
 
-/// The ratio of two networks is the ratio of the times in the rows.
 #[test]
 fn networks_are_compared_with_each_other() {
     let dir = tempdir().unwrap();
@@ -55,7 +53,6 @@ fn networks_are_compared_with_each_other() {
         .stderr(predicate::str::contains("no row is of the baseline `flat`"));
 }
 
-/// The winner in the map is the algorithm with the least time in the rows.
 #[test]
 fn the_map_of_winners_agrees_with_the_rows() {
     let dir = tempdir().unwrap();
@@ -120,8 +117,7 @@ fn bars_of_parts_agree_with_the_rows() {
     }
 }
 
-/// A bar consists of the bytes that are sent, and of the bytes on all links but the first of each
-/// route.
+/// The bytes that are sent, and those on all links but the first of each route.
 #[test]
 fn bars_of_traffic_agree_with_the_rows() {
     let dir = tempdir().unwrap();
@@ -137,8 +133,7 @@ fn bars_of_traffic_agree_with_the_rows() {
     }
 }
 
-/// A flag of one kind is refused by the kinds to which it does not apply, and is not part of their
-/// help.
+/// Another kind refuses the flag, and its help does not have it.
 #[test]
 fn each_kind_has_its_own_flags() {
     let curves =
@@ -193,8 +188,7 @@ fn each_kind_has_its_own_flags() {
     }
 }
 
-/// `plot FILE.csv --kind KIND` draws the same figure as `plot KIND FILE.csv`. A kind or a place of
-/// the legend that was removed names its replacement.
+/// A removed kind or place of the legend names its replacement.
 #[test]
 fn command_lines_of_earlier_versions_draw_the_same_figures() {
     let dir = tempdir().unwrap();

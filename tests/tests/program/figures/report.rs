@@ -74,9 +74,8 @@ fn a_report_opens_in_a_browser_and_fetches_nothing() {
     assert!(by_page.iter().all(|url| url.ends_with("/report.html")), "{by_page:?}");
 }
 
-/// A script that is added to the page. It opens all closed elements, and reports marks outside of
-/// their plot, texts that overlap, texts that are too small to read, and elements that are wider
-/// than the page.
+/// Opens all closed elements, and reports marks outside of their plot, overlapping or too small
+/// texts, and elements that are wider than the page.
 const LOOK_AT_FIGURES: &str = r#"<script>addEventListener("load", () => {
     document.querySelectorAll("details").forEach(part => part.open = true);
     const wide = document.documentElement.clientWidth;
@@ -109,8 +108,8 @@ const LOOK_AT_FIGURES: &str = r#"<script>addEventListener("load", () => {
     document.title = `${figures.length} figures, ${marks} marks, faults: ${faults.join("; ")}.`;
 });</script></body>"#;
 
-/// Writes the rows of a small study: four networks, three models, two collectives, seven sizes, and
-/// sizes drawn at random. Makes the report once for all tests, and copies it to `dir`.
+/// Four networks, three models, two collectives, seven sizes, and random sizes. The report is made
+/// once for all tests.
 fn study(dir: &TempDir) -> PathBuf {
     static PAGE: LazyLock<String> = LazyLock::new(new_study);
     let page = dir.path().join("report.html");
@@ -139,14 +138,13 @@ fn new_study() -> String {
     std::fs::read_to_string(out).unwrap()
 }
 
-/// Every mark must be within its plot, every plot must be within the page, and every text must be
-/// large enough to read. This is tested at the widths of a telephone, a laptop, a large screen and
-/// a sheet of paper.
+/// Marks must be within their plots, plots within the page, and texts large enough, at the widths
+/// of a telephone, a laptop, a large screen and a sheet of paper.
 #[test]
 fn plots_fit_in_a_browser_of_any_width_and_on_paper() {
     let dir = tempdir().unwrap();
-    // The policy of the page forbids scripts, so the test removes the policy. To test the page on
-    // paper, it also applies the print rules instead of those for small screens.
+    // The test removes the policy that forbids scripts. For paper, it applies the print rules
+    // instead of those for small screens.
     let page = std::fs::read_to_string(study(&dir)).unwrap();
     let (before, rest) = page.split_once("<meta http-equiv").unwrap();
     let page =

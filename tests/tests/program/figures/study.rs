@@ -1,6 +1,5 @@
-//! A study of mixtures of experts over tokens and skew on two networks. A researcher could not draw
-//! it, because its cases have the same block size. Its experiment file, its figures, its table and
-//! its report are tested here.
+//! A study of mixtures of experts over tokens and skew on two networks, whose cases have the same
+//! block size.
 
 use super::{drawn, text_of_html};
 use crate::support::{swapmeet, texts_of, words};
@@ -24,7 +23,6 @@ fn rows(dir: &TempDir) -> PathBuf {
     out
 }
 
-/// Returns the texts of an SVG with the x coordinates of their positions.
 fn texts(svg: &str) -> Vec<(f64, String)> {
     let text = |rest: &str| {
         let x = rest.split('"').nth(1)?.parse().ok()?;
@@ -33,14 +31,13 @@ fn texts(svg: &str) -> Vec<(f64, String)> {
     svg.split("<text x=").skip(1).filter_map(|rest| text(&format!("x={rest}"))).collect()
 }
 
-/// Returns the x coordinates of the rings, which mark crossovers.
+/// Rings mark crossovers.
 fn rings(svg: &str) -> Vec<f64> {
     let rings = svg.split("<circle ").filter(|circle| circle.contains("fill=\"none\""));
     rings.filter_map(|ring| ring.split("cx=\"").nth(1)?.split('"').next()?.parse().ok()).collect()
 }
 
-/// Returns the colour of an algorithm in the legend of a figure: that of the last line before its
-/// name.
+/// The colour of the last line before the name in the legend.
 fn colour(svg: &str, name: &str) -> String {
     let (before, _) = svg.rsplit_once(&format!(">{name}</text>")).unwrap();
     before.rsplit_once("<polyline").unwrap().1.split("stroke=\"").nth(1).unwrap()[..7].to_owned()
@@ -60,8 +57,8 @@ fn plotted(rows: &Path, flags: &str) -> (String, String) {
     (std::fs::read_to_string(out).unwrap(), message)
 }
 
-/// Without flags, the axis is the number with the most values, and every panel has at least three
-/// labels, also in a column of a journal.
+/// The default axis is the number with the most values. Every panel has at least three labels, also
+/// in a column of a journal.
 #[test]
 fn curves_over_tokens_have_an_axis_and_crossovers() {
     let dir = tempdir().unwrap();
@@ -72,8 +69,8 @@ fn curves_over_tokens_have_an_axis_and_crossovers() {
     let at = |words: &str| -> Vec<f64> {
         texts.iter().filter(|(_, text)| text == words).map(|(x, _)| *x).collect()
     };
-    // There is a panel for each network and skew. The title of the figure has what all have in
-    // common, and the title of a panel has only its own settings, also those that a spec leaves out.
+    // There is a panel for each network and skew. The title of the figure has what all panels
+    // share; that of a panel has only its own settings, also those that a spec leaves out.
     for skew in ["skew=0", "skew=1"] {
         assert_eq!(at(&format!("torus:4x4x2, {skew}")).len(), 1, "{texts:?}");
         assert_eq!(at(&format!("dragonfly:4x4x2, {skew}")).len(), 1, "{texts:?}");
@@ -116,8 +113,8 @@ fn numbers_of_other_specs_are_axes() {
     // The map of each network has a row for skew 0, which no spec states, and for skew 1.
     let rows_of_skew = |value: &str| texts(&svg).iter().filter(|(_, text)| text == value).count();
     assert_eq!((rows_of_skew("0"), rows_of_skew("1")), (2, 4), "1 is also a number of tokens");
-    // What both maps have in common is the title of the figure. It does not name the model, which
-    // the machine determines.
+    // The title of the figure has what both maps share, without the model, which the machine
+    // determines.
     let common = "moe:experts=32,top=4,bytes=2KiB, slingshot-11:startup_us=2";
     for title in [common, "torus:4x4x2", "dragonfly:4x4x2"] {
         assert_eq!(texts(&svg).iter().filter(|(_, text)| text == title).count(), 1, "{title}");
@@ -186,8 +183,7 @@ fn colours_are_the_same_in_two_calls() {
     assert_ne!(colour(&all, "pairwise"), colour(&all, "linear"));
 }
 
-/// The summary of twelve groups fits on a screen. The study is one table for each network and skew,
-/// and not one for each value.
+/// The study is one table for each network and skew, and not one for each value.
 #[test]
 fn the_summary_fits_on_a_screen_and_the_table_has_all_tokens() {
     let dir = tempdir().unwrap();
