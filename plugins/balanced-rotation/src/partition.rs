@@ -36,8 +36,7 @@ use crate::squares::Square;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     pub square: usize,
-    /// Whether the circuit from the collector leads a quarter of the cycle forwards, not three
-    /// quarters backwards.
+    /// The circuit from the collector leads a quarter of the cycle forwards, not three backwards.
     pub forward: bool,
     /// Positions on the cycle, ascending, modulo its length.
     pub positions: Vec<i64>,
@@ -146,8 +145,7 @@ fn pairs() -> impl Iterator<Item = CollectorPositions> {
     })
 }
 
-/// A node, or a group of equivalent nodes, that is assigned to cycle 0 (about the centre) or 1
-/// (about the corner).
+/// A node, or some equivalent ones, assigned to cycle 0 (about the centre) or 1 (about the corner).
 #[derive(Debug, Clone, Copy, Default)]
 struct Assignable {
     buckets: [usize; 2],
@@ -174,8 +172,7 @@ fn assign(items: &[Assignable], room: &[usize]) -> Option<Vec<usize>> {
     Some(chosen)
 }
 
-/// Case 1 (q >= 3): all quarters are divided in the same way into q forward sections and additional
-/// backward sections.
+/// Case 1 (q >= 3): each quarter has q forward sections and additional backward sections.
 fn equal_quarters(
     squares: &[Square],
     parameters: Parameters,
@@ -316,8 +313,7 @@ fn around_collectors(
                 let collector = reach.collector(positions.len());
                 sections.push(Section { square: i, forward: false, positions, collector });
             }
-            // The last gap ends at the first collector, whose positions are lowered by the length
-            // of the cycle.
+            // The last gap ends at the first collector, lowered by the length of the cycle.
             let (last, turn) = if k + 1 < own.len() {
                 (first + k + 1, 0)
             } else {
@@ -350,9 +346,8 @@ fn even_ranges(count: usize, parts: usize) -> impl Iterator<Item = (usize, usize
 mod tests {
     use super::*;
 
-    /// Checks that every node is in exactly one section, that no link of a cycle lies within two
-    /// sections, and that no link carries more than q circuits. Returns the size of the largest
-    /// section.
+    /// Every node must be in one section, that no link of a cycle lies within two sections, and
+    /// that no link carries more than q circuits. Returns the size of the largest section.
     fn check(n: u64, q: u64, one_port: bool) -> usize {
         let squares = Square::all(n);
         let sections = sections(&squares, Parameters { n, q, one_port }).unwrap_or_default();

@@ -71,8 +71,7 @@ fn events(steps: &[RehearsedStep], collective: Collective, n: u64) -> Vec<String
             lines[to as usize] += &format!(" <{from}");
             let sent: Vec<_> =
                 before[from as usize].difference(&held[from as usize]).copied().collect();
-            // A rank sends one message in each step, so it contained all blocks that the rank has
-            // lost.
+            // A rank sends one message per step, so it contained all blocks that the rank has lost.
             held[to as usize].extend(sent);
         }
     }

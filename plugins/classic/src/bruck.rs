@@ -70,8 +70,7 @@ impl Algorithm for Bruck {
     }
 }
 
-/// Adds a send of `weight` blocks, from the rank's own on, from each rank to the rank `distance`
-/// positions before it.
+/// Adds a send of `weight` blocks, the rank's own first, to the rank `distance` positions before.
 fn allgather(
     n: u64,
     weight: u64,

@@ -57,10 +57,9 @@ impl Algorithm for ReTri {
     }
 }
 
-/// Returns the digit (-1, 0 or 1) of each distance on a ring of `n` ranks: the lowest digit in
-/// balanced ternary of t, where the distance is `weight * t` forwards or backwards, and t is as
-/// small as possible with at most `left` digits. It is negated if the distance is counted
-/// backwards.
+/// The digit (-1, 0 or 1) of each distance on a ring of `n` ranks: the lowest digit in balanced
+/// ternary of t, where the distance is `weight * t` forwards or backwards, and t is as small as
+/// possible with at most `left` digits. It is negated if the distance is counted backwards.
 fn digits(n: u64, weight: u64, left: u32) -> Vec<i64> {
     let mut digits = vec![0; n as usize];
     // Smaller t overwrite the digits of larger ones.

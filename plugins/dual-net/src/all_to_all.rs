@@ -88,10 +88,10 @@ fn plan(
             schedule.place(sets.place(net.levels(), node), node, true)?;
         }
     }
-    // Exchanging the two types of the highest level maps partners to partners and clusters to
-    // clusters. A shift along a single axis is no symmetry: the partner of (t, c, x) is (1 - t, x,
-    // c), so a shift of the clusters of one type would have to shift the nodes within the clusters
-    // of the other type.
+    // Exchanging the highest level's two types maps partners to partners and clusters to clusters.
+    // A shift along a single axis is no symmetry: the partner of (t, c, x) is (1 - t, x, c), so a
+    // shift of the clusters of one type would have to shift the nodes within the clusters of the
+    // other type.
     let mut symmetry = vec![Symmetry::NONE; sets.grid().len()];
     if let Some(types) = symmetry.first_mut().filter(|_| net.levels() > 0) {
         *types = Symmetry::xor(1);

@@ -83,8 +83,7 @@ struct RootedCluster {
 }
 
 impl RootedCluster {
-    /// Returns the blocks for the nodes of type t with these numbers in these clusters. `None` in a
-    /// broadcast.
+    /// The blocks for nodes of type t with these numbers in these clusters. `None` in a broadcast.
     fn blocks(
         &self,
         sets: &Sets<'_>,
@@ -186,9 +185,9 @@ impl OneToAll<'_, '_> {
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);
             for t in 0..2 {
-                // The data for the clusters of type s0 was sent from C', so it is at the node with
-                // number s2 of its cluster. The data for the opposite type was sent from C, so it
-                // is at number s1.
+                // The data for the clusters of type s0 was sent from C', so it is at number s2 of
+                // its cluster. The data for the opposite type was sent from C, so it is at number
+                // s1.
                 let (root, own) = if t == s0 { (s2, s1) } else { (s1, s2) };
                 for c in 0..n {
                     if self.payload == Payload::Shared && c == own {

@@ -3,8 +3,7 @@
 use crate::net::Net;
 use swapmeet_sdk::Axis;
 
-/// The grid of the sets. The axes of a node of level j are its type, its cluster's and its number's
-/// within the cluster.
+/// The axes of a node of level j are its type, its cluster's and its number's within the cluster.
 pub(crate) struct Sets<'a> {
     net: &'a Net,
     /// For each level, the radices of the axes of a node of that level.

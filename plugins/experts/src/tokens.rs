@@ -33,9 +33,8 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    /// The receivers are divided into groups of `size` consecutive ranks. `send` takes a rank and a
-    /// group, and returns the step, `near` and `far` of the send that moves the rank's tokens for
-    /// this group.
+    /// Receivers are in groups of `size` consecutive ranks. `send` takes a rank and a group, and
+    /// returns the step, `near` and `far` of the send that moves the rank's tokens for this group.
     pub(crate) fn read(
         problem: &Problem<'_>,
         size: u64,

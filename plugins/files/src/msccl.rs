@@ -140,8 +140,8 @@ fn invalid(line: usize, what: impl fmt::Display) -> Stop {
     Stop::invalid(format!("line {line}: {what}"))
 }
 
-/// Converts blocks to products of origins, destinations and segments: products that differ in one
-/// of these sets are joined.
+/// Returns products of origins, destinations and segments: those that differ in one of these sets
+/// are joined.
 fn products(buffers: &buffers::Buffers, ids: impl Iterator<Item = u64>) -> Vec<[Numbers; 3]> {
     use std::collections::BTreeMap;
     type Bits = Vec<u64>;

@@ -70,8 +70,7 @@ impl Algorithm for Hypercube {
         let mut axes = vec![Axis::ALL; dims];
         // The rule commutes with exclusive-or. With a root, the host ignores this symmetry.
         let planned = schedule.symmetric(&vec![Symmetry::xor(1); dims])?;
-        // The unused dimensions. In a collective with a root, a node has data only if it agrees
-        // with the root in all of them.
+        // With a root, a node has data only if it agrees with the root in all of them.
         let mut to_come = nodes - 1;
         for axis in 0..dims {
             schedule.step()?;

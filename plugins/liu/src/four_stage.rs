@@ -24,8 +24,8 @@ enum Start {
     /// which must send them on in stage III. That takes longer than Theorem 1 allows, because the
     /// theorem assumes that the number of nodes divides the length of every message.
     Printed,
-    /// For destination j, bucket `j` in stage I and bucket `j / C` in stage II, modulo the number
-    /// of buckets. This spreads the remaining elements for a column over the rows, and makes no
+    /// Destination j has bucket `j` in stage I and `j / C` in stage II, modulo the number of
+    /// buckets. This spreads the remaining elements for a column over the rows, and makes no
     /// message longer.
     Balanced,
 }
@@ -150,8 +150,7 @@ fn r_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// R-Comm. Messages from the incomplete row have priority over those within the row if a node could
-/// receive both in a step.
+/// R-Comm. Those from the incomplete row have priority if a node could receive two in a step.
 fn r_comm(array: &Array, stall: Stall, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     // With the printed rule the last node waits one step longer.
     let extra = u64::from(stall == Stall::Printed && array.rest > 0);

@@ -67,7 +67,7 @@ impl Algorithm for Direct {
 }
 
 /// A2, by Ranka et al., takes `2 p alpha + 2 L beta` (section 3.1.2). Slice e of the data of node i
-/// for node j is sent via node i + j + e, the rule of Bader et al.: the paper names no intermediate
+/// for node j goes via node i + j + e, the rule of Bader et al.: the paper names no intermediate
 /// node.
 struct TwoStage;
 

@@ -44,8 +44,7 @@ impl Algorithm for Tori {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square_torus(problem)?;
         let side = grid.radix(0);
-        // Steps depend on coordinates modulo at most half a side, so shifts by half a side are
-        // symmetries.
+        // Steps depend on coordinates modulo at most half a side, so shifts by this are symmetries.
         let planned = schedule.symmetric(&[Symmetry::shift((side / 2).max(1)); 2])?;
         let mut distance = side / 2;
         while distance > 0 {

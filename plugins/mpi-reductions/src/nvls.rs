@@ -181,8 +181,8 @@ fn edges(trees: &[Vec<Option<usize>>; 2]) -> (Vec<Edge>, Vec<Hop>) {
     (edges, hops)
 }
 
-/// Returns for each rank a linked switch that can add and copy data. Those of a group must be
-/// joined by such switches.
+/// For each rank, a linked switch that adds and copies. Those of a group must be joined by such
+/// switches.
 fn switches(problem: &Problem<'_>, g: u64) -> Result<Vec<u64>, Stop> {
     let n = problem.topology().nodes();
     let reducing = |vertex| -> Result<Vec<u64>, Stop> {

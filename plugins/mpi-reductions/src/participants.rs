@@ -7,8 +7,7 @@
 
 use swapmeet_sdk::{Axis, Blocks, Planned, Schedule, Stop, Symmetry};
 
-/// Bits of a rank on one axis. Seven axes suffice for twenty bits, and their 56 coordinates fit
-/// into one word.
+/// Bits of a rank on one axis. Seven axes have twenty bits; their 56 coordinates fit into a word.
 const BITS: u32 = 3;
 
 #[derive(Debug, Clone, Copy)]
@@ -67,8 +66,7 @@ impl Participants {
         }
     }
 
-    /// Writes the nodes that agree with `rank` in the lowest `bits` bits, as a subset for each
-    /// axis.
+    /// The nodes that agree with `rank` in the lowest `bits` bits, as a subset for each axis.
     pub(crate) fn agreeing_nodes(self, rank: u64, bits: u32, axes: &mut Vec<Axis<'_>>) {
         axes.clear();
         axes.resize(self.steps().div_ceil(BITS).max(1) as usize, Axis::ALL);

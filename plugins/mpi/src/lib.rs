@@ -8,8 +8,7 @@
 //! | m | | bytes of a block |
 //! | alpha, beta | | start-up of a message, time per byte |
 //!
-//! The algorithms treat the nodes as a line of ranks: their grid has one axis, whatever the
-//! topology.
+//! Nodes are a line of ranks: the grid has one axis, whatever the topology.
 
 use swapmeet_sdk::{About, Axis, Problem, Schedule, Stop, export_plugin};
 

@@ -34,8 +34,8 @@ impl Algorithm for Sparbit {
         while distance > 0 {
             schedule.step()?;
             for rank in &planned {
-                // A block from more than n - distance - 1 ranks back would travel around to its
-                // origin or beyond.
+                // A block from more than n - distance - 1 ranks back would return to its origin or
+                // beyond.
                 let origins = [Axis::range((rank + distance + 1) % n, n - distance)];
                 schedule.send(
                     &Blocks::new(rank, (rank + distance) % n)

@@ -248,9 +248,8 @@ fn messages(
                 let next = if m.forwards { (place + 1) % p } else { (place + p - 1) % p };
                 // In phase 2, the closing circuit leads back over the links of the cycle.
                 let plus = if phase == 0 { m.forwards } else { next > place };
-                // Ranges count nodes of the current cycle. Node i of a cycle stands for k
-                // neighbouring nodes in phase 1, and for all nodes of its virtual cycle, whose
-                // blocks it has, in phase 2.
+                // Ranges count nodes of the current cycle. Node i stands for k neighbouring nodes
+                // in phase 1, and for all nodes of its virtual cycle in phase 2.
                 let from = |c: u64| if phase == 0 { c / k } else { c % k };
                 RingMessage {
                     to: at_place(next),

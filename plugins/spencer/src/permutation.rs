@@ -106,8 +106,7 @@ fn check(problem: &Problem<'_>) -> Result<(), Stop> {
     Choice::read(problem).map(|_| ())
 }
 
-/// Checks that nodes with adjacent numbers are neighbours, because paths name nodes. With `place=`
-/// they may not be.
+/// Paths name nodes, so adjacent numbers must be neighbours. With `place=` they may not be.
 fn check_neighbours(problem: &Problem<'_>, torus: &Torus) -> Result<(), Stop> {
     // The links of large networks cannot be read.
     if !problem.topology().spec().contains("place=") {

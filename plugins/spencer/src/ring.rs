@@ -79,8 +79,7 @@ fn behind(p: u64, x: u64, distance: u64, forwards: bool) -> u64 {
     if forwards { (x + p - distance) % p } else { (x + distance) % p }
 }
 
-/// In either direction, "it passes the message it received from its left neighbour to its right
-/// neighbour".
+/// Either way, "it passes the message it received from its left neighbour to its right neighbour".
 fn pass_on(p: u64, round: u64, x: u64, forwards: bool) -> RingSend {
     RingSend {
         forwards,

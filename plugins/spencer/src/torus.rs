@@ -6,8 +6,7 @@ use swapmeet_sdk::{Problem, Stop};
 pub(crate) enum Variant {
     /// One port. It carries up to q circuits.
     OnePort,
-    /// One port for each cycle in the first phase of a gossip or multi-scatter, all ports in the
-    /// second.
+    /// One port per cycle in the first phase of a gossip or multi-scatter, all ports in the second.
     Hybrid,
     /// All 2d ports, each for up to q circuits.
     AllPorts,
@@ -35,8 +34,7 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Stop> {
 }
 
 impl Torus {
-    /// The default variant is that for one port on one-port machines, and otherwise that for all
-    /// ports.
+    /// By default that for one port on one-port machines, and otherwise that for all ports.
     pub(crate) fn read(problem: &Problem<'_>, variants: &[(&str, Variant)]) -> Result<Self, Stop> {
         let variant = match problem.given_choice("variant", variants)? {
             Some(variant) => variant,
@@ -127,8 +125,7 @@ mod tests {
         for node in 0..torus.nodes() {
             for dim in [0, 1, 3] {
                 for plus in [true, false] {
-                    // In a cycle of two nodes, both directions use the link in the positive
-                    // direction.
+                    // With two nodes, both directions use the link in the positive direction.
                     let link = 2 * dim + usize::from(plus || torus.dims[dim] == 2);
                     assert_eq!(torus.link(node, torus.neighbour(node, dim, plus)), link);
                 }

@@ -1,5 +1,4 @@
-//! Repeated division of a line of nodes into sections, around a node that has data for the whole
-//! line (Fig. 3.1).
+//! Repeated division of a line into sections, around a node that has data for all of it (Fig. 3.1).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -103,8 +102,7 @@ pub(crate) fn divide(
     }
 }
 
-/// The same in reverse order. `place` is a position on the line, `blocks` the number of blocks of a
-/// circuit.
+/// The same in reverse order. `place` is a position on the line, `blocks` those of a circuit.
 pub(crate) fn bundle_costs(
     rounds: &[Vec<Circuit>],
     place: impl Fn(u64) -> i64,
@@ -153,8 +151,7 @@ struct Reach {
     passed_on: u64,
 }
 
-/// Sums over all rounds, compared in this order: blocks on the most loaded link, links of the
-/// longest circuit.
+/// Sums over rounds, in this order: blocks on the most loaded link, links of the longest circuit.
 type BlocksAndLinks = (u64, u64);
 
 /// Returns the reach after each round, for the cheapest division with the fewest rounds. It is
@@ -191,8 +188,7 @@ fn most_reach(rounds: u32, q: u64) -> u64 {
 
 type Known = HashMap<(u64, u32), (BlocksAndLinks, Reach)>;
 
-/// Returns the lowest cost of reaching `nodes` nodes on each side, and the reach after the first
-/// round.
+/// The lowest cost of reaching `nodes` nodes on each side, and the reach after the first round.
 fn cheapest(
     nodes: u64,
     rounds: u32,

@@ -1,5 +1,4 @@
-//! The dimension and direction in which each class of nodes sends. A class is the nodes with the
-//! same ones in every phase.
+//! Dimension and direction of the sends of each class: nodes with the same ones in every phase.
 //!
 //! | 3D torus | z even | z odd |
 //! | --- | --- | --- |

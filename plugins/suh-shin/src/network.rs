@@ -42,9 +42,9 @@ impl PaddedNetwork {
         Ok(Self { kind, submesh, nodes: Padded::new(machine, submesh)?, axes, planned: None })
     }
 
-    /// Sets grid and placement, and declares the symmetry: shifts by whole submeshes, because sends
-    /// depend on positions within the submesh. With virtual nodes, which are all at one end of an
-    /// axis, there is none.
+    /// Declares grid, placement and symmetry: shifts by whole submeshes, because sends depend on
+    /// positions within the submesh. With virtual nodes, which are all at one end of an axis, there
+    /// is none.
     pub(crate) fn lay_out(&mut self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         self.nodes.lay_out(schedule)?;
         if !self.nodes.has_virtual_nodes() {

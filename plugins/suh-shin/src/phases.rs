@@ -75,13 +75,11 @@ fn ring_phase(
             let axis = network.axes[k];
             let to = grid.shift(node, axis, i64::from(sign) * q as i64);
             let (receiver_at, submeshes) = (grid.coordinate(to, axis), grid.radix(axis) / q);
-            // The first destination submesh if the direction is positive, and the last if it is
-            // negative.
+            // The first destination submesh if the direction is positive, else the last.
             let first =
                 if sign > 0 { receiver_at / q } else { (receiver_at / q + s + 1) % submeshes };
-            // In a mesh, a message back along the line closes the logical ring, by the topology's
-            // route. Virtual nodes with the same home, the real node that represents them, need no
-            // route.
+            // In a mesh, a message back along it closes the logical ring, by the topology's route.
+            // Virtual nodes with the same home, the real node that represents them, need no route.
             let changes_home =
                 network.nodes.home(axis, x[k]) != network.nodes.home(axis, receiver_at);
             let sign = if network.kind == NetworkKind::Torus && changes_home { sign } else { 0 };
@@ -183,9 +181,9 @@ struct GridSend {
     destinations: (usize, Axis<'static>),
 }
 
-/// Adds one step with the sends that `moves` returns. If virtual nodes have the same home, it can
-/// have two partners in an exchange; the step is then divided into rounds, in the order of sender
-/// and receiver.
+/// Adds one step of the sends of `moves`. If virtual nodes have the same home, it can have two
+/// partners in an exchange; the step is then divided into rounds, in the order of sender and
+/// receiver.
 fn step(
     network: &PaddedNetwork,
     is_exchange: bool,

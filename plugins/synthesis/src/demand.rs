@@ -8,8 +8,7 @@ pub(crate) const MAX_PAIRS: u64 = 10_000_000;
 /// Each block is divided into segments of equal size, which may take different paths.
 pub(crate) struct Demand {
     pub sources: Vec<u32>,
-    /// The receivers of each source with the size of a segment: bytes, possibly 0, or 1 if blocks
-    /// are counted.
+    /// Receivers of each source with the size of a segment: bytes, or 1 if blocks are counted.
     pub rows: Vec<Vec<(u32, u32)>>,
     /// Whether all blocks have the same size and are counted.
     pub counts_blocks: bool,

@@ -19,8 +19,7 @@ use swapmeet_sdk::{Blocks, Route, Schedule, Set, Stop, Symmetry};
 const MAX_CROSSINGS: u64 = 10_000_000;
 const MAX_COUNTS: usize = 1 << 26;
 
-/// A schedule with more than this multiple of the lower bound is rejected, because a search may
-/// find a shorter one.
+/// Above this multiple of the lower bound, a search may find a shorter schedule.
 const ACCEPTED_RATIO: f64 = 1.005;
 
 const FREE: u32 = u32::MAX;

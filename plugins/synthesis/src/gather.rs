@@ -97,8 +97,7 @@ pub(crate) fn check_moves(network: &LinkGraph, blocks: u64) -> Result<(), Stop> 
     Ok(())
 }
 
-/// Returns the one with the fewest steps of up to `tries` schedules. `origins` has the node of each
-/// block at the start.
+/// The shortest of up to `tries` schedules. `origins` has the node of each block at the start.
 pub(crate) fn gather(
     network: &LinkGraph,
     origins: &[u32],
@@ -222,8 +221,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// The link takes over a block that was chosen for another link into the same node, for which a
-    /// further block is found.
+    /// The link takes over a block of another link into the same node, which gets a further one.
     fn exchange(&mut self, link: u32, random: &mut Random) -> Option<u32> {
         let from = self.network.links.tail[link as usize] as usize;
         for place in 0..self.choices.len() {

@@ -75,8 +75,7 @@ impl Matching {
             if self.received[to] < self.ports {
                 self.received[to] += 1;
             } else {
-                // The receiver has no free port. Let another sender exchange its link to this
-                // receiver.
+                // No port of the receiver is free. Let another sender exchange its link to it.
                 let other = self.into.out(to).map(|back| self.of_link[back] as usize);
                 let others: Vec<usize> = other.filter(|other| self.chosen[*other]).collect();
                 let moved = others.into_iter().find(|other| {

@@ -86,9 +86,8 @@ impl Translations {
 /// For each move of a step, the index of a shift and the offset of the block at its receiver.
 pub(crate) type OffsetSteps = Vec<Vec<(usize, u32)>>;
 
-/// Makes up to `tries` gathers and returns the one with the fewest steps. In each step, each shift
-/// brings every node a block whose offset is new, from its origin or from a node that has received
-/// it before.
+/// Returns the shortest of up to `tries` gathers. In each step, each shift brings every node a
+/// block whose offset is new, from its origin or from a node that has received it before.
 pub(crate) fn gather(
     network: &LinkGraph,
     group: &Translations,

@@ -20,8 +20,7 @@ pub(crate) struct Resources {
 }
 
 impl Resources {
-    /// `quota` is the size that a link of the smallest bandwidth carries in a step, `ports` the
-    /// limit of the machine.
+    /// `quota` is the size on the slowest link in a step, and `ports` the limit of the machine.
     pub(crate) fn of(network: &LinkGraph, quota: u64, ports: u64) -> Self {
         let (links, nodes) = (network.links.count(), network.nodes as u32);
         let quota: Vec<u64> =

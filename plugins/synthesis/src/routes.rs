@@ -1,6 +1,5 @@
-//! Finds a path for each piece of data. At first, paths are drawn at random in proportion to the
-//! flow of the source. Then pieces move to cheaper paths, so that the largest load of a resource
-//! becomes smaller.
+//! Finds a path for each piece of data. At first, paths are random, in proportion to the source's
+//! flow. Then pieces move to cheaper paths, so that the largest load of a resource becomes smaller.
 
 use crate::Deadline;
 use crate::demand::Demand;
@@ -9,8 +8,7 @@ use crate::resources::{LONGEST, Resources};
 use swapmeet_flows::Random;
 use swapmeet_flows::{Column, Links, ShortestPaths, Solution, fast_exp};
 
-/// On a link of the smallest bandwidth, if blocks have different sizes and are large enough to be
-/// divided.
+/// On the slowest link, if blocks have different sizes and are large enough to be divided.
 const PIECES_PER_STEP: u64 = 4;
 /// Entries of a table of prices for equally spaced loads, at least two for each step.
 const TABLE: u32 = 1 << 14;

@@ -1,5 +1,4 @@
-//! Converts pieces with paths to synchronous steps, in each of which a link carries the first
-//! pieces of its queue.
+//! Converts pieces to synchronous steps, in which a link carries the first pieces of its queue.
 
 use crate::matching::Matching;
 use crate::network::LinkGraph;
@@ -65,8 +64,7 @@ struct StepSimulation<'a> {
     queues: Vec<BinaryHeap<Entry>>,
     packets: Vec<Packet>,
     left: Vec<f32>,
-    /// The largest remaining load of each link's resources, rounded down, computed once for all
-    /// keys of a step.
+    /// The largest remaining load of each link's resources, rounded down, for all keys of a step.
     busiest: Vec<u32>,
     moving: Vec<u32>,
     /// The last segments of a step are then those that fit best instead of the first of the queue.

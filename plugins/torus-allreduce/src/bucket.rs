@@ -95,7 +95,7 @@ struct Rings {
     radices: Vec<u64>,
     order: StepOrder,
     down: bool,
-    /// On rings of two nodes both directions are equally short, and the host could not tell them
+    /// On rings of two nodes both directions are equally short, and the host cannot tell them
     /// apart.
     is_directed: bool,
 }

@@ -52,8 +52,8 @@ impl Algorithm for UnequalBruck {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
         schedule.layout(&[n], 1)?;
-        // The rule depends only on distances. The host uses this symmetry only if all blocks have
-        // the same size.
+        // The rule depends on distances. The host uses the symmetry only if blocks have the same
+        // size.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let weights = || std::iter::successors(Some(1), |w| Some(w * 2)).take_while(|w| *w < n);
         let is_uniform = problem.is_uniform();
@@ -100,8 +100,7 @@ fn without_blocks(from: u64, to: u64, bytes: u64) -> Blocks<'static> {
     Blocks::new(from, to).origins(Set::one(to)).destinations(Set::one(to)).extra_bytes(bytes)
 }
 
-/// Blocks whose distance has the bit `weight`, and which the lower bits of their distance have
-/// already moved.
+/// Blocks with the bit `weight` in their distance, already moved by its lower bits.
 fn bytes(problem: &Problem<'_>, n: u64, from: u64, weight: u64) -> u64 {
     let distances = (0..n).filter(|distance| distance & weight != 0);
     let block = |distance: u64| {

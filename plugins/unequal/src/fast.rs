@@ -134,9 +134,8 @@ impl HeldElements {
         ByteCount { destination: destination as u64, bytes: elements * self.element }
     }
 
-    /// Equalizes the data for every other group among the ranks of a group, and sends the data for
-    /// its own ranks. A rank preferably receives data for its own position, which need not be
-    /// passed on.
+    /// Equalizes a group's data for every other group among its ranks, and sends that for its own
+    /// ranks. A rank preferably receives data for its own position, which need not be passed on.
     fn balance(&mut self, group: usize) -> Messages {
         let (g, first) = (self.g, group * self.g);
         let mut messages = Messages::new();

@@ -107,8 +107,7 @@ impl Buffers {
         }
     }
 
-    /// Numbers a block or sum. An origin or a destination by which the collective does not
-    /// distinguish blocks is 0.
+    /// Origins or destinations by which the collective does not distinguish blocks are 0.
     fn what(&self, origin: u64, destination: u64, segment: u64) -> u64 {
         (origin * self.gpus + destination) * self.segments + segment
     }

@@ -24,8 +24,8 @@ pub(super) struct OperationPart {
 pub(super) struct Order<'a> {
     pub(super) ops: Vec<(StepLocation, &'a Step)>,
     pub(super) sender_of: Vec<Option<usize>>,
-    /// With their steps, each after all parts that it waits for. Within a step, local operations
-    /// follow the messages.
+    /// Each has a step after those that it waits for. Within a step, local operations follow the
+    /// messages.
     pub(super) parts: Vec<(u64, OperationPart)>,
 }
 
@@ -105,8 +105,7 @@ fn forwards(step: &Step) -> bool {
     step.kind.receives && step.kind.sends
 }
 
-/// Returns the sending operation of each receive: on a channel between two GPUs, the k-th receive
-/// matches the k-th send.
+/// The send of each receive: on a channel between two GPUs, the k-th receive matches the k-th send.
 fn match_messages(
     program: &Program,
     ops: &[(StepLocation, &Step)],
@@ -182,7 +181,7 @@ fn match_messages(
     Ok(sender_of)
 }
 
-/// Returns the parts in topological order with their earliest steps. The error names the parts of a
+/// Returns the parts in topological order, with their least steps. The error names the parts of a
 /// cycle.
 fn sort_parts(
     waits: &[Waits],

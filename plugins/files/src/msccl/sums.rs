@@ -40,7 +40,7 @@ struct Slots<'a> {
     slots: HashMap<(u64, u64), Vec<Slot>>,
     slot_of: Vec<usize>,
     steps: Vec<StepSends>,
-    /// By GPU and sum: the first step for its next local operation, only after the last step with
+    /// By GPU and sum, the first step of its next local operation, only after the last step with
     /// messages.
     touched: HashMap<(u64, u64), usize>,
     /// Steps of the schedule up to the last one with messages.
@@ -147,8 +147,7 @@ impl Slots<'_> {
         slot.reads > 0
     }
 
-    /// Assigns a slot to a new value: one whose content will not be read again and is part of the
-    /// value, or a new one.
+    /// Assigns a slot: one whose content is not read again and is part of the value, or a new one.
     fn put(&mut self, id: ValueId) {
         let value = &self.execution.values[id];
         let slots = self.slots.entry((value.gpu, value.what)).or_default();

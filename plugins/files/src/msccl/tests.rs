@@ -5,8 +5,7 @@ use super::*;
 use std::fmt::Write as _;
 use swapmeet_sdk::{Disproof, Proved, Rehearsal};
 
-/// MSCCL's word for the type, source, target, number of chunks, and the thread block and step that
-/// the step waits for.
+/// MSCCL's word for the type, source, target, number of chunks, thread block and step to wait for.
 type Steps = Vec<(&'static str, Chunk, Chunk, u64, Option<(u64, u64)>)>;
 
 /// The letter of a buffer and a chunk of it.

@@ -1,5 +1,5 @@
-//! The map of coordinates of a permutation, read from the destinations: it exchanges, reflects,
-//! translates or shears axes.
+//! The map of coordinates, read from the destinations: it exchanges, reflects, translates or shears
+//! axes.
 
 use crate::torus::Torus;
 use swapmeet_sdk::{Problem, Stop};
@@ -9,8 +9,8 @@ use swapmeet_sdk::{Problem, Stop};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Term {
     pub axis: usize,
-    /// The negative of x is -1 - x modulo n, as in the thesis, because the mirror lies between the
-    /// nodes n - 1 and 0.
+    /// As in the thesis, -x is -1 - x modulo n, because the mirror lies between the nodes n - 1 and
+    /// 0.
     pub negated: bool,
     pub plus: u64,
     /// The factor of the coordinate on axis 1 (a shear).

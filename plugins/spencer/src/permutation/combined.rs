@@ -87,8 +87,7 @@ fn levels(count: u64, q: u64) -> u32 {
     (0..).find(|r| holds(*r) >= count).unwrap_or(0)
 }
 
-/// The cycles of a transposition. On each, the nodes at the positions x and `sum` - x exchange
-/// their data.
+/// Cycles of a transposition: the nodes at the positions x and `sum` - x exchange their data.
 struct Cycles<'a> {
     torus: &'a Torus,
     mirror: Mirror,

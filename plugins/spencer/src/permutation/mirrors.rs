@@ -52,8 +52,7 @@ impl Mirror {
     /// Returns the round in which the block of a node crosses the mirror without collection: q
     /// nodes of every quadrant in each round (Fraigniaud and Peters). `None` if it stays.
     pub(super) fn direct_round(self, torus: &Torus, node: u64) -> Option<u64> {
-        // Distances to images are all even or all odd on a cycle, so those of the q nodes of a
-        // round differ by 2.
+        // On a cycle they are all even or all odd, so those of the q nodes of a round differ by 2.
         let steps = self.steps(torus, node).unsigned_abs();
         steps.checked_sub(1).map(|before| before / (2 * torus.q))
     }
@@ -129,8 +128,7 @@ pub(super) struct Mirrors {
 type Signed = Vec<(usize, bool)>;
 
 impl Mirrors {
-    /// Returns the rounds that move the fewest axes in total. `None` if there are too many to
-    /// search.
+    /// Returns the rounds that move the fewest axes in total. `None` if there are too many.
     pub(super) fn compose(permutation: &[(usize, bool)]) -> Option<Self> {
         const MAX_AXES: usize = 8;
         if let Some(round) = involution(permutation) {
@@ -247,8 +245,8 @@ mod tests {
         assert_eq!(shape(&[(y, plus), (z, plus), (x, plus)]), [2, 2]);
         // 180 degrees about the middle of an edge: one round, whose circuits cross both mirrors.
         assert_eq!(shape(&[(y, minus), (x, minus), (z, minus)]), [3]);
-        // 3-dimensional transpositions: type 1 takes 5n/2 links (formula 4.26) and type 2 takes 2n
-        // links (formula 4.27).
+        // In three dimensions, type 1 takes 5n/2 links (formula 4.26) and type 2 2n links (formula
+        // 4.27).
         assert_eq!(shape(&[(y, minus), (z, minus), (x, minus)]).iter().sum::<usize>(), 5);
         assert_eq!(shape(&[(z, plus), (y, minus), (x, minus)]).iter().sum::<usize>(), 4);
     }

@@ -179,8 +179,7 @@ impl PlacedSection<'_> {
         (1..=(to - from).abs()).map(|i| self.node(from + i * step)).collect()
     }
 
-    /// The position of the image is lowered by the length of the cycle if the circuit leads
-    /// backwards.
+    /// The image is lowered by the length of the cycle if the circuit leads backwards.
     fn crossing(&self) -> (i64, i64) {
         let at = self.position(self.prepared.section.collector as u64);
         (at, at + if self.prepared.section.forward { self.quarter() } else { -3 * self.quarter() })

@@ -18,13 +18,11 @@ use crate::tree::{Circuit, Payload, bundle_costs, divide};
 pub(super) enum Collectors {
     Earlier,
     Later,
-    /// The candidate nearer to a mirror. Mirrors lie at every second boundary of this number of
-    /// equal ranges of the cycle: the first range begins at a mirror, the second ends at one, and
-    /// so on.
+    /// That nearer to a mirror. Mirrors lie at every second boundary of this number of equal ranges
+    /// of the cycle: the first range begins at a mirror, the second ends at one, and so on.
     Nearer(u64),
     Alternating,
-    /// The later candidate. In an even section, the node half-way between two collectors sends half
-    /// of its block to each.
+    /// The later candidate. In an even section, the middle node sends half of its block to each.
     Shared,
 }
 
@@ -67,8 +65,7 @@ pub(super) struct Sections {
     circuits: Vec<Vec<CollectionCircuit>>,
 }
 
-/// In the distribution it leads from a collector or an intermediate node to the node at its far
-/// end.
+/// In the distribution, from a collector or an intermediate node to the node at its far end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CollectionCircuit {
     /// The round of the collection, counted backwards from the last round.
@@ -153,8 +150,7 @@ impl Sections {
         (first, end - first)
     }
 
-    /// With the far end `node`. Round 0 is the last of the collection and the first of the
-    /// distribution.
+    /// With the far end `node`. Round 0 is the collection's last and the distribution's first.
     pub(super) fn circuits(
         &self,
         node: u64,

@@ -54,8 +54,7 @@ impl Row {
 pub(crate) enum Directions {
     /// The longer direction is used if this takes fewer rounds, or if both are equally long.
     Best,
-    /// Never. This has no effect if both directions are equally long: the schedule is that of
-    /// [`Directions::Both`].
+    /// Never. If both directions are equally long, this is [`Directions::Both`].
     Forward,
     /// The longer direction is used whenever this allows more collectors.
     Both,

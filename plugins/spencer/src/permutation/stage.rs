@@ -1,5 +1,5 @@
-//! A stage of a permutation: collection, permutation and distribution on axes of the same size
-//! (sections 4.1 to 4.5).
+//! A stage: collection, permutation and distribution on axes of the same size (sections 4.1 to
+//! 4.5).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -49,8 +49,8 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Returns the cheapest known stage. Two rounds can be joined if no link then carries more than
-    /// q circuits. Fewer collectors than q allows may be cheaper, because fewer circuits share a
+    /// The cheapest known stage. Two rounds can be joined if no link then carries more than q
+    /// circuits. Fewer collectors than q allows may be cheaper, because fewer circuits share a
     /// link.
     pub(super) fn of_mirrors(
         torus: &Torus,
@@ -80,8 +80,7 @@ impl Stage {
                     sections,
                     Middle::Mirrors(rounds.clone()),
                 );
-                // The transpositions and the collection alone already cost more than the best
-                // stage.
+                // Transpositions and collection alone already cost more than the best stage.
                 let least = Cost { rounds: rounds.len() as u64, ..Cost::default() }
                     + stage.collection() * 2;
                 let so_far = best.as_ref().map(|(_, cost)| *cost);
@@ -235,8 +234,7 @@ impl Stage {
         (&self.rows[row as usize], sum.rem_euclid(n) as u64)
     }
 
-    /// Returns the route of the data of the collector `origin` from `node`, exclusive, in a round;
-    /// empty if it stays.
+    /// The route of the data of the collector `origin` after `node` in a round; empty if it stays.
     fn path(&self, torus: &Torus, round: usize, origin: u64, node: u64) -> Vec<u64> {
         let mut path = Vec::new();
         match &self.middle {
@@ -373,8 +371,7 @@ impl Stage {
                 *node = *to;
             }
         }
-        // Distribution: the circuits of the collection forwards, with each node replaced by its
-        // image.
+        // Distribution: the collection's circuits forwards, with each node replaced by its image.
         if last > 0 {
             schedule.phase(&format!("distribution, {names}"))?;
         }
@@ -432,7 +429,7 @@ impl Stage {
         torus.moved(node, axis, x.rem_euclid(torus.dims[axis] as i64) as u64)
     }
 
-    /// Each with the number of diagonals from the node to the collector. Round 0 is the last of the
+    /// Each with the diagonals from the node to the collector. Round 0 is the last of the
     /// collection.
     fn circuits(
         &self,
@@ -465,9 +462,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Adds the sends of a round of the distribution, counted from the last. The image of each node
-    /// receives the node's blocks from the images of its collectors. Only sends of planned nodes
-    /// are added.
+    /// Adds a round of the distribution, counted from the last. The image of each node receives the
+    /// node's blocks from the images of its collectors. Only sends of planned nodes are added.
     fn distribute(
         &self,
         torus: &Torus,
@@ -495,8 +491,8 @@ impl Stage {
             let (axis, turned) = self.map.axis_of_image(self.axes[lane]);
             let ascends = (self.signs[lane] > 0) != turned;
             let signs = torus.along(axis, (by > 0) != ascends);
-            // No earlier stage has permuted the axis of the lane, so the origins collected along it
-            // are neighbours along it.
+            // The axis of the lane is not yet permuted, so origins collected along it are
+            // neighbours.
             let first = circuit.first as i64 - circuit.to as i64;
             let lowest =
                 if self.signs[lane] > 0 { first } else { first + circuit.count as i64 - 1 };
