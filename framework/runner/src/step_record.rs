@@ -62,6 +62,10 @@ impl From<Pair> for (u64, u64, u64, u64) {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
     pub links: Vec<Load>,
+    /// For each entry of `links`, the communicator whose messages are on this link; `None` if
+    /// several communicators have messages on it. The list is empty if all ranks are one
+    /// communicator.
+    pub communicators: Vec<Option<u32>>,
     /// The messages of the step. Empty if there are too many messages.
     pub pairs: Vec<Pair>,
     /// The amount of data in each node after the step.
@@ -73,6 +77,7 @@ pub struct Frame {
 impl Frame {
     fn bytes(&self) -> usize {
         self.links.len() * size_of::<Load>()
+            + self.communicators.len() * size_of::<Option<u32>>()
             + self.pairs.len() * size_of::<Pair>()
             + self.held.len() * size_of::<u64>()
     }
@@ -133,6 +138,9 @@ pub struct Matrix {
 pub enum RecordPart {
     /// The number of links of the network. Only sent if the loads of links are recorded.
     Links(u64),
+    /// The ranks of each communicator, in the order of its members. Only sent if the workload has
+    /// communicators and the loads of links are recorded.
+    Communicators(Vec<Vec<u32>>),
     Unit(u64),
     Phase(String),
     Step(StepRecord),
@@ -189,6 +197,8 @@ pub struct RecordRequest {
 #[derive(Debug, Default)]
 pub struct ScheduleRecord {
     pub links: u64,
+    /// The ranks of each communicator; empty if all ranks are one communicator.
+    pub communicators: Vec<Vec<u32>>,
     unit: u64,
     pub phases: Vec<String>,
     pub steps: Vec<StepRecord>,
@@ -206,6 +216,7 @@ impl ScheduleRecord {
     pub fn add(&mut self, part: RecordPart) {
         match part {
             RecordPart::Links(links) => self.links = links,
+            RecordPart::Communicators(ranks) => self.communicators = ranks,
             RecordPart::Unit(bytes) => self.unit = bytes,
             RecordPart::Phase(name) => self.phases.push(name),
             RecordPart::Step(step) => {

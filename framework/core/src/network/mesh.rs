@@ -64,6 +64,22 @@ impl Mesh {
         self.0.iter().map(|digit| &*digit.axis).filter(|axis| seen.insert(*axis)).collect()
     }
 
+    /// Returns the coordinate of a rank on each axis, in the order of [`Mesh::axes`].
+    pub fn coordinates(&self, rank: u64) -> Vec<u64> {
+        let mut rest = rank;
+        let mut digits: Vec<u64> = Vec::new();
+        for digit in self.0.iter().rev() {
+            digits.push(rest % digit.radix);
+            rest /= digit.radix;
+        }
+        digits.reverse();
+        let own = |axis: &str| {
+            let digits = self.0.iter().zip(&digits).filter(|(digit, _)| digit.axis == axis);
+            digits.fold(0, |all, (digit, value)| all * digit.radix + value)
+        };
+        self.axes().into_iter().map(own).collect()
+    }
+
     /// Returns the ranks of each communicator over the axes `over`, such as `dp+cp`, and the number
     /// of its members. Members are sorted by these axes, in the given order.
     pub(super) fn members(&self, over: &str) -> Result<(Vec<u32>, usize), String> {
@@ -294,6 +310,14 @@ mod tests {
             members.into_iter().map(|(_, rank)| rank).collect()
         });
         sorted.collect()
+    }
+
+    #[test]
+    fn coordinates_join_the_digits_of_an_axis() {
+        let mesh = Mesh::parse("dp:2/ep:3/dp:2/tp:2", 24).unwrap();
+        // 17 = 1 * 12 + 1 * 4 + 0 * 2 + 1, and dp has the digits 1 and 0.
+        assert_eq!((mesh.axes(), mesh.coordinates(17)), (vec!["dp", "ep", "tp"], vec![2, 1, 1]));
+        assert_eq!(mesh.coordinates(23), [3, 2, 1]);
     }
 
     /// As after `MPI_Comm_split`: equal colours are a communicator, and members are sorted by key.

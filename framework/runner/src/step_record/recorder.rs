@@ -31,6 +31,10 @@ const MOST_PART_BYTES: usize = 8 << 20;
 /// The maximum number of rows and columns of the matrix of bytes between groups of ranks.
 const MATRIX_SIDE: u64 = 64;
 
+/// With more communicators, links are recorded without them. The sum of the squares of the numbers
+/// of communicators must fit into 64 bits for all messages of a step ([`Counters`]).
+const MOST_COMMUNICATORS: usize = 1 << 16;
+
 pub const RECORD: ObserverKind = ObserverKind {
     name: "schedule",
     max_value_bytes: max_bytes::SCHEDULE,
@@ -47,6 +51,68 @@ struct Pending {
     load: u64,
 }
 
+/// Counters of the messages on each link: their number, their load and, if there are communicators,
+/// the sum of the numbers of their communicators and the sum of the squares of these numbers.
+///
+/// With m messages, a sum s and a sum q of squares, all numbers on a link are equal if and only if
+/// m q = s² (the Cauchy-Schwarz inequality). A link thus needs no list of its communicators.
+struct Counters {
+    of_links: Vec<LinkLoad>,
+    /// The communicator of each rank. The number of ranks in none is not used. The list is empty if
+    /// all ranks are one communicator.
+    communicators: Vec<u64>,
+}
+
+/// The values of the counters of one link.
+type Counts = [u64; 4];
+
+impl Counters {
+    fn new(topology: &Network, communicators: &[Vec<u32>]) -> Self {
+        let mut of_ranks = Vec::new();
+        if !communicators.is_empty() {
+            of_ranks.resize(topology.nodes() as usize, u64::MAX);
+        }
+        for (number, ranks) in (0..).zip(communicators) {
+            ranks.iter().for_each(|rank| of_ranks[*rank as usize] = number);
+        }
+        let count = if of_ranks.is_empty() { 2 } else { 4 };
+        let of_links = (0..count).map(|_| LinkLoad::new(topology)).collect();
+        Self { of_links, communicators: of_ranks }
+    }
+
+    /// Returns what a message adds to the counters of each link of its route.
+    fn counts(&self, from: u64, load: u64) -> Counts {
+        let number = self.communicators.get(from as usize).copied().unwrap_or(0);
+        assert!(number < u64::MAX, "rank {from} sends, but is in no communicator");
+        [1, load, number, number * number]
+    }
+
+    /// Returns the links with messages, in the order of their numbers.
+    fn links(&mut self) -> Vec<(u64, Counts)> {
+        let mut links: Vec<(u64, Counts)> = Vec::new();
+        for (at, counter) in self.of_links.iter_mut().enumerate() {
+            counter.for_each_loaded(&mut |link, count| match at {
+                0 => links.push((link, [count, 0, 0, 0])),
+                _ => {
+                    let found = links.binary_search_by_key(&link, |(link, _)| *link);
+                    let found = found.unwrap_or_else(|_| unreachable!("link {link} has a message"));
+                    links[found].1[at] = count;
+                }
+            });
+            if at == 0 {
+                links.sort_unstable_by_key(|(link, _)| *link);
+            }
+        }
+        links
+    }
+
+    /// Returns the communicator of all messages on a link; `None` if there are several.
+    fn communicator([messages, _, sum, squares]: Counts) -> Option<u32> {
+        let is_one = u128::from(messages) * u128::from(squares) == u128::from(sum).pow(2);
+        is_one.then(|| (sum / messages) as u32)
+    }
+}
+
 pub struct Recorder {
     topology: Arc<Network>,
     /// The communicators that run the schedule; `None` if all ranks are one communicator.
@@ -61,8 +127,9 @@ pub struct Recorder {
     /// The time of the last frame, if only the newest step is recorded with a frame.
     last_frame: Option<Instant>,
     send: SendValue,
-    /// Messages and load of each link in the current step; `None` if frames do not contain them.
-    loads: Option<[LinkLoad; 2]>,
+    /// The counters of the links in the current step; `None` if frames do not contain loads of
+    /// links.
+    counters: Option<Counters>,
     /// The number of bytes of a block, if all blocks have the same size.
     block_bytes: Option<u64>,
     /// The number of bytes of a unit of load; `None` before the first send or step.
@@ -95,13 +162,19 @@ impl Recorder {
                 .record_time_space(TimeSpace::new(topology.nodes(), only, max_entries))
                 .is_ok();
         let has_loads = matches!(request.frames, FrameSelection::From(_) | FrameSelection::Newest);
+        let communicators = case.workload.all_communicators(&topology).unwrap_or_default();
+        let mut communicators: Vec<Vec<u32>> =
+            communicators.iter().flat_map(|all| all.all()).map(<[u32]>::to_vec).collect();
+        if communicators.len() > MOST_COMMUNICATORS {
+            communicators.clear();
+        }
         let matrix = request.matrix.then(|| {
             let bucket = topology.nodes().div_ceil(MATRIX_SIDE).max(1);
             let side = topology.nodes().div_ceil(bucket) as usize;
             Matrix { bucket, cells: vec![vec![0; side]; side] }
         });
         let mut recorder = Self {
-            loads: has_loads.then(|| [0, 1].map(|_| LinkLoad::new(topology.as_ref()))),
+            counters: has_loads.then(|| Counters::new(&topology, &communicators)),
             evaluator: Some(evaluator).filter(|_| records_ranks || has_step_times),
             records_ranks,
             charged: Times::default(),
@@ -127,6 +200,9 @@ impl Recorder {
             let links = (0..topology.link_slots()).filter(|l| topology.link_ends(*l).is_some());
             let links = links.count() as u64;
             recorder.send(&RecordPart::Links(links));
+            if !communicators.is_empty() {
+                recorder.send(&RecordPart::Communicators(communicators));
+            }
         }
         recorder
     }
@@ -140,17 +216,21 @@ impl Recorder {
         /// The maximum number of messages that a frame lists.
         const MOST_PAIRS: usize = 1 << 14;
         let (mut longest, mut pairs, mut routes) = (0, Vec::new(), Vec::new());
-        self.loads.iter_mut().flatten().for_each(LinkLoad::begin);
+        if let Some(counters) = &mut self.counters {
+            counters.of_links.iter_mut().for_each(LinkLoad::begin);
+        }
         for (from, to, route, load) in messages {
             if pairs.len() <= MOST_PAIRS {
                 pairs.push(Pair { from, to, load, shared: 1 });
                 routes.push(route);
             }
-            let Some([messages, loads]) = &mut self.loads else { continue };
+            let Some(counters) = &mut self.counters else { continue };
+            let counts = counters.counts(from, load);
             // The simulation has already routed this message.
             let hops = self.topology.route(from, to, route, &mut |run| {
-                messages.add(run, 1);
-                loads.add(run, load);
+                for (counter, count) in counters.of_links.iter_mut().zip(counts) {
+                    counter.add(run, count);
+                }
             });
             debug_assert!(hops.is_ok(), "{hops:?}");
             longest = longest.max(hops.unwrap_or_default());
@@ -158,18 +238,20 @@ impl Recorder {
         if pairs.len() > MOST_PAIRS {
             pairs.clear();
         }
-        let mut links = Vec::new();
-        let Some([messages, loads]) = &mut self.loads else {
+        let Some(counters) = &mut self.counters else {
             return (Frame { pairs, ..Frame::default() }, longest);
         };
-        messages
-            .for_each_loaded(&mut |link, messages| links.push(Load { link, messages, load: 0 }));
-        links.sort_unstable_by_key(|l| l.link);
-        loads.for_each_loaded(&mut |link, load| {
-            if let Ok(at) = links.binary_search_by_key(&link, |l| l.link) {
-                links[at].load = load;
-            }
-        });
+        let counted = counters.links();
+        let load = |(link, [messages, load, ..]): &(u64, Counts)| Load {
+            link: *link,
+            messages: *messages,
+            load: *load,
+        };
+        let links: Vec<Load> = counted.iter().map(load).collect();
+        let communicators = match counters.communicators.is_empty() {
+            true => Vec::new(),
+            false => counted.iter().map(|(_, counts)| Counters::communicator(*counts)).collect(),
+        };
         for (pair, route) in pairs.iter_mut().zip(routes) {
             let on = |link: u64| {
                 links.binary_search_by_key(&link, |l| l.link).map_or(0, |at| links[at].messages)
@@ -182,7 +264,7 @@ impl Recorder {
             debug_assert!(hops.is_ok(), "{hops:?}");
             pair.shared = shared;
         }
-        (Frame { links, pairs, ..Frame::default() }, longest)
+        (Frame { links, communicators, pairs, ..Frame::default() }, longest)
     }
 
     fn has_frame(&mut self, step: u64) -> bool {
@@ -415,5 +497,50 @@ impl Observer for Recorder {
 
     fn ended(&mut self, record: &Record, _: host::Requested) {
         self.end(record);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
+    use swapmeet_core::network::topology;
+
+    /// The counters agree with sets of the communicators of each link. The messages are between all
+    /// pairs of a communicator, whose routes share links, or between neighbours, whose do not.
+    #[test]
+    fn links_have_the_communicator_of_all_their_messages() {
+        for (spec, lists) in [
+            ("torus:2x8", [[0, 2, 4, 6], [1, 3, 5, 7], [8, 10, 12, 14], [9, 11, 13, 15]]),
+            ("hypercube:4", [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]]),
+            ("mesh:4x4", [[0, 5, 10, 15], [1, 6, 11, 12], [2, 7, 8, 13], [3, 4, 9, 14]]),
+        ] {
+            let topology = topology::parse(spec).unwrap();
+            let mut counters = Counters::new(&topology, &lists.map(|ranks| ranks.to_vec()));
+            let mut sets: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
+            counters.of_links.iter_mut().for_each(LinkLoad::begin);
+            for (number, ranks) in (0..).zip(lists) {
+                for (from, to) in ranks.into_iter().flat_map(|a| ranks.map(|b| (a, b))) {
+                    let (from, to) = (u64::from(from), u64::from(to));
+                    let counts = counters.counts(from, 1);
+                    let hops = topology.route(from, to, None, &mut |run| {
+                        for (counter, count) in counters.of_links.iter_mut().zip(counts) {
+                            counter.add(run, count);
+                        }
+                        for link in run.links() {
+                            sets.entry(link).or_default().insert(number);
+                        }
+                    });
+                    hops.unwrap();
+                }
+            }
+            let found = counters.links();
+            let found = found.iter().map(|(link, counts)| (*link, Counters::communicator(*counts)));
+            let only = |set: BTreeSet<u32>| set.first().copied().filter(|_| set.len() == 1);
+            let expected: Vec<(u64, Option<u32>)> =
+                sets.into_iter().map(|(link, set)| (link, only(set))).collect();
+            assert_eq!(found.collect::<Vec<_>>(), expected, "{spec}");
+            assert!(spec == "hypercube:4" || expected.iter().any(|(_, one)| one.is_none()));
+        }
     }
 }

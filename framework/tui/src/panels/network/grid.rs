@@ -1,6 +1,7 @@
 //! A heat map of a grid. It shows all planes of the grid if they fit, and otherwise one plane.
 
 use super::cell::{Cell, LinkPlace};
+use super::communicators;
 use super::lattice::{InterPlaneLoad, Lattice, Loads};
 use super::view::{DISCONNECTS, Heat, PictureInfo, Quantity, View};
 use crate::paint::Painter;
@@ -22,13 +23,13 @@ pub(super) fn grid(
 ) -> PictureInfo {
     let (quantity, recording) = (heat.quantity, heat.recording);
     let working = WorkingLinks::of(recording.topology.as_ref());
-    let has_digits = quantity != Quantity::Held && !painter.theme.coloured;
+    let shows_loads = !matches!(quantity, Quantity::Held | Quantity::Communicator);
+    let has_digits = shows_loads && !painter.theme.coloured;
     let note = if working.is_complete() { "" } else { "✕ failed link" };
     if planes(painter, heat, frame, lattice, (view, &working), area) {
         return PictureInfo { has_digits, ..PictureInfo::heat(note.to_owned()) };
     }
-    let (loads, across) =
-        lattice.loads(recording.topology.as_ref(), frame, quantity != Quantity::Messages);
+    let (loads, across) = lattice.loads(recording.topology.as_ref(), frame, quantity);
     let area = if recording.topology.radices().len() == 3 && area.height > 3 {
         let foot = Rect { y: area.y + area.height.saturating_sub(1), height: 1, ..area };
         painter.put(
@@ -81,23 +82,27 @@ fn mosaic(
     for index in 0..lattice.nodes() {
         let value = match heat.quantity {
             Quantity::Held => frame.held.get(lattice.node(index) as usize).copied().unwrap_or(0),
-            _ => loads[index as usize].most(),
+            quantity => loads[index as usize].joined(quantity),
         };
         let at = index / columns / down * many_across + index % columns / across;
-        let block = &mut blocks[at as usize];
-        *block = (*block).max(Some(value));
+        let block: &mut Option<u64> = &mut blocks[at as usize];
+        *block = Some(heat.quantity.joined(block.unwrap_or(0), value));
     }
     for (i, value) in (0..).zip(blocks) {
         let Some(value) = value else { continue };
         let hot = heat.level(value);
-        let mark = if painter.theme.coloured && hot > 0 { '█' } else { SHADES[hot] };
+        let (mark, style) = match heat.quantity {
+            Quantity::Communicator if hot > 0 => communicators::mark(&painter.theme, value),
+            _ if painter.theme.coloured && hot > 0 => ('█', painter.theme.heat(hot)),
+            _ => (SHADES[hot], painter.theme.heat(hot)),
+        };
         let border = |at: u64, room: u64, many: u64| (at * room / many) as u16;
         let x = |offset| 1 + border(i % many_across + offset, room[1], many_across);
         let y = |offset| border(i / many_across + offset, room[0], many_down);
         // A block without load is a single dot.
         let (end_x, end_y) = if hot > 0 { (x(1), y(1)) } else { (x(0) + 1, y(0) + 1) };
         for (x, y) in (y(0)..end_y).flat_map(|y| (x(0)..end_x).map(move |x| (x, y))) {
-            painter.dot(area, x, y, mark, painter.theme.heat(hot));
+            painter.dot(area, x, y, mark, style);
         }
     }
     let is_one = down * across == 1;
@@ -107,6 +112,7 @@ fn mosaic(
         Quantity::Held => format!("maximum of {nodes}"),
         Quantity::Loss => format!("most expensive link of {nodes}"),
         Quantity::Messages | Quantity::Bytes => format!("maximum link load of {nodes}"),
+        Quantity::Communicator => format!("a mark is {nodes}"),
     })
 }
 
@@ -133,7 +139,7 @@ fn planes(
             width: wide as u16,
             height: high as u16,
         };
-        let (loads, across) = one.loads(topology, frame, heat.quantity != Quantity::Messages);
+        let (loads, across) = one.loads(topology, frame, heat.quantity);
         let to_others =
             if across.sum > 0 && matches!(heat.quantity, Quantity::Messages | Quantity::Bytes) {
                 format!(" ◆ {}", heat.text(across.sum))
@@ -158,11 +164,19 @@ fn plane(
     cell: Cell,
     place: Rect,
 ) {
+    let of_ranks = match heat.quantity {
+        Quantity::Communicator => communicators::of_ranks(heat.recording),
+        Quantity::Messages | Quantity::Bytes | Quantity::Held | Quantity::Loss => Vec::new(),
+    };
     for index in 0..lattice.nodes() {
         let (x, y) = ((index % columns) as u16 * cell.wide, (index / columns) as u16 * cell.high);
         let held = frame.held.get(lattice.node(index) as usize).copied().unwrap_or(0);
         let own = loads[index as usize];
-        node(painter, heat, (held, own.sends()), cell, place, (x, y));
+        let value = match heat.quantity {
+            Quantity::Communicator => of_ranks[lattice.node(index) as usize],
+            Quantity::Messages | Quantity::Bytes | Quantity::Held | Quantity::Loss => held,
+        };
+        node(painter, heat, (value, own.sends()), cell, place, (x, y));
         mark_fault(painter, frame, lattice.node(index), place, (x, y));
         if heat.quantity == Quantity::Held {
             continue;
@@ -216,16 +230,16 @@ fn plane_in_words(
             size(across.sum),
             size(across.most)
         ),
-        Quantity::Held | Quantity::Loss => place,
+        Quantity::Held | Quantity::Loss | Quantity::Communicator => place,
     }
 }
 
-/// Draws a node. Depending on the displayed quantity, its mark shows the amount of data in the node
-/// or whether the node sends.
+/// Draws a node. Its mark shows the amount of data in the node or, for other quantities, whether the
+/// node sends. `value` is the amount of data or the communicator.
 fn node(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
-    (held, sends): (u64, bool),
+    (value, sends): (u64, bool),
     cell: Cell,
     area: Rect,
     (x, y): (u16, u16),
@@ -234,10 +248,13 @@ fn node(
     let quantity = heat.quantity;
     let (mark, style) = match quantity {
         Quantity::Held => {
-            let hot = heat.level(held);
+            let hot = heat.level(value);
             (if theme.coloured && hot > 0 { '█' } else { SHADES[hot] }, theme.heat(hot))
         }
         Quantity::Loss => ('□', theme.dim),
+        Quantity::Communicator if value > 0 => {
+            (if sends { '■' } else { '□' }, communicators::mark(&theme, value).1)
+        }
         _ if sends => ('■', theme.text),
         _ => ('□', theme.dim),
     };
@@ -291,7 +308,8 @@ impl WorkingLinks {
 }
 
 /// Draws a link as an arrow whose colour shows the load. In themes without colours, a digit
-/// replaces the point of the arrow. A link without load is not drawn.
+/// replaces the point of the arrow; the mark of a communicator always does. A link without load is
+/// not drawn.
 fn link(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
@@ -310,8 +328,11 @@ fn link(
     } else {
         u32::try_from(digit).ok().and_then(|digit| char::from_digit(digit, 10)).unwrap_or('+')
     };
-    let is_cut = heat.quantity == Quantity::Loss && load == DISCONNECTS;
-    let (point, style) = if is_cut { ('X', theme.bad) } else { (point, theme.heat(hot)) };
+    let (point, style) = match heat.quantity {
+        Quantity::Loss if load == DISCONNECTS => ('X', theme.bad),
+        Quantity::Communicator => communicators::mark(&theme, load),
+        _ => (point, theme.heat(hot)),
+    };
     for at in 0..place.length {
         let line = if place.is_vertical { '│' } else { '─' };
         let (dx, dy) = if place.is_vertical { (0, at) } else { (at, 0) };

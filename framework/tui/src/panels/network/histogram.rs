@@ -12,9 +12,13 @@ pub(super) fn histogram(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, frame: &
     let theme = painter.theme;
     let (quantity, recording) = (heat.quantity, heat.recording);
     let mut values: Vec<u64> = match quantity {
-        Quantity::Messages => frame.links.iter().map(|l| l.messages).collect(),
-        Quantity::Bytes | Quantity::Loss => frame.links.iter().map(|l| l.load).collect(),
         Quantity::Held => frame.held.clone(),
+        Quantity::Messages => frame.links.iter().map(|l| l.messages).collect(),
+        // Whether a link has messages of one communicator (1) or of several (2).
+        Quantity::Communicator => {
+            frame.communicators.iter().map(|one| if one.is_some() { 1 } else { 2 }).collect()
+        }
+        Quantity::Bytes | Quantity::Loss => frame.links.iter().map(|l| l.load).collect(),
     };
     values.sort_unstable();
     let area = if quantity != Quantity::Held && area.height > 2 {
@@ -26,7 +30,11 @@ pub(super) fn histogram(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, frame: &
         area
     };
     let bins = bins(&values, usize::from(area.height).max(1));
-    let text = |load: u64| heat.text(load);
+    let text = |value: u64| match quantity {
+        Quantity::Communicator if value == 1 => "one communicator".to_owned(),
+        Quantity::Communicator => "several communicators".to_owned(),
+        Quantity::Messages | Quantity::Bytes | Quantity::Held | Quantity::Loss => heat.text(value),
+    };
     let label = |(from, to, _): &(u64, u64, usize)| {
         if from == to { text(*from) } else { format!("{}..{}", text(*from), text(*to)) }
     };

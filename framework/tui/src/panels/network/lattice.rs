@@ -1,6 +1,7 @@
 //! The layout of a grid on the screen. A grid with one to three dimensions is divided into planes,
 //! and a plane into rows and columns.
 
+use super::view::Quantity;
 use crate::session::recording::Frame;
 use swapmeet_core::network::topology::{Network, strides};
 
@@ -47,14 +48,15 @@ pub(crate) struct Loads {
 }
 
 impl Loads {
-    /// Returns the maximum load over all directions.
-    pub(crate) fn most(self) -> u64 {
-        self.ahead.max(self.back).max(self.down).max(self.up).max(self.across)
+    /// Returns the value of all directions together: the maximum load, or the communicator.
+    pub(super) fn joined(self, quantity: Quantity) -> u64 {
+        let all = [self.ahead, self.back, self.down, self.up, self.across];
+        all.into_iter().fold(0, |a, b| quantity.joined(a, b))
     }
 
     /// Returns whether any of the links carries a load.
     pub(crate) fn sends(self) -> bool {
-        self.most() > 0
+        self != Self::default()
     }
 }
 
@@ -132,34 +134,34 @@ impl Lattice {
     }
 
     /// Returns the load on the outgoing links of each node of the plane, and the load on links to
-    /// other planes. Both are in bytes if `bytes` is set, otherwise in messages.
-    pub(crate) fn loads(
+    /// other planes, as values of the quantity.
+    pub(super) fn loads(
         &self,
         topology: &Network,
         frame: &Frame,
-        bytes: bool,
+        quantity: Quantity,
     ) -> (Vec<Loads>, InterPlaneLoad) {
         let mut all = vec![Loads::default(); self.nodes() as usize];
         let mut across = InterPlaneLoad::default();
-        for load in &frame.links {
+        for (number, load) in frame.links.iter().enumerate() {
             let Some((from, to)) = topology.link_ends(load.link) else { continue };
             let (a, b) = (self.place(from), self.place(to));
             if a[0] != self.plane {
                 continue;
             }
             let Some(own) = all.get_mut((a[1] * self.columns + a[2]) as usize) else { continue };
-            let value = if bytes { load.load } else { load.messages };
+            let value = quantity.of_link(frame, number);
             if a[0] != b[0] {
                 across = InterPlaneLoad {
                     sum: across.sum.saturating_add(value),
-                    most: across.most.max(value),
+                    most: quantity.joined(across.most, value),
                 };
             }
             let direction = direction(own, a, b);
             // Several links may have the same direction: the links to both neighbouring planes, and
             // two links that connect the same nodes in a dimension of size 2. Show the largest
             // load.
-            *direction = value.max(*direction);
+            *direction = quantity.joined(value, *direction);
         }
         (all, across)
     }
@@ -211,7 +213,7 @@ mod tests {
             frame.links.push(Load { link, messages, load: messages * 64 });
         });
         let lattice = Lattice::of(topology.as_ref(), plane, turned).unwrap();
-        let (loads, across) = lattice.loads(topology.as_ref(), &frame, false);
+        let (loads, across) = lattice.loads(topology.as_ref(), &frame, Quantity::Messages);
         assert_eq!(across.sum, loads.iter().map(|l| l.across).sum::<u64>(), "a message alone");
         (0..).zip(loads).filter(|(_, l)| l.sends()).collect()
     }

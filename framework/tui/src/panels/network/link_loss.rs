@@ -67,7 +67,7 @@ pub(super) fn draw(
     let notes = [cut, &drawn.note].into_iter().filter(|note| !note.is_empty());
     let note = notes.collect::<Vec<_>>().join("; ");
     let foot = Rect { y: area.y + area.height.saturating_sub(1), height: 1, ..area };
-    legend(painter, &heat, &PictureInfo { note, ..drawn }, foot);
+    legend(painter, &heat, &frame, &PictureInfo { note, ..drawn }, foot);
 }
 
 /// Formats the time with all links, and the time without the link whose failure costs most. Also

@@ -1,5 +1,6 @@
 //! The communication matrix of a step. It has a row for each sender and a column for each receiver.
 
+use super::communicators;
 use super::view::{Heat, PictureInfo, Quantity};
 use crate::paint::{Painter, width};
 use crate::session::recording::{Frame, Pair};
@@ -7,8 +8,8 @@ use crate::theme::SHADES;
 use ratatui::layout::Rect;
 use std::collections::BTreeMap;
 
-/// Draws the matrix. The colour of a message shows its size, or the maximum load of the links on
-/// its route. If there are too many nodes, one mark represents all messages between two groups of
+/// Draws the matrix. The colour of a message shows its size, the maximum load of the links on its
+/// route, or its communicator. If there are too many nodes, one mark represents all messages between two groups of
 /// nodes.
 pub(super) fn matrix(
     painter: &mut Painter<'_, '_>,
@@ -32,10 +33,15 @@ pub(super) fn matrix(
     // A mark shows the maximum value of its messages. A key of the map is the row and the column of
     // a mark. A map saves memory, because most pairs of nodes do not communicate in a step.
     let mut cells: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+    let of_ranks = communicators::of_ranks(heat.recording);
     for pair in pairs {
-        let most = cells.entry((pair.from / side, pair.to / side)).or_default();
-        *most =
-            (*most).max(if heat.quantity == Quantity::Messages { pair.shared } else { pair.load });
+        let value = match heat.quantity {
+            Quantity::Messages => pair.shared,
+            Quantity::Bytes | Quantity::Held | Quantity::Loss => pair.load,
+            Quantity::Communicator => of_ranks[pair.from as usize],
+        };
+        let of_cell = cells.entry((pair.from / side, pair.to / side)).or_default();
+        *of_cell = heat.quantity.joined(*of_cell, value);
     }
     let left = (room - marks * wide) as u16 / 2;
     let place = Rect { x: area.x + left, width: area.width.saturating_sub(left), ..area };
@@ -56,6 +62,9 @@ pub(super) fn matrix(
                 Some(shared) if heat.quantity == Quantity::Messages => {
                     let digit = char::from_digit((*shared).min(10) as u32, 10).unwrap_or('+');
                     (if theme.coloured { '■' } else { digit }, theme.heat(heat.level(*shared)))
+                }
+                Some(value) if heat.quantity == Quantity::Communicator => {
+                    communicators::mark(&theme, *value)
                 }
                 Some(load) => {
                     let hot = heat.level(*load);

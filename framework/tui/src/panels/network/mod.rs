@@ -1,6 +1,7 @@
 //! The network panel. It shows the loads of links and nodes in each step of a schedule.
 
 mod cell;
+mod communicators;
 mod grid;
 mod histogram;
 mod lattice;
@@ -86,7 +87,7 @@ impl Keyed for Network {
         bind(
             Action::Quantity,
             &[ch('v')],
-            "show messages or bytes on links, bytes in nodes, or link costs",
+            "show messages or bytes on links, bytes in nodes, communicators or link costs",
         )
         .hint("quantity"),
         bind(Action::Matrix, &[ch('M')], "show the network, or the communication matrix"),
@@ -337,10 +338,15 @@ impl Panel for Network {
 }
 
 impl Network {
-    /// Shows the next quantity. If this is the cost of link failures, but there are no rows with
-    /// these costs, a message names the command that computes them.
+    /// Shows the next quantity. Communicators are left out if all ranks are one communicator. If the
+    /// quantity is the cost of link failures, but there are no rows with these costs, a message names
+    /// the command that computes them.
     fn next_quantity(&mut self, session: &Session) -> Requests {
         self.view.quantity = next_of(&Quantity::ALL, self.view.quantity);
+        let has_communicators = session.schedule().is_some_and(|r| !r.communicators.is_empty());
+        if self.view.quantity == Quantity::Communicator && !has_communicators {
+            self.view.quantity = next_of(&Quantity::ALL, self.view.quantity);
+        }
         let has_costs = session
             .selected_row()
             .is_some_and(|(_, row)| session.compared.link_costs(&row.key).is_some());
@@ -501,13 +507,15 @@ fn named(
 fn most_of_all(session: &Session, row: &CaseRow, shown: &[&Recording], quantity: Quantity) -> u64 {
     let [_, topology, workload, _] = row.specs();
     let peaks = session.compared.peaks(topology, workload);
-    let own = |recording: &&Recording| {
-        let most = recording.most[quantity as usize];
-        if quantity == Quantity::Messages { most } else { recording.bytes(most) }
+    let own = |recording: &&Recording| match quantity {
+        Quantity::Messages | Quantity::Communicator => recording.most[0],
+        Quantity::Bytes | Quantity::Held | Quantity::Loss => {
+            recording.bytes(recording.most[quantity as usize])
+        }
     };
     let own = shown.iter().map(own).fold(0, u64::max);
     match quantity {
-        Quantity::Messages => own.max(peaks.link_messages),
+        Quantity::Messages | Quantity::Communicator => own.max(peaks.link_messages),
         Quantity::Bytes | Quantity::Held | Quantity::Loss => own.max(peaks.node_bytes),
     }
 }

@@ -1,5 +1,6 @@
 //! The picture that shows a step, and the legend of this picture.
 
+use super::communicators;
 use super::grid::grid;
 use super::histogram::histogram;
 use super::lattice::Lattice;
@@ -17,6 +18,7 @@ use swapmeet_core::cost::kind::Kind;
 pub(super) fn legend(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
+    frame: &Frame,
     drawn: &PictureInfo,
     area: Rect,
 ) {
@@ -44,7 +46,12 @@ pub(super) fn legend(
         Quantity::Bytes => "bytes on a link",
         Quantity::Held => "bytes held by a node",
         Quantity::Loss => "time without the link",
+        Quantity::Communicator if drawn.of_messages => "of a message",
+        Quantity::Communicator => "on a link",
     };
+    if quantity == Quantity::Communicator {
+        return communicators::legend(painter, heat, frame, (what, &drawn.note), area);
+    }
     let mark = |level: usize| if theme.coloured && level > 0 { '█' } else { SHADES[level] };
     // In a theme without colours, cells contain digits. Each digit represents a range of the
     // quantity.

@@ -4,7 +4,7 @@
 use super::picture::{draw, legend};
 use super::playback::Playback;
 use super::step_times;
-use super::view::{Heat, Picture, View};
+use super::view::{Heat, Picture, Quantity, View};
 use crate::click_map::PanelPosition;
 use crate::paint::{Painter, width};
 use crate::session::recording::{Recording, StepRecord};
@@ -46,9 +46,13 @@ impl ScheduleView<'_> {
         let Some(frame) = recording.frame(self.step) else {
             return painter.placeholder(body, "Simulating this step ...");
         };
-        let heat = Heat { quantity: view.quantity, most: self.most, recording };
+        let quantity = match view.quantity {
+            Quantity::Communicator if recording.communicators.is_empty() => Quantity::Messages,
+            quantity => quantity,
+        };
+        let heat = Heat { quantity, most: self.most, recording };
         let drawn = draw(painter, &heat, (self.step, frame), view, body);
-        legend(painter, &heat, &drawn, legend_at);
+        legend(painter, &heat, frame, &drawn, legend_at);
     }
 
     /// Draws the chart of step times above the legend. Returns the number of screen rows that both

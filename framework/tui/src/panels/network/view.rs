@@ -1,6 +1,7 @@
 //! View settings and colour scales of the network panel.
 
-use crate::session::recording::Recording;
+use super::communicators;
+use crate::session::recording::{Frame, Recording};
 use crate::theme::{LEVELS, level, level_above_one};
 use swapmeet_core::cost::kind::Times;
 use swapmeet_results::units;
@@ -15,10 +16,30 @@ pub(super) enum Quantity {
     Held,
     /// The time without a link, divided by the time with all links.
     Loss,
+    /// The communicator whose messages are on a link.
+    Communicator,
 }
 
 impl Quantity {
-    pub(super) const ALL: [Self; 4] = [Self::Messages, Self::Bytes, Self::Held, Self::Loss];
+    pub(super) const ALL: [Self; 5] =
+        [Self::Messages, Self::Bytes, Self::Held, Self::Communicator, Self::Loss];
+
+    /// Returns the value of the link `frame.links[at]`.
+    pub(super) fn of_link(self, frame: &Frame, at: usize) -> u64 {
+        match self {
+            Self::Messages => frame.links[at].messages,
+            Self::Bytes | Self::Held | Self::Loss => frame.links[at].load,
+            Self::Communicator => communicators::value(frame.communicators[at]),
+        }
+    }
+
+    /// Returns the value that is shown at the common place of two links.
+    pub(super) fn joined(self, a: u64, b: u64) -> u64 {
+        match self {
+            Self::Communicator => communicators::joined(a, b),
+            Self::Messages | Self::Bytes | Self::Held | Self::Loss => a.max(b),
+        }
+    }
 }
 
 /// The kind of picture of a step.
@@ -66,7 +87,7 @@ impl Heat<'_> {
     /// Converts a load to the unit of the displayed quantity: messages or bytes.
     fn value(&self, load: u64) -> u64 {
         match self.quantity {
-            Quantity::Messages | Quantity::Loss => load,
+            Quantity::Messages | Quantity::Loss | Quantity::Communicator => load,
             Quantity::Bytes | Quantity::Held => self.recording.bytes(load),
         }
     }
@@ -77,6 +98,8 @@ impl Heat<'_> {
         match self.quantity {
             Quantity::Messages => level_above_one(load, self.most),
             Quantity::Bytes | Quantity::Held | Quantity::Loss => level(self.value(load), self.most),
+            // Communicators have no levels.
+            Quantity::Communicator => load.min(1) as usize,
         }
     }
 
@@ -87,7 +110,7 @@ impl Heat<'_> {
 
     fn text_of(&self, value: u64) -> String {
         match self.quantity {
-            Quantity::Messages => value.to_string(),
+            Quantity::Messages | Quantity::Communicator => value.to_string(),
             Quantity::Bytes | Quantity::Held => units::size(value as f64),
             Quantity::Loss if value == DISCONNECTS => "disconnects".to_owned(),
             Quantity::Loss => format!("{:.3} x", 1.0 + value as f64 / DOUBLED),
