@@ -38,6 +38,7 @@ mod optimum;
 mod output;
 mod place;
 mod plot;
+mod ranking;
 mod ranks;
 mod report;
 mod reproduce;

@@ -2,13 +2,13 @@
 //! each algorithm without this link is compared with the time on the intact network.
 
 use crate::args::LinksArgs;
-use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS, print_reason};
+use crate::failure::{ExitStatus, Failure, INTERRUPTED, print_reason};
 use crate::run::{self, SpecLists};
 use crate::say::say;
-use crate::{output, table};
+use crate::{ranking, table};
 use swapmeet_core::network::topology::{Network, SingleFault, single_faults};
 use swapmeet_results::analysis::DISCONNECTS;
-use swapmeet_results::{CsvSink, Record, Sink, Status, duration, units};
+use swapmeet_results::{Record, Status, duration, units};
 use swapmeet_runner::case::{Case, spec_error};
 use swapmeet_runner::input::Text;
 use swapmeet_runner::topology;
@@ -32,7 +32,7 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitStatus, Failure> {
     let runnable = faults.iter().filter(|fault| !fault.disconnects);
     let topologies: Vec<String> =
         std::iter::once(spec.clone()).chain(runnable.map(|fault| without(&spec, fault))).collect();
-    let registry = run::registry(&args.plugins)?;
+    let registry = run::registry(&args.ranking.plugins)?;
     let machine = match &args.machine {
         Some(machine) => machine.clone(),
         None => {
@@ -55,43 +55,26 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitStatus, Failure> {
     if of_intact.len() != args.algorithms.len() {
         return Err(Failure::Usage("--workload: expected one size instead of a range".to_owned()));
     }
-    if let Some(out) = &args.out {
-        output::may_write(out, args.over, of_intact.iter().flat_map(run::input_files_of_case))?;
-    }
+    args.ranking.check_out(&of_intact)?;
     // A damaged network has tables of routes, so only some of the networks are in memory at a time.
     let nodes = network.nodes().max(1);
     let at_a_time = (MOST_PAIRS / nodes.saturating_mul(nodes)).clamp(8, 256) as usize;
     let mut rows = Vec::new();
     for part in topologies.chunks(at_a_time) {
-        let Some(of_part) = run::collect(&cases(part)?, args.jobs, &args.plugins)? else {
-            return Ok(INTERRUPTED);
-        };
+        let of_part = run::collect(&cases(part)?, args.ranking.jobs, &args.ranking.plugins)?;
+        let Some(of_part) = of_part else { return Ok(INTERRUPTED) };
         rows.extend(of_part);
     }
     // Rank the links, and write the results.
     let (intact, damaged) = rows.split_at(args.algorithms.len());
     let ranking = ranked(&spec, faults, intact, damaged, &of_intact);
     let all = || intact.iter().chain(ranking.iter().flat_map(|link| &link.rows));
-    let write = |out: &mut dyn std::io::Write| {
-        let mut sink = CsvSink::new(out);
-        all().try_for_each(|row| sink.record(row)).and_then(|()| sink.finish())
-    };
-    if let Some(out) = &args.out {
-        output::file(out, write)?;
-    }
-    if !args.out.as_deref().is_some_and(output::is_stdout) {
-        output::print(&(text(intact, &ranking) + "\n"))?;
-    }
+    args.ranking.write(all())?;
+    args.ranking.print(&(text(intact, &ranking) + "\n"))?;
     for row in intact.iter().filter(|row| row.status == Status::Unsupported) {
         print_reason(row);
     }
-    let failed = all().filter(|row| !matches!(row.status, Status::Ok | Status::Unsupported));
-    let mut failed = failed.peekable();
-    if let Some(first) = failed.peek() {
-        print_reason(first);
-        return Ok(SOME_FAILED);
-    }
-    Ok(SUCCESS)
+    Ok(ranking::status(all()))
 }
 
 /// Returns the links to examine. Each is described as the fault in which only this link fails.

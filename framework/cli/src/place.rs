@@ -2,12 +2,12 @@
 //! over some axes, runs in all communicators at the same time, with its fastest algorithm.
 
 use crate::args::PlaceArgs;
-use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS, print_reason};
+use crate::failure::{ExitStatus, Failure, INTERRUPTED};
 use crate::run::{self, SpecLists};
-use crate::{output, table};
+use crate::{ranking, table};
 use std::collections::BTreeSet;
 use swapmeet_core::network::mesh::{Mesh, expand_mesh};
-use swapmeet_results::{CsvSink, Record, Sink, Status, duration, units};
+use swapmeet_results::{Record, duration, units};
 use swapmeet_runner::case::spec_error;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::{NoAlgorithm, Registry};
@@ -53,7 +53,7 @@ pub(crate) fn place(args: &PlaceArgs) -> Result<ExitStatus, Failure> {
         meshes.push(own.clone());
     }
     let jobs = args.jobs_of_step.iter().map(|text| job(text)).collect::<Result<Vec<_>, _>>()?;
-    let registry = run::registry(&args.plugins)?;
+    let registry = run::registry(&args.ranking.plugins)?;
     let spec = network.spec();
     let topologies: Vec<String> = meshes.iter().map(|mesh| format!("{spec},mesh={mesh}")).collect();
     let mut rows = Vec::new();
@@ -70,36 +70,17 @@ pub(crate) fn place(args: &PlaceArgs) -> Result<ExitStatus, Failure> {
         };
         cases.push(run::cases_with(lists, args.seed, None, || Ok(&registry))?);
     }
-    if let Some(out) = &args.out {
-        output::may_write(
-            out,
-            args.over,
-            cases.iter().flatten().flat_map(run::input_files_of_case),
-        )?;
-    }
+    args.ranking.check_out(cases.iter().flatten())?;
     for of_job in &cases {
-        let Some(of_job) = run::collect(of_job, args.jobs, &args.plugins)? else {
+        let Some(of_job) = run::collect(of_job, args.ranking.jobs, &args.ranking.plugins)? else {
             return Ok(INTERRUPTED);
         };
         rows.push(of_job);
     }
-    let write = |out: &mut dyn std::io::Write| {
-        let mut sink = CsvSink::new(out);
-        rows.iter().flatten().try_for_each(|row| sink.record(row)).and_then(|()| sink.finish())
-    };
-    if let Some(out) = &args.out {
-        output::file(out, write)?;
-    }
+    args.ranking.write(rows.iter().flatten())?;
     let ranking = ranked(&meshes, &topologies, &jobs, &rows)?;
-    if !args.out.as_deref().is_some_and(output::is_stdout) {
-        output::print(&text(&own, &jobs, &ranking))?;
-    }
-    let failed = |row: &&Record| !matches!(row.status, Status::Ok | Status::Unsupported);
-    if let Some(first) = rows.iter().flatten().find(failed) {
-        print_reason(first);
-        return Ok(SOME_FAILED);
-    }
-    Ok(SUCCESS)
+    args.ranking.print(&text(&own, &jobs, &ranking))?;
+    Ok(ranking::status(rows.iter().flatten()))
 }
 
 /// Parses a job such as `uniform:1MiB,over=ep * 4`.

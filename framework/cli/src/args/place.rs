@@ -1,8 +1,7 @@
 //! Arguments of `place`.
 
-use super::{Overwrite, PluginArgs};
+use super::ranking::RankingArgs;
 use clap::Args;
-use std::path::PathBuf;
 
 pub(super) const PLACE_EXAMPLES: &str = "\
 Examples:
@@ -40,16 +39,7 @@ pub(crate) struct PlaceArgs {
     /// Set the seed of random placements and routes.
     #[arg(long, default_value_t = 42)]
     pub seed: u64,
-    /// Run N cases at a time, each in its own process [default: number of cores].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub jobs: Option<u32>,
-    /// Write rows to FILE in addition to the ranking. With `-`, print rows instead of the ranking.
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
-    /// Option for existing output files.
+    /// Options of commands that rank cases.
     #[command(flatten)]
-    pub over: Overwrite,
-    /// Options of plugin discovery.
-    #[command(flatten)]
-    pub plugins: PluginArgs,
+    pub ranking: RankingArgs,
 }
