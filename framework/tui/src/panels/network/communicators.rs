@@ -3,7 +3,6 @@
 //! In a picture, a place shows a *value*: 0 if no message is there, n + 1 if all messages are of
 //! communicator n, and [`SEVERAL`] if they are of several communicators.
 
-use super::view::Heat;
 use crate::paint::{Painter, width};
 use crate::session::recording::{Frame, Recording};
 use crate::theme::Theme;
@@ -86,13 +85,12 @@ fn name(mesh: Option<&Mesh>, ranks: &[u32]) -> String {
 /// communicators, as many as there is room for.
 pub(super) fn legend(
     painter: &mut Painter<'_, '_>,
-    heat: &Heat<'_>,
+    recording: &Recording,
     frame: &Frame,
     (what, note): (&str, &str),
     area: Rect,
 ) {
     let theme = painter.theme;
-    let recording = heat.recording;
     let mut x = painter.put(area, 1, 0, &format!("communicator {what}: "), theme.text);
     let several = frame.communicators.iter().filter(|one| one.is_none()).count();
     let (mark_of_several, style) = mark(&theme, SEVERAL);

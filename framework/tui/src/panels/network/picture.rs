@@ -50,7 +50,7 @@ pub(super) fn legend(
         Quantity::Communicator => "on a link",
     };
     if quantity == Quantity::Communicator {
-        return communicators::legend(painter, heat, frame, (what, &drawn.note), area);
+        return communicators::legend(painter, heat.recording, frame, (what, &drawn.note), area);
     }
     let mark = |level: usize| if theme.coloured && level > 0 { '█' } else { SHADES[level] };
     // In a theme without colours, cells contain digits. Each digit represents a range of the
