@@ -132,7 +132,7 @@ impl Workload {
         let mut all = self.all_communicators(topology)?;
         if self.differ(&all) {
             return Err(format!(
-                "`{self}` has communicators with different schedules, which only `run` supports"
+                "`{self}` has communicators with different schedules, which only `run`, `trace` and the dashboard support"
             ));
         }
         Ok(all.pop())

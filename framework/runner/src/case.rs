@@ -228,6 +228,12 @@ impl Case {
         }
     }
 
+    /// Returns whether the schedules of the case are planned one after another and then merged: those
+    /// of several jobs, or of communicators with different numbers of members or sizes of blocks.
+    pub fn is_merged(&self) -> bool {
+        !self.companions.is_empty() || self.workload.has_unequal_communicators(&self.topology)
+    }
+
     /// Returns whether both cases are jobs of the same simulation.
     fn runs_together_with(&self, other: &Self) -> bool {
         let jobs = |case: &Self| companion::column(&case.jobs().0);

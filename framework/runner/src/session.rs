@@ -136,7 +136,7 @@ fn plan_and_price(
     report: &mut dyn FnMut(CaseEvent),
 ) -> PlanResult {
     let first = &group[cases[0]];
-    if merged::is_merged(first) {
+    if first.is_merged() {
         return merged::plan_and_price(group, cases, pricing, observers, report);
     }
     let task = match task(first) {
@@ -296,10 +296,13 @@ fn evaluator_of(case: &Case) -> Box<dyn Evaluator> {
 }
 
 pub fn pricing_context(case: &Case) -> PricingContext<'_> {
-    let context = PricingContext::new(&case.topology, case.unit_bytes() as f64);
+    // Loads of merged schedules are in bytes.
+    let is_merged = case.is_merged();
+    let unit_bytes = if is_merged { 1 } else { case.unit_bytes() };
+    let context = PricingContext::new(&case.topology, unit_bytes as f64);
     PricingContext {
         seed: case.seed,
-        counted: case.workload.counts_blocks(),
+        counted: case.workload.counts_blocks() && !is_merged,
         exchanges: case.workload.collective().exchanges(),
         ..context
     }

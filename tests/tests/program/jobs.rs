@@ -343,6 +343,56 @@ fn sizes_are_drawn_for_each_communicator() {
     assert_eq!((one.time_us, one.total_bytes), (first.time_us, first.total_bytes));
 }
 
+/// Each communicator sends what it sends if the file lists it alone, and the steps of all of them run
+/// together. The text has a heading for each schedule.
+#[test]
+fn a_trace_has_the_schedules_of_unequal_communicators() {
+    let dir = tempdir().unwrap();
+    let trace = |lines: &str, flags: &str| {
+        let workload = format!("uniform:64,{}", listed(dir.path(), lines));
+        let line = "trace --topology torus:4x4 --algorithm pairwise --machine \
+            free:model=fluid,startup_us=3,byte_us=0.5";
+        printed(&[&words(line)[..], &["--workload", &workload], &words(flags)].concat())
+    };
+    let json = |lines: &str| -> Value {
+        serde_json::from_str(&trace(lines, "--format json --times")).unwrap()
+    };
+    let lists = ["0 1 2 3", "4 5 6 7", "15 8 12", "9 14"];
+    let all = json(&lists.join("\n"));
+    let sends = |trace: &Value, communicator: u64| -> Vec<Value> {
+        let events = trace["events"].as_array().unwrap().iter().cloned();
+        let own = events.filter(|event| event["communicator"] == communicator);
+        own.map(|mut send| {
+            send["communicator"] = 0.into();
+            send
+        })
+        .collect()
+    };
+    assert_eq!(all["schedule"]["communicators"][2], serde_json::json!([15, 8, 12]));
+    let mut messages = 0;
+    for (number, list) in (0..).zip(lists) {
+        let of_one = json(list);
+        let sent = sends(&all, number);
+        assert_eq!(sent, sends(&of_one, 0), "{list}");
+        messages += sent.len();
+    }
+    assert_eq!(all["outcome"]["messages"], messages);
+    // Communicator 2 has two steps. Its ranks are active in no other step.
+    let times = all["times"].as_array().unwrap().iter().filter(|of| of["rank"] == 12);
+    assert_eq!(times.map(|of| of["steps"][1].as_u64().unwrap()).max(), Some(2));
+    let text = trace(&lists.join("\n"), "");
+    let headings: Vec<&str> = text.lines().filter(|line| line.starts_with("comm")).collect();
+    let expected = [
+        "communicators 0 to 1: 4 members each",
+        "communicator 2: 3 members",
+        "communicator 3: 2 members",
+    ];
+    assert_eq!(headings, expected, "{text}");
+    let of_node = trace(&lists.join("\n"), "--node 14");
+    assert!(of_node.starts_with("communicator 3: 2 members"), "{of_node}");
+    assert_eq!(of_node.matches("->").count(), 2, "{of_node}");
+}
+
 #[test]
 fn communicators_that_a_file_cannot_list_are_explained() {
     let dir = tempdir().unwrap();
@@ -353,9 +403,9 @@ fn communicators_that_a_file_cannot_list_are_explained() {
     let why = "lists rank 9, expected numbers from 0 to 5, the ranks of `ring:6`";
     assert!(row.status == Status::Unsupported && row.reason.ends_with(why), "{}", row.reason);
     listed(dir.path(), "0 1 2\n3 4\n");
-    let trace = swapmeet(&["trace"]).args(case).assert().code(1);
-    let message = String::from_utf8_lossy(&trace.get_output().stderr).into_owned();
-    assert!(message.contains("which only `run` supports"), "{message}");
+    let export = swapmeet(&["export", "--format", "goal"]).args(case).assert();
+    let message = String::from_utf8_lossy(&export.get_output().stderr).into_owned();
+    assert!(message.contains("which only `run`, `trace` and the dashboard support"), "{message}");
     listed(dir.path(), "0 1 x\n");
     let message = refused(&[&["run"], &case[..]].concat());
     assert!(message.contains("line 1: `x` is not a rank, expected a number"), "{message}");

@@ -35,8 +35,9 @@ pub(crate) fn head(out: &mut dyn Write, case: &Case) -> io::Result<()> {
         "machine": case.machine.to_string(),
         "seed": case.seed,
     });
-    if let Ok(Some(all)) = case.workload.communicators(&case.topology) {
-        head["communicators"] = all.all().collect();
+    let communicators = case.workload.all_communicators(&case.topology).unwrap_or_default();
+    if !communicators.is_empty() {
+        head["communicators"] = communicators.iter().flat_map(|all| all.all()).collect();
     }
     writeln!(out, "{{\"schedule\":{head},\n\"events\":[")
 }
@@ -80,6 +81,8 @@ pub(crate) struct Json<W: Write> {
     omitted: Omitted,
     /// `None` if all ranks are one communicator, or if the schedule of one communicator is written.
     communicators: Option<Arc<Communicators>>,
+    /// The number of communicators of the schedules before this one.
+    before: u64,
     /// The number of bytes of a block, if all blocks have the same size.
     block_bytes: Option<u64>,
     /// The bytes that the next send transfers to each destination, as JSON; `None` if blocks are
@@ -104,6 +107,7 @@ impl<W: Write> Json<W> {
             selection,
             omitted,
             communicators,
+            before: 0,
             block_bytes,
             share: None,
             laid_out: false,
@@ -165,6 +169,7 @@ impl<W: Write> Listener for Json<W> {
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         let is_all = self.selection.is_all();
         match event {
+            ScheduleEvent::Communicators(all) => self.begin(all),
             ScheduleEvent::Phase(name) if is_all => self.event(&json!({ "phase": name })),
             ScheduleEvent::Rearrangement { .. } if is_all => {
                 self.event(&json!({ "rearrange": true }));
@@ -188,6 +193,14 @@ impl<W: Write> Listener for Json<W> {
 }
 
 impl<W: Write> Json<W> {
+    /// Begins one of several schedules.
+    fn begin(&mut self, all: &Arc<Communicators>) {
+        self.before += self.communicators.as_ref().map_or(0, |all| all.count());
+        self.event(&json!({ "communicators": [self.before, self.before + all.count() - 1] }));
+        self.communicators = Some(Arc::clone(all));
+        self.laid_out = false;
+    }
+
     fn share(&mut self, share: &ByteSend<'_>) {
         self.share = Some(match share.what {
             ByteSelection::Bucket(bucket) => format!("{{\"bucket\":{bucket}}}"),
@@ -275,7 +288,7 @@ impl<W: Write> Json<W> {
             event.set("combine", true);
         }
         if let Some((_, number)) = image.communicator {
-            event.set("communicator", number);
+            event.set("communicator", self.before + number);
         }
         if sent.copy {
             event.set("copy", true);

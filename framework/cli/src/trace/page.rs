@@ -57,7 +57,10 @@ pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Fail
         match schedule.record.status {
             Status::Ok => print_verified(&schedule.record),
             Status::Unsupported => return Ok(print_failure(&schedule.record)),
-            _ if !schedule.has_sends() => return Ok(print_failure(&schedule.record)),
+            // Of schedules that are merged, there is no record up to the fault.
+            _ if !schedule.has_sends() || case.is_merged() => {
+                return Ok(print_failure(&schedule.record));
+            }
             Status::Invalid | Status::Crashed | Status::Timeout | Status::Error => {
                 status = print_failure(&schedule.record);
             }
@@ -152,7 +155,8 @@ fn steps(record: &ScheduleRecord) -> Vec<Value> {
         if let Some((from, to)) = record.frame(at).and_then(|frame| frame.at_fault) {
             object["at_fault"] = json!([from, to]);
         }
-        if let Some(frame) = record.frame(at) {
+        // Of schedules that are merged, the data in nodes is not recorded.
+        if let Some(frame) = record.frame(at).filter(|frame| !frame.held.is_empty()) {
             object["held"] = frame.held.iter().map(|load| record.bytes(*load)).collect();
         }
         object

@@ -17,6 +17,8 @@ pub(super) struct Text<W: Write> {
     summary: bool,
     /// The communicators that run the schedule; `None` if all ranks are one communicator.
     communicators: Option<Arc<Communicators>>,
+    /// The number of communicators of the schedules before this one.
+    before: u64,
     /// Whether loads are in bytes. Otherwise, they are in blocks.
     bytes: bool,
     /// The name of the current phase, until it is printed before the first line of the phase.
@@ -44,6 +46,7 @@ impl<W: Write> Text<W> {
             selection,
             summary,
             communicators,
+            before: 0,
             bytes,
             phase: None,
             rearrangements: 0,
@@ -124,6 +127,7 @@ impl<W: Write> Listener for Text<W> {
 
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         match event {
+            ScheduleEvent::Communicators(all) => self.begin(all),
             ScheduleEvent::Phase(name) => {
                 self.put_local_steps(u64::MAX);
                 self.phase = Some(name.to_owned());
@@ -144,12 +148,34 @@ impl<W: Write> Listener for Text<W> {
 }
 
 impl<W: Write> Text<W> {
+    /// Begins one of several schedules, with a heading.
+    fn begin(&mut self, all: &Arc<Communicators>) {
+        self.put_local_steps(u64::MAX);
+        self.put_rearrangements();
+        self.phase = None;
+        self.steps.clear();
+        self.before += self.communicators.as_ref().map_or(0, |all| all.count());
+        let (first, count, size) = (self.before, all.count(), Count(all.size(), "member"));
+        self.communicators = Some(Arc::clone(all));
+        if self.selection.node.is_none_or(|node| all.place(node).is_some()) {
+            self.put(&match count {
+                1 => format!("communicator {first}: {size}"),
+                _ => format!("communicators {first} to {}: {size} each", first + count - 1),
+            });
+        }
+    }
+
     fn sent(&mut self, sent: &Sent<'_>) {
         // Print the communicator of the selected node or, without one, the first.
         let communicators = self.communicators.clone();
-        let printed = communicators
-            .as_deref()
-            .map(|all| (all, self.selection.node.map_or(0, |node| all.of(node))));
+        let printed = match (communicators.as_deref(), self.selection.node) {
+            (None, _) => None,
+            (Some(all), None) => Some((all, 0)),
+            (Some(all), Some(node)) => match all.place(node) {
+                Some((number, _)) => Some((all, number)),
+                None => return,
+            },
+        };
         let image = Image::of(sent, printed);
         if !self.selection.includes(sent.step, image.ends(sent)) {
             return;

@@ -48,11 +48,9 @@ pub(crate) const TRACE: ObserverKind = ObserverKind {
         };
         let out = Lines { text: Vec::new(), report: share() };
         let TraceOptions { omitted, summary, members, record, .. } = options;
-        let communicators = match case.workload.communicators(&case.topology) {
-            Err(why) if case.workload.has_unequal_communicators(&case.topology) => return Err(why),
-            // If there are no such communicators, the row has the reason.
-            other => other.unwrap_or_default(),
-        };
+        // Schedules of different communicators come with their communicators. If the topology has no
+        // such communicators, the row has the reason.
+        let communicators = case.workload.communicators(&case.topology).unwrap_or_default();
         let communicators = communicators.filter(|_| !members);
         let selection = options.selection();
         let writer: Box<dyn Writer> = match options.json {

@@ -72,7 +72,8 @@ impl Listener for Alone {
                 self.evaluator.notify(ScheduleEvent::Summed(Summed { of: &of, ..summed }));
             }
             ScheduleEvent::LocalCopy(copy) if !self.is_first(copy.node.into()) => {}
-            ScheduleEvent::Phase(_)
+            ScheduleEvent::Communicators(_)
+            | ScheduleEvent::Phase(_)
             | ScheduleEvent::Rearrangement { .. }
             | ScheduleEvent::LocalCopy(_)
             | ScheduleEvent::Redistribution(_)

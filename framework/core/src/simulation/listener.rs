@@ -5,9 +5,11 @@ use crate::delivery::byte_counts::{ByteSend, Redistribution};
 use crate::delivery::fault::{Block, PlacedNode};
 use crate::delivery::grid::Embedding;
 use crate::delivery::traced::Proof;
+use crate::network::communicators::Communicators;
 use crate::network::symmetry::Group;
 use crate::network::topology::{Network, Route};
 use crate::simulation::step::{Step, Totals};
+use std::sync::Arc;
 
 /// A consumer of the events of a schedule.
 pub trait Listener {
@@ -51,6 +53,10 @@ pub struct Interests {
     pub packing: bool,
     /// Whether [`Step::busiest_links`] is measured.
     pub busiest_links: bool,
+    /// If several schedules are planned one after another and merged
+    /// ([`merged`](super::merged)): whether the merged schedule is reported, instead of each of the
+    /// schedules.
+    pub merged: bool,
 }
 
 impl Interests {
@@ -62,6 +68,7 @@ impl Interests {
         multiplexing: false,
         packing: false,
         busiest_links: false,
+        merged: false,
     };
 
     /// The whole schedule for all nodes, step by step, without single sends.
@@ -77,6 +84,7 @@ impl Interests {
             multiplexing: self.multiplexing | other.multiplexing,
             packing: self.packing | other.packing,
             busiest_links: self.busiest_links | other.busiest_links,
+            merged: self.merged | other.merged,
         }
     }
 }
@@ -84,6 +92,9 @@ impl Interests {
 /// One event of a schedule.
 #[derive(Debug, Clone, Copy)]
 pub enum ScheduleEvent<'a> {
+    /// One of several schedules begins, that of these communicators. Their members are the nodes in
+    /// its events. Only reported if communicators differ in their schedules.
+    Communicators(&'a Arc<Communicators>),
     /// A phase begins.
     Phase(&'a str),
     /// Every node rearranges all data that it holds.

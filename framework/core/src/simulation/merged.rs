@@ -283,7 +283,8 @@ impl StepList {
                 }
                 self.after_last.summed.push(summed);
             }
-            ScheduleEvent::Phase(_)
+            ScheduleEvent::Communicators(_)
+            | ScheduleEvent::Phase(_)
             | ScheduleEvent::LocalCopy(_)
             | ScheduleEvent::Redistribution(_)
             | ScheduleEvent::ByteSend(_)

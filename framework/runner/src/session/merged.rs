@@ -26,10 +26,6 @@ use swapmeet_core::simulation::step::Totals;
 use swapmeet_core::simulation::{Task, affordable};
 use swapmeet_results::Status;
 
-pub(super) fn is_merged(case: &Case) -> bool {
-    !case.companions.is_empty() || case.workload.has_unequal_communicators(&case.topology)
-}
-
 struct PlannedJob {
     planned: Planned,
     /// The bytes of a unit of the totals in `planned`.
@@ -69,13 +65,21 @@ pub(super) fn plan_and_price(
         }
     };
     let mut evaluator = (pricing != Pricing::Off).then(|| CaseEvaluator::new(evaluator, &shared));
+    // Observers receive either the merged schedule or, while they are planned, all schedules.
+    let (mut of_merged, mut of_each): (Vec<&mut dyn Listener>, Vec<&mut dyn Listener>) =
+        Default::default();
+    for observer in observers.iter_mut() {
+        let those = if observer.interests().merged { &mut of_merged } else { &mut of_each };
+        those.push(&mut **observer);
+    }
     let interests = evaluator.as_ref().map_or(Interests::FACTS, |e| e.interests());
+    let interests = of_merged.iter().fold(interests, |all, one| all.union(one.interests()));
     let mut planned = Vec::new();
     for (number, Companion { job, .. }) in (0..).zip(&jobs) {
         let arguments = (plan_limit.as_ref(), interests, pricing);
         let requested = &mut result.requested;
         let schedule = (number, &mut merged, requested);
-        planned.push(plan_job(first, job, schedule, arguments, observers, report));
+        planned.push(plan_job(first, job, schedule, arguments, &mut of_each, report));
     }
     let planning = shared.clock.planning();
     let failed = planned.iter().position(|job| {
@@ -84,6 +88,10 @@ pub(super) fn plan_and_price(
             Ok(PlannedJob { planned: Planned { outcome: Outcome::Verified(_), .. }, .. })
         )
     });
+    for observer in of_merged.into_iter().filter(|_| failed.is_none()) {
+        // The reason of an error is that of the evaluator, below.
+        drop(merged.report(Reported::All, observer));
+    }
     let mut together: Result<(), Refusal> = Ok(());
     match (failed, &mut evaluator) {
         (Some(failed), _) => {
@@ -101,16 +109,18 @@ pub(super) fn plan_and_price(
             let reason = format!("`{}`, which runs at the same time: {why}", jobs[failed]);
             together = Err((status, reason));
         }
-        (None, None) => {}
-        (None, Some(evaluator)) => {
-            let totals = merged.report(Reported::All, evaluator).map_err(of_fault);
-            match totals {
+        (None, evaluator) => {
+            let totals = match evaluator {
+                Some(evaluator) => merged.report(Reported::All, evaluator),
+                None => merged.report(Reported::All, &mut Unheard),
+            };
+            match totals.map_err(of_fault) {
                 // The totals of a job with several schedules are those of the merged schedule.
                 Ok(totals) if jobs.len() == 1 => {
                     if has_several(&planned[0]) {
                         set_totals(&mut planned[0], totals);
                     }
-                    if let Some(alone) = &mut alone {
+                    if let (Some(alone), Some(_)) = (&mut alone, &evaluator) {
                         let reported = merged.report(Reported::First, alone);
                         together = reported.map(|_| ()).map_err(of_fault);
                     }
@@ -128,7 +138,8 @@ pub(super) fn plan_and_price(
             }
             drop(merged);
             let mut turn = Duration::from_millis(100);
-            while together.is_ok() && !evaluator.advance(turn) {
+            let mut advance = |turn| evaluator.as_mut().is_none_or(|e| e.advance(turn));
+            while together.is_ok() && !advance(turn) {
                 report(CaseEvent::Progress { case: cases[0], steps: 0, messages: 0 });
                 turn = turn.saturating_mul(2);
             }
@@ -198,8 +209,6 @@ fn evaluators(
     let has_several = jobs.len() > 1;
     let context = PricingContext {
         topology: merged.network(),
-        unit_bytes: 1.0,
-        counted: false,
         starts: if has_several { &starts } else { &[] },
         ..pricing_context(case)
     };
@@ -234,6 +243,10 @@ fn plan_job(
     for task in tasks {
         let task = Task { proof_scope: case.options.proof_scope, ..task };
         let inputs = PlanInputs::of(&job.workload, &case.machine, task.sizes.as_deref());
+        if let Some(all) = task.communicators.as_ref().filter(|_| has_several) {
+            let event = ScheduleEvent::Communicators(all);
+            observers.iter_mut().for_each(|observer| observer.notify(event));
+        }
         let mut list = merged.list(number, job.unit_bytes(), interests);
         let mut listeners: Vec<&mut dyn Listener> = vec![&mut list];
         for observer in observers.iter_mut() {

@@ -183,7 +183,9 @@ impl Recorder {
             request,
             last_frame: None,
             send,
-            block_bytes: case.workload.is_uniform().then(|| case.workload.block_bytes()),
+            // Loads of merged schedules are in bytes.
+            block_bytes: (case.workload.is_uniform() && !case.is_merged())
+                .then(|| case.workload.block_bytes()),
             unit: None,
             phase: None,
             phases: 0,
@@ -341,7 +343,8 @@ impl Listener for Recorder {
     fn interests(&self) -> Interests {
         let evaluator = self.evaluator.as_ref().map(|evaluator| evaluator.interests());
         let sends = self.pending.is_some();
-        Interests { sends, ..Interests::SCHEDULE.union(evaluator.unwrap_or(Interests::FACTS)) }
+        let interests = Interests::SCHEDULE.union(evaluator.unwrap_or(Interests::FACTS));
+        Interests { sends, merged: true, ..interests }
     }
 
     fn notify(&mut self, event: ScheduleEvent<'_>) {

@@ -199,9 +199,11 @@ function createPane(schedule, state, goTo, chooseNode) {
 
   const showPicture = (frame, holders) => {
     const isMatrix = state.picture === "matrix" || !schedule.network || (!schedule.complete && state.quantity !== "held");
-    const what = isMatrix ? "matrix" : state.quantity;
+    // The data in nodes may be unknown.
+    const quantity = state.quantity === "held" && frame && !frame.step.held ? "messages" : state.quantity;
+    const what = isMatrix ? "matrix" : quantity;
     const most = state.most(what);
-    const view = { ...state, most, holders: new Set(holders) };
+    const view = { ...state, quantity, most, holders: new Set(holders) };
     const unit = { held: "bytes held by a node", matrix: "bytes from a sender (row) to a receiver (column)", messages: "messages on a link", bytes: "bytes on a link" }[what];
     if (isMatrix) drawMatrix(matrixOf(schedule, frame), view, find(".picture"));
     points = isMatrix ? [] : drawNetwork(schedule, frame, view, find(".picture"));
@@ -245,7 +247,7 @@ function createPane(schedule, state, goTo, chooseNode) {
     const some = (words) => (words.length > 12 ? `${words.slice(0, 12).join(", ")} and ${words.length - 12} more` : words.join(", ") || "none");
     const held = frame && frame.step.held && isKnown ? ` It holds ${sizeText(frame.step.held[node])} after this step.` : "";
     write(".sends", schedule.complete && frame && isKnown ? `Sends to: ${some(list("from", "to"))}. Receives from: ${some(list("to", "from"))}.${held}` : held);
-    fillList(".holds", schedule.by && isKnown ? holdingLines(schedule, holdings(schedule, node, k)) : []);
+    fillList(".holds", schedule.by && isKnown ? holdingLines(schedule, holdings(schedule, node, k), node) : []);
     // A page without messages may know nothing about the node.
     find(".node-title").hidden = !schedule.complete && !held;
   };

@@ -12,25 +12,31 @@ async function decode(text) {
 }
 
 // Sorts the sends of a schedule into frames. There is one frame for each step with messages between
-// nodes; local copies that have a step of their own belong to the frame of the next step.
+// nodes; local copies that have a step of their own belong to the frame of the next step. Different
+// communicators may have different schedules, whose events follow each other; step t of all of them
+// is one frame.
 function prepare(schedule) {
   const frames = schedule.steps.map((step) => ({ step, sends: [], loads: null }));
   const events = schedule.trace.events;
-  let k = 0;
-  for (const send of events) {
-    if (send.from === undefined) continue;
-    while (k + 1 < frames.length && send.step > frames[k].step.at) k += 1;
-    if (frames.length) frames[k].sends.push(send);
+  const { nodes, communicators = [Array.from({ length: nodes }, (_, rank) => rank)] } = schedule.trace.schedule;
+  const segmentsOf = communicators.map(() => 1);
+  let [k, of] = [0, [0, communicators.length - 1]];
+  for (const event of events) {
+    if (event.communicators) [k, of] = [0, event.communicators];
+    else if (event.layout) segmentsOf.fill(event.layout.segments, of[0], of[1] + 1);
+    else if (event.end_of_step) k = Math.min(event.end_of_step, frames.length - 1);
+    else if (event.from !== undefined && frames.length) frames[k].sends.push(event);
   }
   const layout = (events.find((event) => event.layout) || { layout: {} }).layout;
   const box = frames.flatMap((frame) => frame.sends).find((send) => send.blocks && send.blocks.length);
-  const { nodes, communicators = [Array.from({ length: nodes }, (_, rank) => rank)] } = schedule.trace.schedule;
   return {
     ...schedule,
     frames,
     nodes,
     communicators,
-    segments: layout.segments || 1,
+    // The number of segments of a block: of the blocks of each communicator, and the largest one.
+    segmentsOf,
+    segments: Math.max(...segmentsOf),
     // The coordinates that distinguish blocks. A schedule of byte counts has none.
     by: box ? { origins: !!box.blocks[0].origins, destinations: !!box.blocks[0].destinations } : null,
     inParts: !!layout.in_parts,
@@ -110,6 +116,9 @@ const numbers = (ranges, all) => {
   return ranges.flatMap(([first, last]) => Array.from({ length: Math.min(last, all - 1) - first + 1 }, (_, i) => first + i));
 };
 
+// Returns the number of segments of the blocks of a node's communicator.
+const segmentsAt = (schedule, node) => schedule.segmentsOf[schedule.communicators.findIndex((ranks) => ranks.includes(node))] || 1;
+
 // Returns the blocks that a node holds after `count` steps: for each origin, a set of numbers
 // `destination * segments + segment`.
 function holdings(schedule, node, count) {
@@ -132,7 +141,7 @@ function holdings(schedule, node, count) {
   const starts = schedule.starts_at_root ? node === members[schedule.trace.schedule.root] : true;
   if (starts) {
     const own = schedule.starts_at_root ? all : [[node, node]];
-    each({ origins: by.origins && own, destinations: by.destinations && all, segments: segments > 1 && [[0, segments - 1]] }, add);
+    each({ origins: by.origins && own, destinations: by.destinations && all, segments: segments > 1 && [[0, segmentsAt(schedule, node) - 1]] }, add);
   }
   replay(
     schedule,
@@ -189,15 +198,16 @@ function nameOf(schedule, vertex) {
   return `${vertex} (${coordinates.reverse().join(",")})`;
 }
 
-// Describes held blocks in lines. Origins with the same destinations share a line.
-function holdingLines(schedule, held) {
+// Describes the blocks that a node holds in lines. Origins with the same destinations share a line.
+function holdingLines(schedule, held, node) {
   const { by, segments, inParts } = schedule;
   const lines = new Map();
   for (const [origin, rests] of [...held].sort((a, b) => a[0] - b[0])) {
     if (!rests.size) continue;
     const sorted = [...rests].sort((a, b) => a - b);
     const destinations = [...new Set(sorted.map((rest) => Math.floor(rest / segments)))];
-    const parts = segments > 1 ? `, ${plural(sorted.length, "segment")} of ${destinations.length * segments}` : "";
+    const own = segmentsAt(schedule, node);
+    const parts = own > 1 ? `, ${plural(sorted.length, "segment")} of ${destinations.length * own}` : "";
     const to = by.destinations ? `${inParts ? ", part" : " for"} ${rangesText(destinations)}` : "";
     const rest = `${to}${parts}`;
     lines.set(rest, [...(lines.get(rest) || []), origin]);

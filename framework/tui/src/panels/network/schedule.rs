@@ -48,6 +48,8 @@ impl ScheduleView<'_> {
         };
         let quantity = match view.quantity {
             Quantity::Communicator if recording.communicators.is_empty() => Quantity::Messages,
+            // Of schedules that are merged, the data in nodes is not recorded.
+            Quantity::Held if frame.held.is_empty() => Quantity::Messages,
             quantity => quantity,
         };
         let heat = Heat { quantity, most: self.most, recording };
