@@ -185,3 +185,49 @@ fn networks_of_every_family_have_a_picture() {
         assert!(session.screen(120, 50).is_ascii(), "{topology}");
     }
 }
+
+/// On each ring of 8 nodes, the communicators over `a` are the even and the odd nodes. Their
+/// messages take two hops in a step, so the two communicators share all links of their ring. The
+/// communicators over `c` are pairs of neighbours, which share no link.
+#[test]
+fn links_show_their_communicator() {
+    let mut session = Session::run(
+        r#"
+        topologies = ["torus:2x8,mesh=r:2/a:4/c:2"]
+        algorithms = ["by-dimension"]
+        workloads = ["uniform:64,over=a", "uniform:64,over=c", "uniform:64"]
+        "#,
+    );
+    // The point of a link is at the end of a line of characters.
+    let marks = |screen: &str, mark: char| {
+        let points = ['─', '-'].into_iter().flat_map(|line| [[line, mark], [mark, line]]);
+        points.map(|point| screen.matches(&String::from_iter(point)).count()).sum::<usize>()
+    };
+    session.keys("4n");
+    session.key(KeyCode::Enter);
+    session.type_and_wait("vvv");
+    let shared = session.screen(120, 40);
+    assert!(
+        shared.contains("communicator on a link: * several (on 16 of 16 used links)  0 r=0/c=0  1 r=0/c=1  2 r=1/c=0"),
+        "{shared}"
+    );
+    assert_eq!(marks(&shared, '*'), 16, "{shared}");
+    // The matrix shows the communicators of messages.
+    session.type_and_wait("M");
+    let matrix = session.screen(120, 40);
+    assert!(matrix.contains("communicator of a message"), "{matrix}");
+    session.type_and_wait("Mp]n");
+    let apart = session.screen(120, 40);
+    assert!(apart.contains("* several (on 0 of 16 used links)  0 r=0/a=0"), "{apart}");
+    assert_eq!(marks(&apart, '*'), 0, "{apart}");
+    for communicator in '0'..='7' {
+        assert_eq!(marks(&apart, communicator), 2, "{communicator}:\n{apart}");
+    }
+    session.plain();
+    let plain = session.screen(120, 40);
+    assert!(plain.is_ascii() && marks(&plain, '7') == 2, "{plain}");
+    // Without communicators, the panel shows messages.
+    session.type_and_wait("p]n");
+    let whole = session.screen(120, 40);
+    assert!(whole.contains("messages on a link"), "{whole}");
+}
