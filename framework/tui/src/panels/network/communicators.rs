@@ -82,7 +82,7 @@ fn name(mesh: Option<&Mesh>, ranks: &[u32]) -> String {
 }
 
 /// Draws the legend: how many links have messages of several communicators, and the names of
-/// communicators, as many as there is room for.
+/// communicators, as many as there is room for. The names are in the second row, if there is one.
 pub(super) fn legend(
     painter: &mut Painter<'_, '_>,
     recording: &Recording,
@@ -100,17 +100,19 @@ pub(super) fn legend(
     if !note.is_empty() {
         x = painter.put(area, x, 0, note, theme.dim) + 2;
     }
+    let y = u16::from(area.height > 1);
+    x = if y > 0 { 1 } else { x };
     for (number, ranks) in (0..).zip(&recording.communicators) {
         let name = name(recording.topology.mesh(), ranks);
         let is_last = number as usize + 1 == recording.communicators.len();
         let rest = if is_last { 0 } else { 3 };
         if x + 2 + width(&name) + rest > area.width {
-            painter.put(area, x, 0, "…", theme.text);
+            painter.put(area, x, y, "…", theme.text);
             return;
         }
         let (mark, style) = mark(&theme, value(Some(number)));
-        x = painter.put(area, x, 0, &mark.to_string(), style) + 1;
-        x = painter.put(area, x, 0, &name, theme.text) + 2;
+        x = painter.put(area, x, y, &mark.to_string(), style) + 1;
+        x = painter.put(area, x, y, &name, theme.text) + 2;
     }
 }
 

@@ -35,10 +35,12 @@ impl ScheduleView<'_> {
             return painter.placeholder(area, &why);
         }
         let top = self.header(painter, player, area);
-        // The legend of the plot of ranks against time has many entries, so it gets two rows if
-        // there is enough space.
-        let many = view.picture == Picture::RanksOverTime && area.height >= 20;
-        let legend_rows = if many { 2 } else { 1 };
+        // The legends of ranks against time and of communicators have many entries, so they get two
+        // rows if there is enough space.
+        let names_communicators =
+            view.quantity == Quantity::Communicator && !recording.communicators.is_empty();
+        let many = view.picture == Picture::RanksOverTime || names_communicators;
+        let legend_rows = if many && area.height >= 20 { 2 } else { 1 };
         let foot = self.foot(painter, area, top, legend_rows);
         let body = Rect { y: area.y + top, height: area.height.saturating_sub(top + foot), ..area };
         let y = area.bottom().saturating_sub(legend_rows);
