@@ -194,7 +194,7 @@ fn links_show_their_communicator() {
     let mut session = Session::run(
         r#"
         topologies = ["torus:2x8,mesh=r:2/a:4/c:2"]
-        algorithms = ["by-dimension"]
+        algorithms = ["ring"]
         workloads = ["uniform:64,over=a", "uniform:64,over=c", "uniform:64"]
         "#,
     );
@@ -205,6 +205,7 @@ fn links_show_their_communicator() {
     };
     session.keys("4n");
     session.key(KeyCode::Enter);
+    session.settle();
     session.type_and_wait("vvv");
     let shared = session.screen(120, 40);
     let names = "0 r=0/c=0  1 r=0/c=1  2 r=1/c=0  3 r=1/c=1";

@@ -164,10 +164,7 @@ fn plane(
     cell: Cell,
     place: Rect,
 ) {
-    let of_ranks = match heat.quantity {
-        Quantity::Communicator => communicators::of_ranks(heat.recording),
-        Quantity::Messages | Quantity::Bytes | Quantity::Held | Quantity::Loss => Vec::new(),
-    };
+    let of_ranks = heat.of_ranks();
     for index in 0..lattice.nodes() {
         let (x, y) = ((index % columns) as u16 * cell.wide, (index / columns) as u16 * cell.high);
         let held = frame.held.get(lattice.node(index) as usize).copied().unwrap_or(0);

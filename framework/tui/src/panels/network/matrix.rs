@@ -33,7 +33,7 @@ pub(super) fn matrix(
     // A mark shows the maximum value of its messages. A key of the map is the row and the column of
     // a mark. A map saves memory, because most pairs of nodes do not communicate in a step.
     let mut cells: BTreeMap<(u64, u64), u64> = BTreeMap::new();
-    let of_ranks = communicators::of_ranks(heat.recording);
+    let of_ranks = heat.of_ranks();
     for pair in pairs {
         let value = match heat.quantity {
             Quantity::Messages => pair.shared,

@@ -92,6 +92,15 @@ impl Heat<'_> {
         }
     }
 
+    /// Returns the value of each rank: its communicator. Other quantities than communicators have no
+    /// values of ranks.
+    pub(super) fn of_ranks(&self) -> Vec<u64> {
+        match self.quantity {
+            Quantity::Communicator => communicators::of_ranks(self.recording),
+            Quantity::Messages | Quantity::Bytes | Quantity::Held | Quantity::Loss => Vec::new(),
+        }
+    }
+
     /// Returns the heat level of a load. If the quantity is messages, one message on a link has
     /// level 1, the lowest level above zero.
     pub(super) fn level(&self, load: u64) -> usize {
