@@ -7,11 +7,13 @@ mod imb;
 mod nccl;
 mod osu;
 mod pico;
+mod tuning;
 
 pub use counterparts::{COUNTERPARTS, Counterpart, LUMI_COUNTERPARTS, TOO_LARGE, counterpart};
 use std::path::Path;
 use swapmeet_core::text::excerpt;
 pub use swapmeet_interchange::ParseError;
+pub use tuning::{Communicator, Opinion, Tuning, tuning};
 
 pub struct Format {
     pub name: &'static str,
