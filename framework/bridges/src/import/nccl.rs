@@ -49,7 +49,8 @@ pub(super) fn is_like_text(text: &str) -> bool {
 }
 
 /// Returns the text without the labels with which launchers mark the lines of a rank, such as `[0]`,
-/// `0:` and `[1,0]<stdout>:`. The label is the text before the header of the columns.
+/// `0:` and `[1,0]<stdout>:`. The label is the text before the header of the columns. If it contains
+/// a time of day, it is different in each line.
 pub fn without_labels(text: &str) -> Cow<'_, str> {
     let label = text.lines().find(|line| is_header(line)).and_then(|header| {
         let label = header.split_once('#')?.0.trim();
@@ -58,12 +59,90 @@ pub fn without_labels(text: &str) -> Cow<'_, str> {
     let Some(label) = label else { return Cow::Borrowed(text) };
     // The program prints a row in several pieces, each of which can have a label.
     let is_in_lines = label.starts_with('[');
+    let is_timed = label.split_whitespace().any(|word| word.matches(':').count() >= 2);
     let plain = |line: &str| match line.trim_start().strip_prefix(label) {
         Some(rest) if is_in_lines => rest.replace(label, " "),
         Some(rest) => rest.to_owned(),
+        None if is_timed => without_time(line, label).unwrap_or(line).to_owned(),
         None => line.to_owned(),
     };
     Cow::Owned(text.lines().map(|line| plain(line) + "\n").collect())
+}
+
+/// Returns a line without a label whose digits differ from those of `label`; `None` if the line has
+/// no such label. The label ends at its tag, such as `<stdout>:`, or has as many words.
+fn without_time<'a>(line: &'a str, label: &str) -> Option<&'a str> {
+    if let Some((_, tag)) = label.split_once('<') {
+        let tag = format!("<{tag}");
+        return line.split_once(&*tag).map(|(_, rest)| rest);
+    }
+    let pattern = |text: &str| {
+        let mut pattern: Vec<char> =
+            text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+        pattern.dedup_by(|a, b| (*a, *b) == ('0', '0'));
+        pattern
+    };
+    let mut rest = line;
+    for word in label.split_whitespace() {
+        rest = rest.trim_start();
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        if pattern(&rest[..end]) != pattern(word) {
+            return None;
+        }
+        rest = &rest[end..];
+    }
+    Some(rest)
+}
+
+/// Returns the text of a line before a message of NCCL. The program prints a row in several pieces,
+/// and NCCL prints messages between them, so that the host of `HOST:PID:TID [0] NCCL INFO ..`
+/// follows the last value of the piece without a space.
+fn before_message(line: &str) -> Cow<'_, str> {
+    let message = ["NCCL INFO", "NCCL WARN", "NCCL TRACE"].iter().find_map(|name| line.find(name));
+    let Some(end) = message else { return Cow::Borrowed(line) };
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let is_process = |word: &&str| {
+        let mut parts = word.rsplit(':');
+        parts.next().is_some_and(is_number)
+            && parts.next().is_some_and(is_number)
+            && parts.next().is_some()
+    };
+    let Some(process) = line[..end].split_whitespace().find(is_process) else {
+        // A label such as `[0]` is not a part of a row.
+        return Cow::Borrowed(line[..end].split('[').next().unwrap_or_default());
+    };
+    let at = process.as_ptr() as usize - line.as_ptr() as usize;
+    let piece = line[..at].trim_end();
+    let value = ["-1", "N/A", "0"].into_iter().find(|value| process.starts_with(value));
+    match value.filter(|_| !piece.is_empty()) {
+        Some(value) => Cow::Owned(format!("{piece} {value}")),
+        None => Cow::Borrowed(piece),
+    }
+}
+
+/// Returns the rows of a text with the numbers of their lines. A row begins with a size, a count and
+/// a type. If NCCL printed messages in it, the other values are in later lines.
+fn rows(text: &str) -> Vec<(usize, String)> {
+    let mut rows: Vec<(usize, String)> = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let piece = before_message(line);
+        let mut words = piece.split_whitespace();
+        let is_value = |word: &str| word == "N/A" || word.parse::<f64>().is_ok();
+        let is_size = |word: Option<&str>| word.is_some_and(|word| word.parse::<u64>().is_ok());
+        if is_size(words.next())
+            && is_size(words.next())
+            && words.next().is_some_and(|w| !is_value(w))
+        {
+            rows.push((number, piece.into_owned()));
+        } else if let Some((_, row)) = rows.last_mut()
+            && !piece.trim().is_empty()
+            && piece.split_whitespace().all(is_value)
+        {
+            *row += " ";
+            *row += &piece;
+        }
+    }
+    rows
 }
 
 /// The positions of the columns in a row.
@@ -133,8 +212,9 @@ pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
     let communicators = communicators(devices);
     let columns = Columns::of(&text);
     let program = text.lines().find(|line| line.contains("_perf")).unwrap_or_default();
-    for (number, line) in (1..).zip(text.lines()) {
-        let Some(cells) = NumericLine::parse(number, line.trim_start()) else { continue };
+    for (number, row) in rows(&text) {
+        let cells = NumericLine::parse(number, row.trim_start());
+        let cells = cells.unwrap_or_else(|| unreachable!("a row begins with a number"));
         let time = columns.time(&cells);
         let is_wrong = cells.word(time + 3).filter(|_| columns.counts_wrong).unwrap_or("N/A");
         if is_wrong != "N/A" && is_wrong != "0" {

@@ -8,12 +8,17 @@ pub(super) fn is_like(text: &str) -> bool {
     text.lines().take(20).any(|line| line.starts_with("# OSU "))
 }
 
-/// Returns the collective in a title line, such as `# OSU MPI Allgather Latency Test v7.4`. The
+/// Returns the collective in a title line, such as `# OSU MPI Allgather Latency Test v7.4` or `# OSU
+/// MPI-CUDA Allreduce Latency Test v7.4`, in which a word names the library and the memory. The
 /// outer option is `None` if the line is no title, and the inner option is `None` if the collective
 /// is unknown.
 fn title(line: &str) -> Option<Option<&'static str>> {
     let title = line.strip_prefix("# OSU ")?.split(" Latency Test").next()?;
-    let name = title.strip_prefix("MPI ").unwrap_or(title);
+    let is_library = |word: &str| word.starts_with("MPI") || word.contains("CCL");
+    let name = match title.split_once(' ') {
+        Some((word, name)) if is_library(word) => name,
+        Some(_) | None => title,
+    };
     let name = name.trim_start_matches("Non-blocking ").trim_end_matches(" Personalized Exchange");
     Some(collective(name))
 }

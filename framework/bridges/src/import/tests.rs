@@ -63,6 +63,16 @@ fn malformed_osu_lines_are_refused() {
     }
 }
 
+/// OSU's title names the memory of the buffers, or NCCL.
+#[test]
+fn osu_titles_name_the_library() {
+    for library in ["MPI-CUDA", "MPI-ROCM", "NCCL"] {
+        let text =
+            OSU.replace("MPI All-to-All Personalized Exchange", &format!("{library} Allreduce"));
+        assert_eq!(read_as("a.txt", &text, None).unwrap()[0].collective, "allreduce", "{library}");
+    }
+}
+
 const IMB: &str = "\
 #----------------------------------------------------------------
 # Benchmarking PingPong
@@ -158,6 +168,42 @@ fn nccl_tables_of_issues_are_read() {
     let expected =
         [(268_435_456, 122_131.0, Some(122_165.0)), (536_870_912, 1_041_974.0, Some(1_041_299.0))];
     assert_eq!(times(copied, "allreduce"), expected);
+    // The time of day is different in each line (NVIDIA/nccl#1368).
+    let stamped = "Thu Jul 18 15:41:05 2024<stdout>:#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+Thu Jul 18 15:41:05 2024<stdout>:     1048576        262144     float     sum      -1    354.9    2.95    5.76      0    345.7    3.03    5.92      0
+Fri Jul 19 00:00:01 2024<stdout>:     2097152        524288     float     sum      -1    362.1    5.79   11.29      0    361.0    5.81   11.33      0
+";
+    let expected = [(1_048_576, 354.9, Some(345.7)), (2_097_152, 362.1, Some(361.0))];
+    assert_eq!(times(stamped, "allreduce"), expected);
+    let container =
+        stamped.replace("Thu Jul 18 15:41:05 2024<stdout>:", "2024-07-18T15:41:05.98Z ");
+    let container =
+        container.replace("Fri Jul 19 00:00:01 2024<stdout>:", "2024-07-19T00:00:01.1Z ");
+    assert_eq!(times(&container, "allreduce"), expected);
+}
+
+/// NVIDIA/nccl#1453 has messages of NCCL between the pieces of a row, with the label of a rank (the
+/// in-place values are not in its excerpt).
+/// Without a label, the name of the host follows a value without a space. The names of hosts of
+/// containers can begin with a digit (NVIDIA/nccl#892).
+#[test]
+fn messages_of_nccl_divide_rows() {
+    let labelled = "\
+[0] #       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+[0] h100clust-worker-1:497888:497888 [0] NCCL INFO 8589934592 Bytes -> Algo 1 proto 2 time 86069.968750
+[0]   8589934592    2147483648     float     sum      -1[0] h100clust-worker-1:497888:497888 [0] NCCL INFO 8589934592 Bytes -> Algo 1 proto 2 time 86069.968750
+[0]   3300068    2.60    4.99      0[0] h100clust-worker-1:497888:497888 [0] NCCL INFO 8589934592 Bytes -> Algo 1 proto 2 time 86069.968750
+[0] h100clust-worker-1:497888:497888 [0] NCCL INFO 8589934592 Bytes -> Algo 1 proto 2 time 86069.968750
+[0]   3285701    2.61    5.01      0
+";
+    let glued = labelled.replace("[0] h100", "h100").replace("[0] ", "");
+    let digits = glued.replace("h100clust-worker-1", "036260b61d3a");
+    for text in [labelled.to_owned(), glued.replace(":497888 NCCL", ":497888 [0] NCCL"), digits] {
+        let list = read_as("nccl.log", &text, Some("allreduce")).unwrap();
+        let found: Vec<_> = list.iter().map(|m| (m.size, m.time_us, m.in_place_us)).collect();
+        assert_eq!(found, [(8_589_934_592, 3_300_068.0, Some(3_285_701.0))], "{text}");
+        assert!(list[0].is_checked && list[0].note == "busbw 4.99 GB/s", "{:?}", list[0]);
+    }
 }
 
 const NCCL_JSON: &str = r#"{ "version": 3, "args": ["./build/all_reduce_perf", "-J", "f"], "nccl_version": 22705,

@@ -256,7 +256,8 @@ impl Tuning {
         let word = COLLECTIVES.iter().map(|(_, own)| *own).find(|own| *own == word)?;
         let has_blocks = self.counts_blocks && matches!(word, "allgather" | "reduce-scatter");
         let printed = if has_blocks { bytes / of.ranks.max(1) } else { bytes };
-        let call = self.calls.get(&(Some(word), printed)).or_else(|| self.calls.get(&(None, bytes)));
+        let call =
+            self.calls.get(&(Some(word), printed)).or_else(|| self.calls.get(&(None, bytes)));
         let named = |(algo, proto): Choice, us, is_printed| Opinion {
             algorithm: ALGORITHMS[algo].1,
             protocol: PROTOCOLS[proto],
@@ -281,9 +282,10 @@ impl Tuning {
     /// the bytes divided by the bandwidth. Trees have a factor on the bandwidth, and
     /// Ring/Simple one on the latency. In NCCL 2.29 and later, so has NVLSTree on Blackwell.
     fn time(&self, word: &str, choice: Choice, bytes: u64, of: Communicator) -> Option<f64> {
-        let [mut latency, mut bandwidth] = *self.table.iter().find_map(|((own, other), pair)| {
-            (*own == word && *other == choice).then_some(pair)
-        })?;
+        let [mut latency, mut bandwidth] = *self
+            .table
+            .iter()
+            .find_map(|((own, other), pair)| (*own == word && *other == choice).then_some(pair))?;
         let version = self.version.unwrap_or([2, u64::MAX]);
         if self.is_rccl || version < FIRST_WITH_FACTORS {
             return None;
@@ -446,7 +448,8 @@ n:5637:5670 [0] NCCL INFO     Broadcast |     0.0/   0.0 |     0.0/   0.0 |     
         ] {
             assert_eq!(tuning(line), None, "{line}");
         }
-        let rccl = tuning("RCCL version 2.18.6+hip6.0\nNCCL INFO 8 Bytes -> Algo 1 proto 2 time 3\n");
+        let rccl =
+            tuning("RCCL version 2.18.6+hip6.0\nNCCL INFO 8 Bytes -> Algo 1 proto 2 time 3\n");
         assert!(rccl.unwrap().is_rccl);
     }
 }
