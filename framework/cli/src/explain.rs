@@ -3,19 +3,22 @@
 
 use crate::args::{ExpectArgs, ExpectFormat, ExplainArgs, ExplainFormat, PluginArgs};
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
+use crate::split::Stated;
 use crate::{output, table};
-use log::Log;
-use prediction::{Limit, Place, Prediction, bus_factor, floor_us, predict};
+use log::{Log, Times};
+use prediction::{Limit, Place, Prediction, Split, bus_factor, floor_us, predict};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
+use swapmeet_bridges::import::Opinion;
 use swapmeet_core::spec::{format_size, parse_size};
 use swapmeet_core::system;
 use swapmeet_results::{Record, Status, Verified, duration};
 
 mod log;
 pub(crate) mod prediction;
+mod second_opinion;
 
 /// The bounds of the ratio of expected and measured time. In sets of measurements to which nothing
 /// was fitted, 80 % of large sizes lie within 0.83 to 1.22, and 3 % below 0.7.
@@ -89,6 +92,8 @@ struct Line {
     measured_us: f64,
     prediction: Prediction,
     limit: Limit,
+    /// What NCCL itself expects, if the log contains it.
+    nccl: Option<Opinion>,
 }
 
 impl Line {
@@ -132,36 +137,51 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, Failure> {
 /// after an interrupt.
 fn explain_log(args: &ExplainArgs) -> Result<Option<Vec<Explained>>, Failure> {
     let log = Log::read(&args.log, args.collective.as_deref())?;
+    let wrong = |why: String| Failure::Usage(format!("{}: {why}", args.log.display()));
     let place = match (&args.system, &args.topology, &args.machine) {
         (Some(system), ..) => Place::of_system(system)?,
         (None, Some(topology), Some(machine)) => Place::of_specs(topology, machine)?,
         _ => return Err(Failure::Usage(which_system(&log))),
     };
     if let Some(ranks) = log.ranks.filter(|ranks| *ranks != place.ranks) {
-        return Err(Failure::Usage(format!(
-            "{}: it has {ranks} ranks, but {} has {}",
-            args.log.display(),
-            place.name,
-            place.ranks
-        )));
+        return Err(wrong(format!("it has {ranks} ranks, but {} has {}", place.name, place.ranks)));
     }
+    let stated = Stated {
+        groups: &log.communicators,
+        ranks: log.ranks,
+        line: 0,
+        axes: args.axes.as_deref(),
+        mesh: args.mesh.as_deref(),
+    };
+    let place = place.divided(&stated).map_err(wrong)?;
     let mut all = Vec::new();
-    for (collective, times) in &log.times {
+    for (collective, times) in &log.times(place.members()) {
         let sizes: Vec<u64> = times.keys().copied().collect();
-        let algorithm = args.algorithm.as_deref();
+        // A variable of NCCL can permit a single algorithm.
+        let permitted = log.algorithm.filter(|name| place.has(collective, name));
+        let algorithm = args.algorithm.as_deref().or(permitted);
         let Some(mut predictions) = predict(&place, collective, &sizes, algorithm, &args.plugins)?
         else {
             return Ok(None);
         };
+        let communicator = second_opinion::communicator(&log, &place);
+        let opinion = |bytes| log.tuning.as_ref()?.opinion(collective, bytes, communicator);
         let lines: Vec<Line> = times
             .iter()
             .filter_map(|(bytes, times)| {
                 let prediction = predictions.remove(bytes)?;
                 let limit = Limit::of(&place, &prediction);
-                Some(Line { bytes: *bytes, measured_us: times.us, prediction, limit })
+                let nccl = opinion(*bytes);
+                Some(Line { bytes: *bytes, measured_us: times.us, prediction, limit, nccl })
             })
             .collect();
-        all.push(explained(&log, collective, &place, lines));
+        let mut explained = explained(&log, collective, times, &place, lines);
+        if let (None, Some(name)) = (&args.algorithm, permitted) {
+            explained.remarks.insert(0, format!(
+                "NCCL_ALGO permits only {name}, so no other algorithm of the library is expected (--algorithm names another)"
+            ));
+        }
+        all.push(explained);
     }
     Ok(Some(all))
 }
@@ -189,6 +209,8 @@ pub(crate) fn rows_of_log(
         machine: None,
         algorithm: None,
         collective: None,
+        axes: None,
+        mesh: None,
         format: ExplainFormat::Text,
         plugins: plugins.clone(),
     };
@@ -266,14 +288,20 @@ fn which_system(log: &Log) -> String {
     format!("the system is unknown: {found}: {proposal}")
 }
 
-fn explained(log: &Log, collective: &str, place: &Place, lines: Vec<Line>) -> Explained {
+fn explained(
+    log: &Log,
+    collective: &str,
+    times: &BTreeMap<u64, Times>,
+    place: &Place,
+    lines: Vec<Line>,
+) -> Explained {
     let small: Vec<f64> =
         lines.iter().filter(|l| l.bytes <= 4096).map(|l| l.measured_us.ln()).collect();
     let mean = (small.iter().sum::<f64>() / small.len() as f64).exp();
     let measured_floor_us = (!small.is_empty()).then_some(mean);
     let ratios: Vec<(u64, f64)> = lines.iter().map(|line| (line.bytes, line.ratio())).collect();
     let verdict = Verdict::of_log(&ratios);
-    let mut remarks = Vec::new();
+    let mut remarks = log.omitted.clone();
     if log.has_lone_processes() {
         remarks.push(
             "a rank is on several hosts: the program was built without MPI, so that each host measured alone"
@@ -294,7 +322,7 @@ fn explained(log: &Log, collective: &str, place: &Place, lines: Vec<Line>) -> Ex
         }
     }
     let unstable = |bytes: &u64| {
-        let times = log.times[collective].get(bytes)?;
+        let times = times.get(bytes)?;
         let other = times.in_place_us.filter(|us| *us > 0.0)?;
         let factor = (times.us / other).max(other / times.us);
         (factor > 1.0 + UNSTABLE).then(|| format!("{} ({factor:.1})", format_size(*bytes)))
@@ -306,8 +334,20 @@ fn explained(log: &Log, collective: &str, place: &Place, lines: Vec<Line>) -> Ex
             unstable.join(", ")
         ));
     }
+    if let Some(tuning) = &log.tuning {
+        remarks.extend(second_opinion::remarks(tuning, collective, &lines));
+    }
     if let Some(line) = lines.last() {
-        let Prediction { lower_bound_us, better, us, .. } = &line.prediction;
+        let Prediction { lower_bound_us, better, us, alone_us, .. } = &line.prediction;
+        if let (Some(split), Some(alone_us)) = (&place.split, alone_us) {
+            remarks.push(format!(
+                "time/alone at {}: {:.2}; the {} communicators share links, and one of them alone should take {}",
+                format_size(line.bytes),
+                us / alone_us,
+                split.count,
+                duration(*alone_us)
+            ));
+        }
         remarks.push(format!(
             "lower bound at {}: {}; no schedule is faster on this system",
             format_size(line.bytes),
@@ -338,20 +378,21 @@ fn explained(log: &Log, collective: &str, place: &Place, lines: Vec<Line>) -> Ex
 
 impl Explained {
     fn title(&self) -> String {
-        format!("{}, {} ranks, {}", self.collective, self.place.ranks, self.place.name)
-    }
-
-    /// Returns the line that decides: of the large sizes, or of all if none is large, the one with
-    /// the lowest ratio.
-    fn decisive(&self) -> Option<&Line> {
-        let large = self.lines.iter().filter(|line| line.bytes >= LARGE);
-        let decisive = large.min_by(|a, b| a.ratio().total_cmp(&b.ratio()));
-        decisive.or_else(|| self.lines.last())
+        let Place { name, ranks, split, .. } = &self.place;
+        let ranks = match split {
+            Some(Split { over, count, members, .. }) => {
+                format!("{count} communicators of {members} ranks (over={over})")
+            }
+            None => format!("{ranks} ranks"),
+        };
+        format!("{}, {ranks}, {name}", self.collective)
     }
 
     /// Returns the verdict as a sentence.
     fn sentence(&self) -> String {
-        let Some(line) = self.decisive() else { return "there is no time to judge".to_owned() };
+        let Some(line) = decisive(&self.lines) else {
+            return "there is no time to judge".to_owned();
+        };
         let size = format_size(line.bytes);
         let Prediction { algorithm, protocol, .. } = &line.prediction;
         let slash = if protocol.is_empty() { "" } else { "/" };
@@ -397,11 +438,11 @@ impl Explained {
         let row = |line: &Line| {
             let Prediction { us, algorithm, protocol, .. } = &line.prediction;
             let bus = |us: f64| {
-                let factor = bus_factor(&self.collective, self.place.ranks);
+                let factor = bus_factor(&self.collective, self.place.members());
                 format!("{:.2}", line.bytes as f64 / us / 1e3 * factor)
             };
             let slash = if protocol.is_empty() { "" } else { "/" };
-            vec![
+            let mut row = vec![
                 format_size(line.bytes),
                 duration(line.measured_us),
                 duration(*us),
@@ -410,10 +451,33 @@ impl Explained {
                 bus(*us),
                 format!("{algorithm}{slash}{protocol}"),
                 line.limit.usage(&self.place, &line.prediction, line.measured_us),
-            ]
+            ];
+            if self.has_nccl() {
+                row.push(second_opinion::cell(line.nccl.as_ref()));
+            }
+            row
         };
         self.lines.iter().map(row).collect()
     }
+
+    /// Returns the names of the columns.
+    fn header(&self) -> Vec<&'static str> {
+        let mut header = HEADER.to_vec();
+        header.extend(self.has_nccl().then_some("NCCL"));
+        header
+    }
+
+    fn has_nccl(&self) -> bool {
+        self.lines.iter().any(|line| line.nccl.is_some())
+    }
+}
+
+/// Returns the line that decides: of the large sizes, or of all if none is large, the one with the
+/// lowest ratio.
+fn decisive(lines: &[Line]) -> Option<&Line> {
+    let large = lines.iter().filter(|line| line.bytes >= LARGE);
+    let decisive = large.min_by(|a, b| a.ratio().total_cmp(&b.ratio()));
+    decisive.or_else(|| lines.last())
 }
 
 /// Returns a ratio with two decimals, or with more if it is small.
@@ -426,7 +490,7 @@ const HEADER: [&str; 8] =
 
 fn text(explained: &Explained) -> String {
     let mut text = format!("{}\n", explained.title());
-    text += &table::plain(&HEADER, &[0, 1, 2, 3, 4, 5], explained.rows());
+    text += &table::plain(&explained.header(), &[0, 1, 2, 3, 4, 5], explained.rows());
     text += &format!("\n\n{}\n{}\n", explained.sentence(), explained.floor());
     for remark in &explained.remarks {
         text += &format!("{remark}\n");
@@ -437,8 +501,9 @@ fn text(explained: &Explained) -> String {
 fn markdown(explained: &Explained) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let mut text = format!("## {}\n\n**{}**\n\n", explained.title(), explained.sentence());
-    text += &line(&HEADER.map(str::to_owned));
-    text += &line(&HEADER.map(|_| "---".to_owned()));
+    let header: Vec<String> = explained.header().into_iter().map(str::to_owned).collect();
+    text += &line(&header);
+    text += &line(&vec!["---".to_owned(); header.len()]);
     text.extend(explained.rows().iter().map(|cells| line(cells)));
     text += &format!("\n- {}\n", explained.floor());
     for remark in &explained.remarks {
@@ -449,20 +514,34 @@ fn markdown(explained: &Explained) -> String {
 
 fn json(explained: &Explained) -> serde_json::Value {
     let size = |line: &Line| {
-        json!({
+        let Prediction { us, algorithm, protocol, lower_bound_us, better, alone_us, .. } =
+            &line.prediction;
+        let mut size = json!({
             "bytes": line.bytes,
             "measured_us": line.measured_us,
-            "expected_us": line.prediction.us,
+            "expected_us": us,
             "ratio": line.ratio(),
             "bound_by": line.limit.word(),
             "usage": line.limit.usage(&explained.place, &line.prediction, line.measured_us),
-            "algorithm": line.prediction.algorithm,
-            "protocol": line.prediction.protocol,
-            "lower_bound_us": line.prediction.lower_bound_us,
-            "best_algorithm": line.prediction.better.as_ref().map_or(&line.prediction.algorithm, |(name, _)| name),
-        })
+            "algorithm": algorithm,
+            "protocol": protocol,
+            "lower_bound_us": lower_bound_us,
+            "best_algorithm": better.as_ref().map_or(algorithm, |(name, _)| name),
+        });
+        if let Some(Opinion { algorithm, protocol, us, is_printed }) = &line.nccl {
+            size["nccl"] = json!({
+                "expected_us": us,
+                "algorithm": algorithm,
+                "protocol": protocol,
+                "is_printed": is_printed,
+            });
+        }
+        if explained.place.split.is_some() {
+            size["alone_us"] = json!(alone_us);
+        }
+        size
     };
-    json!({
+    let mut document = json!({
         "collective": explained.collective,
         "ranks": explained.place.ranks,
         "system": explained.place.name,
@@ -472,7 +551,13 @@ fn json(explained: &Explained) -> serde_json::Value {
         "sentence": explained.sentence(),
         "remarks": explained.remarks,
         "sizes": explained.lines.iter().map(size).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(Split { over, count, members, .. }) = &explained.place.split {
+        document["over"] = json!(over);
+        document["communicators"] = json!(count);
+        document["members"] = json!(members);
+    }
+    document
 }
 
 pub(crate) fn expect(args: &ExpectArgs) -> Result<ExitStatus, Failure> {

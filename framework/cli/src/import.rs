@@ -4,11 +4,11 @@ use crate::args::ImportArgs;
 use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::output;
 use crate::say::say;
-use std::collections::{BTreeSet, HashMap};
+use crate::split::{Stated, communicators};
+use std::collections::HashMap;
 use std::path::Path;
 use swapmeet_bridges::import::{Measurement, MeasurementFile, counterpart, medians, read};
 use swapmeet_core::delivery::fault::Count;
-use swapmeet_core::network::communicators::Communicators;
 use swapmeet_core::text::{escaped, excerpt, is_unsafe};
 use swapmeet_results::{CsvSink, Record, Sink, Status, Verified};
 use swapmeet_runner::topology;
@@ -48,7 +48,14 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, Failure> {
         let all = read(&source, args.format.as_deref()).map_err(|why| wrong(why.to_string()))?;
         for mut measurement in if args.medians { medians(all) } else { all } {
             let (spec, nodes) = place(args, given.as_ref(), &measurement).map_err(wrong)?;
-            let communicators = communicators(args, &measurement, &spec).map_err(wrong)?;
+            let stated = Stated {
+                groups: &measurement.communicators,
+                ranks: measurement.ranks,
+                line: measurement.line,
+                axes: args.axes.as_deref(),
+                mesh: args.mesh.as_deref(),
+            };
+            let communicators = communicators(&stated, &spec).map_err(wrong)?;
             let members = communicators.as_ref().map_or(nodes, |(_, all)| all.size());
             if args.counterparts {
                 let Some(ours) = counterpart_of(&measurement, members) else {
@@ -127,55 +134,6 @@ fn place(
             Err("it does not contain the number of ranks: give --topology or --ranks".to_owned())
         }
     }
-}
-
-/// Returns the communicators that ran the collective at the same time, and the value of `over=`:
-/// those of the flags, otherwise the groups of the file if each has consecutive ranks; `None` if
-/// all ranks are one communicator.
-fn communicators(
-    args: &ImportArgs,
-    measurement: &Measurement,
-    topology: &str,
-) -> Result<Option<(String, Communicators)>, String> {
-    let Measurement { communicators: stated, line, .. } = measurement;
-    let over = match (&args.axes, &stated[..]) {
-        (Some(axes), _) => axes.clone(),
-        (None, [] | [_]) => return Ok(None),
-        (None, [first, ..]) => {
-            let is_consecutive =
-                stated.iter().flatten().copied().eq(0..measurement.ranks.unwrap_or(0));
-            if !is_consecutive || stated.iter().any(|ranks| ranks.len() != first.len()) {
-                return Err(format!(
-                    "it has {} groups of ranks, which run at the same time and are not consecutive: name their axes, as in `--mesh node:-1/gpu:8 --over node`",
-                    stated.len()
-                ));
-            }
-            format!("size:{}", first.len())
-        }
-    };
-    let spec = match &args.mesh {
-        Some(mesh) => format!("{topology},mesh={mesh}"),
-        None => topology.to_owned(),
-    };
-    let network = topology::parse(&spec).map_err(|why| format!("--mesh: {why}"))?;
-    let all = Communicators::over(&over, &network)
-        .map_err(|why| format!("--over {over}: the workload {why}"))?;
-    let sorted = |ranks: &mut dyn Iterator<Item = u64>| ranks.collect::<BTreeSet<u64>>();
-    let ours: BTreeSet<BTreeSet<u64>> =
-        all.all().map(|ranks| sorted(&mut ranks.iter().map(|rank| u64::from(*rank)))).collect();
-    let theirs: BTreeSet<BTreeSet<u64>> =
-        stated.iter().map(|ranks| sorted(&mut ranks.iter().copied())).collect();
-    if let Some(other) = theirs.iter().find(|ranks| !ours.contains(*ranks)) {
-        let list =
-            |ranks: &BTreeSet<u64>| ranks.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-        let at = if *line > 0 { format!("line {line}: ") } else { String::new() };
-        return Err(format!(
-            "{at}its ranks {} are a communicator, but those over `{over}` have other ranks, such as {}",
-            excerpt(&list(other)),
-            excerpt(&ours.first().map(list).unwrap_or_default())
-        ));
-    }
-    Ok(Some((over, all)))
 }
 
 fn row(

@@ -47,6 +47,7 @@ mod result_files;
 mod run;
 mod say;
 mod signals;
+mod split;
 mod streams;
 mod table;
 mod trace;

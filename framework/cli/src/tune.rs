@@ -27,20 +27,11 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
     output::may_write(&args.out, args.over, &args.files)?;
     let place = args.system.as_deref().map(Place::of_system).transpose()?;
     let rows = match &place {
-        Some(place) => match rows_of_system(args, library, place)? {
+        Some(place) if args.files.is_empty() => match calculated_rows(args, library, place)? {
             Some(rows) => rows,
             None => return Ok(INTERRUPTED),
         },
-        None => {
-            let mut rows = result_files::rows(&args.files)?;
-            rows.retain(|row| {
-                row.status == Status::Ok
-                    && args.machine.as_ref().is_none_or(|machine| *machine == row.machine)
-                    && (args.topology.is_empty() || args.topology.contains(&row.topology))
-            });
-            one_machine(&rows)?;
-            rows
-        }
+        _ => rows_of_files(args, place.as_ref())?,
     };
     warn_of_rearrangement(&rows);
     // The fastest algorithm of each case becomes a rule of the table.
@@ -102,30 +93,42 @@ fn warn_of_rearrangement(rows: &[Record]) {
     }
 }
 
-/// Returns the rows of a system: those in the files, or calculated ones of the algorithms of NCCL.
-/// `None` after an interrupt.
-fn rows_of_system(
+/// Returns calculated rows of the algorithms of NCCL on a system. `None` after an interrupt.
+fn calculated_rows(
     args: &TuneArgs,
     library: &Library,
     place: &Place,
 ) -> Result<Option<Vec<Record>>, Failure> {
-    if args.files.is_empty() {
-        let sizes = sizes_of(args.sizes.as_deref().unwrap_or("8..16GiB"))?;
-        let mut all = Vec::new();
-        for collective in library.collectives_of_systems() {
-            let Some(rows) = library_rows(place, collective, &sizes, &args.plugins)? else {
-                return Ok(None);
-            };
-            all.extend(rows);
-        }
-        if all.is_empty() {
-            return Err(Failure::Usage(format!(
-                "--system: --format {} has no algorithm of NCCL: give rows of its algorithms",
-                library.name
-            )));
-        }
-        return Ok(Some(all));
+    let sizes = sizes_of(args.sizes.as_deref().unwrap_or("8..16GiB"))?;
+    let mut all = Vec::new();
+    for collective in library.collectives_of_systems() {
+        let Some(rows) = library_rows(place, collective, &sizes, &args.plugins)? else {
+            return Ok(None);
+        };
+        all.extend(rows);
     }
+    match all.is_empty() {
+        true => Err(Failure::Usage(format!(
+            "--system: --format {} has no algorithm of NCCL: give rows of its algorithms",
+            library.name
+        ))),
+        false => Ok(Some(all)),
+    }
+}
+
+/// Returns the successful rows of the files: those of the system, or of the machine and the
+/// topologies of the flags.
+fn rows_of_files(args: &TuneArgs, place: Option<&Place>) -> Result<Vec<Record>, Failure> {
+    let mut rows = result_files::rows(&args.files)?;
+    rows.retain(|row| row.status == Status::Ok);
+    let Some(place) = place else {
+        rows.retain(|row| {
+            args.machine.as_ref().is_none_or(|machine| *machine == row.machine)
+                && (args.topology.is_empty() || args.topology.contains(&row.topology))
+        });
+        one_machine(&rows)?;
+        return Ok(rows);
+    };
     // The machine of a row has all protocols, or those that the library has for the algorithm.
     let machine = Machine::parse(&place.machine).map_err(Failure::usage)?;
     let without_protocols = |machine: &Machine| {
@@ -134,10 +137,8 @@ fn rows_of_system(
         others.map(|value| (value.parameter.key().to_owned(), value.text)).collect::<Vec<_>>()
     };
     let own = without_protocols(&machine);
-    let mut rows = result_files::rows(&args.files)?;
     rows.retain(|row| {
-        row.status == Status::Ok
-            && row.topology == place.topology
+        row.topology == place.topology
             && Machine::parse(&row.machine).is_ok_and(|other| without_protocols(&other) == own)
     });
     match rows.is_empty() {
@@ -145,7 +146,7 @@ fn rows_of_system(
             "no row has the topology and the machine of {}: {} and {}",
             place.name, place.topology, place.machine
         ))),
-        false => Ok(Some(rows)),
+        false => Ok(rows),
     }
 }
 

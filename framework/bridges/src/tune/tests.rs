@@ -131,7 +131,7 @@ fn nccl_lines_have_no_spaces_and_whole_buffers() {
     let library = library("nccl").unwrap();
     let cases = [case("allgather", 8, 64, "ring", 1.0), case("allgather", 8, 128, "ring", 2.0)];
     let text = library.written(&library.decide(&cases).unwrap(), None).unwrap();
-    assert_eq!(text.lines().nth(1), Some("allgather,0,18446744073709551615,ring,simple,-1,-1,8"));
+    assert_eq!(text.lines().nth(1), Some("allgather,0,18446744073709551615,ring,simple,0,-1,8"));
     let why = library.decide(&sweep()).unwrap_err();
     let beginning = "no row has a time of an algorithm that the library's rules can express: nvls-allreduce (allreduce), nvls-tree-allreduce (allreduce), pat-allgather (allgather), pat-reduce-scatter (reduce-scatter), ring (allgather), ring-allreduce (allreduce)";
     assert!(why.starts_with(beginning), "{why}");
@@ -270,9 +270,9 @@ fn rows_of_a_system_name_algorithms_and_protocols() {
     assert_eq!(
         written("nccl"),
         [
-            "allreduce,0,1048575,tree,ll,-1,2,16",
-            "allreduce,1048576,8589934591,tree,ll128,-1,2,16",
-            "allreduce,8589934592,18446744073709551615,nvls_tree,simple,-1,2,16",
+            "allreduce,0,1048575,tree,ll,0,2,16",
+            "allreduce,1048576,8589934591,tree,ll128,0,2,16",
+            "allreduce,8589934592,18446744073709551615,nvls_tree,simple,0,2,16",
         ]
     );
     assert_eq!(

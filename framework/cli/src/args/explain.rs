@@ -45,6 +45,13 @@ pub(crate) struct ExplainArgs {
     /// Set the collective, if the log does not name it.
     #[arg(long, value_name = "NAME")]
     pub collective: Option<String>,
+    /// Set the axes of communicators that ran at the same time, or size:K [default: the groups in
+    /// the log, if each has consecutive ranks or every K-th rank].
+    #[arg(long = "over", value_name = "AXES")]
+    pub axes: Option<String>,
+    /// Name the digits of rank numbers for --over, as in node:-1/gpu:8.
+    #[arg(long, value_name = "MESH", requires = "axes")]
+    pub mesh: Option<String>,
     /// Set the format of the output.
     #[arg(long, value_enum, default_value_t = ExplainFormat::Text)]
     pub format: ExplainFormat,

@@ -5,12 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 use swapmeet_bridges::import::{
-    MeasurementFile, SizeOf, is_like_any, medians, read, without_labels,
+    Measurement, MeasurementFile, SizeOf, Tuning, is_like_any, medians, read, tuning,
+    without_labels,
 };
+use swapmeet_core::spec::format_size;
 use swapmeet_workloads::file::read_bounded;
 
 /// The maximum number of bytes of a log.
 const LONGEST: u64 = 256 << 20;
+
+/// The values of `NCCL_ALGO` that name a single algorithm, in small letters.
+const ALGORITHMS: [&str; 5] = ["ring", "tree", "nvls", "nvlstree", "pat"];
 
 /// The times of a size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,11 +28,18 @@ pub(super) struct Times {
 /// A log.
 #[derive(Debug, Default)]
 pub(super) struct Log {
-    /// For each collective, the times of its sizes, as nccl-tests defines sizes.
-    pub times: BTreeMap<String, BTreeMap<u64, Times>>,
+    measurements: Vec<Measurement>,
+    /// The measurements without a usable time, as texts for the user.
+    pub omitted: Vec<String>,
     pub ranks: Option<u64>,
+    /// The ranks of each communicator, if several ran at the same time.
+    pub communicators: Vec<Vec<u64>>,
     /// The models of the GPUs, such as `NVIDIA H100 80GB HBM3`.
     pub gpus: BTreeSet<String>,
+    /// The only algorithm that `NCCL_ALGO` permits.
+    pub algorithm: Option<&'static str>,
+    /// What NCCL itself expects.
+    pub tuning: Option<Tuning>,
     /// The ranks of each host.
     hosts: BTreeMap<String, u64>,
     /// The hosts of each rank.
@@ -63,35 +75,56 @@ impl Log {
             collective,
             read_companion: &|_| Err("a log has no companion".to_owned()),
         };
-        let measurements = read(&source, None).map_err(|error| {
+        let all = read(&source, None).map_err(|error| {
             format!("{error} (expected the output of nccl-tests, rccl-tests, OSU or IMB)")
         })?;
-        let ranks = measurements.iter().find_map(|measurement| measurement.ranks);
-        let mut log = Self { ranks, ..Self::default() };
+        let mut log =
+            Self { tuning: tuning(&text), algorithm: algorithm(&text), ..Self::default() };
+        log.ranks = all.iter().find_map(|measurement| measurement.ranks);
+        let groups = all.iter().map(|m| &m.communicators).find(|groups| groups.len() > 1);
+        log.communicators = groups.cloned().unwrap_or_default();
         for line in without_labels(&text).lines() {
             log.read_rank(line);
         }
-        for measurement in medians(measurements) {
-            // MPI benchmarks name the size of a block, nccl-tests that of the larger buffer.
-            let is_block = measurement.size_of == SizeOf::Count
-                && matches!(&*measurement.collective, "alltoall" | "allgather");
-            let bytes = match (is_block, log.ranks) {
-                (false, _) => measurement.size,
-                (true, Some(ranks)) => measurement.size * ranks,
-                (true, None) => {
-                    return Err("its sizes are those of blocks, and it does not contain the number of ranks".to_owned());
-                }
-            };
-            if bytes == 0 || measurement.time_us <= 0.0 {
-                continue;
+        // Calls without data have no time of a collective.
+        let with_data = all.into_iter().filter(|measurement| measurement.size > 0);
+        let (timed, omitted): (Vec<_>, Vec<_>) =
+            with_data.partition(|measurement| measurement.time_us > 0.0);
+        log.omitted = omitted
+            .iter()
+            .map(|Measurement { size, time_us, line, .. }| {
+                let at = if *line > 0 { format!("line {line}: ") } else { String::new() };
+                format!(
+                    "{at}{} is left out: its time is {time_us:.2} us, expected more than 0",
+                    format_size(*size)
+                )
+            })
+            .collect();
+        log.measurements = medians(timed);
+        match (log.measurements.is_empty(), log.omitted.first()) {
+            (true, None) => Err("it has no time of a collective with data".to_owned()),
+            (true, Some(first)) => {
+                Err(format!("it has no time of a collective with data: {first}"))
             }
-            let times = Times { us: measurement.time_us, in_place_us: measurement.in_place_us };
-            log.times.entry(measurement.collective).or_default().insert(bytes, times);
+            (false, _) => Ok(log),
         }
-        match log.times.is_empty() {
-            true => Err("it has no time of a collective with data".to_owned()),
-            false => Ok(log),
+    }
+
+    /// Returns, for each collective, the times of its sizes, as nccl-tests defines sizes. `members`
+    /// is the number of ranks of a communicator.
+    pub(super) fn times(&self, members: u64) -> BTreeMap<String, BTreeMap<u64, Times>> {
+        let mut all: BTreeMap<String, BTreeMap<u64, Times>> = BTreeMap::new();
+        for Measurement { collective, size, size_of, time_us, in_place_us, .. } in
+            &self.measurements
+        {
+            // MPI benchmarks name the size of a block, nccl-tests that of the larger buffer.
+            let is_block =
+                *size_of == SizeOf::Count && matches!(&**collective, "alltoall" | "allgather");
+            let bytes = if is_block { size.saturating_mul(members) } else { *size };
+            let times = Times { us: *time_us, in_place_us: *in_place_us };
+            all.entry(collective.clone()).or_default().insert(bytes, times);
         }
+        all
     }
 
     /// Reads a line of nccl-tests such as
@@ -128,6 +161,26 @@ impl Log {
         let first = *counts.next()?;
         counts.all(|count| *count == first).then_some(first)
     }
+}
+
+/// Returns the only algorithm that the variable `NCCL_ALGO` permits, as NCCL prints it or as the
+/// command sets it. `None` if it is not set, permits several, or has different values.
+fn algorithm(text: &str) -> Option<&'static str> {
+    const PRINTED: &str = "NCCL_ALGO set by environment to ";
+    let given = text.lines().flat_map(|line| {
+        let printed = line.split_once(PRINTED).map(|(_, value)| value);
+        let set = line.trim_start().split("NCCL_ALGO=").skip(1);
+        printed.into_iter().chain(set)
+    });
+    let names: BTreeSet<Option<&str>> = given
+        .map(|value| {
+            let value = value.trim_start_matches(['"', '\'']);
+            let end = value.find(|c: char| c.is_whitespace() || "\"';|".contains(c));
+            let name = value[..end.unwrap_or(value.len())].trim_end_matches('.').to_lowercase();
+            ALGORITHMS.into_iter().find(|known| *known == name.replace('_', ""))
+        })
+        .collect();
+    if names.len() == 1 { names.into_iter().next()? } else { None }
 }
 
 /// Returns a text without escape sequences of terminals and carriage returns.
@@ -168,9 +221,39 @@ mod tests {
         for log in [plain, Log::parse(&coloured, Path::new("x"), None).unwrap()] {
             assert_eq!((log.ranks, log.gpus_per_host()), (Some(2), Some(1)));
             assert_eq!(log.gpus.iter().collect::<Vec<_>>(), ["NVIDIA H100 80GB HBM3"]);
-            let times = &log.times["allreduce"];
+            let times = &log.times(2)["allreduce"];
             assert_eq!(times[&1_048_576], Times { us: 41.0, in_place_us: Some(83.0) });
         }
+    }
+
+    #[test]
+    fn nccl_algo_is_an_algorithm_if_it_names_one() {
+        let read = |line: &str| {
+            Log::parse(&format!("{line}\n{LOG}"), Path::new("x"), None).unwrap().algorithm
+        };
+        assert_eq!(read("h:1:2 [0] NCCL INFO NCCL_ALGO set by environment to Ring"), Some("ring"));
+        assert_eq!(read("mpirun -np 2 -x NCCL_ALGO=NVLSTree -x A=b ./x"), Some("nvlstree"));
+        assert_eq!(read("export NCCL_ALGO='tree'"), Some("tree"));
+        assert_eq!(read("NCCL_ALGO=tree; ./all_reduce_perf"), Some("tree"));
+        for line in ["NCCL_ALGO=^NVLS", "NCCL_ALGO=Ring,Tree", "NCCL_ALGO=Ring NCCL_ALGO=Tree", ""]
+        {
+            assert_eq!(read(line), None, "{line}");
+        }
+    }
+
+    /// A time of 0 is that of a size that the program did not run, or rounded.
+    #[test]
+    fn a_size_without_a_time_is_named() {
+        let zero = LOG.replace("41.00 ", "0.00 ");
+        let log = Log::parse(&zero, Path::new("x"), None).unwrap();
+        let expected = "line 6: 1MiB is left out: its time is 0.00 us, expected more than 0";
+        assert_eq!(log.omitted, [expected]);
+        assert_eq!(log.times(2)["allreduce"].len(), 1);
+        let why = Log::parse(&zero.replace("52.00 ", "0.00 "), Path::new("x"), None).unwrap_err();
+        assert!(
+            why.contains("no time of a collective with data: line 6: 1MiB is left out"),
+            "{why}"
+        );
     }
 
     /// Two hosts list the rank 0, as in NVIDIA/nccl-tests#182. The names of hosts in

@@ -4,7 +4,8 @@
 use crate::args::PluginArgs;
 use crate::failure::Failure;
 use crate::run::{self, SpecLists};
-use std::collections::BTreeMap;
+use crate::split::{Stated, axes_of_stride, communicators};
+use std::collections::{BTreeMap, BTreeSet};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::spec::format_size;
 use swapmeet_core::system::{self, EFFICIENCY, Expanded, System};
@@ -24,6 +25,20 @@ pub(crate) struct Place {
     pub ranks: u64,
     /// The system with its domains and the GPUs of each; `None` for a topology and a machine.
     pub system: Option<(&'static System, u64, u64)>,
+    /// The communicators, if several run at the same time.
+    pub split: Option<Split>,
+}
+
+/// Communicators that run a collective at the same time.
+#[derive(Debug, Clone)]
+pub(crate) struct Split {
+    /// The value of `over=`.
+    pub over: String,
+    pub count: u64,
+    /// The ranks of each communicator.
+    pub members: u64,
+    /// The domains of each communicator, and its GPUs in each of them.
+    shape: (u64, u64),
 }
 
 impl Place {
@@ -39,7 +54,7 @@ impl Place {
         let number = |text: &str| text.parse().unwrap_or(1);
         let known = system::systems().iter().find(|system| system.name == name);
         let system = known.map(|system| (system, number(domains), number(gpus)));
-        Ok(Self { name: spec.to_owned(), topology, machine, ranks, system })
+        Ok(Self { name: spec.to_owned(), topology, machine, ranks, system, split: None })
     }
 
     /// Returns the place of a topology and a machine.
@@ -52,12 +67,67 @@ impl Place {
             machine: machine.to_owned(),
             ranks: network.nodes(),
             system: None,
+            split: None,
+        })
+    }
+
+    /// Returns the place with communicators that run at the same time. `stated` are those of a log
+    /// and of flags; without flags, they can be consecutive ranks or have a stride.
+    pub(crate) fn divided(self, stated: &Stated<'_>) -> Result<Self, String> {
+        let stride = match stated.axes {
+            Some(_) => None,
+            None => axes_of_stride(stated.groups),
+        };
+        let stated = match &stride {
+            Some([mesh, axis]) => Stated { axes: Some(axis), mesh: Some(mesh), ..*stated },
+            None => *stated,
+        };
+        let Some((over, all)) = communicators(&stated, &self.topology)? else { return Ok(self) };
+        // The domains of a communicator decide from which algorithms the library chooses.
+        let gpus = self.system.map_or(u64::MAX, |(.., gpus)| gpus);
+        let shapes: BTreeSet<(u64, u64)> = all
+            .all()
+            .map(|ranks| {
+                let domains = ranks.iter().map(|rank| u64::from(*rank) / gpus);
+                let domains = domains.collect::<BTreeSet<u64>>().len() as u64;
+                (domains, ranks.len() as u64 / domains)
+            })
+            .collect();
+        let whole = |(domains, gpus): &(u64, u64)| domains * gpus == all.size();
+        let shape = match Vec::from_iter(shapes)[..] {
+            [shape] if whole(&shape) => shape,
+            _ => {
+                return Err(format!(
+                    "its communicators over `{over}` have different numbers of GPUs in a domain: expected the same number in each"
+                ));
+            }
+        };
+        let split = Split { over, count: all.count(), members: all.size(), shape };
+        Ok(Self { topology: all.network().spec(), split: Some(split), ..self })
+    }
+
+    /// Returns the number of ranks of a communicator.
+    pub(crate) fn members(&self) -> u64 {
+        self.split.as_ref().map_or(self.ranks, |split| split.members)
+    }
+
+    /// Returns the system with the domains of a communicator and its GPUs in each of them.
+    pub(crate) fn communicator(&self) -> Option<(&'static System, u64, u64)> {
+        let (system, domains, gpus) = self.system?;
+        let (domains, gpus) = self.split.as_ref().map_or((domains, gpus), |split| split.shape);
+        Some((system, domains, gpus))
+    }
+
+    /// Returns whether the library chooses an algorithm with this name for a collective.
+    pub(crate) fn has(&self, collective: &str, name: &str) -> bool {
+        self.communicator().is_some_and(|(system, domains, gpus)| {
+            system.library(collective, domains, gpus).iter().any(|of| of.name == name)
         })
     }
 
     /// Returns the bytes of a block for a size of nccl-tests.
     pub(crate) fn block_bytes(&self, collective: &str, bytes: u64) -> u64 {
-        if is_whole(collective) { bytes } else { bytes.div_ceil(self.ranks).max(1) }
+        if is_whole(collective) { bytes } else { bytes.div_ceil(self.members()).max(1) }
     }
 
     /// Returns the workload of a size of nccl-tests.
@@ -65,7 +135,9 @@ impl Place {
         let block = self.block_bytes(collective, bytes);
         let prefix =
             if collective == "alltoall" { String::new() } else { format!("{collective}/") };
-        format!("{prefix}uniform:{}", format_size(block))
+        let over =
+            self.split.as_ref().map_or(String::new(), |split| format!(",over={}", split.over));
+        format!("{prefix}uniform:{}{over}", format_size(block))
     }
 }
 
@@ -91,6 +163,10 @@ pub(crate) struct Prediction {
     /// The library's name of the algorithm, or the spec of ours if the user named one.
     pub algorithm: String,
     pub protocol: String,
+    /// The time of a communicator without the others, if several run at the same time.
+    pub alone_us: Option<f64>,
+    /// The times of all algorithms from which the library chooses, by the library's names.
+    pub of_library: BTreeMap<String, f64>,
     pub lower_bound_us: f64,
     /// The bytes that pass through a network port and through the link between a GPU and its
     /// domain, by the expected algorithm.
@@ -110,57 +186,67 @@ pub(crate) fn predict(
 ) -> Result<Option<BTreeMap<u64, Prediction>>, Failure> {
     let registry = run::registry(plugins)?;
     let every = run::algorithms_of(&registry, collective);
-    let library = library(place, collective, algorithm, &registry, &every)?;
-    let specs: Vec<String> = library.iter().map(|of| of.spec.clone()).collect();
-    let Some(of_library) = rows_of(place, collective, sizes, &library, plugins, &registry)? else {
+    let sweep = Sweep { place, collective, sizes, plugins, registry: &registry };
+    let library = sweep.library(algorithm, &every)?;
+    let own = |spec: &String| Candidate::of_spec(spec, place);
+    let every: Vec<Candidate> = every.iter().map(own).collect();
+    let (Some(of_library), Some(of_all)) = (sweep.rows(&library)?, sweep.rows(&every)?) else {
         return Ok(None);
     };
-    let Some(of_all) = rows(place, collective, sizes, &every, plugins, &registry)? else {
-        return Ok(None);
-    };
-    let Some(moved) = moved_bytes(place, collective, sizes, &specs, plugins, &registry)? else {
-        return Ok(None);
-    };
+    let Some(moved) = sweep.moved_bytes(&library)? else { return Ok(None) };
     // A schedule that the library has with another number of segments, or for more domains, is not a
     // better one.
-    let of_system = place.system.iter().flat_map(|(system, domains, gpus)| {
-        system.library(collective, *domains + 1, *gpus).into_iter().map(|of| of.spec)
+    let of_system = place.communicator().into_iter().flat_map(|(system, domains, gpus)| {
+        system.library(collective, domains + 1, gpus).into_iter().map(|of| of.spec)
     });
-    let known: Vec<String> = specs.iter().cloned().chain(of_system).collect();
+    let known: Vec<String> = library.iter().map(|of| of.spec.clone()).chain(of_system).collect();
+    let named = |row: &Record| library.iter().find(|of| is_same(&of.spec, &row.algorithm));
+    let largest = sizes.iter().copied().max().unwrap_or(1).max(1) as f64;
     let mut predictions = BTreeMap::new();
     for (index, bytes) in sizes.iter().enumerate() {
-        let of_size = |rows: &[Record]| -> Vec<Record> {
-            let own = rows.iter().skip(index).step_by(sizes.len());
-            own.filter(|row| row.status == Status::Ok && row.time_us.is_some()).cloned().collect()
-        };
-        let time = |row: &Record| row.time_us.unwrap_or(f64::INFINITY);
-        let fastest =
-            |rows: Vec<Record>| rows.into_iter().min_by(|a, b| time(a).total_cmp(&time(b)));
-        let Some(row) = fastest(of_size(&of_library)) else {
+        let own = of_size(&of_library, index, sizes);
+        let times = own.iter().filter_map(|row| Some((named(row)?.name.clone(), time(row))));
+        let times = times.collect();
+        let Some(row) = fastest(own) else {
             let reason = of_library.iter().find(|row| !row.reason.is_empty());
             let reason = reason.map_or("no algorithm ran", |row| &row.reason);
             return Err(Failure::Usage(format!("{collective} on {}: {reason}", place.name)));
         };
-        let of = library.iter().find(|of| is_same(&of.spec, &row.algorithm));
+        let of = named(row);
         let [outside, inside] = of.and_then(|of| moved.get(&of.spec)).copied().unwrap_or_default();
-        let largest = sizes.iter().copied().max().unwrap_or(1).max(1) as f64;
-        let is_new = |row: &Record| !known.iter().any(|spec| is_same(spec, &row.algorithm));
-        let new = of_size(&of_all).into_iter().filter(is_new).collect();
-        let better = fastest(new).filter(|other| time(other) < 0.99 * time(&row));
+        let mut new = of_size(&of_all, index, sizes);
+        new.retain(|row| !known.iter().any(|spec| is_same(spec, &row.algorithm)));
+        let better = fastest(new).filter(|other| time(other) < 0.99 * time(row));
         predictions.insert(
             *bytes,
             Prediction {
-                us: time(&row),
+                us: time(row),
                 algorithm: of.map_or(row.algorithm.clone(), |of| of.name.clone()),
                 protocol: row.protocol.clone(),
+                alone_us: row.alone_us,
+                of_library: times,
                 lower_bound_us: row.lower_bound_us.unwrap_or(0.0),
                 outside_bytes: outside * *bytes as f64 / largest,
                 inside_bytes: inside * *bytes as f64 / largest,
-                better: better.map(|row| (row.algorithm.clone(), time(&row))),
+                better: better.map(|row| (row.algorithm.clone(), time(row))),
             },
         );
     }
     Ok(Some(predictions))
+}
+
+fn time(row: &Record) -> f64 {
+    row.time_us.unwrap_or(f64::INFINITY)
+}
+
+fn fastest(rows: Vec<&Record>) -> Option<&Record> {
+    rows.into_iter().min_by(|a, b| time(a).total_cmp(&time(b)))
+}
+
+/// Returns the successful rows of a size. `rows` has, for each algorithm, those of all sizes.
+fn of_size<'a>(rows: &'a [Record], index: usize, sizes: &[u64]) -> Vec<&'a Record> {
+    let own = rows.iter().skip(index).step_by(sizes.len());
+    own.filter(|row| row.status == Status::Ok && row.time_us.is_some()).collect()
 }
 
 /// Returns the rows of the algorithms from which the library chooses on a system, each with the
@@ -172,29 +258,8 @@ pub(crate) fn library_rows(
     plugins: &PluginArgs,
 ) -> Result<Option<Vec<Record>>, Failure> {
     let registry = run::registry(plugins)?;
-    let library = library(place, collective, None, &registry, &[])?;
-    rows_of(place, collective, sizes, &library, plugins, &registry)
-}
-
-/// Returns the rows of candidates: for each of them, those of all sizes.
-fn rows_of(
-    place: &Place,
-    collective: &str,
-    sizes: &[u64],
-    candidates: &[Candidate],
-    plugins: &PluginArgs,
-    registry: &Registry,
-) -> Result<Option<Vec<Record>>, Failure> {
-    let mut all = Vec::new();
-    for of in candidates {
-        let place = Place { machine: of.machine.clone(), ..place.clone() };
-        let specs = std::slice::from_ref(&of.spec);
-        let Some(rows) = rows(&place, collective, sizes, specs, plugins, registry)? else {
-            return Ok(None);
-        };
-        all.extend(rows);
-    }
-    Ok(Some(all))
+    let sweep = Sweep { place, collective, sizes, plugins, registry: &registry };
+    sweep.rows(&sweep.library(None, &[])?)
 }
 
 /// Returns whether a row's algorithm is that of a spec, whose parameters may be defaults.
@@ -211,129 +276,135 @@ struct Candidate {
     machine: String,
 }
 
-/// Returns the algorithms from which the library chooses.
-fn library(
-    place: &Place,
-    collective: &str,
-    algorithm: Option<&str>,
-    registry: &Registry,
-    every: &[String],
-) -> Result<Vec<Candidate>, Failure> {
-    let own = |spec: &str| Candidate {
-        name: spec.to_owned(),
-        spec: spec.to_owned(),
-        machine: place.machine.clone(),
-    };
-    let Some((system, domains, gpus)) = place.system else {
-        return Ok(match algorithm {
-            Some(spec) => vec![own(spec)],
-            None => every.iter().map(|spec| own(spec)).collect(),
-        });
-    };
-    let machine = Machine::parse(&place.machine).map_err(Failure::usage)?;
-    let known = |spec: &str| {
-        let name = spec.split(':').next().unwrap_or_default();
-        registry.algorithms().any(|algorithm| algorithm.name == name)
-    };
-    let all = system.library(collective, domains, gpus);
-    let mut all: Vec<Candidate> = all
-        .into_iter()
-        .filter(|algorithm| known(&algorithm.spec))
-        .map(|algorithm| Candidate {
-            name: algorithm.name.to_owned(),
-            machine: algorithm.machine(&machine).to_string(),
-            spec: algorithm.spec,
-        })
-        .collect();
-    // An algorithm is named as the library does, or by a spec.
-    if let Some(name) = algorithm {
-        all.retain(|candidate| candidate.name == name);
-        return Ok(if all.is_empty() { vec![own(name)] } else { all });
+impl Candidate {
+    /// Returns an algorithm of this project, which has no name in the library.
+    fn of_spec(spec: &str, place: &Place) -> Self {
+        Self { name: spec.to_owned(), spec: spec.to_owned(), machine: place.machine.clone() }
     }
-    if all.is_empty() {
-        return Err(Failure::Usage(format!(
-            "it is not known how NCCL and RCCL run a {collective}: expected allreduce, allgather, reduce-scatter or alltoall, or name an algorithm with --algorithm"
-        )));
-    }
-    Ok(all)
 }
 
-/// Returns the rows of algorithms: for each algorithm, those of all sizes.
-fn rows(
-    place: &Place,
-    collective: &str,
-    sizes: &[u64],
-    algorithms: &[String],
-    plugins: &PluginArgs,
-    registry: &Registry,
-) -> Result<Option<Vec<Record>>, Failure> {
-    let mut all = Vec::new();
-    for algorithm in algorithms {
+/// The runs of a collective for several sizes.
+struct Sweep<'a> {
+    place: &'a Place,
+    collective: &'a str,
+    sizes: &'a [u64],
+    plugins: &'a PluginArgs,
+    registry: &'a Registry,
+}
+
+impl Sweep<'_> {
+    /// Returns the algorithms from which the library chooses. `algorithm` replaces its choice, and
+    /// `every` are all algorithms of the collective.
+    fn library(
+        &self,
+        algorithm: Option<&str>,
+        every: &[String],
+    ) -> Result<Vec<Candidate>, Failure> {
+        let own = |spec: &str| Candidate::of_spec(spec, self.place);
+        let Some((system, domains, gpus)) = self.place.communicator() else {
+            return Ok(match algorithm {
+                Some(spec) => vec![own(spec)],
+                None => every.iter().map(|spec| own(spec)).collect(),
+            });
+        };
+        let machine = Machine::parse(&self.place.machine).map_err(Failure::usage)?;
+        let known = |spec: &str| {
+            let name = spec.split(':').next().unwrap_or_default();
+            self.registry.algorithms().any(|algorithm| algorithm.name == name)
+        };
+        let all = system.library(self.collective, domains, gpus);
+        let mut all: Vec<Candidate> = all
+            .into_iter()
+            .filter(|algorithm| known(&algorithm.spec))
+            .map(|algorithm| Candidate {
+                name: algorithm.name.to_owned(),
+                machine: algorithm.machine(&machine).to_string(),
+                spec: algorithm.spec,
+            })
+            .collect();
+        // An algorithm is named as the library does, or by a spec.
+        if let Some(name) = algorithm {
+            all.retain(|candidate| candidate.name == name);
+            return Ok(if all.is_empty() { vec![own(name)] } else { all });
+        }
+        if all.is_empty() {
+            return Err(Failure::Usage(format!(
+                "it is not known how NCCL and RCCL run a {}: expected allreduce, allgather, reduce-scatter or alltoall, or name an algorithm with --algorithm",
+                self.collective
+            )));
+        }
+        Ok(all)
+    }
+
+    /// Returns the rows of candidates: for each of them, those of all sizes.
+    fn rows(&self, candidates: &[Candidate]) -> Result<Option<Vec<Record>>, Failure> {
         // Different sizes can have the same block size, and equal workloads would be refused.
         let mut workloads: Vec<String> = Vec::new();
-        let of_size: Vec<usize> = sizes
+        let of_size: Vec<usize> = self
+            .sizes
             .iter()
             .map(|bytes| {
-                let workload = place.workload(collective, *bytes);
+                let workload = self.place.workload(self.collective, *bytes);
                 workloads.iter().position(|known| *known == workload).unwrap_or_else(|| {
                     workloads.push(workload);
                     workloads.len() - 1
                 })
             })
             .collect();
-        let lists = SpecLists {
-            topologies: std::slice::from_ref(&place.topology),
-            algorithms: std::slice::from_ref(algorithm),
-            workloads: &workloads,
-            machines: std::slice::from_ref(&place.machine),
-            systems: &[],
-        };
-        let cases = run::cases_with(lists, 42, None, || Ok(registry))?;
-        let Some(rows) = run::collect(&cases, None, plugins)? else { return Ok(None) };
-        all.extend(of_size.into_iter().map(|workload| rows[workload].clone()));
-    }
-    Ok(Some(all))
-}
-
-/// Returns, for each algorithm, the bytes through a network port and through the link of a GPU for
-/// the largest size. On a machine on which bytes take 1 us and nothing else takes time, the time is
-/// the bytes on the busiest link. Links of one kind are the busiest if those of the other kind are
-/// far faster.
-fn moved_bytes(
-    place: &Place,
-    collective: &str,
-    sizes: &[u64],
-    algorithms: &[String],
-    plugins: &PluginArgs,
-    registry: &Registry,
-) -> Result<Option<BTreeMap<String, [f64; 2]>>, Failure> {
-    const MACHINE: &str = "free:model=pipelined,byte_us=1";
-    const FAST: f64 = 1e5;
-    let mut moved = BTreeMap::new();
-    let Some(largest) = sizes.iter().copied().max().filter(|_| place.system.is_some()) else {
-        return Ok(Some(moved));
-    };
-    for (kind, inside) in [FAST, 1.0 / FAST].into_iter().enumerate() {
-        let arguments = place.topology.split(',').map(|argument| match argument.split_once('=') {
-            Some(("inside", _)) => format!("inside={inside}"),
-            _ => argument.to_owned(),
-        });
-        let probe = Place {
-            topology: arguments.collect::<Vec<_>>().join(","),
-            machine: MACHINE.to_owned(),
-            ..place.clone()
-        };
-        let Some(rows) = rows(&probe, collective, &[largest], algorithms, plugins, registry)?
-        else {
-            return Ok(None);
-        };
-        for (spec, row) in algorithms.iter().zip(rows) {
-            // Bytes outside are those of a port; inside, a byte takes 1/`inside` us.
-            let bytes = row.time_us.unwrap_or(0.0) * if kind == 0 { 1.0 } else { inside };
-            moved.entry(spec.clone()).or_insert([0.0; 2])[kind] = bytes;
+        let mut all = Vec::new();
+        for Candidate { spec, machine, .. } in candidates {
+            let lists = SpecLists {
+                topologies: std::slice::from_ref(&self.place.topology),
+                algorithms: std::slice::from_ref(spec),
+                workloads: &workloads,
+                machines: std::slice::from_ref(machine),
+                systems: &[],
+            };
+            let cases = run::cases_with(lists, 42, None, || Ok(self.registry))?;
+            let Some(rows) = run::collect(&cases, None, self.plugins)? else { return Ok(None) };
+            all.extend(of_size.iter().map(|workload| rows[*workload].clone()));
         }
+        Ok(Some(all))
     }
-    Ok(Some(moved))
+
+    /// Returns, for each algorithm, the bytes through a network port and through the link of a GPU
+    /// for the largest size. On a machine on which bytes take 1 us and nothing else takes time, the
+    /// time is the bytes on the busiest link. Links of one kind are the busiest if those of the
+    /// other kind are far faster.
+    fn moved_bytes(
+        &self,
+        candidates: &[Candidate],
+    ) -> Result<Option<BTreeMap<String, [f64; 2]>>, Failure> {
+        const MACHINE: &str = "free:model=pipelined,byte_us=1";
+        const FAST: f64 = 1e5;
+        let mut moved = BTreeMap::new();
+        let largest = self.sizes.iter().copied().max();
+        let Some(largest) = largest.filter(|_| self.place.system.is_some()) else {
+            return Ok(Some(moved));
+        };
+        for (kind, inside) in [FAST, 1.0 / FAST].into_iter().enumerate() {
+            let arguments =
+                self.place.topology.split(',').map(|argument| match argument.split_once('=') {
+                    Some(("inside", _)) => format!("inside={inside}"),
+                    _ => argument.to_owned(),
+                });
+            let place = Place {
+                topology: arguments.collect::<Vec<_>>().join(","),
+                machine: MACHINE.to_owned(),
+                ..self.place.clone()
+            };
+            let probe = Sweep { place: &place, sizes: &[largest], ..*self };
+            let own = |of: &Candidate| Candidate::of_spec(&of.spec, &place);
+            let candidates: Vec<Candidate> = candidates.iter().map(own).collect();
+            let Some(rows) = probe.rows(&candidates)? else { return Ok(None) };
+            for (Candidate { spec, .. }, row) in candidates.into_iter().zip(rows) {
+                // Bytes outside are those of a port; inside, a byte takes 1/`inside` us.
+                let bytes = row.time_us.unwrap_or(0.0) * if kind == 0 { 1.0 } else { inside };
+                moved.entry(spec).or_insert([0.0; 2])[kind] = bytes;
+            }
+        }
+        Ok(Some(moved))
+    }
 }
 
 /// What limits a collective.
@@ -349,7 +420,7 @@ pub(crate) enum Limit {
 impl Limit {
     /// Returns the limit of a prediction.
     pub(crate) fn of(place: &Place, prediction: &Prediction) -> Self {
-        let Some((system, domains, _)) = place.system else { return Self::Links };
+        let Some((system, domains, _)) = place.communicator() else { return Self::Links };
         let floor = floor_us(place);
         if prediction.us <= floor * 1.001 {
             return Self::Floor;
@@ -377,14 +448,16 @@ impl Limit {
 
     /// Describes the use of the limiting resource during `us`, in its own units.
     pub(crate) fn usage(self, place: &Place, prediction: &Prediction, us: f64) -> String {
-        let Some((system, ..)) = place.system else { return String::new() };
+        let Some((system, _, gpus)) = place.system else { return String::new() };
         match self {
             Self::Nic => {
-                // A host can have more ports than GPUs.
+                // The ports of the GPUs that take part in a host, which can have more ports than
+                // GPUs.
                 let of_port = prediction.outside_bytes / us / 1e3;
-                let of_host = system.ports_per_host as f64;
-                let each = of_host / system.gpus_per_host as f64;
-                let physical = of_host * system.physical_ports as f64;
+                let gpus = gpus.min(system.gpus_per_host);
+                let ports = (gpus * system.ports_per_host).div_ceil(system.gpus_per_host);
+                let each = ports as f64 / gpus as f64;
+                let physical = ports as f64 * system.physical_ports as f64;
                 format!(
                     "NIC {:.1} of {} GB/s = {:.2} of {physical} ports",
                     of_port * each,

@@ -3,16 +3,17 @@
 //! there are several domains, the factor of the fabric.
 
 use crate::args::FitArgs;
+use crate::explain::prediction::Place;
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SUCCESS};
 use crate::output;
 use crate::run::{self, SpecLists};
 use crate::say::say;
+use crate::split::Stated;
 use std::collections::{BTreeMap, BTreeSet};
 use swapmeet_bridges::fit::linear::error_factor;
 use swapmeet_bridges::import::{MeasurementFile, read};
 use swapmeet_core::cost::machine::Machine;
-use swapmeet_core::network::topology;
-use swapmeet_core::system::{Expanded, expand};
+use swapmeet_core::spec::format_size;
 use swapmeet_workloads::file::{read_bounded, read_regular};
 
 /// Sizes up to this number of bytes determine the least time of a collective.
@@ -42,11 +43,11 @@ type Sample = (String, u64, f64);
 /// Writes the spec of the fitted system, and prints how well it fits.
 pub(super) fn fit(args: &FitArgs, spec: &str) -> Result<ExitStatus, Failure> {
     let wrong = |why: String| Failure::Usage(format!("--system {spec}: {why}"));
-    let Expanded { topology, machine } = expand(spec).map_err(|e| Failure::Usage(e.to_string()))?;
-    let network = topology::parse(&topology).map_err(|e| wrong(e.to_string()))?;
-    let machine = Machine::parse(&machine).map_err(|e| wrong(e.to_string()))?;
-    let (ranks, gpus) = (network.nodes(), network.radices()[1]);
-    let (samples, small) = samples(args, ranks)?;
+    let (place, samples, small) = samples(args, Place::of_system(spec)?)?;
+    let machine = Machine::parse(&place.machine).map_err(|e| wrong(e.to_string()))?;
+    let Some((_, domains, gpus)) = place.communicator() else {
+        return Err(wrong("it is no system".to_owned()));
+    };
     if samples.is_empty() {
         return Err(wrong("the files have no time of a collective of NCCL".to_owned()));
     }
@@ -60,7 +61,7 @@ pub(super) fn fit(args: &FitArgs, spec: &str) -> Result<ExitStatus, Failure> {
     };
     // Run all factors at once, because they share schedules.
     let own = machine.number("fabric_factor").unwrap_or(1.0);
-    let factors = if gpus < ranks { FACTORS.to_vec() } else { vec![own] };
+    let factors = if domains > 1 { FACTORS.to_vec() } else { vec![own] };
     let machines: Vec<String> = factors
         .iter()
         .map(|factor| {
@@ -78,12 +79,14 @@ pub(super) fn fit(args: &FitArgs, spec: &str) -> Result<ExitStatus, Failure> {
             .filter(|(name, ..)| name == collective)
             .map(|(_, block, _)| *block)
             .collect();
+        let over =
+            place.split.as_ref().map_or(String::new(), |split| format!(",over={}", split.over));
         let workloads: Vec<String> =
-            blocks.iter().map(|block| format!("{collective}/uniform:{block}")).collect();
+            blocks.iter().map(|block| format!("{collective}/uniform:{block}{over}")).collect();
         let names: Vec<String> =
             algorithms(collective, gpus).iter().map(|name| (*name).to_owned()).collect();
         let lists = SpecLists {
-            topologies: std::slice::from_ref(&topology),
+            topologies: std::slice::from_ref(&place.topology),
             algorithms: &names,
             workloads: &workloads,
             machines: &machines,
@@ -112,7 +115,7 @@ pub(super) fn fit(args: &FitArgs, spec: &str) -> Result<ExitStatus, Failure> {
         .zip(factors.iter().copied().zip(machines.iter().map(error)))
         .min_by(|a, b| a.1.1.total_cmp(&b.1.1))
         .unwrap_or_else(|| unreachable!("at least one factor is tried"));
-    let fitted = match gpus < ranks {
+    let fitted = match domains > 1 {
         true => format!(",fabric_factor={factor}"),
         false => String::new(),
     };
@@ -127,9 +130,9 @@ pub(super) fn fit(args: &FitArgs, spec: &str) -> Result<ExitStatus, Failure> {
 }
 
 /// Returns the measured times of the collectives that can be predicted, and the times of small
-/// sizes.
-fn samples(args: &FitArgs, ranks: u64) -> Result<(Vec<Sample>, Vec<f64>), Failure> {
-    let (mut samples, mut small) = (Vec::new(), Vec::new());
+/// sizes. The place has the communicators of the logs.
+fn samples(args: &FitArgs, place: Place) -> Result<(Place, Vec<Sample>, Vec<f64>), Failure> {
+    let mut all = Vec::new();
     for file in &args.files {
         let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
         let text = read_bounded(file, super::LONGEST, "measurements").map_err(wrong)?;
@@ -139,26 +142,41 @@ fn samples(args: &FitArgs, ranks: u64) -> Result<(Vec<Sample>, Vec<f64>), Failur
             collective: args.collective.as_deref(),
             read_companion: &|path| read_regular(path, super::LONGEST, "metadata"),
         };
-        for measurement in read(&source, None).map_err(|why| wrong(why.to_string()))? {
-            if let Some(stated) = measurement.ranks.filter(|stated| *stated != ranks) {
-                let line = measurement.line;
-                return Err(wrong(format!(
-                    "line {line}: it has {stated} ranks, but the system has {ranks} GPUs"
-                )));
-            }
-            if algorithms(&measurement.collective, 1).is_empty() || measurement.time_us <= 0.0 {
-                continue;
-            }
-            if measurement.size <= SMALL {
-                small.push(measurement.time_us);
-            }
-            // The smallest sizes of a log can be less than a byte for each rank.
-            if let Ok(block) = measurement.block_bytes(ranks)
-                && block > 0
-            {
-                samples.push((measurement.collective, block, measurement.time_us));
-            }
+        let read = read(&source, None).map_err(|why| wrong(why.to_string()))?;
+        all.extend(read.into_iter().map(|measurement| (file, measurement)));
+    }
+    let groups = all.first().map(|(_, first)| first.communicators.clone()).unwrap_or_default();
+    let ranks = place.ranks;
+    let stated = Stated { groups: &groups, ranks: Some(ranks), line: 0, axes: None, mesh: None };
+    let place = place.divided(&stated).map_err(Failure::Usage)?;
+    let (mut samples, mut small) = (Vec::new(), Vec::new());
+    for (file, measurement) in all {
+        let line = measurement.line;
+        let wrong = |why: String| Failure::Usage(format!("{}: line {line}: {why}", file.display()));
+        if let Some(stated) = measurement.ranks.filter(|stated| *stated != ranks) {
+            return Err(wrong(format!("it has {stated} ranks, but the system has {ranks} GPUs")));
+        }
+        if measurement.communicators != groups {
+            let why = "it has other communicators than the first time: expected times of the same communicators";
+            return Err(wrong(why.to_owned()));
+        }
+        if algorithms(&measurement.collective, 1).is_empty() || measurement.size == 0 {
+            continue;
+        }
+        if measurement.time_us <= 0.0 {
+            let size = format_size(measurement.size);
+            say!("{}: line {line}: {size} is left out: its time is 0", file.display());
+            continue;
+        }
+        if measurement.size <= SMALL {
+            small.push(measurement.time_us);
+        }
+        // The smallest sizes of a log can be less than a byte for each rank.
+        if let Ok(block) = measurement.block_bytes(place.members())
+            && block > 0
+        {
+            samples.push((measurement.collective, block, measurement.time_us));
         }
     }
-    Ok((samples, small))
+    Ok((place, samples, small))
 }
