@@ -335,15 +335,16 @@ fn explained(
         ));
     }
     if let Some(tuning) = &log.tuning {
-        remarks.extend(second_opinion::remarks(tuning, collective, &lines));
+        remarks.extend(second_opinion::remarks(tuning, collective, place, &lines));
     }
     if let Some(line) = lines.last() {
         let Prediction { lower_bound_us, better, us, alone_us, .. } = &line.prediction;
         if let (Some(split), Some(alone_us)) = (&place.split, alone_us) {
+            let factor = us / alone_us;
+            let why = if factor < 1.01 { "do not disturb each other" } else { "share links" };
             remarks.push(format!(
-                "time/alone at {}: {:.2}; the {} communicators share links, and one of them alone should take {}",
+                "time/alone at {}: {factor:.2}; the {} communicators {why}, and one of them alone should take {}",
                 format_size(line.bytes),
-                us / alone_us,
                 split.count,
                 duration(*alone_us)
             ));

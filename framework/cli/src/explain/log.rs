@@ -128,8 +128,15 @@ impl Log {
     }
 
     /// Reads a line of nccl-tests such as
-    /// `#  Rank  0 Group  0 Pid  81 on  node1 device  0 [0x1b] NVIDIA H100 80GB HBM3`.
+    /// `#  Rank  0 Group  0 Pid  81 on  node1 device  0 [0x1b] NVIDIA H100 80GB HBM3`, and the number
+    /// of ranks from a line of NCCL such as `comm 0x5639 rank 0 nRanks 24 nNodes 3 ..`. With several
+    /// communicators, the latter is that of one of them.
     fn read_rank(&mut self, line: &str) {
+        if line.contains("NCCL INFO") && self.ranks.is_none() {
+            let mut words = line.split_whitespace();
+            let is_count = |word: &str| word.eq_ignore_ascii_case("nranks");
+            self.ranks = words.find(|word| is_count(word)).and_then(|_| words.next()?.parse().ok());
+        }
         let words: Vec<&str> = line.trim_start_matches('#').split_whitespace().collect();
         if words.first() != Some(&"Rank") {
             return;
@@ -224,6 +231,16 @@ mod tests {
             let times = &log.times(2)["allreduce"];
             assert_eq!(times[&1_048_576], Times { us: 41.0, in_place_us: Some(83.0) });
         }
+    }
+
+    /// An excerpt without the list of ranks has their number in a line of NCCL (NVIDIA/nccl#1453).
+    #[test]
+    fn nccl_prints_the_number_of_ranks() {
+        let rows = LOG.replace("25.57", "0.00").replace("40.33", "0.00");
+        let rows: String = rows.lines().skip(4).map(|line| format!("{line}\n")).collect();
+        let line = "h:1:2 [0] NCCL INFO comm 0x5639 rank 0 nRanks 24 nNodes 3 localRanks 8\n";
+        let log = Log::parse(&format!("{line}{rows}"), Path::new("x"), Some("allreduce")).unwrap();
+        assert_eq!(log.ranks, Some(24));
     }
 
     #[test]

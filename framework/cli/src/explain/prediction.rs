@@ -39,6 +39,9 @@ pub(crate) struct Split {
     pub members: u64,
     /// The domains of each communicator, and its GPUs in each of them.
     shape: (u64, u64),
+    /// The topology of one communicator, with the network ports of its GPUs; `None` without a
+    /// system.
+    alone: Option<String>,
 }
 
 impl Place {
@@ -102,13 +105,31 @@ impl Place {
                 ));
             }
         };
-        let split = Split { over, count: all.count(), members: all.size(), shape };
+        let alone = self.system.map(|(system, ..)| system.topology(shape.0, shape.1));
+        let split = Split { over, count: all.count(), members: all.size(), shape, alone };
         Ok(Self { topology: all.network().spec(), split: Some(split), ..self })
     }
 
     /// Returns the number of ranks of a communicator.
     pub(crate) fn members(&self) -> u64 {
         self.split.as_ref().map_or(self.ranks, |split| split.members)
+    }
+
+    /// Returns the place of one communicator without the others. `None` if there is only one, or
+    /// without a system.
+    fn alone(&self) -> Option<Self> {
+        let topology = self.split.as_ref()?.alone.clone()?;
+        let system = self.communicator();
+        Some(Self { topology, system, ranks: self.members(), split: None, ..self.clone() })
+    }
+
+    /// Returns whether no two communicators share a network port or a link of a GPU: each has whole
+    /// domains or is in a single one, or each GPU has a port.
+    fn shares_no_link(&self) -> bool {
+        self.system.zip(self.split.as_ref()).is_some_and(|((system, _, gpus), split)| {
+            let (domains, own) = split.shape;
+            domains == 1 || own == gpus || system.ports_per_host >= system.gpus_per_host
+        })
     }
 
     /// Returns the system with the domains of a communicator and its GPUs in each of them.
@@ -190,9 +211,8 @@ pub(crate) fn predict(
     let library = sweep.library(algorithm, &every)?;
     let own = |spec: &String| Candidate::of_spec(spec, place);
     let every: Vec<Candidate> = every.iter().map(own).collect();
-    let (Some(of_library), Some(of_all)) = (sweep.rows(&library)?, sweep.rows(&every)?) else {
-        return Ok(None);
-    };
+    let Some(of_library) = sweep.library_rows(&library)? else { return Ok(None) };
+    let Some(of_all) = sweep.rows(&every)? else { return Ok(None) };
     let Some(moved) = sweep.moved_bytes(&library)? else { return Ok(None) };
     // A schedule that the library has with another number of segments, or for more domains, is not a
     // better one.
@@ -336,6 +356,25 @@ impl Sweep<'_> {
         Ok(all)
     }
 
+    /// Returns the rows of candidates with the times of a communicator without the others. The
+    /// switches of domains are not in the network of a communicator; if communicators share no
+    /// links, those algorithms take the time that they take alone.
+    fn library_rows(&self, candidates: &[Candidate]) -> Result<Option<Vec<Record>>, Failure> {
+        let Some(mut rows) = self.rows(candidates)? else { return Ok(None) };
+        let Some(place) = self.place.alone() else { return Ok(Some(rows)) };
+        let Some(alone) = (Sweep { place: &place, ..*self }).rows(candidates)? else {
+            return Ok(None);
+        };
+        for (row, alone) in rows.iter_mut().zip(alone) {
+            let alone_us = alone.time_us;
+            if row.status == Status::Unsupported && self.place.shares_no_link() {
+                *row = alone;
+            }
+            row.alone_us = alone_us;
+        }
+        Ok(Some(rows))
+    }
+
     /// Returns the rows of candidates: for each of them, those of all sizes.
     fn rows(&self, candidates: &[Candidate]) -> Result<Option<Vec<Record>>, Failure> {
         // Different sizes can have the same block size, and equal workloads would be refused.
@@ -383,20 +422,26 @@ impl Sweep<'_> {
             return Ok(Some(moved));
         };
         for (kind, inside) in [FAST, 1.0 / FAST].into_iter().enumerate() {
-            let arguments =
-                self.place.topology.split(',').map(|argument| match argument.split_once('=') {
-                    Some(("inside", _)) => format!("inside={inside}"),
-                    _ => argument.to_owned(),
-                });
-            let place = Place {
-                topology: arguments.collect::<Vec<_>>().join(","),
+            let with_inside = |topology: &str| {
+                let arguments =
+                    topology.split(',').map(|argument| match argument.split_once('=') {
+                        Some(("inside", _)) => format!("inside={inside}"),
+                        _ => argument.to_owned(),
+                    });
+                arguments.collect::<Vec<_>>().join(",")
+            };
+            let mut place = Place {
+                topology: with_inside(&self.place.topology),
                 machine: MACHINE.to_owned(),
                 ..self.place.clone()
             };
+            if let Some(alone) = place.split.as_mut().and_then(|split| split.alone.as_mut()) {
+                *alone = with_inside(alone);
+            }
             let probe = Sweep { place: &place, sizes: &[largest], ..*self };
             let own = |of: &Candidate| Candidate::of_spec(&of.spec, &place);
             let candidates: Vec<Candidate> = candidates.iter().map(own).collect();
-            let Some(rows) = probe.rows(&candidates)? else { return Ok(None) };
+            let Some(rows) = probe.library_rows(&candidates)? else { return Ok(None) };
             for (Candidate { spec, .. }, row) in candidates.into_iter().zip(rows) {
                 // Bytes outside are those of a port; inside, a byte takes 1/`inside` us.
                 let bytes = row.time_us.unwrap_or(0.0) * if kind == 0 { 1.0 } else { inside };

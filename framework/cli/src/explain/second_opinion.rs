@@ -42,7 +42,12 @@ pub(super) fn cell(opinion: Option<&Opinion>) -> String {
 }
 
 /// Returns the remarks on the differences between NCCL's expectation, ours and the measured times.
-pub(super) fn remarks(tuning: &Tuning, collective: &str, lines: &[Line]) -> Vec<String> {
+pub(super) fn remarks(
+    tuning: &Tuning,
+    collective: &str,
+    place: &Place,
+    lines: &[Line],
+) -> Vec<String> {
     let version =
         tuning.version.map_or(String::new(), |[major, minor]| format!(" {major}.{minor}"));
     if lines.iter().all(|line| line.nccl.is_none()) {
@@ -95,16 +100,27 @@ pub(super) fn remarks(tuning: &Tuning, collective: &str, lines: &[Line]) -> Vec<
         ))
     }));
     // NCCL's model has no least time, so that small sizes always differ.
-    let differ = lines.iter().filter(|line| line.bytes >= LARGE).filter_map(|line| {
-        let factor = timed(line)? / line.prediction.us;
-        let factor = factor.max(1.0 / factor);
-        (factor > EXPECTED[1]).then(|| format!("{} ({factor:.1})", format_size(line.bytes)))
-    });
-    let differ: Vec<String> = differ.collect();
-    if !differ.is_empty() {
+    let large = lines.iter().filter(|line| line.bytes >= LARGE);
+    let factors: Vec<(u64, f64)> =
+        large.filter_map(|line| Some((line.bytes, timed(line)? / line.prediction.us))).collect();
+    let list = |distance: fn(f64) -> f64| {
+        let far = factors.iter().filter_map(|(bytes, factor)| {
+            let far = distance(*factor);
+            (far > EXPECTED[1]).then(|| format!("{} ({far:.1} times)", format_size(*bytes)))
+        });
+        far.collect::<Vec<_>>().join(", ")
+    };
+    let (longer, shorter) = (list(|factor| factor), list(|factor| 1.0 / factor));
+    if !longer.is_empty() {
         remarks.push(format!(
-            "NCCL's expectation and ours differ by these factors: {}",
-            differ.join(", ")
+            "NCCL expects longer times than we do: {longer}: it found less bandwidth than {} has, or prefers a slower algorithm",
+            place.name
+        ));
+    }
+    if !shorter.is_empty() {
+        remarks.push(format!(
+            "NCCL expects shorter times than we do: {shorter}: it found more bandwidth than {} has, or its model is wrong here",
+            place.name
         ));
     }
     let wrong = lines.iter().filter_map(|line| {
