@@ -226,3 +226,214 @@ fn expectations_without_a_time_are_refused() {
     assert!(refused("h100-ib:1x1", "1MiB").contains("a collective needs at least two"));
     assert!(refused("h100-ib:1x8", "0").contains("expected a size or a range of at least 1 byte"));
 }
+
+/// A host with four of its eight GPUs uses four of its eight ports. Half of the 1 GiB of each GPU
+/// leaves the host: 512 MiB in 22.5 ms are 23.9 GB/s.
+#[test]
+fn the_ports_are_those_of_the_gpus_in_use() {
+    let log = log("alltoall", (8, 2), "NVIDIA H100 80GB HBM3", &[(1 << 30, 22_500.0)]);
+    let (_, document) = document(&log, &["--system", "h100-ib:2x4"]);
+    let usage = document["sizes"][0]["usage"].as_str().unwrap();
+    assert_eq!(usage, "NIC 23.9 of 50 GB/s = 1.91 of 4 ports");
+}
+
+#[test]
+fn a_size_without_a_time_is_named_in_the_output() {
+    let times = [(1 << 20, 0.0), (1 << 30, 11_500.0)];
+    let log = log("alltoall", (16, 2), "NVIDIA H100 80GB HBM3", &times);
+    let (_, document) = document(&log, &["--system", "p5:2x8"]);
+    let expected = "line 21: 1MiB is left out: its time is 0.00 us, expected more than 0";
+    assert_eq!(document["remarks"][0], expected);
+    assert_eq!(document["sizes"].as_array().unwrap().len(), 1);
+}
+
+/// Returns a log whose ranks have groups, as with `NCCL_TESTS_SPLIT`.
+fn in_groups(log: &str, group: impl Fn(u64) -> u64) -> String {
+    let line = |line: &str| match line.strip_prefix("#  Rank ") {
+        Some(rest) => {
+            let rank = rest.split_whitespace().next().unwrap().parse().unwrap();
+            line.replace("Group  0", &format!("Group {:2}", group(rank)))
+        }
+        None => line.to_owned(),
+    };
+    log.lines().map(|text| line(text) + "\n").collect()
+}
+
+/// `MOD 8` gives eight communicators of two ranks. A ring of two ranks sends 2(n - 1)/n S = S
+/// through the port of each GPU: 1 GiB at 98 % of 50 GB/s takes 21.9 ms. Each GPU of an H100 host
+/// has its own port, so `time/alone` is 1; on p4de, two GPUs share a port of 12.5 GB/s, so it is 2.
+#[test]
+fn communicators_of_one_gpu_of_each_host_share_ports_only_if_ports_are_scarce() {
+    for (system, gpu, us, factor) in [
+        ("h100-ib:2x8", "NVIDIA H100 80GB HBM3", 21_913.0, 1.0),
+        ("p4de:2x8", "NVIDIA A100-SXM4-80GB", 175_304.0, 2.0),
+    ] {
+        let log = log("all_reduce", (16, 2), gpu, &[(1 << 30, us)]);
+        let (status, document) = document(&in_groups(&log, |rank| rank % 8), &["--system", system]);
+        assert_verdict(&document, "as expected", "NIC", 1.0);
+        let number = |key: &str| document[key].as_u64().unwrap();
+        let [communicators, members] = ["communicators", "members"].map(number);
+        assert_eq!((status, communicators, members, number("ranks")), (0, 8, 2, 16));
+        let size = &document["sizes"][0];
+        let times = ["expected_us", "alone_us"].map(|key| size[key].as_f64().unwrap());
+        assert!((times[0] / times[1] - factor).abs() < 0.02, "{system}: {times:?}");
+        let remark = format!("time/alone at 1GiB: {factor:.2}; the 8 communicators ");
+        let remarks = document["remarks"].as_array().unwrap();
+        assert!(
+            remarks.iter().any(|text| text.as_str().unwrap().starts_with(&remark)),
+            "{remarks:?}"
+        );
+    }
+}
+
+/// `DIV 8` gives a communicator for each host, which takes as long as a host alone, and uses the
+/// reduction in its switch.
+#[test]
+fn communicators_in_a_host_are_expected_as_a_host_alone() {
+    let times = [(1 << 20, 60.0), (1 << 30, 4_600.0)];
+    let log_of = |shape| log("all_reduce", shape, "NVIDIA H100 80GB HBM3", &times);
+    let divided = in_groups(&log_of((16, 2)), |rank| rank / 8);
+    let (_, of_two) = document(&divided, &["--system", "h100-ib:2x8,floor_us=35"]);
+    let (_, of_one) = document(&log_of((8, 1)), &["--system", "h100-ib:1x8"]);
+    for index in 0..2 {
+        let size = |document: &Value| {
+            let size = &document["sizes"][index];
+            (size["algorithm"].clone(), size["expected_us"].clone(), size["usage"].clone())
+        };
+        assert_eq!(size(&of_two), size(&of_one));
+    }
+    assert_eq!(of_two["sizes"][1]["algorithm"], "nvls");
+    assert_eq!(of_two["over"], "size:8");
+}
+
+/// IMB's `-multi` and groups without consecutive ranks or a stride. Blocks of IMB are those of a
+/// communicator: 64 MiB for each of four ranks are a buffer of 256 MiB.
+#[test]
+fn groups_of_imb_are_recognised_and_others_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let multi = "\
+# Benchmarking Multi-Alltoall 
+# ( 2 groups of 4 processes each running simultaneous ) 
+# Group  0:     0    1    2    3
+# Group  1:     4    5    6    7
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+     67108864         1000      4000.00      6000.00      5000.00
+";
+    let (_, document) = document(multi, &["--system", "h100-ib:2x4"]);
+    assert_eq!((&document["over"], &document["members"]), (&"size:4".into(), &4.into()));
+    assert_eq!(document["sizes"][0]["bytes"], 268_435_456);
+    let log = log("all_gather", (8, 2), "NVIDIA H100 80GB HBM3", &[(1 << 30, 12_500.0)]);
+    let pairs = in_groups(&log, |rank| [0, 1, 2, 3, 3, 2, 1, 0][rank as usize]);
+    let refused = |args: &[&str]| {
+        let args = [args, &["--system", "h100-ib:2x4"]].concat();
+        let (status, _, messages) = explained(folder.path(), &pairs, &args);
+        assert_eq!(status, 2, "{messages}");
+        messages
+    };
+    assert!(refused(&[]).contains("name their axes, as in `--mesh node:-1/gpu:8 --over node`"));
+    let message = refused(&["--mesh", "node:2/gpu:4", "--over", "node"]);
+    assert!(
+        message.contains("its ranks 0, 7 are a communicator, but those over `node`"),
+        "{message}"
+    );
+    let ring = in_groups(&log, |rank| rank % 4);
+    let args = ["--system", "h100-ib:2x4,mesh=node:2/gpu:4", "--over", "node"];
+    let (status, _, messages) = explained(folder.path(), &ring, &args);
+    assert_eq!(status, 0, "{messages}");
+}
+
+/// In NVIDIA/nccl#1453, an allreduce of three computers is slow only if they are in different racks,
+/// and the cause was outside of NCCL. NCCL itself expected 86.07 ms by Ring/Simple, so it had found
+/// the ports, with half of the bandwidth of the system: the ports have 2 x 200 Gb/s.
+#[test]
+fn nccls_own_expectation_is_a_second_opinion() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/explain/nccl-1453.log");
+    let log = std::fs::read_to_string(file).unwrap();
+    let args = ["--system", "h100-ib:3x8", "--collective", "allreduce"];
+    let (status, found) = document(&log, &args);
+    assert_eq!((status, &found["verdict"]), (1, &"low".into()));
+    let sizes = found["sizes"].as_array().unwrap();
+    let nccl = |index: usize| {
+        let nccl = &sizes[index]["nccl"];
+        let text = |key: &str| nccl[key].as_str().unwrap().to_owned();
+        (nccl["expected_us"].as_f64().unwrap(), text("algorithm"), text("protocol"))
+    };
+    let expected = [
+        (25.229_528, "tree", "LL"),
+        (51.603_912, "tree", "LL128"),
+        (86_069.968_75, "ring", "Simple"),
+    ];
+    for (index, (us, algorithm, protocol)) in expected.into_iter().enumerate() {
+        assert_eq!(nccl(index), (us, algorithm.to_owned(), protocol.to_owned()));
+    }
+    assert_eq!(sizes[2]["measured_us"], 3_300_068.0);
+    let remarks = found["remarks"].to_string();
+    for expected in [
+        "at 8GiB, NCCL expects 0.0261 of the measured speed (86.07 ms ring/Simple): it also finds the time low",
+        "NCCL expects longer times than we do: 8GiB (2.4 times)",
+        "NCCL's choice takes longer than its best algorithm at 8GiB (ring, 1.3 times)",
+    ] {
+        assert!(remarks.contains(expected), "{expected}: {remarks}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for (format, cell) in
+        [("text", " 86.07 ms ring/Simple"), ("markdown", "| 86.07 ms ring/Simple |")]
+    {
+        let args = [&args[..], &["--format", format]].concat();
+        let (_, output, _) = explained(folder.path(), &log, &args);
+        assert!(output.contains(cell) && output.contains("NCCL"), "{output}");
+    }
+    // With the line endings of Windows, and with a table that is cut.
+    let damaged = format!(
+        "{}h:1:2 [0] NCCL INFO   Algorithm   |                            Tr",
+        log.replace('\n', "\r\n")
+    );
+    assert_eq!(document(&damaged, &args), (status, found));
+}
+
+/// The table of NVIDIA/nccl#1519 (two a3-megagpu-8g, of which NCCL used one port): by NCCL's own
+/// model, a gather of 1 GiB at 21.3 GB/s takes 50.5 ms. The measured time is made up and agrees.
+#[test]
+fn a_low_time_that_nccl_expects_shows_missing_ports() {
+    let table = "\
+nathan-h100-1:14492:14605 [0] NCCL INFO NCCL version 2.23.4+cuda12.6
+nathan-h100-1:14492:14605 [0] NCCL INFO   Algorithm   |                            Tree                  |                            Ring                  |                   CollNetDirect                  |
+nathan-h100-1:14492:14605 [0] NCCL INFO   Protocol    |             LL |          LL128 |         Simple |             LL |          LL128 |         Simple |             LL |          LL128 |         Simple |
+nathan-h100-1:14492:14605 [0] NCCL INFO  Max NThreads |            512 |            640 |            512 |            512 |            640 |            512 |              0 |              0 |            640 |
+nathan-h100-1:14492:14605 [0] NCCL INFO     AllGather |     0.0/   0.0 |     0.0/   0.0 |     0.0/   0.0 |    23.3/   5.3 |    44.6/   0.0 |    70.0/  21.3 |     5.6/   0.0 |     5.6/   0.0 |    44.0/   0.0 |
+";
+    let log = log("all_gather", (16, 2), "NVIDIA H100 80GB HBM3", &[(1 << 30, 52_000.0)]);
+    let (status, document) = document(&format!("{table}{log}"), &["--system", "a3-mega:2x8"]);
+    assert_eq!((status, &document["verdict"]), (1, &"low".into()));
+    let nccl = &document["sizes"][0]["nccl"];
+    let us = nccl["expected_us"].as_f64().unwrap();
+    assert!((us - (70.0 + (1 << 30) as f64 / 21.3e3)).abs() < 1e-6, "{us}");
+    assert_eq!(nccl["is_printed"], false);
+    let remarks = document["remarks"].to_string();
+    let expected = "50.48 ms ring/Simple, 21.3 GB/s in its table): it expects no more, so NCCL did not find all links";
+    assert!(remarks.contains(expected), "{remarks}");
+}
+
+/// RCCL's factors and those of old releases are unknown, and a variable can permit one algorithm.
+#[test]
+fn a_log_can_lack_an_opinion_and_permit_one_algorithm() {
+    let log = log("all_reduce", (16, 2), "NVIDIA H100 80GB HBM3", &[(1 << 30, 5_600.0)]);
+    let table = "\
+h:1:2 [0] NCCL INFO Latency/AlgBw |    Tree/    LL |    Ring/Simple |
+h:1:2 [0] NCCL INFO     AllReduce |    25.0/   2.0 |    90.0/  90.0 |
+";
+    let remarks = |first: &str| {
+        let text = format!("{first}\n{table}{log}");
+        document(&text, &["--system", "h100-ib:2x8"]).1["remarks"].to_string()
+    };
+    let found = remarks("NCCL version 2.8.3+cuda11.0");
+    assert!(found.contains("the factors of NCCL 2.8 are unknown"), "{found}");
+    let found = remarks("RCCL version 2.20.5+hip6.2");
+    assert!(found.contains("RCCL multiplies the bandwidths of its table"), "{found}");
+    let text = format!("h:1:2 [0] NCCL INFO NCCL_ALGO set by environment to Ring\n{log}");
+    let (_, forced) = document(&text, &["--system", "h100-ib:2x8"]);
+    assert_eq!(forced["sizes"][0]["algorithm"], "ring");
+    assert!(forced["remarks"][0].as_str().unwrap().starts_with("NCCL_ALGO permits only ring"));
+    let (_, named) = document(&text, &["--system", "h100-ib:2x8", "--algorithm", "nvlstree"]);
+    assert_eq!(named["sizes"][0]["algorithm"], "nvlstree");
+}

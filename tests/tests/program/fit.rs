@@ -100,6 +100,23 @@ fn a_system_is_fitted_to_a_log_of_nccl_tests() {
     assert!(spec.starts_with("p5:2x8,floor_us=73.8,fabric_factor="), "{spec}{remark}");
     assert!(remark.contains("4 times, error factor 1.") && remark.contains("2 times"), "{remark}");
     assert!(swapmeet_core::system::expand(spec.trim()).is_ok(), "{spec}");
+    // The ranks of each host are a communicator that runs at the same time as the other one.
+    let log = std::fs::read_to_string(folder.path().join("log.txt")).unwrap();
+    let line = |(rank, line): (usize, &str)| {
+        let rank = rank.saturating_sub(1);
+        if line.contains("Rank") {
+            line.replace("Group  0", &format!("Group  {}", rank / 8))
+        } else {
+            line.to_owned()
+        }
+    };
+    let lines: Vec<String> = log.lines().enumerate().map(line).collect();
+    std::fs::write(folder.path().join("log.txt"), lines.join("\n").replace("69.24", "0.0"))
+        .unwrap();
+    let [spec, remark] = fit(&["p5:2x8"]);
+    // No message is between hosts, so that the factor of the fabric is not fitted.
+    assert_eq!(spec.trim(), "p5:2x8,floor_us=78.6", "{remark}");
+    assert!(remark.contains("line 19: 1KiB is left out: its time is 0"), "{remark}");
     let [_, other] = fit(&["p5:4x8"]);
     assert!(other.contains("it has 16 ranks, but the system has 32 GPUs"), "{other}");
 }
