@@ -299,9 +299,19 @@ fn explained(
         lines.iter().filter(|l| l.bytes <= 4096).map(|l| l.measured_us.ln()).collect();
     let mean = (small.iter().sum::<f64>() / small.len() as f64).exp();
     let measured_floor_us = (!small.is_empty()).then_some(mean);
-    let ratios: Vec<(u64, f64)> = lines.iter().map(|line| (line.bytes, line.ratio())).collect();
-    let verdict = Verdict::of_log(&ratios);
     let mut remarks = log.omitted.clone();
+    // The least time and the protocols of a system are those of NCCL.
+    let is_other = log.is_mpi && place.system.is_some();
+    let judged = lines.iter().filter(|line| !is_other || line.bytes >= LARGE);
+    let ratios: Vec<(u64, f64)> = judged.map(|line| (line.bytes, line.ratio())).collect();
+    let verdict = if ratios.is_empty() { Verdict::None } else { Verdict::of_log(&ratios) };
+    if is_other {
+        remarks.push(format!(
+            "the log is of an MPI library, and the times of a system are those of NCCL or RCCL: only sizes from {} are judged",
+            format_size(LARGE)
+        ));
+    }
+    remarks.extend(ports_of_a_ring(collective, place, &lines));
     if log.has_lone_processes() {
         remarks.push(
             "a rank is on several hosts: the program was built without MPI, so that each host measured alone"
@@ -375,6 +385,24 @@ fn explained(
         verdict,
         remarks,
     }
+}
+
+/// Returns the number of ports with which a ring would reach the bus bandwidth of the largest size,
+/// if this is low. A ring sends the bytes of the bus bandwidth out of each domain.
+fn ports_of_a_ring(collective: &str, place: &Place, lines: &[Line]) -> Option<String> {
+    let (system, domains, _) = place.communicator()?;
+    let line = lines.last().filter(|line| line.bytes >= LARGE && line.ratio() < LOW)?;
+    if domains == 1 || collective == "alltoall" || place.split.is_some() {
+        return None;
+    }
+    let factor = bus_factor(collective, place.members());
+    let bus = line.bytes as f64 / line.measured_us / 1e3 * factor;
+    let [used, all] = [bus / system.port_gbps, place.nics()? as f64]
+        .map(|ports| ports * system.physical_ports as f64);
+    Some(format!(
+        "a ring would reach the bus bandwidth of {}, {bus:.1} GB/s, with {used:.2} of the {all} network ports of a domain",
+        format_size(line.bytes)
+    ))
 }
 
 impl Explained {

@@ -103,10 +103,16 @@ impl System {
 
     /// Returns the topology of `domains` domains with `gpus` GPUs each.
     pub fn topology(&self, domains: u64, gpus: u64) -> String {
+        self.topology_with(domains, gpus, self.ports(gpus))
+    }
+
+    /// Returns the topology of domains that have `nics` network ports each, instead of those of the
+    /// system.
+    pub fn topology_with(&self, domains: u64, gpus: u64, nics: u64) -> String {
         let [inside, outside] = [self.inside_gbps, self.port_gbps];
         let inside = rounded(inside * EFFICIENCY[0] / (outside * EFFICIENCY[1]));
         let reduces = if self.reduces_in_switch() && gpus > 1 { ",reduce=switch" } else { "" };
-        format!("groups:{domains}x{gpus},inside={inside},nics={}{reduces}", self.ports(gpus))
+        format!("groups:{domains}x{gpus},inside={inside},nics={nics}{reduces}")
     }
 
     /// Returns the machine of `domains` domains.
@@ -128,7 +134,8 @@ fn rounded(value: f64) -> f64 {
 }
 
 /// Returns the topology and the machine of a system's spec: its name, its domains and the GPUs of
-/// each, changed parameters of the machine (`floor_us=30`), and the axes of ranks (`mesh=`).
+/// each, changed parameters of the machine (`floor_us=30`), another number of network ports of a
+/// domain (`nics=`), and the axes of ranks (`mesh=`).
 ///
 /// ```
 /// let system = swapmeet_core::system::expand("h100-ib:4x8,floor_us=30")?;
@@ -136,6 +143,8 @@ fn rounded(value: f64) -> f64 {
 /// assert_eq!(system.machine, "nccl:fabric_factor=0.4,byte_us=0.00002041,floor_us=30");
 /// let system = swapmeet_core::system::expand("h100-ib:4x8,mesh=dp:4/tp:8")?;
 /// assert_eq!(system.topology, "groups:4x8,inside=7.071,nics=8,reduce=switch,mesh=dp:4/tp:8");
+/// let system = swapmeet_core::system::expand("h100-ib:4x8,nics=4")?;
+/// assert_eq!(system.topology, "groups:4x8,inside=7.071,nics=4,reduce=switch");
 /// # Ok::<(), swapmeet_core::spec::SpecError>(())
 /// ```
 ///
@@ -158,11 +167,21 @@ pub fn expand(text: &str) -> Result<Expanded, SpecError> {
         let expected = format!("at most {most} GPUs in a domain of {}", system.name);
         return Err(spec.bad_value(shape, &expected));
     }
-    let is_mesh = |arg: &&Arg| arg.key() == Some("mesh");
-    let (mesh, settings): (Vec<&Arg>, Vec<&Arg>) = settings.iter().partition(is_mesh);
-    if let Some(second) = mesh.get(1) {
-        return Err(spec.error(second.at(), second.len(), "`mesh` is given twice"));
+    // Two settings belong to the topology, and all others to the machine.
+    let is = |key: &'static str| move |arg: &&Arg| arg.key() == Some(key);
+    let (mesh, settings): (Vec<&Arg>, Vec<&Arg>) = settings.iter().partition(is("mesh"));
+    let (nics, settings): (Vec<&Arg>, Vec<&Arg>) = settings.into_iter().partition(is("nics"));
+    for (key, given) in [("mesh", &mesh), ("nics", &nics)] {
+        if let Some(second) = given.get(1) {
+            let why = format!("`{key}` is given twice");
+            return Err(spec.error(second.at(), second.len(), &why));
+        }
     }
+    let ports = |arg: &&Arg| match arg.value().parse() {
+        Ok(nics @ 1..) => Ok(nics),
+        Ok(0) | Err(_) => Err(spec.bad_value(arg, "a whole number of network ports from 1")),
+    };
+    let nics = nics.first().map(ports).transpose()?.unwrap_or_else(|| system.ports(gpus));
     let pairs: Result<Vec<(&str, &str)>, SpecError> = settings
         .iter()
         .map(|arg| {
@@ -177,7 +196,7 @@ pub fn expand(text: &str) -> Result<Expanded, SpecError> {
         SpecError { near, ..spec.error(arg.at(), arg.len(), &error.to_string()) }
     })?;
     let mesh = mesh.first().map_or(String::new(), |arg| format!(",mesh={}", arg.value()));
-    let topology = system.topology(domains, gpus) + &mesh;
+    let topology = system.topology_with(domains, gpus, nics) + &mesh;
     Ok(Expanded { topology, machine: machine.to_string() })
 }
 
@@ -453,6 +472,9 @@ mod tests {
         }
         assert!(error("h100-ib:0x8").contains("dimension 1 is 0, expected a whole number from 1"));
         assert!(error("h100-ib:2x9").contains("at most 8 GPUs in a domain of h100-ib"));
+        assert!(expand("h100-ib:2x8,nics=4").unwrap().topology.contains(",nics=4,"));
+        assert!(error("h100-ib:2x8,nics=0").contains("a whole number of network ports from 1"));
+        assert!(error("h100-ib:2x8,nics=4,nics=4").contains("`nics` is given twice"));
         assert!(error("h100-ib:2x8,hop_us=3").contains("`hop_us` is not read by the model"));
         assert!(error("h100-ib:2x8,floor=3").contains("did you mean `floor_us`"));
         assert!(error("h100-ib:2x8,floor_us=-3").contains("expected microseconds"));

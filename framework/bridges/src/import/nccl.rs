@@ -208,8 +208,10 @@ pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
     let text = without_labels(source.text);
     // A log can have several runs, and so can list a rank several times.
     let devices: BTreeMap<u64, Option<u64>> = text.lines().filter_map(listed_rank).collect();
-    let ranks = Some(devices.len() as u64).filter(|ranks| *ranks > 0);
-    let communicators = communicators(devices);
+    // An excerpt can lack the first ranks.
+    let ranks = devices.last_key_value().map(|(last, _)| last.saturating_add(1));
+    let is_whole = ranks == Some(devices.len() as u64);
+    let communicators = if is_whole { communicators(devices) } else { Vec::new() };
     let columns = Columns::of(&text);
     let program = text.lines().find(|line| line.contains("_perf")).unwrap_or_default();
     for (number, row) in rows(&text) {

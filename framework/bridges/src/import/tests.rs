@@ -121,6 +121,11 @@ fn nccl_sizes_are_of_the_whole_buffer() {
         ("alltoall", 41.2, Some(2), true)
     );
     assert_eq!((m.size, m.block_bytes(2)), (1_048_576, Ok(524_288)));
+    // An excerpt has only the last rank (coreweave/nccl-tests#43).
+    let last = NCCL.replace("Rank  1", "Rank 71");
+    let last = last.lines().filter(|line| !line.contains("Rank  0")).collect::<Vec<_>>().join("\n");
+    let list = read_as("a.txt", &last, None).unwrap();
+    assert_eq!((list[0].ranks, list[0].communicators.len()), (Some(72), 0));
     let broken = read_as("a.txt", &NCCL.replace("22.27      0", "22.27      7"), None).unwrap_err();
     assert_eq!(broken, "line 8: 7 results were wrong, expected 0: not a time of this collective");
 }

@@ -38,6 +38,8 @@ pub(super) struct Log {
     pub gpus: BTreeSet<String>,
     /// The only algorithm that `NCCL_ALGO` permits.
     pub algorithm: Option<&'static str>,
+    /// Whether it measured an MPI library, whose times a system of GPUs does not predict.
+    pub is_mpi: bool,
     /// What NCCL itself expects.
     pub tuning: Option<Tuning>,
     /// The ranks of each host.
@@ -80,6 +82,9 @@ impl Log {
         })?;
         let mut log =
             Self { tuning: tuning(&text), algorithm: algorithm(&text), ..Self::default() };
+        // Both MPI benchmarks have sizes of blocks; OSU can also run NCCL.
+        let has_blocks = all.iter().all(|measurement| measurement.size_of == SizeOf::Count);
+        log.is_mpi = has_blocks && !text.contains("CCL");
         log.ranks = all.iter().find_map(|measurement| measurement.ranks);
         let groups = all.iter().map(|m| &m.communicators).find(|groups| groups.len() > 1);
         log.communicators = groups.cloned().unwrap_or_default();

@@ -105,7 +105,10 @@ impl Place {
                 ));
             }
         };
-        let alone = self.system.map(|(system, ..)| system.topology(shape.0, shape.1));
+        let alone = self.system.map(|(system, ..)| {
+            let nics = self.nics().unwrap_or(gpus);
+            system.topology_with(shape.0, shape.1, (nics * shape.1).div_ceil(gpus))
+        });
         let split = Split { over, count: all.count(), members: all.size(), shape, alone };
         Ok(Self { topology: all.network().spec(), split: Some(split), ..self })
     }
@@ -123,12 +126,18 @@ impl Place {
         Some(Self { topology, system, ranks: self.members(), split: None, ..self.clone() })
     }
 
+    /// Returns the network ports of a domain, if the topology has a pool of them.
+    pub(crate) fn nics(&self) -> Option<u64> {
+        let mut arguments = self.topology.split(',');
+        arguments.find_map(|argument| argument.strip_prefix("nics="))?.parse().ok()
+    }
+
     /// Returns whether no two communicators share a network port or a link of a GPU: each has whole
     /// domains or is in a single one, or each GPU has a port.
     fn shares_no_link(&self) -> bool {
-        self.system.zip(self.split.as_ref()).is_some_and(|((system, _, gpus), split)| {
+        self.system.zip(self.split.as_ref()).is_some_and(|((.., gpus), split)| {
             let (domains, own) = split.shape;
-            domains == 1 || own == gpus || system.ports_per_host >= system.gpus_per_host
+            domains == 1 || own == gpus || self.nics().is_some_and(|nics| nics >= gpus)
         })
     }
 
@@ -499,10 +508,9 @@ impl Limit {
                 // The ports of the GPUs that take part in a host, which can have more ports than
                 // GPUs.
                 let of_port = prediction.outside_bytes / us / 1e3;
-                let gpus = gpus.min(system.gpus_per_host);
-                let ports = (gpus * system.ports_per_host).div_ceil(system.gpus_per_host);
-                let each = ports as f64 / gpus as f64;
-                let physical = ports as f64 * system.physical_ports as f64;
+                let each = place.nics().unwrap_or(0) as f64 / gpus as f64;
+                let of_host = each * gpus.min(system.gpus_per_host) as f64;
+                let physical = of_host * system.physical_ports as f64;
                 format!(
                     "NIC {:.1} of {} GB/s = {:.2} of {physical} ports",
                     of_port * each,

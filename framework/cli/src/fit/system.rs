@@ -10,8 +10,9 @@ use crate::run::{self, SpecLists};
 use crate::say::say;
 use crate::split::Stated;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use swapmeet_bridges::fit::linear::error_factor;
-use swapmeet_bridges::import::{MeasurementFile, read};
+use swapmeet_bridges::import::{Measurement, MeasurementFile, read};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::spec::format_size;
 use swapmeet_workloads::file::{read_bounded, read_regular};
@@ -143,28 +144,42 @@ fn samples(args: &FitArgs, place: Place) -> Result<(Place, Vec<Sample>, Vec<f64>
             read_companion: &|path| read_regular(path, super::LONGEST, "metadata"),
         };
         let read = read(&source, None).map_err(|why| wrong(why.to_string()))?;
-        all.extend(read.into_iter().map(|measurement| (file, measurement)));
+        all.extend(read.into_iter().map(|mut measurement| {
+            // A single group is the communicator of all ranks.
+            if measurement.communicators.len() < 2 {
+                measurement.communicators = Vec::new();
+            }
+            (file, measurement)
+        }));
     }
-    let groups = all.first().map(|(_, first)| first.communicators.clone()).unwrap_or_default();
+    let wrong = |file: &Path, line: usize, why: String| {
+        Failure::Usage(format!("{}: line {line}: {why}", file.display()))
+    };
     let ranks = place.ranks;
+    let groups = all.first().map(|(_, first)| first.communicators.clone()).unwrap_or_default();
+    for (file, Measurement { ranks: stated, communicators, line, .. }) in &all {
+        if let Some(stated) = stated.filter(|stated| *stated != ranks) {
+            let why = format!("it has {stated} ranks, but the system has {ranks} GPUs");
+            return Err(wrong(file, *line, why));
+        }
+        if *communicators != groups {
+            let why = "it has other communicators than the first time: expected times of the same communicators";
+            return Err(wrong(file, *line, why.to_owned()));
+        }
+    }
     let stated = Stated { groups: &groups, ranks: Some(ranks), line: 0, axes: None, mesh: None };
-    let place = place.divided(&stated).map_err(Failure::Usage)?;
+    let place = place.divided(&stated).map_err(|_| {
+        let why = "its groups of ranks are neither consecutive nor every K-th rank: a system can only be fitted to such groups";
+        Failure::Usage(why.to_owned())
+    })?;
     let (mut samples, mut small) = (Vec::new(), Vec::new());
     for (file, measurement) in all {
-        let line = measurement.line;
-        let wrong = |why: String| Failure::Usage(format!("{}: line {line}: {why}", file.display()));
-        if let Some(stated) = measurement.ranks.filter(|stated| *stated != ranks) {
-            return Err(wrong(format!("it has {stated} ranks, but the system has {ranks} GPUs")));
-        }
-        if measurement.communicators != groups {
-            let why = "it has other communicators than the first time: expected times of the same communicators";
-            return Err(wrong(why.to_owned()));
-        }
         if algorithms(&measurement.collective, 1).is_empty() || measurement.size == 0 {
             continue;
         }
         if measurement.time_us <= 0.0 {
             let size = format_size(measurement.size);
+            let line = measurement.line;
             say!("{}: line {line}: {size} is left out: its time is 0", file.display());
             continue;
         }
