@@ -437,3 +437,45 @@ h:1:2 [0] NCCL INFO     AllReduce |    25.0/   2.0 |    90.0/  90.0 |
     let (_, named) = document(&text, &["--system", "h100-ib:2x8", "--algorithm", "nvlstree"]);
     assert_eq!(named["sizes"][0]["algorithm"], "nvlstree");
 }
+
+/// nccl-tests#319 has a bus bandwidth of 44.27 GB/s on two hosts with eight ports each, whatever the
+/// size: that of one port.
+#[test]
+fn a_low_bus_bandwidth_is_a_number_of_ports() {
+    let times = [(1 << 30, 45_390.0), (1 << 34, 727_698.0)];
+    let log = log("all_reduce", (16, 2), "NVIDIA H100 80GB HBM3", &times);
+    let (status, document) = document(&log, &["--system", "h100-ib:2x8"]);
+    assert_eq!((status, &document["verdict"]), (1, &"low".into()));
+    let expected = "a ring would reach the bus bandwidth of 16GiB, 44.3 GB/s, with 0.89 of the 8 network ports of a domain";
+    let remarks = document["remarks"].as_array().unwrap();
+    assert!(remarks.iter().any(|remark| remark == expected), "{remarks:?}");
+}
+
+/// NVIDIA/nccl#1368 has five hosts with eight H100 and four ports of 400 Gb/s, on which a ring has a
+/// bus bandwidth of 190 GB/s: 95 % of the ports.
+#[test]
+fn hosts_can_have_other_ports_than_the_system() {
+    let us = (1 << 30) as f64 / 190e3 * 2.0 * 39.0 / 40.0;
+    let log = log("all_reduce", (40, 5), "NVIDIA H100 80GB HBM3", &[(1 << 30, us)]);
+    let text = format!("mpirun -np 40 -x NCCL_ALGO=Ring ./all_reduce_perf\n{log}");
+    let (status, document) = document(&text, &["--system", "h100-ib:5x8,nics=4"]);
+    assert_verdict(&document, "as expected", "NIC", 0.97);
+    assert_eq!(status, 0);
+    assert_eq!(document["sizes"][0]["usage"], "NIC 23.8 of 25 GB/s = 3.80 of 4 ports");
+}
+
+/// The times of an MPI library (openucx/ucx#10552) are not those of NCCL, which has a least time.
+#[test]
+fn small_sizes_of_mpi_are_not_judged() {
+    let log = "\
+# OSU MPI-CUDA All-to-All Personalized Exchange Latency Test v7.4
+# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
+1                       6.47              6.36              6.64        1000
+4096                  104.60            104.06            104.95        1000
+";
+    let (_, found) = document(log, &["--system", "h100-ib:4x1"]);
+    assert_eq!((&found["verdict"], &found["sizes"][1]["bytes"]), (&"none".into(), &16_384.into()));
+    assert!(found["remarks"].to_string().contains("the log is of an MPI library"), "{found:#}");
+    let (_, of_nccl) = document(&log.replace("MPI-CUDA", "NCCL"), &["--system", "h100-ib:4x1"]);
+    assert_eq!(of_nccl["verdict"], "low");
+}
