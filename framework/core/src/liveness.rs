@@ -5,7 +5,8 @@
 //!
 //! A connection has one sender and one receiver, and no operation depends on which of two others
 //! was first. So all interleavings end in the same state (G. Kahn, The semantics of a simple
-//! language for parallel programming, IFIP 1974): each process is executed as far as possible.
+//! language for parallel programming, IFIP 1974), and executing each process as far as possible is
+//! enough.
 
 use std::collections::HashMap;
 use std::fmt;

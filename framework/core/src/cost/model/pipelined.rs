@@ -4,10 +4,10 @@
 //! In a synchronous model, every step of a ring pays the start-up of a message between nodes. In a
 //! pipeline, only the data that crosses between nodes pays it. The completion time has three parts:
 //!
-//! - `L` is the longest chain of start-ups. A message waits for the data that it forwards: its
-//!   chain is its own start-up after the longest chain of the messages that its sender received up
-//!   to the step in which the last of this data arrived, as with `order=data`. A rank that sends
-//!   several messages starts all of them at once.
+//! - `L` is the longest chain of start-ups. A message waits for the data that it forwards. Its
+//!   chain is its own start-up after the longest chain of earlier messages: those that its sender
+//!   received up to the step in which the last of this data arrived, as with `order=data`. A rank
+//!   that sends several messages starts all of them at once.
 //! - `B` is the time of the bytes on the busiest link, as if a link never waited for data.
 //! - The pipeline has to be filled. If each step waited for the step before, the bytes would take
 //!   `D`, the sum over all steps of the time of the busiest link in the step. If all messages are

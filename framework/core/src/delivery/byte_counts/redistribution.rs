@@ -460,7 +460,7 @@ impl Pattern {
         if length < 2 || is_whole_cycle {
             return each(from, to);
         }
-        // The end of a cycle, and the beginning of the next one, from which to count.
+        // `from..to` ends a cycle, and `base..end` begins the next one. Count from `base`.
         let (base, end) = intervals[1];
         let (wraps, start) = (end - base, (from - base) % buckets);
         let stop = start + to - from;

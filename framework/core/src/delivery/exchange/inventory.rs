@@ -133,8 +133,8 @@ impl<L: Layout> Inventory<L> {
         self.homes.iter().filter_map(within).collect()
     }
 
-    /// Returns whether the sender keeps the data. In a dispatch, it always does, so that a token
-    /// which returns to a node is delivered twice.
+    /// Returns whether the sender keeps the data. In a dispatch, it always does, so a token that
+    /// returns to a node counts as delivered twice.
     pub(crate) fn copies(&self, rule: &Rule<'_>) -> bool {
         rule.copy || self.collective.kind().required == FinalBlocks::Received
     }

@@ -61,8 +61,8 @@ impl Fold {
         (fold.sides.len() > topology.radices().len()).then_some(fold)
     }
 
-    /// Folds a network as far as possible. `sides` returns the lengths of the dimensions as which
-    /// an axis is stored, from its symmetry and its length.
+    /// Folds a network as far as possible. `sides` returns the lengths of the dimensions that store
+    /// an axis, given its symmetry and length.
     fn of_axes(topology: &Network, sides: impl Fn(AxisSymmetry, u32) -> Vec<u32>) -> Option<Self> {
         if topology.shares_nodes() || topology.random_routing().is_some() {
             return None;

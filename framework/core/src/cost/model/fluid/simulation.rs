@@ -56,9 +56,9 @@ const MOST_EXACT: usize = 10_000;
 /// The most messages per rank for which shares are always exact. If ranks have few messages, an
 /// arrival often lets a rank start more, and each start would end a window.
 const MOST_EXACT_PER_RANK: usize = 8;
-/// The largest quotient n / t of the folded messages of a large step and the number of translations
-/// for which the step remains folded, with exact shares. These take a time proportional to n^2, and
-/// windows without folding to n * t. In measurements, the two were equal at about this number.
+/// A large step of n folded messages and t translations remains folded, with exact shares, up to
+/// this quotient n / t. Exact shares take a time proportional to n^2, and windows without folding
+/// to n * t. In measurements, the two were equal at about this number.
 const MOST_FOLDED: usize = 2_000;
 
 #[derive(Debug, Clone, Copy, Default)]
