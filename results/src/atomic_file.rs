@@ -1,5 +1,4 @@
-//! Files that are either written completely or not changed. A file to which a run is writing is not
-//! replaced.
+//! Files that are written completely or not changed. A file to which a run writes is not replaced.
 
 use rustix::fs::{Gid, Uid};
 use std::fs::{DirEntry, File, Metadata, Permissions, TryLockError};
@@ -104,8 +103,8 @@ pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteErr
     };
     if let Some(there) = there {
         keep_owner(draft.as_file(), &there);
-        // Last, because a change of the owner may clear permission bits, and explicitly, because of
-        // the umask.
+        // Last, because a new owner may clear permission bits, and explicitly, because of the
+        // umask.
         draft.as_file().set_permissions(there.permissions())?;
     }
     Ok((draft, real))
@@ -123,7 +122,7 @@ impl StagingFolder {
         remove_stale_drafts(near);
         loop {
             let folder = tempfile::Builder::new().prefix(DRAFT).tempdir_in(near)?;
-            // Until the folder is locked, another program may take it for a stale draft and remove
+            // Until it is locked, another program may take the folder for a stale draft and remove
             // it.
             let held = match File::open(folder.path()) {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => continue,

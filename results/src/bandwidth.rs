@@ -6,8 +6,7 @@ use serde::Serialize;
 /// Values are in GB/s, where 1 GB is 10^9 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bandwidths {
-    /// Data size divided by the time: the total size of the blocks of a node at the start or at the
-    /// end.
+    /// Data size per time: the total size of the blocks of a node at the start or at the end.
     #[serde(rename = "algbw_gb_s")]
     pub algorithm: f64,
     /// Algorithm bandwidth times the minimum proportion of the data that must pass through a node,

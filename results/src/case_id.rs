@@ -62,8 +62,7 @@ macro_rules! texts {
 }
 
 texts! {
-    /// The topology, collective, workload, inputs and machine of a case. Only cases with the same
-    /// setting are compared.
+    /// A case without algorithm and repetition. Only cases with the same setting are compared.
     Setting {
         topology,
         collective,

@@ -182,8 +182,8 @@ impl ChangedDefault {
     }
 }
 
-/// Writes the values that this version would choose differently into a row of an earlier version.
-/// Rows of unknown versions are left unchanged, and so are measured rows, whose machines cannot be
+/// Writes values that this version would choose differently into a row of an earlier version. Rows
+/// of unknown versions are left unchanged, and so are measured rows, whose machines cannot be
 /// parsed.
 pub(crate) fn explicit(record: &mut Record) {
     if record.swapmeet_version == THIS

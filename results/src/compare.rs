@@ -202,8 +202,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// Whether nothing in the cases is random, so that a single run gives the exact time. Measured
-    /// times are never exact.
+    /// Whether nothing is random, so that one run gives the exact time. Measured times are never
+    /// exact.
     pub fn is_exact(&self) -> bool {
         let Setting { workload, topology, model, .. } = &self.setting;
         let machine = self.setting.borrowed().machine_spec();
@@ -288,8 +288,7 @@ pub struct CompareOptions<'a> {
     pub correction: Correction,
 }
 
-/// `files` are pairs of a file name and its rows. The default baseline is the fastest algorithm of
-/// each group.
+/// `files` are file names with rows. The default baseline is the fastest algorithm of each group.
 pub fn compare(
     files: &[(String, Vec<Record>)],
     baseline: Option<&str>,

@@ -175,8 +175,7 @@ impl<T: Field> Field for Option<T> {
     }
 }
 
-/// Defines an enum whose variants are written as words, from one list for writing, reading and
-/// error messages.
+/// An enum whose variants are words, from one list for writing, reading and error messages.
 macro_rules! words {
     ($(#[$doc:meta])+ $type:ident { $($(#[$about:meta])+ $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])+

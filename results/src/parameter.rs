@@ -51,9 +51,8 @@ impl Parameter {
         }
     }
 
-    /// Returns the value in a spec or, if the spec does not state it, that of the machine's preset
-    /// or of the workload's generator. `None` if the value is no number, or the default is not
-    /// known.
+    /// The value in a spec or, if the spec does not state it, that of the machine's preset or of
+    /// the workload's generator. `None` if the value is no number, or the default is not known.
     pub fn value(self, spec: &str) -> Option<f64> {
         match argument(spec, self.key) {
             Some(text) => number(text),
@@ -198,8 +197,7 @@ impl Parameters {
         })
     }
 
-    /// Returns the parameters in which otherwise equal specs differ, first the one with most
-    /// values.
+    /// The parameters in which otherwise equal specs differ, first that with the most values.
     pub fn varying(&self) -> Vec<Parameter> {
         let found = |parameter: &Parameter| &self.0[&(parameter.of, parameter.key)];
         let mut varying: Vec<Parameter> = self.all().filter(|p| found(p).varies).collect();

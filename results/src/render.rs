@@ -539,8 +539,7 @@ fn reasons(group: &Group) -> impl Iterator<Item = String> + '_ {
     with_reason.map(|l| single_line(&format!("{}: {}", l.algorithm, l.reason)))
 }
 
-/// Names and reasons come from plugins and files, and could otherwise break the line or control the
-/// terminal.
+/// Texts of plugins and files could otherwise break the line or control the terminal.
 pub fn single_line(text: &str) -> String {
     text.chars().map(|c| if is_unsafe(c) { ' ' } else { c }).collect()
 }

@@ -4,8 +4,7 @@ use crate::case_id::Difference;
 use crate::record::{Record, outcome_columns, required_columns};
 
 impl Record {
-    /// Outcome columns without `plan_ms` and `wall_ms`, and without those that the old file did not
-    /// have.
+    /// Outcome columns without `plan_ms`, `wall_ms`, and those that the old file did not have.
     pub fn changes(&self, again: &Record) -> Vec<Difference> {
         let promised: Vec<&str> = required_columns().collect();
         let pairs = outcome_columns().zip(self.outcome().zip(again.outcome()));

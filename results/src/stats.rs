@@ -59,8 +59,7 @@ pub struct Summary {
     pub median: f64,
     /// The standard deviation, computed with the divisor n - 1; `None` for one value.
     pub sd: Option<f64>,
-    /// The interval of the mean of 95 %, by Student's t with n - 1 degrees of freedom; `None` for
-    /// one value.
+    /// Of the mean, 95 %, by Student's t with n - 1 degrees of freedom; `None` for one value.
     pub interval: Option<Interval>,
     pub spread: Spread,
 }
@@ -121,7 +120,7 @@ fn t_quantile(freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |t| t.inverse_cdf(0.975))
 }
 
-/// Of the difference of two means with standard errors `a` and `b`, by Welch and Satterthwaite:
+/// For two means with standard errors `a` and `b`, by Welch and Satterthwaite:
 /// `(a² + b²)² / (a⁴/(na - 1) + b⁴/(nb - 1))`, divided by `a² + b²` so that no power exceeds the
 /// range of a double.
 fn welch_freedom((a, na): (f64, usize), (b, nb): (f64, usize)) -> f64 {

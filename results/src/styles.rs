@@ -1,6 +1,5 @@
-//! A style is a number, from which plots derive a colour, a marker and dashes, and the dashboard a
-//! colour and a mark. Those of the bundled algorithms are fixed, so that an algorithm looks the
-//! same everywhere.
+//! A style is a number, from which plots and the dashboard derive colours and marks. Those of the
+//! bundled algorithms are fixed, so that an algorithm looks the same everywhere.
 
 use std::collections::BTreeSet;
 

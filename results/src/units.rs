@@ -102,8 +102,7 @@ pub fn size_to(bytes: f64, digits: usize) -> String {
     format!("{} {unit}", number_to(bytes / divisor, digits))
 }
 
-/// Three significant digits, or all digits of the integer part if these are more, without trailing
-/// zeros.
+/// Three significant digits, or all of the integer part if more, without trailing zeros.
 ///
 /// ```
 /// use swapmeet_results::units::number;

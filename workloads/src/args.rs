@@ -10,8 +10,7 @@ pub(crate) const MAX_BYTES: u64 = 1 << 40;
 /// A property of a workload that can be the horizontal axis of a plot with curves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CurveAxis {
-    /// The bytes of a block, or of blocks of different sizes the mean or the large size, depending
-    /// on the generator.
+    /// The bytes of a block; of different sizes the mean or the large one, by generator.
     BlockSize,
     Variation,
 }

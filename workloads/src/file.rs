@@ -18,7 +18,7 @@ pub fn read_regular(path: &Path, most: u64, expected: &str) -> Result<String, St
     read_bounded(path, most, expected)
 }
 
-/// Reads text of at most `most` bytes from a file, a pipe or a device. `expected` is for error
+/// Reads at most `most` bytes of text from a file, pipe or device. `expected` is for error
 /// messages.
 pub fn read_bounded(path: &Path, most: u64, expected: &str) -> Result<String, String> {
     let mut bytes = Vec::new();

@@ -36,8 +36,7 @@ pub struct Generator {
     pub axes: &'static [(CurveAxis, &'static str)],
     /// Whether each pair of nodes has its own size. Empty blocks are then not sent by default.
     pub sized_by_pair: bool,
-    /// Whether it can also create one size for each node, for collectives whose blocks have no
-    /// single destination.
+    /// Whether it can also create one size for each node: blocks have no single destination.
     pub sized_by_node: bool,
     /// Whether it can also create the tokens of a dispatch or a combine.
     pub has_tokens: bool,

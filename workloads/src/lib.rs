@@ -123,8 +123,7 @@ impl Workload {
         self.over.as_deref()
     }
 
-    /// Returns the communicators; `None` if all ranks are one. `Err` if the topology has no such
-    /// communicators.
+    /// Returns `None` if all ranks are one communicator. `Err` if the topology has no such ones.
     pub fn communicators(
         &self,
         topology: &Arc<Network>,
@@ -139,8 +138,8 @@ impl Workload {
     }
 
     /// Returns all communicators, in one entry for each schedule: those with the same view and
-    /// sizes run images of one schedule. Returns nothing without `over=`. `Err` if the topology has
-    /// no such communicators.
+    /// sizes run images of one schedule. Nothing without `over=`. `Err` if the topology has no such
+    /// ones.
     pub fn all_communicators(
         &self,
         topology: &Arc<Network>,

@@ -32,7 +32,7 @@ impl Algorithm for Doubling {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule, 1)?;
-        // It preserves partners, which differ in one bit, and ranks that agree in the higher bits.
+        // Exclusive-or keeps partners (they differ in one bit) and ranks that agree in higher bits.
         let planned = schedule.symmetric(&[Symmetry::xor(1)])?;
         for b in (0..n.trailing_zeros()).map(|bit| 1 << bit) {
             schedule.step()?;

@@ -24,7 +24,7 @@ pub enum LegendPlace {
 pub struct Appearance<'a> {
     /// The title, by default the settings that all cases have in common.
     pub title: Option<&'a str>,
-    /// Algorithms with their labels, in the order of the legend. The others follow under their own
+    /// Algorithms with their labels, in the order of the legend. The others follow with their
     /// names.
     pub labels: &'a [(String, String)],
     pub colours: &'a [(String, Colour)],
@@ -41,8 +41,7 @@ impl Appearance<'_> {
 }
 
 impl LegendPlace {
-    /// The least width of the body in multiples of the font size, which leaves room for labels of
-    /// an axis.
+    /// The least width of the body in multiples of the font size, with room for labels of an axis.
     const LEAST_BODY: f64 = 26.0;
 
     /// Moves a legend of the width `wide` below the panels if it does not fit next to them.

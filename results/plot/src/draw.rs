@@ -119,8 +119,7 @@ impl Figure {
         scene
     }
 
-    /// Returns the frames of all panels below `top` and left of `width`, and the y coordinate of
-    /// their lower end.
+    /// Returns the frames of panels below `top` and left of `width`, and the y of their lower end.
     fn frames(&self, paper: &Paper, width: f64, top: f64) -> (Vec<Frame>, f64) {
         let columns = paper.columns(self.panels.len(), width);
         let (font, gap) = (paper.font(), paper.font());

@@ -31,9 +31,8 @@ pub struct Curve {
 pub struct DrawnCrossover {
     /// The crossover, which is computed from completion times.
     pub crossover: Crossover,
-    /// The position at which the lines of both curves meet, at the x of the crossover. `None` if
-    /// they need not meet, because the quantity does not depend on time alone, or no case exists
-    /// between two points.
+    /// The position at which both curves meet. `None` if they need not meet, because the quantity
+    /// does not depend on time alone, or no case exists between two points.
     pub at: Option<(f64, f64)>,
     pub interval: Option<Interval>,
 }
@@ -109,8 +108,7 @@ impl Figure {
         Self::of_comparison(&compare(files, options.baseline)?, files, options)
     }
 
-    /// `files` may be empty if the figure has no reference and shows times or ratios, which the
-    /// comparison contains.
+    /// `files` may be empty if the figure shows times or ratios, without a reference.
     pub fn of_comparison(
         comparison: &Comparison,
         files: &[(String, Vec<Record>)],
@@ -342,8 +340,7 @@ fn enumerated<T: AsRef<str>>(texts: &[T]) -> String {
 /// The pieces of a line for each doubling of x, which look curved on logarithmic axes.
 const PIECES: f64 = 6.0;
 
-/// Returns the x of a line's pieces between two points: crossovers and, on logarithmic axes,
-/// others.
+/// The x of a line's pieces between two points: crossovers and, on logarithmic axes, others.
 fn positions(from: f64, to: f64, log: LogAxes, crossovers: &[Crossover]) -> Vec<f64> {
     let inside = crossovers.iter().map(|crossover| crossover.x).filter(|x| from < *x && *x < to);
     let doublings = if from > 0.0 { (to / from).log2() } else { 4.0 };
@@ -364,8 +361,7 @@ fn positions(from: f64, to: f64, log: LogAxes, crossovers: &[Crossover]) -> Vec<
     distinct(inside.chain(further))
 }
 
-/// Between points, times are linear in x ([`swapmeet_results::analysis`]), and other quantities
-/// follow from them.
+/// Times are linear between points ([`swapmeet_results::analysis`]); others follow from them.
 struct Interpolation<'a> {
     family: &'a Family,
     y: Quantity,
@@ -403,8 +399,7 @@ impl Interpolation<'_> {
     }
 }
 
-/// Returns a sentence that names the fastest algorithm if it is the same at every x, and has
-/// competitors.
+/// Names the fastest algorithm if it is the same at every x, and has competitors.
 fn single_winner(family: &Family, labels: &Labels) -> Option<String> {
     let [only] = &family.envelope().ranges[..] else { return None };
     let axis = family.axis;

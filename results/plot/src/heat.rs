@@ -124,8 +124,7 @@ impl ValueFormat {
         Self { unit, is_whole, common: is_close.then_some((divisor, name)) }
     }
 
-    /// Formats a value without the common unit, with three digits, or all digits of its integer
-    /// part.
+    /// Formats a value without the common unit: three digits, or all of its integer part.
     fn text(&self, value: f64) -> String {
         match self.common {
             Some((divisor, _)) if self.is_whole && divisor == 1.0 => format!("{value:.0}"),

@@ -10,8 +10,7 @@ pub struct Point {
     pub x: f64,
     /// The mean over repetitions.
     pub y: f64,
-    /// The error bar: the 95 % confidence interval of the mean, or over failed links the range of
-    /// values.
+    /// The error bar: the 95 % confidence interval of the mean, or the range over failed links.
     pub interval: Option<Interval>,
 }
 
@@ -170,8 +169,7 @@ impl LogAxes {
 mod tests {
     use super::*;
 
-    /// The factors are those of nccl-tests' `doc/PERFORMANCE.md`, for 4 nodes, blocks of 3000 bytes
-    /// and 1 µs.
+    /// Factors of nccl-tests' `doc/PERFORMANCE.md`, for 4 nodes, blocks of 3000 bytes and 1 µs.
     #[test]
     fn bandwidths_are_those_of_nccl_tests() {
         let of = |collective: &str| {

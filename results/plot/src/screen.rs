@@ -95,7 +95,7 @@ mod tests {
         assert!(screen().file(FigureFormat::Pdf, 1.0).unwrap().starts_with(b"%PDF"));
     }
 
-    /// All characters of the font are 1233/2048 of its size wide. Those that it lacks have a cell,
+    /// All characters are 1233/2048 of the font size wide. Those that the font lacks have a cell,
     /// too.
     #[test]
     fn characters_stay_in_their_cells() {

@@ -125,8 +125,7 @@ mod tests {
         assert_eq!(looks.map(|looks| looks.len()), [STYLES; 2]);
     }
 
-    /// Returns the CIE L*a*b* coordinates of a colour for vision that multiplies linear RGB by
-    /// `vision`.
+    /// The CIE L*a*b* coordinates of a colour for vision that multiplies linear RGB by `vision`.
     fn seen(colour: Colour, vision: [[f64; 3]; 3]) -> [f64; 3] {
         let linear = [colour.0, colour.1, colour.2].map(|part| {
             let part = f64::from(part) / 255.0;

@@ -101,8 +101,7 @@ impl WinnerFigure {
         // Algorithms that are never the fastest also get styles, for figures of curves.
         let styles = appearance.styles(all_names);
         let title = appearance.title.map_or(titles.common, str::to_owned);
-        // Each cell shows the number of its competitors, unless it is always the same, as a remark
-        // says.
+        // Cells show their numbers of competitors, unless a remark says that it is always the same.
         let numbers: BTreeSet<usize> = cells().map(|cell| cell.winner.competitors).collect();
         let mut remarks = comparison.rearrangement_remarks.clone();
         remarks.push(match numbers.first() {
@@ -144,8 +143,7 @@ impl WinnerFigure {
         })
     }
 
-    /// Omits maps whose cases are all in earlier maps, as usually the maps of machines after those
-    /// of networks.
+    /// Omits maps whose cases are all in earlier maps, such as machines after networks.
     pub(crate) fn without_known_cases(mut self) -> Result<Self, FigureError> {
         let mut known = BTreeSet::new();
         self.maps.retain(|map| {

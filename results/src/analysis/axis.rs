@@ -132,9 +132,9 @@ impl Axis {
         self.unit().text(x)
     }
 
-    /// Returns whether a case can exist between any two values. There are no networks between two
-    /// networks, and the number of failed links is an integer; so are many parameters of algorithms
-    /// and topologies.
+    /// Whether a case can exist between any two values. There are no networks between two networks,
+    /// and the number of failed links is an integer; so are many parameters of algorithms and
+    /// topologies.
     pub fn is_dense(self) -> bool {
         match self {
             Self::Block | Self::Variation => true,
@@ -160,8 +160,7 @@ impl Axis {
         Some(AxisPosition { x: parameter.value(&line.subject)?, settings, algorithm })
     }
 
-    /// On the axis of a parameter of algorithms, this has no meaning, because its lines have
-    /// positions of their own.
+    /// Not for a parameter of algorithms, on whose axis lines have positions of their own.
     pub(crate) fn place_group(self, group: &Group) -> Option<(f64, CommonSettings)> {
         self.split(CommonSettings::of(&group.setting.borrowed()), group.nodes)
     }
@@ -299,8 +298,7 @@ mod tests {
         );
     }
 
-    /// A mixture of experts over tokens and skew, with two machines, and an algorithm with a
-    /// parameter.
+    /// A mixture of experts over tokens and skew: two machines, an algorithm with a parameter.
     fn experts() -> Comparison {
         let of = |tokens: u32, skew: &str, startup: u32, algorithm: &str| Record {
             workload: format!("moe:experts=16,top=2,tokens={tokens},bytes=7KiB{skew}"),

@@ -68,8 +68,7 @@ impl Crossover {
         format!("{before} is fastest up to {left}{noun}, {after} from {right}")
     }
 
-    /// An end that is one of the neighbouring points is open, because the crossover may be beyond
-    /// it.
+    /// An end at one of the neighbouring points is open, because the crossover may be beyond it.
     fn range_in_words(&self, axis: Axis, interval: Interval) -> String {
         let less = if interval.low <= self.within.0 { " or less" } else { "" };
         let more = if interval.high >= self.within.1 { " or more" } else { "" };
@@ -85,8 +84,7 @@ impl Family {
 }
 
 impl Envelope {
-    /// Two curves are compared only where both have points at the same two neighbouring values of
-    /// x.
+    /// Curves are compared only where both have points at the same two neighbouring values of x.
     fn of(family: &Family) -> Self {
         let mut envelope = Self::default();
         let xs = family.xs();
@@ -122,8 +120,7 @@ impl Envelope {
     fn extend(&mut self, segments: &[Segment<'_>], (left, right): (f64, f64), dense: bool) {
         let current = self.ranges.last().filter(|s| s.to == left).map(|s| s.algorithm.clone());
         let is_current = |segment: &Segment<'_>| current.as_deref() == Some(segment.algorithm);
-        // The segment that is lowest at the left end, then at the right end, then that of the
-        // current algorithm.
+        // The lowest segment at the left end, then at the right end, then the current algorithm's.
         let order = |a: &&Segment<'_>, b: &&Segment<'_>| {
             let times = a.left.total_cmp(&b.left).then(a.right.total_cmp(&b.right));
             times.then(is_current(b).cmp(&is_current(a)))
@@ -137,8 +134,7 @@ impl Envelope {
         }
         self.extend_range(lowest.algorithm, left);
         let mut from = left;
-        // If no case can exist between the points, only the lowest segment at the right end
-        // matters.
+        // If no case can exist in between, only the lowest segment at the right end matters.
         let last = segments.iter().map(|p| p.right).fold(f64::INFINITY, f64::min);
         let crossing = |a: &Segment<'_>, b: &Segment<'_>| {
             let (before, after) = (a.left - b.left, a.right - b.right);

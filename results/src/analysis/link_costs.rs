@@ -41,8 +41,8 @@ impl LinkCosts {
 
     /// Returns the links whose loss costs most, with the ratio of times; `None` if none costs time.
     pub fn worst(&self) -> Option<(Vec<(u64, u64)>, f64)> {
-        /// Relative difference up to which ratios are equal. Times of symmetric links differ by
-        /// rounding errors.
+        /// Ratios are equal up to this relative difference: times of symmetric links have rounding
+        /// errors.
         const ROUNDING: f64 = 1e-9;
         let ratios = || {
             self.links.iter().filter_map(|(ends, cost)| match cost {
@@ -61,9 +61,9 @@ impl LinkCosts {
     }
 }
 
-/// Computes the costs of links for each group of cases that differ only in their failed links
-/// (`down=`). The reference is the case with the fewest; each case with exactly one more gives the
-/// cost of this link.
+/// Costs of links, for each group of cases that differ only in failed links (`down=`). The
+/// reference is the case with the fewest; each case with exactly one more gives the cost of this
+/// link.
 pub fn link_costs<'a>(rows: impl Iterator<Item = &'a Record> + Clone) -> Vec<LinkCosts> {
     let intact = |row: &Record| without(&row.topology, "down").into_owned();
     let damaged = rows.clone().filter(|row| argument(&row.topology, "down").is_some());

@@ -49,8 +49,7 @@ pub struct WinnerMap {
 #[derive(Debug, Clone, PartialEq)]
 pub struct WinnerMaps {
     pub maps: Vec<WinnerMap>,
-    /// Groups that have a fastest algorithm but no other group that differs only in the quantities
-    /// of columns and rows.
+    /// Groups with a fastest algorithm of which no other differs only in columns and rows.
     pub single_groups: Vec<usize>,
 }
 

@@ -11,8 +11,7 @@ use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::sync::Arc;
 
-/// By mean time, then by name, like the curves of a family. Samples without a time keep their
-/// order.
+/// By mean time, then by name, like curves of a family. Samples without a time keep their order.
 fn by_time(a: &Sample<'_>, b: &Sample<'_>) -> Ordering {
     let by_name = || match (&a.time, &b.time) {
         (Some(_), Some(_)) => a.label.cmp(&b.label),

@@ -1,5 +1,4 @@
-//! Residuals: measured times against predictions of the same topology, collective, workload and
-//! algorithm.
+//! Measured times against predictions of the same topology, collective, workload and algorithm.
 
 use super::ComparedRows;
 use crate::case_id::{CaseId, Setting};
@@ -86,8 +85,7 @@ pub(crate) fn residuals(rows: &ComparedRows) -> Vec<Residual> {
             }
         }
     }
-    // The map has ordered the cases by text. Order sizes of the same kind of workload as numbers,
-    // and keep the rest.
+    // Cases are ordered by text. Order sizes of the same kind of workload as numbers.
     all.sort_by_cached_key(|residual| {
         let (size, kind) = CurveAxis::BlockSize
             .split(&residual.workload)
@@ -118,8 +116,7 @@ mod tests {
         assert_eq!(order, ["8", "64", "1KiB", "16KiB", "1MiB"].map(|s| format!("uniform:{s}")));
     }
 
-    /// The median of 12, 12.5 and 100 µs is 25 % more than the first prediction, 10 µs, and half of
-    /// the second, 25 µs.
+    /// The median of 12, 12.5 and 100 µs is 25 % above 10 µs, and half of 25 µs.
     #[test]
     fn the_median_measurement_is_compared_with_each_prediction() {
         let measured = |repetition, time| Record {

@@ -30,9 +30,8 @@ pub(crate) struct ComparedRow {
     pub(crate) alone_us: Option<f64>,
     pub(crate) optimum_us: Option<f64>,
     pub(crate) optimum_gap: Option<f64>,
-    /// A hash of the values that rows of the same case have in common
-    /// ([`Record::hash_comparable`]), with a random key, so that nobody can construct two rows with
-    /// the same hash.
+    /// A hash of the values that rows of a case share ([`Record::hash_comparable`]), with a random
+    /// key, so that nobody can construct two equal ones.
     content: u64,
     reason: u32,
     pub(crate) status: Status,

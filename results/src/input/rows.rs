@@ -59,8 +59,7 @@ impl<R: Read> Rows<R> {
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         let is_all = rows.next.is_none() && rows.line == 1;
         if is_all && columns().collect::<Vec<_>>().join(",").as_bytes().starts_with(text) {
-            // The only line of the file is the beginning of the header that this program writes.
-            // Any other is wrong.
+            // The only line is the beginning of the header of this program. Any other is wrong.
             return Err(ReadError::TornHeader { file: rows.file });
         }
         let names = csv::StringRecord::from_byte_record(head.fields)
@@ -245,8 +244,7 @@ impl<R> RecordingReader<R> {
 
 impl<R: Read> Read for RecordingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        /// Of a row, so that a file without line ends, such as `/dev/zero`, does not fill the
-        /// memory.
+        /// Of a row, so that a file without line ends (`/dev/zero`) does not fill the memory.
         const MAX_BYTES: usize = 64 << 20;
         if self.bytes.len() > MAX_BYTES {
             let limit = format_size(MAX_BYTES as u64);

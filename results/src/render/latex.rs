@@ -48,8 +48,7 @@ fn latex_cell(cell: &Cell) -> String {
     if cell.is_best { format!("\\textbf{{{text}}}") } else { text }
 }
 
-/// Moves columns with a constant text to the title: whether rows are `ok`, what was verified, the
-/// number of repetitions.
+/// Moves constant columns to the title: status, verification, number of repetitions.
 fn without_constant_columns(section: Section) -> Section {
     let Section { mut title, header, lines, sentences } = section;
     let constant = |at: usize| {

@@ -1,5 +1,4 @@
-//! Tables of algorithms over the values of an axis, one for all cases that differ only in these
-//! two.
+//! Tables of algorithms over the values of an axis: one for cases that differ only in these.
 
 use super::{Cell, Section, single_line};
 use crate::analysis::{Axis, CommonSettings, Curve, Family, families};
@@ -116,8 +115,7 @@ pub(super) fn csv(axis: Axis, tables: &[Pivot]) -> Vec<Vec<String>> {
     [header.collect()].into_iter().chain(lines().map(row)).collect()
 }
 
-/// The algorithms are rows, or columns if the table is narrower then and otherwise wider than 80
-/// characters.
+/// Algorithms are rows, or columns if only then the table has at most 80 characters.
 pub(super) fn sections(
     comparison: &Comparison,
     axis: Axis,

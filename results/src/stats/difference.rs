@@ -5,8 +5,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
-/// Two-sided p-value of Welch's t test of equal means. `None` if a sample has a single value, or if
-/// neither has a spread.
+/// Two-sided p-value of Welch's t test. `None` for a single value, or if neither has a spread.
 pub fn welch_p(a: &Summary, b: &Summary) -> Option<f64> {
     let (sa, sb) = (a.standard_error()?, b.standard_error()?);
     let both = sa.hypot(sb);
@@ -31,10 +30,9 @@ pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let mut all = [a, b].concat();
     all.sort_by(f64::total_cmp);
     let ties = all.windows(2).any(|w| w[0] == w[1]);
-    // The maximum number of steps for the exact p-value, as many as two samples of 100 values need.
-    // For these the normal approximation errs by less than 0.001. For a small and a large sample it
-    // can err by 0.03, but then few steps suffice: 2 values and 250,000 values are within the
-    // limit.
+    // The maximum number of steps for the exact p-value, as for two samples of 100 values. For
+    // these the normal approximation errs by less than 0.001. For a small and a large sample it can
+    // err by 0.03, but then few steps suffice: 2 values and 250,000 values are within the limit.
     const MOST_STEPS: usize = 1_000_000;
     let (fewer, more) = (a.len().min(b.len()), a.len().max(b.len()));
     if ties || fewer.saturating_mul(fewer).saturating_mul(more) > MOST_STEPS {
@@ -62,8 +60,7 @@ fn exact_p(u: f64, n: usize, m: usize) -> f64 {
             ways[k] += ways[k - i];
         }
     }
-    // Both tails have the same probability. That of the upper one would be a difference of large
-    // numbers.
+    // Both tails have equal probability. The upper one's would be a difference of large numbers.
     let near = u.min(most as f64 - u).floor() as usize;
     let tail: f64 = ways[..=near.min(most)].iter().sum();
     (2.0 * tail / ways.iter().sum::<f64>()).min(1.0)
@@ -97,8 +94,7 @@ mod tests {
     }
 
     /// Permeability of the human chorioamnion, from Hollander & Wolfe, Nonparametric Statistical
-    /// Methods (1973), page 69: the example of R's `wilcox.test`, with the one-sided p-value
-    /// 0.1272.
+    /// Methods (1973), page 69: R's example of `wilcox.test`, with the one-sided p-value 0.1272.
     #[test]
     fn permeability_at_term_and_earlier() {
         let term = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
@@ -136,7 +132,7 @@ mod tests {
         }
     }
 
-    /// Cohen's d of the sleep data is -0.832; with 18 degrees of freedom, Hedges's factor is 1 -
+    /// Cohen's d of the sleep data is -0.832; for 18 degrees of freedom, Hedges's factor is 1 -
     /// 3/71.
     #[test]
     fn an_effect_is_in_standard_deviations() {

@@ -6,8 +6,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ratio {
     pub value: f64,
-    /// The 95 % confidence interval of the ratio. `None` if one of the two samples has a single
-    /// value.
+    /// The 95 % confidence interval of the ratio. `None` if a sample has a single value.
     pub interval: Option<Interval>,
 }
 

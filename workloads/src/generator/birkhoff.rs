@@ -78,8 +78,7 @@ impl Pattern for Birkhoff {
             }
             weights.push((self.spread * normal_quantile(stream.fraction())).exp());
         }
-        // Draw them again, and divide a row in proportion to the weights. Borders are rounded, so
-        // that the shares add up.
+        // Draw again, and divide a row by the weights. Borders are rounded, so that shares add up.
         bytes.fill(0);
         let all: f64 = weights.iter().sum();
         let elements = (self.bytes / element) as f64;

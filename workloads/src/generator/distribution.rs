@@ -12,8 +12,8 @@ pub enum DistributionKind {
     /// Sizes follow a power law above a smallest size. With a coefficient of variation (cv) of
     /// about 1 or more, very rare sizes determine the variance, so that of most samples is smaller.
     Pareto,
-    /// One tenth of the sizes is large, the others are small. The coefficient of variation is at
-    /// most 3.
+    /// One tenth of the sizes is large, the others small. The coefficient of variation is at most
+    /// 3.
     Bimodal,
 }
 
@@ -83,8 +83,7 @@ impl Distribution {
                 (mean.ln() - variance / 2.0 + variance.sqrt() * normal_quantile(u)).exp()
             }
             DistributionKind::Pareto => {
-                // The exponent a follows from `cv^2 = 1 / (a (a - 2))`. The smallest size is
-                // `mean (a - 1) / a`.
+                // By `cv^2 = 1 / (a (a - 2))`, the smallest size is `mean (a - 1) / a`.
                 let a = 1.0 + (1.0 + 1.0 / (cv * cv)).sqrt();
                 mean * (a - 1.0) / a * (1.0 - u).powf(-1.0 / a)
             }

@@ -1,5 +1,4 @@
-//! A matrix with a size for each pair of nodes, from a file with N rows of N byte counts or another
-//! generator.
+//! A size for each pair of nodes, from a file with N rows of N byte counts or another generator.
 
 use super::node_sizes::{NodeSizes, SizedBy};
 use super::{Generator, Pattern};
@@ -152,8 +151,7 @@ impl Pattern for MatrixFiles {
     }
 }
 
-/// The arguments are the file name and, if the file has fractions, the size by which they are
-/// multiplied.
+/// The file name and, if the file has fractions, the size by which they are multiplied.
 fn arguments(input: &InputDigest, size: Option<u64>) -> Vec<(&'static str, String)> {
     let size = size.map(|bytes| ("bytes", format_size(bytes)));
     [(WORD, input.file.clone())].into_iter().chain(size).collect()

@@ -1,5 +1,4 @@
-//! Expert-parallel dispatch in mixture-of-experts models: each token of a node is sent to the nodes
-//! of its top experts.
+//! Expert-parallel dispatch: each token of a node is sent to the nodes of its top experts.
 
 use super::distribution::normal_quantile;
 use super::experts::{ExpertPlacement, MAX_EXPERTS};
@@ -320,8 +319,7 @@ mod tests {
         assert_eq!(at(ExpertPlacement::Cyclic), [0, 1, 2, 3, 0, 1, 2, 3]);
     }
 
-    /// With one expert on each node, all copies of a token go to different nodes, so the sizes are
-    /// those of the all-to-all.
+    /// With one expert per node, copies of a token go to different nodes, as in the all-to-all.
     #[test]
     fn a_dispatch_has_the_tokens_of_the_all_to_all() {
         let moe = dispatch(8, 3, Popularity::Skew(1.0));

@@ -14,8 +14,7 @@ const SAMPLE: f64 = 3.4;
 /// The gap between the sample and the name of an entry, in multiples of the font size.
 const GAP: f64 = 0.8;
 
-/// Returns the names of all curves, and that of the reference, which is then also the last of all
-/// names.
+/// Returns the names of all curves, and that of the reference, which is the last of them.
 fn curves(figure: &Figure) -> (Vec<&str>, Option<&str>) {
     let reference = figure.panels.iter().find_map(|panel| Some(&*panel.reference.as_ref()?.name));
     (figure.names.iter().map(String::as_str).chain(reference).collect(), reference)

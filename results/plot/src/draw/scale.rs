@@ -83,8 +83,7 @@ impl Scale {
         self.low <= value && value <= self.high
     }
 
-    /// The labels have the font size `size`, and a generous distance unless only a smaller one
-    /// leaves room for three.
+    /// Labels of the font size `size` have a generous distance if it leaves room for three.
     pub(crate) fn horizontal_ticks(
         &self,
         base: Base,
@@ -162,9 +161,8 @@ impl Scale {
         (last - first).abs() >= 0.5 * (self.ends.1 - self.ends.0).abs()
     }
 
-    /// Moves the ends of a logarithmic axis of base ten outwards, so that it has at least three of
-    /// the numbers 1, 2 and 5 times a power of ten, unless it is so short that ticks are evenly
-    /// spaced.
+    /// Widens a logarithmic axis of base ten, so that it has at least three of the numbers 1, 2 and
+    /// 5 times a power of ten, unless it is so short that ticks are evenly spaced.
     pub(crate) fn rounded(self, base: Base) -> Self {
         /// The ratio of both ends up to which evenly spaced ticks cover an axis.
         const SHORT: f64 = 3.0;
@@ -197,8 +195,7 @@ impl Scale {
                 ((first - 1e-9).ceil() as i32..=(last + 1e-9).floor() as i32).collect();
             let whole: Vec<i32> = (first.floor() as i32..=last.ceil() as i32).collect();
             let value = |power: &i32| factor.powi(*power);
-            // Label every power, every second power, etc., preferably the multiples of the step,
-            // which readers know better.
+            // Label every power, every second power, etc., preferably multiples of the step.
             for step in 1..=(powers.len() as i32 / 2).max(1) {
                 // An axis of hundreds of powers has only the multiples of a large step.
                 for rest in 0..if step > LARGE { 1 } else { step } {
@@ -213,8 +210,7 @@ impl Scale {
                     choices.push((named, minor));
                 }
             }
-            // The next choices label multiples of powers of ten: all of them, every second one,
-            // etc.
+            // The next choices label multiples of powers of ten: all, every second one, etc.
             if base == Base::Ten && self.high / self.low >= 4.0 {
                 let round = self.multiples(&whole, &[1.0, 2.0, 5.0]);
                 let minor = self.multiples(&whole, &[3.0, 4.0, 6.0, 7.0, 8.0, 9.0]);

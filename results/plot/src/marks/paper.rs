@@ -73,8 +73,7 @@ impl Paper {
         self.width.map_or(usual, Length::pixels)
     }
 
-    /// Returns how many panels are next to each other: two if both are wide enough for the font
-    /// size.
+    /// The number of panels in a row: two if both are wide enough for the font size.
     pub(crate) fn columns(&self, panels: usize, width: f64) -> usize {
         if panels > 1 && width >= 52.0 * self.font() { 2 } else { 1 }
     }

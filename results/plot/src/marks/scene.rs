@@ -1,5 +1,4 @@
-//! The contents of a picture in any format: marks on a page, in pixels of 1/96 inch. The y axis
-//! points downwards.
+//! A picture: marks on a page, in pixels of 1/96 inch. The y axis points downwards.
 
 use super::outline::{Outline, Point};
 use super::text::{outline, outline_of_cells, width};
@@ -84,8 +83,7 @@ pub(crate) enum Mark {
         hint: Option<String>,
     },
     Text(Text),
-    /// Characters of the same width, as on a terminal, from `at` on the base line. `length` is the
-    /// width of all of them.
+    /// Characters of the same width, from `at` on the base line. `length` is the total width.
     Cells {
         at: Point,
         words: String,

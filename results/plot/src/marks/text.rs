@@ -1,6 +1,5 @@
-//! Lengths, line breaks and outlines of texts in DejaVu Sans, the font of the PNG and PDF output. A
-//! browser may replace it in SVG by another font, which is usually narrower, so that the text still
-//! fits.
+//! Lengths, line breaks and outlines of texts in DejaVu Sans, the font of PNG and PDF. A browser
+//! may replace it in SVG by another font, which is usually narrower, so that the text still fits.
 
 use super::outline::{Outline, Point, Step};
 use std::sync::OnceLock;
@@ -70,9 +69,8 @@ pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns the outlines of a text that starts `before` to the left of its position. `place` maps a
-/// point of a letter, as the distance from this position along the base line and the height above
-/// it, to the page.
+/// Returns outlines of a text from `before` left of its position. `place` maps a point of a letter,
+/// as the distance from this position along the base line and the height above it, to the page.
 pub(super) fn outline(
     words: &str,
     size: f64,
@@ -93,8 +91,7 @@ pub(super) fn outline(
 /// The width and the height of a cell of a terminal, in pixels.
 pub(crate) const CELL: [f64; 2] = [8.0, 17.0];
 
-/// A character of DejaVu Sans Mono is 1233/2048 of the font size wide, and fills a cell at this
-/// size.
+/// A character of DejaVu Sans Mono, 1233/2048 of the font size wide, fills a cell at this size.
 pub(crate) const CELL_FONT: f64 = CELL[0] * 2048.0 / 1233.0;
 
 /// Each character fills a cell. Braille patterns, which DejaVu Sans Mono lacks, are those of DejaVu
@@ -119,8 +116,7 @@ pub(super) fn outline_of_cells(words: &str, (x, y): Point) -> Outline {
     Outline(steps)
 }
 
-/// Converts the outline of a letter, with its own units and a y axis that points upwards, to the
-/// page.
+/// Converts the outline of a letter, with its own units and an upward y axis, to the page.
 struct Pen<P> {
     steps: Vec<Step>,
     last: Point,
