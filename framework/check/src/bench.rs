@@ -52,8 +52,7 @@ pub struct Processes {
 }
 
 impl Processes {
-    /// Sends a request again, to a process that reports whether the sandbox refuses a call of the
-    /// plugin.
+    /// Sends a request again, to a process that reports whether the sandbox refuses a call.
     pub fn is_refused_a_call(&self, request: &Request) -> io::Result<bool> {
         Ok(self.is_sandboxed && self.ask_process(request, true)?.1)
     }
@@ -76,8 +75,7 @@ impl Processes {
             command.env(TRACE, "1");
             pipes = OutputPipes::Joined;
         }
-        // The host in the child stops a plan at the plugin's next call. A plugin without calls is
-        // killed.
+        // The host stops a plan at the plugin's next call. A plugin without calls is killed.
         let limits = ChildLimits {
             kill_after: time.saturating_mul(request.plans().max(4)) + Duration::from_secs(1),
             ..ChildLimits::with_grace(time, memory, max_bytes::ANSWER)

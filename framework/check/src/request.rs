@@ -101,8 +101,7 @@ pub enum Reply {
     Liveness(Liveness),
 }
 
-/// Whether a schedule can end if connections are FIFOs, in which each block, or each segment, takes
-/// a slot.
+/// Whether a schedule can end if connections are FIFOs, in which a block or segment takes a slot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Liveness {
     Ends,
@@ -137,8 +136,7 @@ pub struct RunResult {
     pub bytes: Option<u64>,
 }
 
-/// The result of planning only one node of each orbit (the set of nodes to which the symmetries map
-/// a node).
+/// Planning one node of each orbit (the set of nodes to which the symmetries map a node).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symmetry {
     pub nodes: u64,
@@ -163,8 +161,7 @@ pub struct AlgorithmAbout {
     pub accepts: String,
     /// Bit `c` is set if the collective with the number `c` in the ABI is supported.
     pub collectives: u64,
-    /// The most messages that a node sends or receives in a step; 0 if the plugin does not state
-    /// it.
+    /// The most messages that a node sends or receives in a step; 0 if not stated.
     pub ports: u64,
     pub params: Vec<Param>,
 }

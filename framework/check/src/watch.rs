@@ -56,8 +56,7 @@ struct RecordedSend {
 /// An empty record by default.
 #[derive(Default)]
 pub(crate) struct Watch {
-    /// The keys of this hash function are constant, so that hashes of two processes can be
-    /// compared.
+    /// The keys of this hash are constant, so that hashes of two processes can be compared.
     all: DefaultHasher,
     /// The first [`Self::SENDS`] sends, in the order of the schedule.
     sends: Vec<RecordedSend>,
@@ -72,8 +71,7 @@ pub(crate) struct Watch {
     /// Sends of a reduction that replace a value which the receiver has not used yet.
     replacing: IneffectiveSends,
     unused_values: UnusedValues,
-    /// Whether sets of blocks are hashed, because two plans may list the same blocks in different
-    /// ways.
+    /// Whether sets of blocks are hashed: plans may list the same blocks in different ways.
     by_blocks: bool,
 }
 
@@ -135,8 +133,7 @@ impl Watch {
                 }),
             };
         }
-        // A plan must visit the nodes in the same order each time, so compare the order within
-        // steps.
+        // Plans must visit the nodes in the same order, so compare the order within steps.
         let ordered = |sends: &[RecordedSend]| sends.iter().map(by_blocks).collect::<Vec<_>>();
         let (every, followed) = (ordered(&self.sends), ordered(&by_orbits.sends));
         let at = every.iter().zip(&followed).position(|(own, follows)| own != follows)?;

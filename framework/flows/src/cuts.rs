@@ -6,8 +6,7 @@
 
 use crate::Links;
 
-/// The set of vertices with the largest ratio so far of pairs of nodes across the cut to its
-/// capacity.
+/// The set of vertices with the largest ratio so far of pairs across the cut to its capacity.
 #[derive(Debug)]
 pub struct BestCut<'a> {
     links: &'a Links,

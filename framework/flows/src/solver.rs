@@ -65,8 +65,8 @@ pub struct Problem<'a, D> {
     pub capacities: &'a [f64],
     pub columns: &'a [Column],
     pub longest: u32,
-    /// The factor of amounts times lengths in a lower bound: 1, unless links have another unit of
-    /// length than resources.
+    /// The factor of amounts times lengths in a lower bound: 1 if links and resources have one
+    /// unit.
     pub unit: f64,
     /// The search for cuts, and the amount of each pair of nodes, if all are equal and the
     /// resources are links.
@@ -84,8 +84,7 @@ pub struct Options {
     pub bisections: u32,
     /// The number of first phases after each of which the interval is checked.
     pub early_checks: u64,
-    /// Whether the upper end must have no rounding errors of steps, and more lengths and cuts are
-    /// tried.
+    /// Whether the upper end has no rounding errors of steps, and more lengths and cuts are tried.
     pub exact: bool,
 }
 
@@ -327,8 +326,7 @@ impl<'a, D: Demand> Solver<'a, D> {
         Ok(())
     }
 
-    /// An exact search computes the loads again as sums of all flows, without the rounding errors
-    /// of steps.
+    /// An exact search sums the loads of all flows again, without the rounding errors of steps.
     fn largest_load(&mut self) -> f64 {
         if !self.options.exact {
             return self.load.iter().copied().fold(0.0, f32::max).into();

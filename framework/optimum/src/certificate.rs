@@ -57,8 +57,7 @@ pub enum Evidence {
     },
     /// The evidence for data that is copied (such as a broadcast) or added (such as a reduce).
     Trees {
-        /// The vertices whose data takes the longest time to leave them, for sums in the reversed
-        /// network.
+        /// The vertices whose data takes longest to leave them, for sums in the reversed network.
         cut: Vec<u32>,
     },
     /// The evidence for data that is copied or added, as messages between nodes. Trees of messages

@@ -31,8 +31,7 @@ impl Demand {
     ///
     /// # Errors
     ///
-    /// Returns an error if the sum of all amounts is 2^53 or more, or if the data consists of
-    /// tokens.
+    /// Errors if the sum of all amounts is 2^53 or more, or if the data consists of tokens.
     pub fn of(task: &Task) -> Result<Self, OptimumError> {
         let network = task.network();
         let ranks = network.nodes();

@@ -88,8 +88,7 @@ pub(crate) struct Speeds {
 }
 
 impl Speeds {
-    /// Returns the length that the resource adds to a link, rounded down, so that the lower end
-    /// stays valid.
+    /// The length that the resource adds to a link, rounded down: the lower end stays valid.
     pub(crate) fn length(self, of_resource: u32, capacity: u64) -> u32 {
         let slowest = u128::from((self.slowest - self.rounding).max(1));
         (u128::from(of_resource) * slowest / u128::from(capacity)) as u32
@@ -210,8 +209,7 @@ impl CapacityNetwork {
     }
 }
 
-/// Returns the sides of a grid whose translations map each link to one of the same bandwidth, if
-/// known.
+/// The sides of a grid whose translations map each link to one of the same bandwidth, if known.
 fn translations(topology: &topology::Network) -> Vec<u32> {
     if topology.bandwidths().is_some() {
         return Vec::new();

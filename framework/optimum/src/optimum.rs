@@ -37,8 +37,8 @@ pub enum Bottleneck {
     Ports,
     /// Links that are used at full capacity.
     Links {
-        /// The vertices of each link, the most important link first. Numbers from that of nodes on
-        /// are switches.
+        /// Vertices of each link, the most important first. Numbers from that of nodes on are
+        /// switches.
         links: Vec<(u32, u32)>,
         /// The images of each link under translations, which are also used at full capacity.
         copies: u64,
@@ -87,8 +87,7 @@ pub fn problem(
 ///
 /// # Errors
 ///
-/// Returns an error if a receiver cannot be reached, if a link has no bandwidth, or if the problem
-/// is too large.
+/// Errors if a receiver cannot be reached, a link has no bandwidth, or the problem is too large.
 pub fn solve(
     machine_task: &MachineTask<'_>,
     options: &mut Options<'_>,

@@ -338,8 +338,7 @@ impl<'a> Search<'a> {
         terms.map(term).sum()
     }
 
-    /// Returns the trees of least cost for all commodities, and keeps their lower end if it is the
-    /// best so far.
+    /// The trees of least cost for all commodities. Keeps their lower end if it is the best so far.
     fn cheapest(&mut self, lengths: &[u32]) -> Cheapest {
         let link_lengths = self.link_lengths(lengths);
         let nodes = self.nodes;

@@ -91,8 +91,7 @@ fn interval(topology: &str, collective: Collective, machine: &str, gap: f64) -> 
     optimum
 }
 
-/// Returns the smallest possible largest load, by a linear program with a commodity for each
-/// source.
+/// The smallest possible largest load, by a linear program with a commodity for each source.
 fn linear_program(network: &CapacityNetwork, rows: &[(u32, Vec<(u32, u64)>)]) -> f64 {
     let mut problem = Problem::new(OptimizationDirection::Minimize);
     let busiest = problem.add_var(1.0, (0.0, f64::INFINITY));
@@ -571,8 +570,7 @@ impl Usage {
         Self { capacities, of_link, ends }
     }
 
-    /// Returns the cost of the cheapest message between each pair of nodes, and the loads that it
-    /// causes.
+    /// The cost of the cheapest message between each pair of nodes, and the loads that it causes.
     fn messages(&self, network: &CapacityNetwork, lengths: &[f64]) -> Vec<Vec<(f64, Vec<f64>)>> {
         let nodes = network.nodes as usize;
         let nothing = || vec![0.0; self.capacities.len()];

@@ -140,8 +140,7 @@ impl MaxFlow {
         flow
     }
 
-    /// Returns whether a vertex is on the source's side of the smallest cut, after
-    /// [`MaxFlow::find`].
+    /// Whether a vertex is on the source's side of the smallest cut, after [`MaxFlow::find`].
     fn is_with_source(&self, vertex: u32) -> bool {
         self.level[vertex as usize] != NONE
     }

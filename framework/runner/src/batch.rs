@@ -187,8 +187,7 @@ impl Shared {
         }
     }
 
-    /// Puts the remaining cases of a group back if no worker can be started. The last thread ends
-    /// the batch.
+    /// If no worker can be started, puts the remaining cases back. The last thread ends the batch.
     fn give_up(&self, open: &BTreeSet<usize>, reason: String) {
         let mut queue = self.queue();
         for case in open.iter().rev() {
@@ -208,8 +207,7 @@ impl Shared {
     }
 }
 
-/// A buffer that receives rows in the order in which cases end, and returns them in the order of
-/// the cases.
+/// Receives rows in the order in which cases end, and returns them in the order of the cases.
 #[derive(Debug, Default)]
 pub struct ReorderBuffer {
     next: usize,

@@ -269,9 +269,8 @@ impl Case {
             && self.algorithm.params == other.algorithm.params
             && self.workload.same_shape(&other.workload)
             && (self.workload.is_uniform() || self.seed == other.seed)
-            // A model that needs arrival times requires full planning. The row of a case must not
-            // depend on the other cases with the same schedule, so such cases do not share one with
-            // others.
+            // Arrival times require full planning. The row of a case must not depend on the other
+            // cases with the same schedule, so such cases do not share one with others.
             && self.machine.follows_arrivals() == other.machine.follows_arrivals()
     }
 }

@@ -30,15 +30,13 @@ pub enum PluginReader {
     /// In this process, which should run plugins anyway.
     InProcess,
     Child {
-        /// A program that calls [`serve`], whose options and the file are appended to these
-        /// arguments.
+        /// A program that calls [`serve`], whose options and file are appended to these arguments.
         command: Vec<PathBuf>,
         memory_limit: u64,
     },
 }
 
-/// The default limit of the address space of a child. The runtime of Go reserves more than half of
-/// it.
+/// The default limit of a child's address space. The runtime of Go reserves more than half of it.
 pub const READER_MEMORY: u64 = 2 << 30;
 
 type Description = Result<Plugin, String>;
@@ -137,9 +135,9 @@ fn description(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
     Ok(answer)
 }
 
-/// Returns the path of a cache entry in `$XDG_CACHE_HOME/swapmeet` (default `~/.cache/swapmeet`),
-/// if the base directory exists. It contains the inode number, so that an overwritten plugin file
-/// replaces its entry.
+/// The path of a cache entry in `$XDG_CACHE_HOME/swapmeet` (default `~/.cache/swapmeet`), if the
+/// base directory exists. It contains the inode number, so that an overwritten plugin file replaces
+/// its entry.
 fn memory(child: &Reader<'_>, file: &Path, stamp: &Stamp) -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());

@@ -1,4 +1,4 @@
-//! Dispatches groups of cases to workers and converts their replies to rows. Every case gets a row,
+//! Dispatches groups of cases to workers and makes rows of their replies. Every case gets a row,
 //! even if its worker fails, unless no worker process can be started, which is no property of the
 //! case.
 
@@ -21,8 +21,7 @@ use swapmeet_workloads::file;
 
 const MOST_IDLE: usize = 4;
 
-/// Maximum memory of an idle worker in bytes. A memory limit counts only the worker that runs a
-/// case.
+/// In bytes, of an idle worker. A memory limit counts only the worker that runs a case.
 const MOST_IDLE_BYTES: u64 = 64 << 20;
 
 /// Maximum number of descriptors of a dispatcher: three for each busy, idle and spare worker.
@@ -208,8 +207,7 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Attributes the failure of a worker to the first pending case. The others run again in
-    /// another worker.
+    /// Attributes the failure to the first pending case. The others run again in another worker.
     fn failed_first(&mut self, open: &mut BTreeSet<usize>, status: Status, reason: &str) {
         if let Some(case) = open.pop_first() {
             self.failed(case, status, reason);

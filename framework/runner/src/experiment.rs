@@ -70,8 +70,7 @@ pub struct Experiment {
     pub file: Option<PathBuf>,
 }
 
-/// A `case` or `exclude` table: all combinations of its lists. An empty list stands for that of the
-/// experiment.
+/// A `case` or `exclude` table: all combinations of its lists. An empty list is the experiment's.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct CaseTable {
@@ -88,8 +87,8 @@ pub struct CaseTable {
 }
 
 /// A `together` table: jobs that run at the same time. There is a row for each job, for each
-/// combination of topologies, machines, and algorithms of all jobs. An empty list stands for that
-/// of the experiment.
+/// combination of topologies, machines, and algorithms of all jobs. An empty list is the
+/// experiment's.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct TogetherTable {
@@ -265,8 +264,7 @@ fn remove_tables<T>(tables: &mut Vec<T>, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The default machine: a current one whose parameters were fitted to public measurements and
-/// tested with others.
+/// A current one whose parameters were fitted to public measurements and tested with others.
 pub const DEFAULT_MACHINE: &str = "fugaku";
 
 /// Default time limit of a case in seconds, so that a plugin that never ends does not block a run.

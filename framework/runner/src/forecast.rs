@@ -33,8 +33,7 @@ impl Forecast {
         Self { cases: costs.len(), costs, open, ended: 0.0, last: Duration::ZERO }
     }
 
-    /// Records the end of a case, `elapsed` after the start of the batch. Only the first call for a
-    /// case counts.
+    /// Records the end of a case, `elapsed` after the start. Only the first call for a case counts.
     pub fn ended(&mut self, case: usize, elapsed: Duration) {
         if let Some(cost) = self.costs.get_mut(case).filter(|cost| **cost > 0.0) {
             self.cases -= 1;

@@ -184,7 +184,7 @@ struct PlanCall<'a> {
     params: &'a [(String, String)],
     task: &'a Task,
     inputs: PlanInputs,
-    /// The time limit for the plan and its comparison. The repetition that explains a fault gets it
+    /// The time limit for the plan and its comparison. A repetition to explain a fault gets it
     /// again.
     limit: Option<&'a PlanLimit>,
 }
@@ -304,8 +304,7 @@ impl<'a> Host<'a> {
 }
 
 impl Host<'_> {
-    /// Calls a function of the plugin. `None` if it succeeds or does not exist, otherwise the
-    /// outcome.
+    /// Calls a function of the plugin. `None` if it succeeds or does not exist, else the outcome.
     fn call(&mut self, function: impl FnOnce(&mut Self) -> Option<i32>) -> Option<Outcome> {
         let code = in_plugin(|| defect::call_plugin(|| function(self)));
         if let Some(defect) = self.defect.take() {

@@ -38,8 +38,7 @@ pub fn double_memory_of(child: u32, bytes: u64) -> io::Result<()> {
     system::limit_address_space_of(child, limit)
 }
 
-/// Waits until the parent has called [`double_memory_of`], at most 0.5 s. Without a sandbox, raises
-/// the limit itself.
+/// Waits at most 0.5 s for [`double_memory_of`]. Without a sandbox, raises the limit itself.
 pub fn wait_for_double_memory() {
     const LONGEST: Duration = Duration::from_millis(500);
     if !system::has_sandbox() {

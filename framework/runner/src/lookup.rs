@@ -63,8 +63,7 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
         }
     }
 
-    /// Returns the case of a row, with an optimum if the row has one. Errors name what cannot be
-    /// found.
+    /// Returns the case of a row, with an optimum if it has one. Errors name what cannot be found.
     pub fn row(&mut self, row: &Record) -> Result<Case, String> {
         let case = self.case(&row.case())?;
         let optima = optimum_columns::has_optimum(row).then(|| Arc::clone(&self.optima));
@@ -83,8 +82,7 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
         let algorithm = look_up(&mut self.algorithms, "algorithm", &named, |t| {
             select_algorithm(t, registry).map(Arc::new)
         })?;
-        // The plugin reads the files of its parameters itself, so the next case must compute their
-        // digests again.
+        // The plugin reads these files itself, so the next case must compute their digests again.
         if !algorithm.inputs.is_empty() {
             self.algorithms.remove(&named);
         }

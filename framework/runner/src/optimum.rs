@@ -227,8 +227,8 @@ mod tests {
         }
         let count = || optima.slots.lock().unwrap().len();
         assert_eq!(count(), 1);
-        // The network and the ratio between ports and links are part of the key, so these have
-        // separate intervals.
+        // The key has the network and the ratio of ports and links, so these have separate
+        // intervals.
         found(&optima, "mesh:8x8", "uniform:8", &["free:byte_us=1,injection_byte_us=1,ports=all"]);
         found(&optima, "mesh:8x4", "uniform:8", &["free:byte_us=1,ports=all"]);
         assert_eq!(count(), 3);

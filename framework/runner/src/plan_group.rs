@@ -61,8 +61,7 @@ pub fn plan_groups<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<P
     groups
 }
 
-/// Divides each group with more than `MOST_OF_A_JOB` cases into jobs, which plan its schedule once
-/// each.
+/// Divides groups of more than `MOST_OF_A_JOB` cases into jobs, which plan the schedule once each.
 pub fn jobs(groups: Vec<PlanGroup>) -> Vec<PlanGroup> {
     let divided = |group: PlanGroup| {
         let parts = group.cases.len().div_ceil(MOST_OF_A_JOB);
@@ -71,9 +70,8 @@ pub fn jobs(groups: Vec<PlanGroup>) -> Vec<PlanGroup> {
     groups.into_iter().flat_map(divided).collect()
 }
 
-/// Estimates the cost of a schedule without measurements, so that it is the same on every machine:
-/// a constant plus n² (the messages of a direct exchange) for all-to-all collectives, or n log n
-/// for others.
+/// Estimates the cost, without measurements, so that it is the same on every machine: a constant
+/// plus n² (the messages of a direct exchange) for all-to-all collectives, or n log n for others.
 fn schedule(case: &Case) -> u64 {
     let n = case.topology.nodes();
     let schedule = if case.workload.collective().connects_all_pairs() {

@@ -41,8 +41,7 @@ pub enum PluginError {
     Reported(String),
 }
 
-/// The description of a plugin. A loaded library is never unloaded, because the process uses its
-/// tables and texts.
+/// A loaded library is never unloaded, because the process uses its tables and texts.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Plugin {
     pub path: PathBuf,
@@ -63,8 +62,7 @@ pub struct Algorithm {
     /// Bit `c` is set if the collective with the number `c` in the ABI is supported.
     pub collectives: u64,
     pub params: Vec<Param>,
-    /// Messages that a node sends, and messages that it receives, in one step, at most; 0 if
-    /// unknown.
+    /// The most messages that a node sends, and that it receives, in one step; 0 if unknown.
     pub ports: u64,
     pub plugin: Build,
     pub file: PathBuf,
@@ -74,8 +72,7 @@ pub struct Algorithm {
     table: OnceLock<Result<Functions<'static>, String>>,
 }
 
-/// The papers whose algorithms are listed first: the start of the reference, and the title of the
-/// group.
+/// Papers whose algorithms are listed first: the start of the reference, and the group's title.
 pub const PAPERS: [(&str, &str); 5] = [
     ("Y.-J. Suh", "Suh & Shin"),
     ("R. Thakur, A. Choudhary", "Thakur, Choudhary & Fox"),
@@ -200,8 +197,7 @@ impl Plugin {
         if Stamp::at(&file).ok().as_ref() != Some(&stamp) {
             return Err(no_library("it changed while it was loaded".to_owned()));
         }
-        // SAFETY: a symbol with this name is the entry function of a plugin, and has the type of
-        // entry functions.
+        // SAFETY: a symbol with this name is the entry function of a plugin and has its type.
         let entry = unsafe { library.get::<SwmEntry>(ENTRY_SYMBOL.to_bytes_with_nul()) };
         let table = match entry {
             // SAFETY: the symbol is the entry function, which has no parameters.
@@ -210,8 +206,8 @@ impl Plugin {
         };
         // Tables, hooks and threads may point to the code of the library.
         std::mem::forget(library);
-        // SAFETY: the ABI requires that the entry function returns null or a table that exists as
-        // long as the process.
+        // SAFETY: by the ABI, the function returns null or a table that exists as long as the
+        // process.
         let table = unsafe { Passed::new(table.cast_const()) };
         Self::read(path, digest, &stamp, table)
     }

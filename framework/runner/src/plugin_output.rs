@@ -3,8 +3,7 @@
 /// Prefix of lines that the host itself writes about the behaviour of a plugin.
 pub const REMARK: &str = "remark: ";
 
-/// Returns whether a line does not explain why a process ended: an empty line, a note, or part of a
-/// Rust backtrace.
+/// Whether a line does not explain why a process ended: empty, a note, or a Rust backtrace.
 pub fn is_uninformative(line: &str) -> bool {
     let line = line.trim();
     let frame = line.split_once(':').is_some_and(|(number, _)| {

@@ -134,8 +134,7 @@ impl Registry {
         search.read_with_linked(reader, names)
     }
 
-    /// Searches these directories and files, and the program itself, and reads the plugins in this
-    /// process.
+    /// Searches these directories and files, and the program, and reads plugins in this process.
     pub fn bundled(named: &[PathBuf], names: SharedNames) -> Result<Self, RegistryError> {
         let mut search = Search::default();
         search.named(named)?;
@@ -148,8 +147,7 @@ impl Registry {
         search.read(reader)
     }
 
-    /// Loads plugin files into this process. A digest is not computed again if the metadata is as
-    /// known.
+    /// Loads plugin files into this process. A digest is computed again only if metadata differs.
     pub(crate) fn from_files<'a>(
         files: impl Iterator<Item = (&'a Path, KnownDigest<'a>)>,
     ) -> Result<Self, RegistryError> {
@@ -325,8 +323,7 @@ impl Search {
         Ok(())
     }
 
-    /// Reads the plugin files, then the linked plugins that the program's directories do not
-    /// contain.
+    /// Reads the plugin files, then linked plugins that the program's directories do not contain.
     fn read_with_linked(
         self,
         reader: &PluginReader,

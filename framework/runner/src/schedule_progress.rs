@@ -1,5 +1,4 @@
-//! Progress of a schedule: the current step, the number of steps if it is known, and the messages
-//! per second.
+//! Progress of a schedule: the current step, of how many if known, and messages per second.
 
 use crate::case::Case;
 use std::collections::HashMap;
@@ -30,8 +29,8 @@ impl ScheduleProgress {
         *self = Self { steps, messages, at: now, rate };
     }
 
-    /// Returns the current step, of how many if `of` is known, and the messages per second; empty
-    /// before the first step.
+    /// The step, of how many if `of` is known, and messages per second; empty before the first
+    /// step.
     pub fn in_words(&self, of: Option<u64>) -> String {
         if self.steps == 0 {
             return String::new();
@@ -57,8 +56,7 @@ fn short(number: f64) -> String {
     })
 }
 
-/// The steps of finished schedules. Cases with the same algorithm, topology and collective usually
-/// have as many.
+/// The steps of finished schedules, usually as many for equal algorithm, topology and collective.
 #[derive(Debug, Default)]
 pub struct StepCounts(HashMap<[String; 3], u64>);
 

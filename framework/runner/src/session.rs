@@ -1,5 +1,4 @@
-//! Runs cases that share a schedule, which is planned once. Each case has an evaluator, which
-//! calculates its time.
+//! Runs cases that share a schedule, planned once. The evaluator of a case calculates its time.
 
 use crate::case::{Case, SelectedAlgorithm};
 use crate::defect;
@@ -27,12 +26,10 @@ use swapmeet_workloads::Workload;
 mod case_evaluator;
 mod merged;
 
-/// The time at which cases that share a schedule are priced. Pricing a case means to calculate its
-/// time on its machine.
+/// When cases of a schedule are priced. Pricing a case means to calculate its time on its machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pricing {
-    /// Cases have no bounds and no times, except the total time 0, which every verified row must
-    /// have.
+    /// Cases have no bounds, and no times except the total time 0, which verified rows must have.
     Off,
     /// Cases are priced while the schedule is planned.
     Together,

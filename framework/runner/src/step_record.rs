@@ -41,8 +41,7 @@ pub struct Pair {
     pub to: u64,
     /// The amount of data, in units of the schedule ([`ScheduleRecord::bytes`]).
     pub load: u64,
-    /// The messages on the most loaded link of the route, including this one; 1 if loads of links
-    /// are not recorded.
+    /// Messages on the most loaded link of the route, with this one; 1 if loads are not recorded.
     pub shared: u64,
 }
 
@@ -95,8 +94,7 @@ pub struct StepRecord {
     pub max_sends: u64,
     /// The number of sends that transferred no data, because they selected no blocks.
     pub idle_sends: u64,
-    /// The time of each kind, including the rearrangement before the step; `None` if ranks have
-    /// clocks.
+    /// The time of each kind, with the rearrangement before the step; `None` if ranks have clocks.
     #[serde(with = "time_bits")]
     pub times: Option<Times>,
     /// The selected data of the step ([`FrameSelection`]).
@@ -145,8 +143,7 @@ pub enum RecordPart {
     Phase(String),
     Step(StepRecord),
     After(#[serde(with = "time_bits")] Option<Times>),
-    /// Entries of a rank, sorted by time, and whether they are its last ones. Ranks are sent in
-    /// order.
+    /// Entries of a rank, sorted by time, and whether they are its last. Ranks are sent in order.
     Entries(Vec<EntryNumbers>, bool),
     /// The end of the entries of all ranks, with the maximum number of steps in an entry.
     EntriesEnd(u64),
@@ -185,8 +182,7 @@ pub struct RecordRequest {
     pub frames: FrameSelection,
     /// The maximum number of steps. The record ends after this number of steps.
     pub max_steps: u64,
-    /// Whether to record the unfinished step of a schedule with an error, for which every send is
-    /// stored.
+    /// Whether to record the unfinished step after an error, for which every send is stored.
     pub unfinished: bool,
     /// The times of ranks, which only models in which ranks have their own clocks have.
     pub ranks: Option<RankSelection>,
@@ -204,8 +200,7 @@ pub struct ScheduleRecord {
     pub steps: Vec<StepRecord>,
     /// The end time of each step in µs. Empty if the steps have no times.
     ends: Vec<f64>,
-    /// Received entries until they are moved to `ranks`: those of complete ranks, and of the next
-    /// rank.
+    /// Entries that are not yet in `ranks`: those of complete ranks, and of the next rank.
     entries: (Vec<Vec<Entry>>, Vec<Entry>),
     pub ranks: Option<Arc<Ranks>>,
     pub why_no_ranks: Option<String>,
@@ -353,8 +348,7 @@ pub fn intervals(times: Times, from: f64, of_sends: f64) -> impl Iterator<Item =
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ranks {
     pub entries: Vec<Vec<Entry>>,
-    /// The mean over all ranks for each step. An entry of several steps is divided equally among
-    /// them.
+    /// The mean over all ranks for each step. An entry of several steps is divided equally.
     of_steps: Vec<Times>,
     /// For each step, the time when all ranks have ended this step and all steps before it.
     ends: Vec<f64>,

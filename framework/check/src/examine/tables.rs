@@ -89,8 +89,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(fine)
 }
 
-/// Returns whether a text is a semantic version: three numbers, and optionally a suffix after `-`
-/// or `+`.
+/// A semantic version is three numbers, and optionally a suffix after `-` or `+`.
 fn is_version(version: &str) -> bool {
     let (numbers, rest) = version.split_at(version.find(['-', '+']).unwrap_or(version.len()));
     let number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());

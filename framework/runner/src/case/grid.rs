@@ -65,8 +65,7 @@ struct TogetherCase {
 /// properties, one for each repetition.
 type Networks = (Vec<Arc<Network>>, Vec<InputDigest>);
 
-/// Errors if the experiment lists machines, but all topologies are those of systems, which have
-/// their own.
+/// Errors if machines are listed, but all topologies are those of systems with their own.
 fn refuse_machines_of_systems(experiment: &Experiment) -> Result<(), InputError> {
     let has_topologies = !experiment.topologies.is_empty() || !experiment.case_tables.is_empty();
     match (&experiment.systems[..], &experiment.machines[..]) {
@@ -383,8 +382,7 @@ impl TogetherLists {
         })
     }
 
-    /// Adds a case for each job of each combination, ordered by topology, jobs, machine and
-    /// repetition.
+    /// One for each job of each combination, ordered by topology, jobs, machine and repetition.
     fn add_cases(
         self,
         repetitions: u32,
@@ -542,8 +540,7 @@ fn refuse_duplicates(
 /// The lists whose combinations are the cases: topologies, algorithms, workloads and machines.
 struct CaseLists<'a> {
     pub names: [Vec<String>; 4],
-    /// For each kind, the number of entries of the experiment's own list, which are first in
-    /// `names`.
+    /// For each kind, the entries of the experiment's own list, which are first in `names`.
     pub listed: [usize; 4],
     /// Cumulative counts of cases, as in [`CaseGrid`].
     pub before: &'a [usize],
@@ -592,8 +589,7 @@ impl CaseLists<'_> {
         Ok(Some(selected.into_iter().collect()))
     }
 
-    /// Returns the indices of a table's entries of each kind: without any, all that the experiment
-    /// lists.
+    /// The indices of a table's entries of each kind: without any, all that the experiment lists.
     fn entries(
         &self,
         table: &CaseTable,

@@ -32,8 +32,7 @@ struct TracedSend {
 }
 
 impl BlockTrace {
-    /// Returns a trace if the block of the fault was delivered twice, or never and is at another
-    /// node.
+    /// Returns a trace if the block was delivered twice, or never and is at another node.
     pub(super) fn for_fault(
         fault: &Fault,
         collective: &Collective,
@@ -104,8 +103,7 @@ impl Listener for BlockTrace {
 
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         let ScheduleEvent::Sent(sent) = event else { return };
-        // `one` is a box that contains only the traced block, and `value` the one to which it
-        // contributes.
+        // `one` is a box of the traced block alone, and `value` the one to which it contributes.
         let mut one = sent.layout.full().to_vec();
         let home = |node: Option<u64>| node.map(|node| sent.embedding.home(node));
         for (side, member) in [

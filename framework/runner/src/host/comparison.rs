@@ -44,8 +44,7 @@ impl PlanCall<'_> {
     ///
     /// # Errors
     ///
-    /// Returns [`Fault::WrongSymmetry`] if the claim is wrong, and the outcome of a plan that
-    /// failed.
+    /// Returns [`Fault::WrongSymmetry`] for a wrong claim, and the outcome of a plan that failed.
     pub(super) fn compare_symmetry(
         self,
         most: u64,

@@ -30,8 +30,8 @@ impl Stamp {
         }
     }
 
-    /// Returns the metadata of a regular file. The type is checked before, because opening a pipe
-    /// would block.
+    /// Returns the metadata of a regular file. Its type is checked first: opening a pipe would
+    /// block.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         let metadata = std::fs::metadata(path)?;
         if metadata.is_file() {
@@ -61,8 +61,7 @@ pub(crate) struct KnownDigest<'a> {
     pub(crate) digest: &'a str,
 }
 
-/// Returns digest and metadata of a regular file, which is not read if its metadata is that of
-/// `known`.
+/// Returns digest and metadata of a regular file, which is not read if its metadata is as `known`.
 pub(crate) fn digest_of(
     path: &Path,
     known: Option<KnownDigest<'_>>,

@@ -56,8 +56,7 @@ pub(crate) fn build(known: Option<KnownDigest<'_>>) -> io::Result<(String, Stamp
     BUILD.get_or_init(ask).clone().map_err(io::Error::other)
 }
 
-/// Gives the linked plugins of a test, which must have the same code, the paths and the digest of
-/// this program.
+/// Gives linked plugins of a test, with the same code, the paths and the digest of this program.
 #[cfg(feature = "in-process")]
 pub fn act_as(program: &Path) {
     let _ = PROGRAM.set(program.canonicalize().ok());

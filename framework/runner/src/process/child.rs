@@ -52,8 +52,7 @@ impl ChildLimits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputPipes {
     Joined,
-    /// A pipe for each. Only lines of standard output are reported; the last line of standard error
-    /// explains a failure.
+    /// Only lines of standard output are reported. The last of standard error explains a failure.
     Separate,
 }
 
@@ -149,8 +148,7 @@ impl Child {
             .stdout(Stdio::from(OwnedFd::from(writer)))
             .stderr(Stdio::from(OwnedFd::from(error_writer)));
         let process = ProcessGroup::start(command)?;
-        // `command` still holds the child's ends. The parent could not notice that the child has
-        // closed them.
+        // `command` still holds the child's ends, so it would hide that the child has closed them.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let threads = ThreadCheck::new(process.id());
         Ok(Self::new(Running::Process(process), ours, outputs, shared, threads, limits))
@@ -245,9 +243,8 @@ impl Child {
                 return self.ended(ChildEndKind::TooManyThreads, message);
             }
             let received = self.receive();
-            // A message that was sent before the limit may still be unread, so one that has just
-            // arrived extends it by 1 s, but not further, because a plugin could send lines
-            // forever.
+            // A message that was sent before the limit may still be unread, so a new one extends it
+            // by 1 s, but not further, because a plugin could send lines forever.
             let is_idle = matches!(received, Received::Nothing);
             let grace = Duration::from_secs(if is_idle { 0 } else { 1 });
             if self.is_late(grace) {
@@ -286,8 +283,7 @@ impl Child {
 
     /// Reads the output up to the mark of a job. Returns whether the mark has arrived.
     pub(crate) fn read_to_mark(&mut self) -> bool {
-        /// Maximum time for the mark, longer than reading the remaining content of the pipe's
-        /// buffer takes.
+        /// Maximum time for the mark, longer than reading the rest of the pipe's buffer takes.
         const ENOUGH: Duration = Duration::from_secs(1);
         self.outputs[0].read_until(ENOUGH, Printed::take_mark)
     }
@@ -348,8 +344,8 @@ impl Child {
         }
     }
 
-    /// Waits at most [`SLICE`] until the socket is ready for one of these events, or a pipe has
-    /// data, which is read.
+    /// Waits at most [`SLICE`] for one of these events of the socket, or data of a pipe, which is
+    /// read.
     fn wait(&mut self, socket: PollFlags) {
         let slice = Timespec { tv_sec: 0, tv_nsec: i64::from(SLICE.subsec_nanos()) };
         let open = self.outputs.iter().filter_map(|output| output.pipe.as_ref());
@@ -364,8 +360,7 @@ impl Child {
         open.zip(has_printed).filter(|(_, has_printed)| *has_printed).for_each(|(o, _)| o.read());
     }
 
-    /// Kills a child that has exited or closed its socket, and describes its end, with its last
-    /// line.
+    /// Kills a child that has exited or closed its socket, and describes its end.
     fn exited(&mut self) -> ChildEnd {
         /// Maximum time from closing the socket to the exit.
         const GRACE: Duration = Duration::from_millis(200);
@@ -572,8 +567,7 @@ impl ThreadCheck {
         Self { child, last: Instant::now() }
     }
 
-    /// Returns the number of threads if it is above the limit. They are counted at most every 50
-    /// ms.
+    /// The number of threads if it is above the limit. They are counted at most every 50 ms.
     fn excess(&mut self) -> Option<String> {
         if self.last.elapsed() < Self::EVERY {
             return None;

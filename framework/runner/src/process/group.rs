@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 pub struct ProcessGroup(Child);
 
 impl ProcessGroup {
-    /// Starts a process in its own group, so that Ctrl-C signals only the program, which ends its
-    /// children.
+    /// Starts a process in its own group: Ctrl-C signals only the program, which ends its children.
     pub fn start(command: &mut Command) -> io::Result<Self> {
         command.process_group(0).spawn().map(Self)
     }

@@ -55,9 +55,8 @@ impl Lines {
     }
 }
 
-// The output of a worker. The first lines of each job are kept for the log, and the last line for
-// the row of a case that crashes the worker. All output is read, so that a full pipe never blocks
-// the worker.
+// Output of a worker. The first lines of each job are for the log, and the last line for the row of
+// a case that crashes the worker. All output is read, so that a full pipe never blocks the worker.
 
 /// The line at the end of a job. Output before it belongs to this job or an earlier one.
 pub(crate) const MARK: &str = "\u{1}end of job\u{1}";

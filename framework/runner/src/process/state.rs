@@ -1,5 +1,4 @@
-//! Compares the state of a process before and after a job. If a plugin has changed it, the process
-//! gets no further job.
+//! The state of a process. If a plugin has changed it during a job, there is no further job.
 
 use crate::system;
 use rustix::process::{Resource, Rlimit, getrlimit};
@@ -139,8 +138,7 @@ mod tests {
         }
         let before = FloatingPoint::now();
         assert_eq!(before, FloatingPoint::now());
-        // SAFETY: a call of C's library without pointers. The argument is the value of FE_UPWARD on
-        // the current architecture.
+        // SAFETY: a call of C's library without pointers, with FE_UPWARD of the architecture.
         unsafe { fesetround(if cfg!(target_arch = "x86_64") { 0x800 } else { 0x40_0000 }) };
         let after = FloatingPoint::now();
         before.restore();

@@ -69,11 +69,9 @@ impl<'a> CaseEvaluator<'a> {
 
     /// Returns how long the evaluator may run before it is set aside; `None` if it never is.
     fn time_until_deferred(&self) -> Option<Duration> {
-        /// The least time before an evaluator is set aside. Planning its case again would cost
-        /// more.
+        /// The least time before an evaluator is set aside. Planning again would cost more.
         const LEAST: Duration = Duration::from_secs(1);
-        /// An evaluator is set aside above this multiple of the time of planning and all other
-        /// evaluators.
+        /// An evaluator is set aside above this multiple of the time of planning and all others.
         const MOST: u32 = 4;
         let can_wait = self.plan.sets_aside && self.plan.listening.get() > 1;
         let others = || self.plan.clock.elapsed().saturating_sub(self.spent);
@@ -87,8 +85,7 @@ impl<'a> CaseEvaluator<'a> {
         }
     }
 
-    /// Calls `work`; the evaluator pauses after `most` or at its time limit. Returns the time it
-    /// took.
+    /// Calls `work`. The evaluator pauses after `most` or at its time limit. Returns the time.
     fn work(&mut self, most: Option<Duration>, work: impl FnOnce(&mut dyn Evaluator)) -> Duration {
         let started = Instant::now();
         let most = most.into_iter().chain(self.left()).min();
@@ -105,8 +102,7 @@ impl<'a> CaseEvaluator<'a> {
         took
     }
 
-    /// Lets the evaluator continue after the schedule for at most `most`. Returns whether it has
-    /// ended.
+    /// Continues after the schedule for at most `most`. Returns whether the evaluator has ended.
     pub(super) fn advance(&mut self, most: Duration) -> bool {
         let mut is_done = !self.can_pause;
         if self.can_pause && self.state == State::Listening {

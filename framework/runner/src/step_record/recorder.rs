@@ -117,8 +117,7 @@ pub struct Recorder {
     topology: Arc<Network>,
     /// The communicators that run the schedule; `None` if all ranks are one communicator.
     communicators: Option<Arc<Communicators>>,
-    /// Computes the times of steps or, if requested, of ranks; `None` if the model has none for
-    /// steps.
+    /// Computes times of steps or, if requested, of ranks; `None` if the model has none for steps.
     evaluator: Option<Box<dyn Evaluator>>,
     records_ranks: bool,
     /// The total of each kind of time until the end of the last step, in µs.

@@ -1,5 +1,4 @@
-//! The parent's connection to one worker process. After an error, the worker is killed and not used
-//! again.
+//! The parent's connection to one worker. After an error, the worker is killed and not used again.
 
 #[cfg(feature = "in-process")]
 use super::serve::ObserverKind;
@@ -19,8 +18,7 @@ use swapmeet_results::Status;
 /// The place in which a worker runs plugins.
 #[derive(Debug, Clone)]
 pub enum WorkerKind {
-    /// A child process: the program and its arguments, to which those of [`super::serve`] are
-    /// appended.
+    /// Child processes: a program and arguments, to which those of [`super::serve`] are appended.
     Processes(Vec<PathBuf>),
     /// A thread of this process, with these kinds of observers. It has no sandbox and no limits,
     /// and cannot be killed, so only tests use it.
@@ -43,8 +41,7 @@ pub(crate) enum WorkerEvent {
     Case(CaseEvent<OutcomeColumns>),
     /// The job has ended, as in [`Reply::Done`].
     Done(Option<String>),
-    /// The worker failed after its start-up, with the status and reason of the case that it was
-    /// running.
+    /// The worker failed after its start-up, with status and reason of the case that was running.
     Failed(Status, String),
     /// The worker failed before it could load a plugin, for this reason.
     StartFailed(String),
@@ -62,8 +59,7 @@ pub(crate) struct Worker {
     expects_text: bool,
     /// Number of log lines of the job so far.
     log_lines: u32,
-    /// Whether the worker still prints a mark after each job, unless a plugin has closed the
-    /// output.
+    /// Whether the worker prints a mark after each job; a plugin may have closed the output.
     prints_marks: bool,
     /// The event `Done` of the job, while printed lines of the job have not been returned yet.
     done: Option<WorkerEvent>,
@@ -147,8 +143,7 @@ impl Worker {
                 self.child.kill();
                 Err("the worker process accepts no job".to_owned())
             }
-            // If the worker has ended, the socket may still contain data that it sent before, so
-            // `next_event` finds out.
+            // After the worker's end, the socket may still contain data, so `next_event` finds out.
             _ => Ok(()),
         }
     }

@@ -170,8 +170,7 @@ pub fn serve(
     })
 }
 
-/// Processes jobs in a thread of a test, without limits and sandbox, and without detecting changes
-/// of the process.
+/// For a thread of a test: no limits, no sandbox, and no detection of changes of the process.
 #[cfg(feature = "in-process")]
 pub(super) fn serve_in_thread(
     socket: std::os::unix::net::UnixStream,
@@ -276,7 +275,7 @@ impl WorkerState {
                     cases.push(case);
                     numbers.push(number);
                 }
-                // The program has just parsed the same case, so a file must have been removed or
+                // The program has just parsed this case, so a file must have been removed or
                 // changed.
                 Err(reason) => replies.refuse(number, reason),
             }
@@ -346,8 +345,7 @@ impl WorkerState {
         lookup.options = job.options;
         // The registry has loaded the plugin, so its panic hook is already installed.
         let case = defect::catch(|| lookup.case(&id.borrowed()))??;
-        // The spec of a machine that the user has defined contains neither its name nor its
-        // definition.
+        // The spec of a user's machine contains neither its name nor its definition.
         let mut found = case.id();
         found.setting.machine.clone_from(&id.setting.machine);
         found.setting.machine_definition.clone_from(&id.setting.machine_definition);

@@ -171,8 +171,7 @@ const PRCTL: &[i32] = &[
     libc::PR_SET_VMA,
 ];
 
-/// Restricts this thread and those that it starts. Returns whether the kernel and the architecture
-/// support it.
+/// Restricts this thread and those that it starts. Returns whether the system supports it.
 pub(super) fn filter(is_traced: bool) -> Result<bool, seccompiler::Error> {
     // Let `clone3` fail as on a kernel without it, because a filter cannot read its flags in
     // memory. C libraries then use `clone`.
