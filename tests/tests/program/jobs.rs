@@ -393,6 +393,22 @@ fn a_trace_has_the_schedules_of_unequal_communicators() {
     assert_eq!(of_node.matches("->").count(), 2, "{of_node}");
 }
 
+/// The bytes and the times of a trace with drawn sizes are those of the row.
+#[test]
+fn a_trace_of_drawn_sizes_has_the_bytes_and_the_time_of_the_row() {
+    let line = "--topology torus:4x4,mesh=a:4/b:4 --machine tpu-v5p:model=fluid --algorithm linear \
+        --workload irregular:dist=uniform,mean=64,cv=0.5,over=a";
+    let row = rows(&words(line)).remove(0);
+    let trace = [&words("trace --format json --times")[..], &words(line)].concat();
+    let trace: Value = serde_json::from_str(&printed(&trace)).unwrap();
+    let events = trace["events"].as_array().unwrap().iter();
+    let bytes: Vec<u64> = events.filter_map(|event| event["bytes"].as_u64()).collect();
+    assert_eq!(bytes.len() as u64, row.messages.unwrap());
+    assert_eq!(u128::from(bytes.iter().sum::<u64>()), row.total_bytes.unwrap());
+    let ends = trace["times"].as_array().unwrap().iter().map(|of| of["ended"].as_f64().unwrap());
+    assert!((ends.fold(0.0, f64::max) - row.time_us.unwrap()).abs() < 1e-6);
+}
+
 #[test]
 fn communicators_that_a_file_cannot_list_are_explained() {
     let dir = tempdir().unwrap();
