@@ -3,7 +3,7 @@
 
 use std::path::Path;
 use swapmeet_bridges::fit::{fit, ping_pong as pings};
-use swapmeet_bridges::import::{self, FORMATS, MeasurementFile};
+use swapmeet_bridges::import::{self, Communicator, FORMATS, MeasurementFile};
 use swapmeet_bridges::msccl::{self as xml, StepKind};
 use swapmeet_bridges::schedule::{DocumentEvent, EventHandler, HandlerError, Header, read};
 use swapmeet_bridges::tune::{TimedCase, library};
@@ -256,9 +256,20 @@ pub fn mpich(data: &[u8]) {
 }
 
 /// Target: measurements are either read, or refused with a line number of the text. If they are
-/// read, times are finite, and no block is larger than the size in the file.
+/// read, times are finite, and no block is larger than the size in the file. So are the times that
+/// NCCL expects.
 pub fn measurements(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Some(tuning) = import::tuning(text) {
+        let of = Communicator { ranks: 24, nodes: 3, compute_capability: 100, is_x86: true };
+        for collective in ["allreduce", "allgather", "alltoall"] {
+            for bytes in [0, 1, 65, 1 << 20, u64::MAX] {
+                let opinion = tuning.opinion(collective, bytes, of);
+                let us = opinion.as_ref().and_then(|opinion| opinion.us);
+                assert!(us.is_none_or(|us| us.is_finite() && us >= 0.0), "{opinion:?}");
+            }
+        }
+    }
     for format in &FORMATS {
         let source = MeasurementFile {
             path: Path::new("8_pairwise_int8.csv"),

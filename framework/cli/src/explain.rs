@@ -423,23 +423,22 @@ impl Explained {
             return "there is no time to judge".to_owned();
         };
         let size = format_size(line.bytes);
-        let Prediction { algorithm, protocol, .. } = &line.prediction;
-        let slash = if protocol.is_empty() { "" } else { "/" };
+        let choice = line.prediction.choice();
         let usage = line.limit.usage(&self.place, &line.prediction, line.measured_us);
         let used = if usage.is_empty() { String::new() } else { format!("; {usage}") };
         let ratio = in_words(line.ratio());
         match self.verdict {
-            Verdict::Low => format!(
-                "LOW: at {size}, the speed is {ratio} of what {algorithm}{slash}{protocol} should reach{used}"
-            ),
+            Verdict::Low => {
+                format!("LOW: at {size}, the speed is {ratio} of what {choice} should reach{used}")
+            }
             Verdict::AsExpected => format!(
-                "AS EXPECTED: at {size}, the speed is {ratio} of what {algorithm}{slash}{protocol} should reach{used}"
+                "AS EXPECTED: at {size}, the speed is {ratio} of what {choice} should reach{used}"
             ),
             Verdict::High => format!(
-                "HIGH: at {size}, the speed is {ratio} of what {algorithm}{slash}{protocol} should reach{used}; is the system right?"
+                "HIGH: at {size}, the speed is {ratio} of what {choice} should reach{used}; is the system right?"
             ),
             Verdict::None => format!(
-                "NO VERDICT: at {size}, the speed is {ratio} of what {algorithm}{slash}{protocol} should reach, which is within the error of the prediction for such sizes{used}"
+                "NO VERDICT: at {size}, the speed is {ratio} of what {choice} should reach, which is within the error of the prediction for such sizes{used}"
             ),
         }
     }
@@ -465,12 +464,11 @@ impl Explained {
 
     fn rows(&self) -> Vec<Vec<String>> {
         let row = |line: &Line| {
-            let Prediction { us, algorithm, protocol, .. } = &line.prediction;
+            let us = &line.prediction.us;
             let bus = |us: f64| {
                 let factor = bus_factor(&self.collective, self.place.members());
                 format!("{:.2}", line.bytes as f64 / us / 1e3 * factor)
             };
-            let slash = if protocol.is_empty() { "" } else { "/" };
             let mut row = vec![
                 format_size(line.bytes),
                 duration(line.measured_us),
@@ -478,7 +476,7 @@ impl Explained {
                 in_words(line.ratio()),
                 bus(line.measured_us),
                 bus(*us),
-                format!("{algorithm}{slash}{protocol}"),
+                line.prediction.choice(),
                 line.limit.usage(&self.place, &line.prediction, line.measured_us),
             ];
             if self.has_nccl() {
@@ -639,13 +637,12 @@ fn expected(
         ExpectFormat::Table => {
             let row = |(bytes, p): (&u64, &Prediction)| {
                 let [algorithm, bus] = bandwidths(*bytes, p.us);
-                let slash = if p.protocol.is_empty() { "" } else { "/" };
                 vec![
                     format_size(*bytes),
                     duration(p.us),
                     format!("{algorithm:.2}"),
                     format!("{bus:.2}"),
-                    format!("{}{slash}{}", p.algorithm, p.protocol),
+                    p.choice(),
                     Limit::of(place, p).usage(place, p, p.us),
                 ]
             };

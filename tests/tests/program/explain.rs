@@ -369,7 +369,7 @@ fn nccls_own_expectation_is_a_second_opinion() {
     assert_eq!(sizes[2]["measured_us"], 3_300_068.0);
     let remarks = found["remarks"].to_string();
     for expected in [
-        "at 8GiB, NCCL expects 0.0261 of the measured speed (86.07 ms ring/Simple): it also finds the time low",
+        "at 8GiB, the speed is 0.0261 of what NCCL expects (86.07 ms ring/Simple): it also finds the time low",
         "NCCL expects longer times than we do: 8GiB (2.4 times)",
         "NCCL's choice takes longer than its best algorithm at 8GiB (ring, 1.3 times)",
     ] {

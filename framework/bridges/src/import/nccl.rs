@@ -111,8 +111,7 @@ fn before_message(line: &str) -> Cow<'_, str> {
         // A label such as `[0]` is not a part of a row.
         return Cow::Borrowed(line[..end].split('[').next().unwrap_or_default());
     };
-    let at = process.as_ptr() as usize - line.as_ptr() as usize;
-    let piece = line[..at].trim_end();
+    let piece = line.split(process).next().unwrap_or_default().trim_end();
     let value = ["-1", "N/A", "0"].into_iter().find(|value| process.starts_with(value));
     match value.filter(|_| !piece.is_empty()) {
         Some(value) => Cow::Owned(format!("{piece} {value}")),
@@ -241,6 +240,11 @@ pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
             line: number,
             ..Measurement::default()
         });
+    }
+    if list.is_empty() {
+        let header = text.lines().position(is_header).map_or(0, |at| at + 1);
+        let why = "it has no measurement: no line below begins with a size, a count and a type";
+        return Err(error_at(header, why));
     }
     if let (None, Some(first)) = (ranks, list.first()) {
         let ranks = ranks_of_bandwidths(&first.collective, &bandwidths);

@@ -185,6 +185,14 @@ Fri Jul 19 00:00:01 2024<stdout>:     2097152        524288     float     sum   
     let container =
         container.replace("Fri Jul 19 00:00:01 2024<stdout>:", "2024-07-19T00:00:01.1Z ");
     assert_eq!(times(&container, "allreduce"), expected);
+    // A table that somebody put together has another first column (NVIDIA/nccl#527).
+    let other = " p4dn        size         count      type   redop     time   algbw   busbw  error
+   4   1073741824     268435456     float     sum    70253   15.28   29.61  1e-06
+";
+    let why = read_as("nccl.log", other, Some("allreduce")).unwrap_err();
+    let expected =
+        "line 1: it has no measurement: no line below begins with a size, a count and a type";
+    assert_eq!(why, expected);
 }
 
 /// NVIDIA/nccl#1453 has messages of NCCL between the pieces of a row, with the label of a rank (the

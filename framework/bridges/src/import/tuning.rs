@@ -321,7 +321,8 @@ impl Tuning {
             };
             latency *= if is_plateau { factor } else { 1.0 };
         }
-        Some(latency + bytes as f64 / (1e3 * bandwidth))
+        let us = latency + bytes as f64 / (1e3 * bandwidth);
+        us.is_finite().then_some(us)
     }
 }
 

@@ -206,6 +206,14 @@ pub(crate) struct Prediction {
     pub better: Option<(String, f64)>,
 }
 
+impl Prediction {
+    /// Returns the algorithm and its protocol, such as `ring/LL128`.
+    pub(crate) fn choice(&self) -> String {
+        let slash = if self.protocol.is_empty() { "" } else { "/" };
+        format!("{}{slash}{}", self.algorithm, self.protocol)
+    }
+}
+
 /// Predicts a collective for several sizes. `algorithm` replaces the choice of the library.
 pub(crate) fn predict(
     place: &Place,

@@ -74,7 +74,8 @@ pub(super) fn remarks(
     };
     let mut remarks =
         vec![format!("the column `NCCL` is what NCCL{version} itself expects: {source}")];
-    remarks.extend(decisive(lines).and_then(|line| {
+    let decisive = decisive(lines).filter(|line| line.bytes >= LARGE);
+    remarks.extend(decisive.and_then(|line| {
         let opinion = line.nccl.as_ref()?;
         let theirs = opinion.us? / line.measured_us;
         let gbps = tuning.gbps(collective, opinion);
@@ -83,7 +84,7 @@ pub(super) fn remarks(
         let is_closer = ours.ln().abs() <= theirs.ln().abs();
         let judgement = match (ours < LOW, theirs < LOW) {
             (true, true) => {
-                "it also finds the time low, so NCCL had found the links, and they were slower while it ran"
+                "it also finds the time low: the links are slower than NCCL believes"
             }
             (true, false) => {
                 "it expects no more, so NCCL did not find all links of this system, or does not use them: see NCCL_DEBUG_SUBSYS=INIT,GRAPH"
@@ -93,7 +94,7 @@ pub(super) fn remarks(
             _ => "it disagrees, and is closer to the measured time than our expectation",
         };
         Some(format!(
-            "at {}, NCCL expects {} of the measured speed ({}{table}): {judgement}",
+            "at {}, the speed is {} of what NCCL expects ({}{table}): {judgement}",
             format_size(line.bytes),
             in_words(theirs),
             cell(Some(opinion)),
