@@ -217,7 +217,8 @@ pub(crate) fn rows_of_log(
     let Some(all) = explain_log(&args)? else { return Ok(None) };
     let row = |explained: &Explained, line: &Line| {
         let Explained { collective, place, .. } = explained;
-        let Prediction { us, algorithm, protocol, lower_bound_us, .. } = &line.prediction;
+        let Prediction { us, algorithm, protocol, lower_bound_us, alone_us, .. } = &line.prediction;
+        let split = place.split.as_ref();
         let expected = Record {
             experiment: "explain".to_owned(),
             algorithm: "expected".to_owned(),
@@ -233,6 +234,9 @@ pub(crate) fn rows_of_log(
             lower_bound_us: Some(*lower_bound_us),
             block_bytes: Some(place.block_bytes(collective, line.bytes)),
             protocol: protocol.clone(),
+            communicators: split.map(|split| split.count),
+            members: split.map(|split| split.members),
+            alone_us: alone_us.filter(|_| split.is_some()),
             note: format!("{algorithm}; {}", line.limit.usage(place, &line.prediction, *us)),
             swapmeet_version: env!("CARGO_PKG_VERSION").to_owned(),
             ..Record::default()
@@ -242,6 +246,7 @@ pub(crate) fn rows_of_log(
             model: "measured".to_owned(),
             time_us: Some(line.measured_us),
             protocol: String::new(),
+            alone_us: None,
             note: log.display().to_string(),
             ..expected.clone()
         };

@@ -9,6 +9,7 @@ Examples:
   swapmeet explain all_reduce.log --system h100-ib:4x8
   swapmeet explain all_reduce.log
   swapmeet explain alltoall.log --system gb300-nvl72:2x64 --format markdown
+  swapmeet explain two.log --system h100-ib:2x8 --mesh node:2/gpu:8 --over node
   swapmeet explain osu_allreduce.txt --topology torus:4x4x4 --machine fugaku
 
 Without --system, the systems with the GPUs of the log are proposed. The ratio

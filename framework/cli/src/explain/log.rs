@@ -84,7 +84,8 @@ impl Log {
             Self { tuning: tuning(&text), algorithm: algorithm(&text), ..Self::default() };
         // Both MPI benchmarks have sizes of blocks; OSU can also run NCCL.
         let has_blocks = all.iter().all(|measurement| measurement.size_of == SizeOf::Count);
-        log.is_mpi = has_blocks && !text.contains("CCL");
+        let is_nccl = text.lines().any(|line| line.starts_with("# OSU ") && line.contains("CCL"));
+        log.is_mpi = has_blocks && !is_nccl;
         log.ranks = all.iter().find_map(|measurement| measurement.ranks);
         let groups = all.iter().map(|m| &m.communicators).find(|groups| groups.len() > 1);
         log.communicators = groups.cloned().unwrap_or_default();
