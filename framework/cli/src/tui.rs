@@ -19,8 +19,8 @@ use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::{InputError, Text};
 use swapmeet_runner::lookup::experiment_of;
 use swapmeet_tui::{
-    Appearance, Background, Options, RenderKind, RenderRequest, Replay, ScreenPicture, Script,
-    SessionResult, Setup, Theme, is_ascii_terminal,
+    Appearance, Background, EndedBy, Options, Recorder, RenderKind, RenderRequest, Replay,
+    ScreenPicture, Script, SessionResult, Setup, Theme, is_ascii_terminal,
 };
 use swapmeet_workloads::experiments::shipped;
 use swapmeet_workloads::file::read_regular;
@@ -65,21 +65,27 @@ fn state_file() -> Option<PathBuf> {
 /// Returns the options of the dashboard in the configuration file and in its flags.
 fn options(args: Option<&TuiArgs>) -> Result<Options, Failure> {
     const MOST: u64 = 1 << 20;
-    let config = config::read()?;
+    let (config, mut options) = (config::read()?, Options::default());
+    let keys = config.keys.iter().map(|(name, key)| (name.as_str(), key.value.as_str()));
+    options
+        .set_keys(&keys.collect::<Vec<_>>())
+        .map_err(|(name, why)| config.keys[&name].error(why))?;
+    if let Some(view) = &config.view {
+        options.set_view(&view.value).map_err(|why| view.error(why))?;
+    }
+    for column in &config.columns {
+        options.add_column(&column.value).map_err(|why| column.error(why))?;
+    }
     let file = args.filter(|args| args.restore).and_then(|_| state_file());
-    let state = file.filter(|file| file.exists()).map(|file| {
+    if let Some(file) = file.filter(|file| file.exists()) {
         let text = read_regular(&file, MOST, "the state of a session");
-        text.map_err(|why| Failure::Usage(format!("{} {why}", file.display())))
-    });
-    Ok(Options {
-        keys: config.keys.into_iter().collect(),
-        view: config.view.map(|view| view.value),
-        columns: config.columns.into_iter().map(|column| column.value).collect(),
-        state: state.transpose()?,
-    })
+        let unread = |why: String| Failure::Usage(format!("{} {why}", file.display()));
+        options.set_state(text.map_err(unread)?);
+    }
+    Ok(options)
 }
 
-/// Returns the keys to replay, and the file in which keys are recorded.
+/// Returns the keys to replay, and the recorder of keys.
 fn replay(args: Option<&TuiArgs>) -> Result<Replay, Failure> {
     const MOST: u64 = 1 << 20;
     let Some(args) = args else { return Ok(Replay::default()) };
@@ -88,7 +94,16 @@ fn replay(args: Option<&TuiArgs>) -> Result<Replay, Failure> {
         let text = read_regular(path, MOST, "a script").map_err(usage)?;
         Script::parse(&text).map_err(usage)
     });
-    Ok(Replay { script: script.transpose()?, record: args.record.clone() })
+    let recorder = args.record.as_ref().map(|path| {
+        Recorder::create(path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => {
+                let why = "exists already: expected the name of a new file for --record";
+                Failure::Usage(format!("{} {why}", path.display()))
+            }
+            _ => Failure::file(path, &error),
+        })
+    });
+    Ok(Replay { script: script.transpose()?, recorder: recorder.transpose()? })
 }
 
 /// Keeps the state of a session. An error is reported, but does not change the exit status.
@@ -215,15 +230,21 @@ fn open(
         notes,
         is_example,
         default_machine,
-        options,
         render,
         // The user may start another experiment with more cases.
         workers: run::workers(args.jobs, args.memory_limit, usize::MAX, &args.plugins)?,
         rows,
         out: args.out.clone(),
     };
-    let (outcome, state) = swapmeet_tui::run(setup, Appearance { theme, ascii }, replay)
-        .map_err(|e| Failure::writing("the terminal", &e))?;
+    let ended = swapmeet_tui::run(setup, options, Appearance { theme, ascii }, replay);
+    let (outcome, state) = ended.map_err(|error| match error {
+        EndedBy::Terminal(error) => Failure::writing("the terminal", &error),
+        EndedBy::Script(why) => {
+            let file =
+                tui.and_then(|tui| tui.replay.as_ref()).map(|path| path.display().to_string());
+            Failure::Usage(format!("{}: {why}", file.unwrap_or_default()))
+        }
+    })?;
     if tui.is_some() {
         keep_state(&state);
     }

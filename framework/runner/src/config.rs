@@ -16,7 +16,7 @@ pub struct Config {
     /// The columns of values in the table of the dashboard; empty for all of them.
     pub columns: Vec<Text>,
     /// The keys of actions of the dashboard, by the names of the actions.
-    pub keys: BTreeMap<String, String>,
+    pub keys: BTreeMap<String, Text>,
 }
 
 #[derive(Deserialize, Default)]
@@ -26,7 +26,7 @@ struct Tui {
     view: Option<Text>,
     #[serde(deserialize_with = "texts")]
     columns: Vec<Text>,
-    keys: BTreeMap<String, String>,
+    keys: BTreeMap<String, Text>,
 }
 
 #[derive(Deserialize, Default)]

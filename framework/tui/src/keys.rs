@@ -215,6 +215,12 @@ pub(crate) struct KeyTable {
     pub(crate) rows: Vec<KeyRow>,
 }
 
+impl KeyTable {
+    pub(crate) fn new(title: &str, rows: Vec<KeyRow>) -> Self {
+        Self { title: title.to_owned(), rows }
+    }
+}
+
 #[cfg(test)]
 impl KeyTable {
     pub(crate) fn markdown(&self) -> String {

@@ -25,12 +25,12 @@ mod session;
 pub mod terminal;
 mod theme;
 
-pub use app::{App, Appearance, ExitMode, SessionResult};
+pub use app::{App, Appearance, ExitMode, Options, SessionResult};
 pub use background::Background;
 pub use click_map::ClickMap;
 pub use picture::{ScreenPicture, ScreenRun};
 pub use screen::{draw, draw_panel};
-pub use script::{Script, Step};
-pub use session::{Options, RenderKind, RenderRequest, RenderRows, RowSink, Setup};
-pub use terminal::{Replay, run};
+pub use script::{Recorder, Script, Step};
+pub use session::{RenderKind, RenderRequest, RenderRows, RowSink, Setup};
+pub use terminal::{EndedBy, Replay, run};
 pub use theme::{Theme, is_ascii_terminal};

@@ -134,6 +134,13 @@ pub(crate) trait Panel {
         true
     }
 
+    /// Returns the options of the panel that the next session restores.
+    fn state(&self) -> String {
+        String::new()
+    }
+    /// Restores options that [`Panel::state`] has returned, perhaps in another version.
+    fn restore(&mut self, _state: &str) {}
+
     /// Shows one of the pictures of the panel, given by its number.
     fn show_picture(&mut self, _number: usize) {}
 

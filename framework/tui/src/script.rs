@@ -30,13 +30,21 @@ const MOUSE: [(&str, MouseEventKind); 3] = [
     ("wheel-down", MouseEventKind::ScrollDown),
 ];
 
+/// The steps of a script, each with its time and its line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Script(Vec<(Duration, Step)>);
+pub struct Script(Vec<Timed>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Timed {
+    at: Duration,
+    line: usize,
+    step: Step,
+}
 
 impl Script {
     /// Parses a script. Lines that start with `#` are comments. The error names the line.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let mut steps = Vec::new();
+        let mut all = Vec::new();
         let mut at = Duration::ZERO;
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim_end();
@@ -56,7 +64,7 @@ impl Script {
                 let key = Key::parse(name).ok_or_else(|| {
                     format!("line {number}: `{name}` is no key: expected a name as in the help (?)")
                 })?;
-                Ok::<_, String>((at, Step::Input(Event::Key(key.event()))))
+                Ok::<_, String>(Step::Input(Event::Key(key.event())))
             };
             let mouse = |kind: MouseEventKind| {
                 let place = rest.split_once(' ').and_then(|(column, row)| {
@@ -66,37 +74,33 @@ impl Script {
                     format!("line {number}: expected a column and a row, found `{rest}`")
                 })?;
                 let event = MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE };
-                Ok::<_, String>((at, Step::Input(Event::Mouse(event))))
+                Ok::<_, String>(Step::Input(Event::Mouse(event)))
             };
-            match word {
-                "key" => steps.push(key(rest)?),
+            let steps = match word {
+                "key" => vec![key(rest)?],
                 "type" => {
-                    for c in rest.chars() {
-                        steps.push(key(&if c == ' ' {
-                            "Space".to_owned()
-                        } else {
-                            c.to_string()
-                        })?);
-                    }
+                    let name = |c: char| if c == ' ' { "Space".to_owned() } else { c.to_string() };
+                    rest.chars().map(|c| key(&name(c))).collect::<Result<_, _>>()?
                 }
-                "paste" => steps.push((at, Step::Input(Event::Paste(rest.to_owned())))),
-                "expect" => steps.push((at, Step::Expect(rest.to_owned()))),
-                "absent" => steps.push((at, Step::Absent(rest.to_owned()))),
+                "paste" => vec![Step::Input(Event::Paste(rest.to_owned()))],
+                "expect" => vec![Step::Expect(rest.to_owned())],
+                "absent" => vec![Step::Absent(rest.to_owned())],
                 other => match MOUSE.iter().find(|(name, _)| *name == other) {
-                    Some((_, kind)) => steps.push(mouse(*kind)?),
+                    Some((_, kind)) => vec![mouse(*kind)?],
                     None => {
                         return Err(format!(
                             "line {number}: expected `key`, `type`, `click`, `wheel-up`, `wheel-down`, `paste`, `expect` or `absent`, found `{other}`"
                         ));
                     }
                 },
-            }
+            };
+            all.extend(steps.into_iter().map(|step| Timed { at, line: number, step }));
         }
-        Ok(Self(steps))
+        Ok(Self(all))
     }
 
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
-        self.0.iter().map(|(_, step)| step)
+        self.0.iter().map(|timed| &timed.step)
     }
 
     /// Returns the number of keys that the user presses.
@@ -108,21 +112,18 @@ impl Script {
 /// A script that is being replayed.
 #[derive(Debug)]
 pub(crate) struct Player {
-    steps: std::vec::IntoIter<(Duration, Step)>,
-    next: Option<(Duration, Step)>,
+    steps: std::iter::Peekable<std::vec::IntoIter<Timed>>,
     /// The time at which the player started to wait for a text.
     waits: Option<Instant>,
 }
 
 impl Player {
     pub(crate) fn new(script: Script) -> Self {
-        let mut steps = script.0.into_iter();
-        let next = steps.next();
-        Self { steps, next, waits: None }
+        Self { steps: script.0.into_iter().peekable(), waits: None }
     }
 
     /// Returns the event that is due. `shows` tells whether the screen shows a text. The error says
-    /// which text the screen does not show, or should not show.
+    /// which text the screen does not show, or should not show, and the line of the script.
     pub(crate) fn due(
         &mut self,
         now: Duration,
@@ -130,26 +131,22 @@ impl Player {
     ) -> Result<Option<Event>, String> {
         /// The time within which the screen must show an expected text.
         const PATIENCE: Duration = Duration::from_secs(30);
-        while let Some((_, step)) = self.next.take_if(|(at, _)| *at <= now) {
+        while let Some(Timed { line, step, .. }) = self.steps.peek().filter(|next| next.at <= now) {
             match step {
-                Step::Input(event) => {
-                    self.next = self.steps.next();
-                    return Ok(Some(event));
+                Step::Absent(text) if shows(text) => {
+                    return Err(format!("line {line}: the screen shows `{text}`"));
                 }
-                Step::Absent(text) if shows(&text) => {
-                    return Err(format!("the screen shows `{text}`"));
-                }
-                Step::Expect(text) if !shows(&text) => {
+                Step::Expect(text) if !shows(text) => {
                     let since = self.waits.get_or_insert_with(Instant::now);
                     if since.elapsed() > PATIENCE {
-                        return Err(format!("the screen does not show `{text}`"));
+                        return Err(format!("line {line}: the screen does not show `{text}`"));
                     }
-                    self.next = Some((now, Step::Expect(text)));
                     return Ok(None);
                 }
-                Step::Absent(_) | Step::Expect(_) => {
-                    (self.waits, self.next) = (None, self.steps.next());
-                }
+                Step::Input(_) | Step::Absent(_) | Step::Expect(_) => self.waits = None,
+            }
+            if let Some(Timed { step: Step::Input(event), .. }) = self.steps.next() {
+                return Ok(Some(event));
             }
         }
         Ok(None)
@@ -158,10 +155,11 @@ impl Player {
 
 /// Writes the keys and clicks of a session to a file.
 #[derive(Debug)]
-pub(crate) struct Recorder(File);
+pub struct Recorder(File);
 
 impl Recorder {
-    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+    /// Creates the file. Errors if it exists already.
+    pub fn create(path: &Path) -> io::Result<Self> {
         let mut file = File::create_new(path)?;
         writeln!(file, "# seconds, and a key or a click: swapmeet tui --replay repeats it")?;
         Ok(Self(file))
@@ -241,6 +239,6 @@ mod tests {
         assert_eq!(player.due(second, |_| false), Ok(None));
         let quit = player.due(second, |text| text == "done").unwrap().unwrap();
         assert_eq!(quit, Event::Key(crate::keys::ch('q').event()));
-        assert_eq!(player.due(second, |_| true), Err("the screen shows `gone`".to_owned()));
+        assert_eq!(player.due(second, |_| true), Err("line 3: the screen shows `gone`".to_owned()));
     }
 }

@@ -1,6 +1,6 @@
 //! Sets up and restores the terminal, and runs the event loop.
 
-use crate::app::{App, Appearance, SessionResult, TerminalRequest};
+use crate::app::{App, Appearance, Options, SessionResult, TerminalRequest};
 use crate::click_map::ClickMap;
 use crate::input::{Input, Signals, has_hung_up};
 use crate::screen::draw;
@@ -21,7 +21,6 @@ use ratatui::layout::Rect;
 use signal_hook::consts::SIGTSTP;
 use std::io::{self, Stdout, Write, stdout};
 use std::mem::ManuallyDrop;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -36,24 +35,32 @@ const IDLE: Duration = Duration::from_millis(250);
 #[derive(Debug, Default)]
 pub struct Replay {
     pub script: Option<Script>,
-    /// The file to which the keys and clicks of the user are written. It must not exist.
-    pub record: Option<PathBuf>,
+    pub recorder: Option<Recorder>,
+}
+
+/// The reason why a session has ended without a result.
+#[derive(Debug, thiserror::Error)]
+pub enum EndedBy {
+    /// The terminal or the file of a recorder failed.
+    #[error(transparent)]
+    Terminal(#[from] io::Error),
+    /// The screen does not show what the script expects. The text names the line of the script.
+    #[error("{0}")]
+    Script(String),
 }
 
 /// Shows the dashboard until the user exits, a signal arrives or the terminal is closed. Also returns
 /// the state of the dashboard ([`App::state`]).
 pub fn run(
     setup: Setup,
+    options: Options,
     appearance: Appearance,
     replay: Replay,
-) -> io::Result<(SessionResult, String)> {
+) -> Result<(SessionResult, String), EndedBy> {
     let signals = Signals::new()?;
-    let mut recorder = replay.record.map(|path| Recorder::create(&path)).transpose()?;
-    let mut player = replay.script.map(Player::new);
-    let mut app = App::new(setup, appearance);
-    let keys = (player.as_mut(), recorder.as_mut());
-    let shown = on_screen(|screen| show(screen, &mut app, &signals, keys));
-    match shown.flatten() {
+    let mut app = App::new(setup, options, appearance);
+    let shown = on_screen(|screen| show(screen, &mut app, &signals, replay))?;
+    match shown {
         // After a hang-up, the error cannot be reported, because the terminal is gone.
         Err(error) if !has_hung_up() => Err(error),
         _ => Ok((app.outcome(), app.state())),
@@ -72,8 +79,9 @@ fn show(
     screen: &mut Screen,
     app: &mut App,
     signals: &Signals,
-    (mut player, mut recorder): (Option<&mut Player>, Option<&mut Recorder>),
-) -> io::Result<()> {
+    Replay { script, mut recorder }: Replay,
+) -> Result<(), EndedBy> {
+    let mut player = script.map(Player::new);
     let began = Instant::now();
     let input = Input::listen()?;
     let mut clicks = ClickMap::default();
@@ -91,7 +99,7 @@ fn show(
         }
         if let Some(player) = &mut player {
             let shows = |text: &str| app.shows(text);
-            if let Some(event) = player.due(began.elapsed(), shows).map_err(io::Error::other)? {
+            if let Some(event) = player.due(began.elapsed(), shows).map_err(EndedBy::Script)? {
                 handle(app, &event, &clicks);
                 changed = true;
                 if app.exit_mode().is_none() {

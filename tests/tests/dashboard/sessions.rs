@@ -63,7 +63,8 @@ impl Session {
     pub(super) fn with_state(text: &str, state: &str) -> Self {
         let plugins =
             ["classic", "thakur"].map(|name| plugin_file(&format!("swapmeet_plugin_{name}")));
-        let options = Options { state: Some(state.to_owned()), ..Options::default() };
+        let mut options = Options::default();
+        options.set_state(state.to_owned());
         Self::start(&plugins, &PluginReader::InProcess, text, options)
     }
 
@@ -91,7 +92,6 @@ impl Session {
             notes: Vec::new(),
             is_example: false,
             default_machine: None,
-            options,
             render: |_, _| Err("nothing is drawn without the program".to_owned()),
             workers: workers(reader),
             rows: None,
@@ -100,6 +100,7 @@ impl Session {
         Self {
             app: App::new(
                 setup,
+                options,
                 Appearance { theme: Theme::named("default").unwrap(), ascii: false },
             ),
         }

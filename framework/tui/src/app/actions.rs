@@ -140,22 +140,28 @@ pub(super) const MANY_CASES: u64 = 1_000;
 
 impl App {
     pub fn key(&mut self, event: &KeyEvent) {
-        if event.kind == KeyEventKind::Release {
-            return;
+        if event.kind != KeyEventKind::Release {
+            self.press_key(event);
+            self.sync();
         }
-        if self.prompt.is_some() {
-            self.type_key(event);
-        } else {
-            let places = [self.panel().title().to_lowercase(), "anywhere".to_owned()];
-            if let Some(key) = self.keys.translate(Key::of(event), &places) {
-                self.command_key(&key.event());
-            }
-        }
-        self.sync();
     }
 
-    /// Handles a key that is not typed into a text.
-    fn command_key(&mut self, event: &KeyEvent) {
+    /// Handles a key, which the user may have changed.
+    fn press_key(&mut self, event: &KeyEvent) {
+        let (key, tables) = (Key::of(event), self.tables_in_use());
+        let Some((default, table)) = self.keys.translate(key, &tables) else { return };
+        if self.prompt.is_some() {
+            let translated = default.event();
+            return self.type_key(if default == key { event } else { &translated });
+        }
+        // The last table has the keys that apply in every view.
+        self.command_key(default, table == Some(tables.len() - 1));
+    }
+
+    /// Handles the default key of an action. `is_anywhere` is set if the action is not one of the
+    /// panel or the view, which may have another action with this key.
+    fn command_key(&mut self, key: Key, is_anywhere: bool) {
+        let event = &key.event();
         let anywhere = find(ANYWHERE, event);
         if self.confirmation.is_some() {
             return self.answer(event, anywhere);
@@ -166,13 +172,12 @@ impl App {
         if anywhere != Some(Action::Freeze) {
             self.session.message = None;
         }
-        if self.press(event) {
+        if !is_anywhere && self.press(event) {
             return;
         }
-        let key = Key::of(event);
         let view = (0..VIEWS).find(|view| digit(*view).is_some_and(|digit| ch(digit) == key));
-        let picture = self.views[self.active].picture_of(key).filter(|_| self.overlay.is_none());
-        match (view, picture, anywhere) {
+        let picture = self.views[self.active].picture_of(key);
+        match (view, picture.filter(|_| self.overlay.is_none() && !is_anywhere), anywhere) {
             (Some(view), _, _) => self.show(view),
             (None, Some(picture), _) => {
                 self.views[self.active].show(picture);
@@ -197,13 +202,13 @@ impl App {
     /// Runs a command that the user has chosen from the command palette. The command runs in the
     /// view that has it.
     pub(super) fn perform(&mut self, command: &Command) {
-        let Some(event) = command.row.keys.first().map(|key| key.event()) else { return };
+        let Some(key) = command.row.keys.first() else { return };
         if let Some((view, picture)) = command.place {
             self.overlay = None;
             self.views[view].show(picture);
             self.activate(view);
         }
-        self.command_key(&event);
+        self.command_key(*key, command.place.is_none());
     }
 
     fn act(&mut self, action: Action) {
@@ -393,12 +398,12 @@ impl App {
             (self.confirmation, self.help) = (None, None);
             return;
         }
-        // A click outside of a text input closes it.
-        if self.prompt.is_some() {
+        // A click outside of a text input closes it, except on a hint for the input.
+        if self.prompt.is_some() && !matches!(target, ClickTarget::Key(_)) {
             self.cancel();
         }
         match target {
-            ClickTarget::Key(key) => self.command_key(&key.event()),
+            ClickTarget::Key(key) => self.press_key(&key.event()),
             ClickTarget::Panel(panel, position) => {
                 let current = self.panel().current_line(&self.session);
                 let again =

@@ -3,18 +3,20 @@
 
 mod actions;
 mod key_map;
+mod options;
 pub(crate) mod overlay;
 mod prompt;
 
-use crate::keys::{Key, KeyRow, KeyTable, ch, digit};
+use crate::keys::{Binding, Key, KeyRow, KeyTable, ch, digit};
 use crate::paint::Painter;
 use crate::panel::AnyPanel;
 use crate::panels::{self, Overlay, View};
 use crate::session::packed::CaseKey;
-use crate::session::{Options, Request, Requests, Session, Setup};
+use crate::session::{Request, Requests, Session, Setup};
 use crate::theme::Theme;
 use actions::{ANYWHERE, Action};
-pub(crate) use key_map::KeyMap;
+use key_map::KeyMap;
+pub use options::Options;
 use prompt::{Prompt, Purpose};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -79,6 +81,9 @@ struct State {
     pictures: Vec<usize>,
     expanded: bool,
     selected: Option<CaseId>,
+    /// The states of the panels of all views.
+    #[serde(default)]
+    panels: Vec<String>,
 }
 
 pub struct App {
@@ -102,14 +107,14 @@ pub struct App {
 }
 
 impl App {
-    pub fn new(mut setup: Setup, appearance: Appearance) -> Self {
+    pub fn new(setup: Setup, options: Options, appearance: Appearance) -> Self {
         // The first view has the answer. Without rows and cases, it is the view in which the user
         // chooses cases.
-        let options = std::mem::take(&mut setup.options);
-        let is_empty = setup.opened.is_empty() && setup.cases.is_empty();
+        let is_empty = setup.opened.is_empty() && setup.cases.is_empty() && setup.follow.is_empty();
         let first = if is_empty { panels::CHOOSE } else { panels::WINNERS };
+        let first = options.view.filter(|_| !is_empty).unwrap_or(first);
         let mut app = Self {
-            session: Session::new(setup),
+            session: Session::new(setup, options.columns),
             views: panels::views(),
             overlays: panels::overlays(),
             active: first,
@@ -121,53 +126,30 @@ impl App {
             confirmation: None,
             appearance,
             terminal_request: None,
-            keys: KeyMap::default(),
+            keys: options.keys,
             screen: Buffer::default(),
             exit: None,
         };
-        app.set_options(options, is_empty);
+        match options.state.map(|state| serde_json::from_str(&state)) {
+            Some(Ok(state)) => app.restore(state),
+            Some(Err(error)) => {
+                app.session.add_log(&format!("the saved state cannot be read: {error}"), true);
+            }
+            None => {}
+        }
         app
     }
 
-    /// Applies the options of the user. Options that are invalid are reported in the log.
-    fn set_options(&mut self, options: Options, is_empty: bool) {
-        let tables = self.tables();
-        let mut errors = Vec::new();
-        for (name, key) in &options.keys {
-            errors.extend(self.keys.add(name, key, &tables).err());
-        }
-        if let Some(name) = options.view {
-            match self.views.iter().position(|view| view.tab.to_lowercase() == name) {
-                Some(view) if !is_empty => self.active = view,
-                Some(_) => {}
-                None => {
-                    let tabs: Vec<String> =
-                        self.views.iter().map(|view| view.tab.to_lowercase()).collect();
-                    errors.push(format!("no view `{name}`: expected one of {}", tabs.join(", ")));
-                }
-            }
-        }
-        self.session.columns = options.columns;
-        if let Some(state) = options.state {
-            match serde_json::from_str(&state) {
-                Ok(state) => self.restore(state),
-                Err(error) => errors.push(format!("the saved state cannot be read: {error}")),
-            }
-        }
-        for error in errors {
-            self.session.add_log(&format!("swapmeet.toml: {error}"), true);
-            self.session.show_message(&format!("swapmeet.toml: {error}"), true);
-        }
-    }
-
-    /// Returns the state that [`Options::state`](crate::Options::state) restores: the view, its
-    /// picture, and the selected case.
+    /// Returns the state that [`Options::set_state`] restores: the view, its picture, the selected
+    /// case, and the order of the table.
     pub fn state(&self) -> String {
+        let panels = self.views.iter().flat_map(View::panels);
         let state = State {
             view: self.active,
             pictures: self.views.iter().map(View::picture).collect(),
             expanded: self.expanded,
             selected: self.session.selected.as_ref().map(CaseKey::id),
+            panels: panels.map(|panel| panel.state()).collect(),
         };
         serde_json::to_string(&state).unwrap_or_default()
     }
@@ -176,6 +158,8 @@ impl App {
         for (view, picture) in self.views.iter_mut().zip(state.pictures) {
             view.show(picture);
         }
+        let panels = self.views.iter_mut().flat_map(View::panels_mut);
+        panels.zip(state.panels).for_each(|(panel, state)| panel.restore(&state));
         self.active = state.view.min(self.views.len() - 1);
         self.expanded = state.expanded;
         if let Some(selected) = state.selected {
@@ -298,72 +282,55 @@ impl App {
         }
     }
 
-    /// Returns the key tables: the general one, those of the views and their panels, those of the
-    /// overlays, and that of the text input.
+    /// Returns the key tables with the keys of the user.
     pub(crate) fn tables(&self) -> Vec<KeyTable> {
-        let mut tables = vec![KeyTable { title: "Anywhere".to_owned(), rows: self.anywhere() }];
-        for view in &self.views {
-            let pictures = KeyTable { title: view.tab.to_owned(), rows: view.rows() };
-            let panels = view.panels().iter();
-            let own = panels.map(|p| KeyTable { title: p.title().to_owned(), rows: p.table() });
-            for table in std::iter::once(pictures).chain(own) {
-                match tables.last_mut().filter(|last| last.title == table.title) {
-                    Some(last) => last.rows.extend(table.rows),
-                    None => tables.push(table),
-                }
-            }
-        }
-        tables.push(KeyTable { title: "While typing".to_owned(), rows: prompt::rows() });
-        tables.retain(|table| !table.rows.is_empty());
+        let mut tables = tables(&self.views);
         tables.iter_mut().for_each(|table| self.keys.rename(table));
         tables
     }
 
-    fn anywhere(&self) -> Vec<KeyRow> {
-        let numbered = self.views.iter().enumerate().filter_map(|(number, view)| {
-            let key = digit(number)?;
-            let row = KeyRow::new(format!("view-{key}"), ch(key), view.tab);
-            Some(if number == 0 {
-                row.hinted(format!("1-{}", panels::VIEWS), "views", 2)
-            } else {
-                row
-            })
-        });
-        let after = ANYWHERE
-            .iter()
-            .position(|binding| binding.action == Action::PreviousView)
-            .map_or(0, |i| i + 1);
-        let mut rows: Vec<KeyRow> = ANYWHERE.iter().map(|binding| binding.row()).collect();
-        rows.splice(after..after, numbered);
-        rows
+    /// Returns the key tables that apply now, with their default keys. The first one has precedence.
+    fn tables_in_use(&self) -> Vec<KeyTable> {
+        if self.prompt.is_some() {
+            return vec![KeyTable::new(prompt::TITLE, prompt::rows())];
+        }
+        let (panel, view) = (self.panel(), &self.views[self.active]);
+        let pictures = if self.overlay.is_none() { view.rows() } else { Vec::new() };
+        vec![
+            KeyTable::new(panel.title(), panel.table()),
+            KeyTable::new(view.tab, pictures),
+            KeyTable::new(ANYWHERE_TITLE, anywhere(&self.views)),
+        ]
     }
 
     /// Returns the hints for the bottom line. Each hint has a text for its keys, a word, and one of
     /// its keys. A click on the hint has the same effect as pressing this key. The hints of the
     /// active panel come before the general hints.
     pub(crate) fn hints(&self) -> Vec<(String, &'static str, Key)> {
-        if self.prompt.is_some() {
-            return hints(&prompt::rows());
-        }
         let panel = self.panel();
-        let mut own =
-            KeyTable { title: panel.title().to_owned(), rows: panel.active_keys(&self.session) };
-        self.keys.rename(&mut own);
-        let mut all = hints(&own.rows);
+        let renamed = |title: &str, rows: Vec<KeyRow>| {
+            let mut table = KeyTable::new(title, rows);
+            self.keys.rename(&mut table);
+            table.rows
+        };
+        if self.prompt.is_some() {
+            return hints(&renamed(prompt::TITLE, prompt::rows()));
+        }
+        let mut all = hints(&renamed(panel.title(), panel.active_keys(&self.session)));
         if self.overlay.is_none() {
-            all.extend(hints(&self.views[self.active].rows()));
+            let view = &self.views[self.active];
+            all.extend(hints(&renamed(view.tab, view.rows())));
         }
         let session = &self.session;
-        let mut anywhere = KeyTable { title: "Anywhere".to_owned(), rows: self.anywhere() };
-        anywhere.rows.retain(|row| match row.name.as_str() {
+        let mut rows = renamed(ANYWHERE_TITLE, anywhere(&self.views));
+        rows.retain(|row| match row.name.as_str() {
             "filter" => panel.has_filter(),
             "stop" => session.queue.is_busy(),
             "retry" => session.queue.tally().failed > 0,
             "equal-charges" => session.has_unequal_charges(),
             _ => true,
         });
-        self.keys.rename(&mut anywhere);
-        all.append(&mut hints(&anywhere.rows));
+        all.append(&mut hints(&rows));
         all
     }
 
@@ -407,6 +374,41 @@ impl App {
     }
 }
 
+/// The title of the key table that applies in every view.
+const ANYWHERE_TITLE: &str = "Anywhere";
+
+/// Returns the default key tables: the general one, those of the views and their panels, and that of
+/// the text input.
+fn tables(views: &[View]) -> Vec<KeyTable> {
+    let mut tables = vec![KeyTable::new(ANYWHERE_TITLE, anywhere(views))];
+    for view in views {
+        let panels = view.panels().iter().map(|panel| KeyTable::new(panel.title(), panel.table()));
+        for table in std::iter::once(KeyTable::new(view.tab, view.rows())).chain(panels) {
+            match tables.last_mut().filter(|last| last.title == table.title) {
+                Some(last) => last.rows.extend(table.rows),
+                None => tables.push(table),
+            }
+        }
+    }
+    tables.push(KeyTable::new(prompt::TITLE, prompt::rows()));
+    tables.retain(|table| !table.rows.is_empty());
+    tables
+}
+
+/// Returns the rows of the key table that applies in every view.
+fn anywhere(views: &[View]) -> Vec<KeyRow> {
+    let numbered = views.iter().enumerate().filter_map(|(number, view)| {
+        let key = digit(number)?;
+        let row = KeyRow::new(format!("view-{key}"), ch(key), view.tab);
+        Some(if number == 0 { row.hinted(format!("1-{}", panels::VIEWS), "views", 2) } else { row })
+    });
+    let previous = |binding: &Binding<Action>| binding.action == Action::PreviousView;
+    let after = ANYWHERE.iter().position(previous).map_or(0, |i| i + 1);
+    let mut rows: Vec<KeyRow> = ANYWHERE.iter().map(Binding::row).collect();
+    rows.splice(after..after, numbered);
+    rows
+}
+
 /// Returns the hints of the given table rows, sorted by rank in ascending order.
 fn hints(rows: &[KeyRow]) -> Vec<(String, &'static str, Key)> {
     let hint =
@@ -443,7 +445,6 @@ mod tests {
             notes: Vec::new(),
             is_example: false,
             default_machine: None,
-            options: Options::default(),
             render: |_, _| Err("nothing is drawn here".to_owned()),
             workers: swapmeet_runner::worker::Workers {
                 kind: swapmeet_runner::worker::WorkerKind::Processes(Vec::new()),
@@ -453,7 +454,8 @@ mod tests {
             rows: None,
             out: None,
         };
-        App::new(setup, Appearance { theme: Theme::named("mono").unwrap(), ascii: false })
+        let appearance = Appearance { theme: Theme::named("mono").unwrap(), ascii: false };
+        App::new(setup, Options::default(), appearance)
     }
 
     fn documentation() -> String {
@@ -474,8 +476,7 @@ mod tests {
     #[test]
     fn views_have_numbers_and_words() {
         let app = app();
-        let digits: String = app
-            .anywhere()
+        let digits: String = anywhere(&app.views)
             .iter()
             .flat_map(|row| &row.keys)
             .map(|key| key.name())

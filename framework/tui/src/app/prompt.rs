@@ -113,6 +113,9 @@ const KEYS: &[Binding<Action>] = &[
     bind(Action::QuitNow, &[ctrl('c')], "quit immediately"),
 ];
 
+/// The title of the key table of the text input.
+pub(super) const TITLE: &str = "While typing";
+
 pub(super) fn rows() -> Vec<KeyRow> {
     KEYS.iter().map(Binding::row).collect()
 }
@@ -290,7 +293,7 @@ impl App {
                 all.extend(rows.map(|row| Command { place, title, row }));
             }
         }
-        let anywhere = self.anywhere().into_iter();
+        let anywhere = super::anywhere(&self.views).into_iter();
         all.extend(anywhere.map(|row| Command { place: None, title: "", row }));
         all.retain(|command| {
             let text = format!("{} {}", command.title, command.row.help);

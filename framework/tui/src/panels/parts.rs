@@ -7,7 +7,7 @@ use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
 use crate::session::comparison::{Line, UNCHARGED};
 use crate::session::{RenderKind, Request, Requests, Session};
 use ratatui::layout::Rect;
-use swapmeet_core::cost::kind::Kind;
+use swapmeet_core::cost::kind::{Kind, Parts as Times};
 use swapmeet_results::{duration, parts};
 
 /// The parts panel. Its cursor selects a group.
@@ -117,10 +117,9 @@ impl Panel for Parts {
             left = left.saturating_sub(needed);
             fits
         });
-        let others: Vec<(usize, Vec<&Line>)> = others.collect();
-        let all: Vec<&Line> =
-            lines.iter().chain(others.iter().flat_map(|(_, lines)| lines)).copied().collect();
-        let mut top = legend(painter, &all, area) + 1;
+        let others: Vec<(usize, Vec<Bar<'_>>)> = others.collect();
+        let all = lines.iter().chain(others.iter().flat_map(|(_, lines)| lines));
+        let mut top = legend(painter, &all.collect::<Vec<_>>(), area) + 1;
         top += self.bars(painter, lines, rest(area, top));
         for (other, lines) in others.into_iter().filter(|(_, lines)| !lines.is_empty()) {
             let label = session
@@ -141,16 +140,21 @@ fn rest(area: Rect, top: u16) -> Rect {
 }
 
 impl Parts {
-    fn timed_lines<'s>(&self, session: &'s Session, group: usize) -> Vec<&'s Line> {
+    /// Returns the bars of a group: those of the algorithms that have a time and pass the filter.
+    fn timed_lines<'s>(&self, session: &'s Session, group: usize) -> Vec<Bar<'s>> {
         let lines = session.compared.lines_of(group).iter();
-        let timed = lines.filter(|line| parts::total(&line.parts).is_some());
-        timed.filter(|l| session.passes(&self.list.filter, &l.stats.algorithm, "")).collect()
+        let shown = lines.filter(|l| session.passes(&self.list.filter, &l.stats.algorithm, ""));
+        let bar = |line: &'s Line| {
+            let parts = session.compared.parts(line);
+            Some(Bar { line, total: parts::total(&parts)?, parts })
+        };
+        shown.filter_map(bar).collect()
     }
 
-    fn bars(&self, painter: &mut Painter<'_, '_>, mut lines: Vec<&Line>, area: Rect) -> u16 {
+    fn bars(&self, painter: &mut Painter<'_, '_>, mut lines: Vec<Bar<'_>>, area: Rect) -> u16 {
         // Divide the width among names, bars and times.
-        let most = lines.iter().map(|l| total(l)).fold(0.0, f64::max);
-        let names = widest(lines.iter().map(|l| &l.stats.algorithm)).min(area.width / 3);
+        let most = lines.iter().map(|bar| bar.total).fold(0.0, f64::max);
+        let names = widest(lines.iter().map(|bar| &bar.line.stats.algorithm)).min(area.width / 3);
         let spreads = widest(lines.iter().map(|line| spread(line)));
         let room = area.width.saturating_sub(names + 14 + spreads);
         let each = (area.height / lines.len() as u16).clamp(1, MOST_ROWS);
@@ -164,8 +168,8 @@ impl Parts {
         }
         // If bars show percentages, all bars have the full length. Otherwise, the length of a bar
         // is proportional to the time.
-        for (i, line) in (0..).zip(&lines) {
-            let y = i * each;
+        for (i, bar) in (0..).zip(&lines) {
+            let (line, y) = (bar.line, i * each);
             painter.put(
                 Rect { width: (1 + names).min(area.width), ..area },
                 1,
@@ -176,32 +180,35 @@ impl Parts {
             if line.is_uncharged {
                 painter.put(area, 0, y, UNCHARGED, painter.theme.warn);
             }
-            let whole = if self.shares { total(line) } else { most };
+            let whole = if self.shares { bar.total } else { most };
             let end =
-                bar(painter, line, whole, Rect { x: area.x + names + 2, width: room, ..area }, y);
+                bar.draw(painter, whole, Rect { x: area.x + names + 2, width: room, ..area }, y);
             painter.put(
                 area,
                 names + 3 + end,
                 y,
-                &format!("{}{}", duration(total(line)), spread(line)),
+                &format!("{}{}", duration(bar.total), spread(bar)),
                 painter.theme.text,
             );
             if each > 1 {
-                painter.put(area, names + 2, y + 1, &in_words(line), painter.theme.dim);
+                painter.put(area, names + 2, y + 1, &in_words(bar), painter.theme.dim);
             }
         }
         lines.len() as u16 * each
     }
 }
 
-fn total(line: &Line) -> f64 {
-    parts::total(&line.parts).unwrap_or(0.0)
+/// The bar of an algorithm: the mean parts of its time, and their sum.
+struct Bar<'s> {
+    line: &'s Line,
+    parts: Times,
+    total: f64,
 }
 
 /// Returns a text with the confidence interval of the mean and the number of repetitions. The text
 /// is empty if there are no repetitions.
-fn spread(line: &Line) -> String {
-    let Some(time) = line.stats.time.as_ref().filter(|time| time.n > 1) else {
+fn spread(bar: &Bar<'_>) -> String {
+    let Some(time) = bar.line.stats.time.as_ref().filter(|time| time.n > 1) else {
         return String::new();
     };
     let half = time.interval.map_or(0.0, |interval| (interval.high - interval.low) / 2.0);
@@ -209,9 +216,9 @@ fn spread(line: &Line) -> String {
     format!(" ±{percent:.1} % (n = {})", time.n)
 }
 
-fn legend(painter: &mut Painter<'_, '_>, lines: &[&Line], area: Rect) -> u16 {
+fn legend(painter: &mut Painter<'_, '_>, bars: &[&Bar<'_>], area: Rect) -> u16 {
     let theme = painter.theme;
-    let occurs = |kind: &Kind| lines.iter().any(|l| l.parts[*kind].is_some_and(|time| time != 0.0));
+    let occurs = |kind: &Kind| bars.iter().any(|b| b.parts[*kind].is_some_and(|time| time != 0.0));
     let entries = Kind::PARTS.into_iter().filter(occurs).map(|kind| {
         let (c, style) = theme.part(kind);
         [(format!("{c}{c}"), style), (kind.name().to_owned(), theme.text)]
@@ -219,34 +226,34 @@ fn legend(painter: &mut Painter<'_, '_>, lines: &[&Line], area: Rect) -> u16 {
     painter.legend(area, entries)
 }
 
-/// Draws a bar. The full width corresponds to the time `whole`. Returns the column in which the bar
-/// ends. To prevent rounding errors from accumulating, the end of each part is rounded instead of
-/// its length.
-fn bar(painter: &mut Painter<'_, '_>, line: &Line, whole: f64, area: Rect, y: u16) -> u16 {
-    let (mut sum, mut from) = (0.0, 0);
-    for kind in Kind::PARTS {
-        sum += line.parts[kind].unwrap_or(0.0);
-        let to = if whole > 0.0 { (sum / whole * f64::from(area.width)).round() as u16 } else { 0 };
-        let (c, style) = painter.theme.part(kind);
-        for x in from..to {
-            painter.dot(area, x, y, c, style);
+impl Bar<'_> {
+    /// Draws the bar. The full width corresponds to the time `whole`. Returns the column in which
+    /// the bar ends. To prevent rounding errors from accumulating, the end of each part is rounded
+    /// instead of its length.
+    fn draw(&self, painter: &mut Painter<'_, '_>, whole: f64, area: Rect, y: u16) -> u16 {
+        let (mut sum, mut from) = (0.0, 0);
+        for kind in Kind::PARTS {
+            sum += self.parts[kind].unwrap_or(0.0);
+            let share = if whole > 0.0 { sum / whole } else { 0.0 };
+            let to = (share * f64::from(area.width)).round() as u16;
+            let (c, style) = painter.theme.part(kind);
+            (from..to).for_each(|x| painter.dot(area, x, y, c, style));
+            from = to;
         }
-        from = to;
+        from
     }
-    from
 }
 
 /// Returns a text with the percentage of each part. The largest part is first.
-fn in_words(line: &Line) -> String {
-    let all = total(line);
-    let timed = line
+fn in_words(bar: &Bar<'_>) -> String {
+    let timed = bar
         .parts
         .each()
         .filter_map(|(kind, time)| Some((kind.name(), time.filter(|time| *time > 0.0)?)));
     let mut parts: Vec<(&str, f64)> = timed.collect();
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
     let share = |(name, time): &(&str, f64)| {
-        let percent = time / all * 100.0;
+        let percent = time / bar.total * 100.0;
         if percent < 0.5 { format!("{name} <1 %") } else { format!("{name} {percent:.0} %") }
     };
     parts.iter().map(share).collect::<Vec<_>>().join(", ")

@@ -30,11 +30,14 @@ impl Analysis {
 
 impl Session {
     /// Returns the text of a panel that has no results yet. If rows are waiting for their first
-    /// comparison, the text says so. If no rows are waiting, the text is `otherwise`.
+    /// comparison, or are expected in files, the text says so. Otherwise, it is `otherwise`.
     pub(crate) fn text_without_results(&self, otherwise: &str) -> String {
-        let rows = self.queue.tally().ok;
-        match self.compared.lines.is_empty() && self.analysis.is_due() && rows > 0 {
-            true => format!("Comparing {rows} rows ..."),
+        let tally = self.queue.tally();
+        if self.compared.lines.is_empty() && self.analysis.is_due() && tally.ok > 0 {
+            return format!("Comparing {} rows ...", tally.ok);
+        }
+        match self.follow.is_on() && tally.cases == 0 {
+            true => format!("Waiting for rows in {} ...", self.follow.names()),
             false => otherwise.to_owned(),
         }
     }
@@ -62,7 +65,7 @@ impl Session {
             self.queue.analysed_in(number);
             let work = move || {
                 let began = Instant::now();
-                let mut compared = Compared::new(&records, baseline.as_deref());
+                let mut compared = Compared::new(records, baseline.as_deref());
                 compared.number = number;
                 (compared, began.elapsed())
             };

@@ -15,33 +15,45 @@ use swapmeet_results::{
 };
 use unicode_width::UnicodeWidthStr;
 
-/// A line of the comparison panel. It summarises the rows of one algorithm on one topology, with
-/// one workload and one machine.
+/// A line of the table. It summarises the rows of one algorithm on one topology, with one workload
+/// and one machine. A session may have a hundred thousand lines, so values that few lines need at a
+/// time are computed from the rows when they are shown.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     pub(crate) group: usize,
     pub(crate) stats: Stats,
     pub(crate) is_baseline: bool,
-    pub(crate) over_bound: Option<f64>,
-    pub(crate) over_optimum: Option<f64>,
-    /// The mean over repetitions of each part of the time, such as start-up or contention.
-    pub(crate) parts: Parts,
     /// Whether the machine charges rearrangement to other algorithms of the group, but not to this
     /// algorithm. The reason is that the algorithm declares no rearrangement, although its messages
     /// have several blocks.
     pub(crate) is_uncharged: bool,
-    /// Values of one of the rows that the line summarises.
-    pub(crate) sample: Sample,
-}
-
-/// Values of a row.
-#[derive(Debug, Clone)]
-pub(crate) struct Sample {
-    pub(crate) key: CaseKey,
+    pub(crate) over_bound: Option<f64>,
+    /// The row of which the line has the following values.
+    sample: u32,
     pub(crate) steps: Option<u64>,
     pub(crate) messages: Option<u64>,
     pub(crate) max_link_messages: Option<u64>,
-    peak_node_bytes: Option<u64>,
+}
+
+/// Values of a row from which a line is made.
+struct Values {
+    lower_bound_us: Option<f64>,
+    steps: Option<u64>,
+    messages: Option<u64>,
+    max_link_messages: Option<u64>,
+    peak_node_bytes: Option<u128>,
+}
+
+impl Values {
+    fn of(record: &Record) -> Self {
+        Self {
+            lower_bound_us: record.lower_bound_us,
+            steps: record.steps,
+            messages: record.messages,
+            max_link_messages: record.max_link_messages,
+            peak_node_bytes: record.peak_node_bytes,
+        }
+    }
 }
 
 /// The statistics of a line, which its group owns.
@@ -73,6 +85,8 @@ pub(crate) struct LineTexts {
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Compared {
+    /// The rows that were compared.
+    rows: Arc<Vec<Arc<PackedRow>>>,
     /// The groups, sorted by topology, then by workload, then by machine. Each of these specs is
     /// sorted by its first occurrence in the rows.
     pub(crate) groups: Vec<Arc<Group>>,
@@ -106,7 +120,7 @@ pub(crate) struct Compared {
     pub(crate) ranks: Vec<[usize; 3]>,
 }
 
-/// The maxima over the samples ([`Line::sample`]) of the lines with the same topology and workload.
+/// The maxima over the lines with the same topology and workload.
 /// They are the ends of the colour scales in the network panel.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Peaks {
@@ -120,33 +134,24 @@ pub(crate) const UNCHARGED_IN_WORDS: &str =
     "† not charged for rearrangement (rearrangement=packed charges all)";
 
 impl Line {
-    fn new(group: usize, stats: Stats, rows: &[&Arc<PackedRow>]) -> Option<Self> {
-        let key = &rows.iter().find(|r| r.status == Status::Ok).or(rows.first())?.key;
-        let rows: Vec<Record> = rows.iter().map(|row| row.record()).collect();
-        let sample = rows.iter().find(|r| r.status == Status::Ok).or(rows.first())?;
-        let sample = Sample {
-            key: key.clone(),
-            steps: sample.steps,
-            messages: sample.messages,
-            max_link_messages: sample.max_link_messages,
-            peak_node_bytes: sample
-                .peak_node_bytes
-                .map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)),
-        };
-        let mean = |value: &dyn Fn(&Record) -> Option<f64>| {
-            let values: Vec<f64> = rows.iter().filter_map(value).collect();
-            Summary::of(&values).map(|s| s.mean)
-        };
-        let bound = mean(&|r| r.lower_bound_us).filter(|bound| *bound > 0.0);
+    /// Makes a line from the rows of an algorithm. `values` has an element for each row of all
+    /// algorithms.
+    fn new(group: usize, stats: Stats, rows: &[Arc<PackedRow>], values: &[Values]) -> Option<Self> {
+        let members = || stats.members.iter().map(|at| at.row as usize);
+        let sample = members().find(|row| rows[*row].status == Status::Ok).or(members().next())?;
+        let bounds: Vec<f64> = members().filter_map(|row| values[row].lower_bound_us).collect();
+        let bound = Summary::of(&bounds).map(|s| s.mean).filter(|bound| *bound > 0.0);
+        let Values { steps, messages, max_link_messages, .. } = values[sample];
         Some(Self {
             group,
             is_baseline: stats.group.baseline.as_deref() == Some(&stats.algorithm),
-            over_bound: stats.mean().zip(bound).map(|(time, bound)| time / bound),
-            over_optimum: stats.optimum.map(|optimum| optimum.ratio),
-            parts: parts::mean(&rows),
             is_uncharged: stats.group.is_charged_less(&stats),
+            over_bound: stats.mean().zip(bound).map(|(time, bound)| time / bound),
+            sample: sample as u32,
+            steps,
+            messages,
+            max_link_messages,
             stats,
-            sample,
         })
     }
 
@@ -154,12 +159,12 @@ impl Line {
         self.stats.ratio.as_ref().map(|ratio| ratio.value)
     }
 
-    pub(crate) fn interval(&self) -> Option<Interval> {
-        self.stats.ratio.as_ref().and_then(|ratio| ratio.interval)
+    pub(crate) fn over_optimum(&self) -> Option<f64> {
+        self.stats.optimum.map(|optimum| optimum.ratio)
     }
 
-    fn is_of(&self, case: &CaseKey) -> bool {
-        self.sample.key.implementation == case.implementation
+    pub(crate) fn interval(&self) -> Option<Interval> {
+        self.stats.ratio.as_ref().and_then(|ratio| ratio.interval)
     }
 }
 
@@ -180,7 +185,19 @@ impl Compared {
     pub(crate) fn line_of(&self, case: &CaseKey) -> Option<usize> {
         let group = self.group_of(&case.setting)?;
         let first = self.lines.partition_point(|line| line.group < group);
-        Some(first + self.lines_of(group).iter().position(|line| line.is_of(case))?)
+        let is_here = |line: &Line| self.case_of(line).implementation == case.implementation;
+        Some(first + self.lines_of(group).iter().position(is_here)?)
+    }
+
+    /// Returns the identity of the first case that a line summarises.
+    pub(crate) fn case_of(&self, line: &Line) -> &CaseKey {
+        &self.rows[line.sample as usize].key
+    }
+
+    /// Returns the mean over repetitions of each part of the time, such as start-up or contention.
+    pub(crate) fn parts(&self, line: &Line) -> Parts {
+        let rows = line.stats.members.iter().map(|at| self.rows[at.row as usize].record());
+        parts::mean(&rows.collect::<Vec<_>>())
     }
 
     /// Returns the fastest line of a group.
@@ -217,10 +234,10 @@ impl Compared {
             0 => name(first),
             _ => format!("{} (and {tied} with the same time)", name(first)),
         };
-        let mut parts: Vec<(f64, String)> = first
-            .parts
+        let (own, other) = (self.parts(first), self.parts(second));
+        let mut parts: Vec<(f64, String)> = own
             .each()
-            .map(|(kind, own)| (kind.name(), own.unwrap_or(0.0), second.parts[kind].unwrap_or(0.0)))
+            .map(|(kind, own)| (kind.name(), own.unwrap_or(0.0), other[kind].unwrap_or(0.0)))
             .map(|(name, own, other)| {
                 let text = match (own > 0.0, other > 0.0) {
                     (false, _) => format!("no {name} instead of {}", duration(other)),
@@ -256,9 +273,14 @@ impl Compared {
 
     /// Compares rows. In groups in which the algorithm `baseline` has no time, the fastest algorithm
     /// is the baseline.
-    pub(crate) fn new(records: &[Arc<PackedRow>], baseline: Option<&str>) -> Self {
+    pub(crate) fn new(records: Arc<Vec<Arc<PackedRow>>>, baseline: Option<&str>) -> Self {
         let mut rows = ComparedRows::of_files(std::iter::once(String::new()));
-        records.iter().for_each(|row| rows.add(0, &row.record()));
+        let add = |row: &Arc<PackedRow>| {
+            let record = row.record();
+            rows.add(0, &record);
+            Values::of(&record)
+        };
+        let values: Vec<Values> = records.iter().map(add).collect();
         let with = |baseline| {
             compare_rows(&rows, &CompareOptions { baseline, ..CompareOptions::default() })
         };
@@ -279,13 +301,17 @@ impl Compared {
             other => other,
         };
         match compared {
-            Ok(comparison) => Self::join(comparison, records),
+            Ok(comparison) => Self::join(comparison, records, &values),
             Err(CompareError::NoRows) => Self::default(),
             Err(error) => Self { error: Some(error.to_string()), ..Self::default() },
         }
     }
 
-    fn join(mut comparison: Comparison, records: &[Arc<PackedRow>]) -> Self {
+    fn join(
+        mut comparison: Comparison,
+        records: Arc<Vec<Arc<PackedRow>>>,
+        values: &[Values],
+    ) -> Self {
         let ranks = ranks(
             comparison
                 .groups
@@ -300,21 +326,19 @@ impl Compared {
         let of_group = |(number, group): (usize, &Arc<Group>)| {
             let line = |at: usize| {
                 let stats = Stats { group: Arc::clone(group), line: at };
-                let members = stats.members.iter().map(|at| &records[at.row as usize]);
-                let rows: Vec<&Arc<PackedRow>> = members.collect();
-                Line::new(number, stats, &rows)
+                Line::new(number, stats, &records, values)
             };
             (0..group.lines.len()).filter_map(line).collect::<Vec<_>>()
         };
         let lines: Vec<Line> = comparison.groups.iter().enumerate().flat_map(of_group).collect();
         let mut peaks: HashMap<[String; 2], Peaks> = HashMap::new();
-        for Line { sample, .. } in &lines {
-            let setting = &sample.key.setting;
+        for line in &lines {
+            let setting = &line.stats.group.setting;
             let key = [&setting.topology, &setting.workload].map(Clone::clone);
             let peaks = peaks.entry(key).or_default();
-            let bytes = sample.peak_node_bytes.unwrap_or(0);
-            peaks.link_messages = peaks.link_messages.max(sample.max_link_messages.unwrap_or(0));
-            peaks.node_bytes = peaks.node_bytes.max(bytes);
+            let bytes = values[line.sample as usize].peak_node_bytes.unwrap_or(0);
+            peaks.link_messages = peaks.link_messages.max(line.max_link_messages.unwrap_or(0));
+            peaks.node_bytes = peaks.node_bytes.max(u64::try_from(bytes).unwrap_or(u64::MAX));
         }
         let outcome = |line: &Line| format!("{} {}", line.stats.status, line.stats.verification);
         let group = |line: &Line| LineTexts { group: line.group as u32, ..LineTexts::default() };
@@ -349,6 +373,7 @@ impl Compared {
         };
         let link_costs = link_costs(rows.iter());
         Self {
+            rows: records,
             lines,
             texts,
             families,
@@ -432,7 +457,7 @@ pub(crate) mod tests {
 
     pub(crate) fn compared(rows: Vec<Record>, baseline: Option<&str>) -> Compared {
         let packed = rows.into_iter().map(|record| crate::session::packed::tests::packed(&record));
-        Compared::new(&packed.map(Arc::new).collect::<Vec<_>>(), baseline)
+        Compared::new(Arc::new(packed.map(Arc::new).collect()), baseline)
     }
 
     pub(crate) fn row(algorithm: &str, topology: &str, repetition: u32, time: f64) -> Record {
@@ -463,11 +488,12 @@ pub(crate) mod tests {
         let all = compared(rows, Some("fast"));
         let slow = &all.lines[1];
         assert_eq!(
-            (slow.stats.algorithm.as_str(), slow.ratio(), slow.over_bound, slow.sample.steps),
+            (slow.stats.algorithm.as_str(), slow.ratio(), slow.over_bound, slow.steps),
             ("slow", Some(2.1), Some(4.2), Some(7))
         );
+        let parts = all.parts(slow);
         assert_eq!(
-            (slow.parts[Kind::Startup], slow.parts[Kind::Propagation]),
+            (parts[Kind::Startup], parts[Kind::Propagation]),
             (Some(21.0), None),
             "only the parts that the rows have"
         );

@@ -49,19 +49,6 @@ use task::{Task, take_ended};
 use trial::Trial;
 use undo::Undo;
 
-/// Options of the dashboard in `swapmeet.toml`. Names and keys have not been checked.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Keys by the names of their actions, such as `sort` or `table.sort`.
-    pub keys: Vec<(String, String)>,
-    /// The word on the tab of the first view, in lower case.
-    pub view: Option<String>,
-    /// The titles of the columns of values that the table shows. If it is empty, all of them.
-    pub columns: Vec<String>,
-    /// The state of an earlier session, as [`App::state`](crate::App::state) returns it.
-    pub state: Option<String>,
-}
-
 pub struct Setup {
     pub registry: Registry,
     /// The directories that the user gives with `--plugin-dir`. The command that repeats a case
@@ -80,7 +67,6 @@ pub struct Setup {
     pub is_example: bool,
     /// The machine that applies because the user has named none.
     pub default_machine: Option<String>,
-    pub options: Options,
     /// Result files that other runs still write.
     pub follow: Vec<PathBuf>,
     /// Notes on the files of the rows `opened`. The notes are added to the log.
@@ -139,7 +125,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(setup: Setup) -> Self {
+    pub(crate) fn new(setup: Setup, columns: Vec<String>) -> Self {
         // Initially, the experiment of the command line is selected.
         let mut session = Self {
             chosen: Chosen::new(setup.experiment.clone(), &setup.registry),
@@ -166,7 +152,7 @@ impl Session {
             message: None,
             runs: Runs::new(setup.workers, setup.rows, setup.out),
             render: setup.render,
-            columns: Vec::new(),
+            columns,
             follow: Follow::new(setup.follow),
             writing: None,
             analysis: Analysis::default(),
@@ -279,7 +265,7 @@ impl Session {
 
     /// Returns the identity of the first case that a line summarises.
     pub(crate) fn case_of(&self, line: &Line) -> CaseKey {
-        line.sample.key.clone()
+        self.compared.case_of(line).clone()
     }
 
     /// If the selected case does not exist, selects the first case, so that rows that arrive later

@@ -31,13 +31,22 @@ pub(crate) struct CaseRow {
     pub(crate) case: Result<Case, String>,
     pub(crate) key: CaseKey,
     pub(crate) state: CaseState,
-    pub(crate) pace: ScheduleProgress,
-    length: Option<u64>,
+    /// The progress of a case that has run in this session.
+    progress: Option<Box<Progress>>,
+    /// Whether the row comes from a file that the session follows.
+    is_followed: bool,
     /// The texts that filters search, as numbers of [`Texts`]: five texts of the case, and one text
     /// of the state.
     texts: [u32; 6],
     /// The number of the analysis that includes the row of the case; 0 before the first one.
     analysis: u64,
+}
+
+#[derive(Debug, Default)]
+struct Progress {
+    pace: ScheduleProgress,
+    /// The number of steps of the schedule, if it is known from another case.
+    length: Option<u64>,
 }
 
 impl CaseRow {
@@ -56,8 +65,8 @@ impl CaseRow {
             case,
             key,
             state: CaseState::Waiting,
-            pace: ScheduleProgress::default(),
-            length: None,
+            progress: None,
+            is_followed: false,
             texts: numbers,
             analysis: 0,
         };
@@ -104,15 +113,23 @@ impl CaseRow {
         }
     }
 
+    /// Returns the number of steps that have been simulated, as far as it is known.
+    pub(crate) fn steps(&self) -> u64 {
+        self.progress.as_ref().map_or(0, |progress| progress.pace.steps)
+    }
+
     /// Returns the current step of a running case. For a case that failed, returns the step and the
     /// reason.
     pub(crate) fn remark(&self) -> String {
-        let at = match &self.state {
-            _ if self.pace.steps == 0 => String::new(),
-            CaseState::Running(_) => format!("at {}", self.pace.in_words(self.length)),
-            CaseState::Done(record) if record.status == Status::Ok => String::new(),
-            CaseState::Done(_) | CaseState::Waiting | CaseState::Stopped => {
-                format!("at step {}", self.pace.steps)
+        let at = match (&self.state, &self.progress) {
+            (_, None) => String::new(),
+            (_, Some(progress)) if progress.pace.steps == 0 => String::new(),
+            (CaseState::Running(_), Some(progress)) => {
+                format!("at {}", progress.pace.in_words(progress.length))
+            }
+            (CaseState::Done(record), _) if record.status == Status::Ok => String::new(),
+            (CaseState::Done(_) | CaseState::Waiting | CaseState::Stopped, Some(progress)) => {
+                format!("at step {}", progress.pace.steps)
             }
         };
         let reason = self.record().map(|record| record.reason).unwrap_or_default();
@@ -138,6 +155,18 @@ fn index(rows: &[CaseRow]) -> HashMap<CaseKey, usize> {
 
 /// The different specs of all cases, in the order of [`CaseRow::specs`].
 pub(crate) type Specs = [BTreeSet<String>; 4];
+
+fn specs(rows: &[CaseRow]) -> Specs {
+    let mut specs = Specs::default();
+    for row in rows {
+        for (known, spec) in specs.iter_mut().zip(row.specs()) {
+            if !known.contains(spec) {
+                known.insert(spec.to_owned());
+            }
+        }
+    }
+    specs
+}
 
 impl PreparedRows {
     /// Creates rows for the cases that are not in `known`.
@@ -180,16 +209,15 @@ impl PreparedRows {
         rows.shrink_to_fit();
         let cases: Vec<Case> = open(&rows);
         let forecast = Forecast::new(&cases);
-        let mut specs = Specs::default();
-        for row in &rows {
-            for (known, spec) in specs.iter_mut().zip(row.specs()) {
-                if !known.contains(spec) {
-                    known.insert(spec.to_owned());
-                }
-            }
-        }
-        let index = index(&rows);
+        let (index, specs) = (index(&rows), specs(&rows));
         Self { rows, cases, index, specs, forecast, texts }
+    }
+
+    /// Marks the rows as those of files that the session follows.
+    #[must_use]
+    pub(crate) fn followed(mut self) -> Self {
+        self.rows.iter_mut().for_each(|row| row.is_followed = true);
+        self
     }
 
     pub(crate) fn algorithms(&self) -> &BTreeSet<String> {
@@ -355,16 +383,25 @@ impl Queue {
         for row in &self.rows {
             unfit.remove(row.specs()[0]);
         }
-        self.specs[0].retain(|name| !unfit.contains(name));
-        self.index = index(&self.rows);
-        self.count();
+        self.count_again();
         unfit
     }
 
     /// Removes the rows of the cases that failed, so that they can run again.
     pub(super) fn remove_failed(&mut self) {
         self.rows.retain(|row| row.row().is_none_or(|row| !row.is_failure()));
-        self.index = index(&self.rows);
+        self.count_again();
+    }
+
+    /// Removes the rows of the files that the session follows.
+    pub(super) fn remove_followed(&mut self) {
+        self.rows.retain(|row| !row.is_followed);
+        self.count_again();
+    }
+
+    /// Updates what depends on all rows after some of them were removed.
+    fn count_again(&mut self) {
+        (self.index, self.specs) = (index(&self.rows), specs(&self.rows));
         self.count();
     }
 
@@ -373,8 +410,10 @@ impl Queue {
         std::mem::replace(self, empty)
     }
 
-    pub(crate) fn known(&self) -> Vec<CaseKey> {
-        self.rows.iter().filter(|row| row.row().is_some()).map(|row| row.key.clone()).collect()
+    /// Returns the cases that have rows, with or without those of files that the session follows.
+    pub(crate) fn known(&self, followed: bool) -> Vec<CaseKey> {
+        let is_known = |row: &&CaseRow| row.row().is_some() && (followed || !row.is_followed);
+        self.rows.iter().filter(is_known).map(|row| row.key.clone()).collect()
     }
 
     /// Adds rows as a new batch, which starts now, and removes the rows of cancelled cases. Returns
@@ -426,7 +465,7 @@ impl Queue {
                 // Do not count progress as a change of the row's state, because no panel selects or
                 // sorts rows by their progress.
                 if let Some(row) = self.batch.get(case).and_then(|i| self.rows.get_mut(*i)) {
-                    row.pace.reached(steps, messages, now);
+                    row.progress.get_or_insert_default().pace.reached(steps, messages, now);
                 }
             }
             CaseEvent::Finished { case, record } => {
@@ -451,7 +490,10 @@ impl Queue {
     /// Changes the state of a case, given by its number in the batch.
     fn change(&mut self, case: usize, enter: impl FnOnce(&mut CaseRow, &mut Texts)) {
         let Some(row) = self.batch.get(case).and_then(|i| self.rows.get_mut(*i)) else { return };
-        row.length = row.case.as_ref().ok().and_then(|case| self.lengths.steps_of(case));
+        let length = row.case.as_ref().ok().and_then(|case| self.lengths.steps_of(case));
+        if length.is_some() {
+            row.progress.get_or_insert_default().length = length;
+        }
         *counter(&mut self.tally, &row.state) -= 1;
         enter(row, &mut self.texts);
         self.changes += 1;

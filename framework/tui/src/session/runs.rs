@@ -162,7 +162,7 @@ impl Session {
     fn prepare(&mut self, purpose: Purpose) {
         (self.runs.is_example, self.runs.fits_only) = (false, self.chosen.is_all_that_fit());
         let (chosen, registry) = (self.chosen.clone(), Arc::clone(&self.registry));
-        let known = if purpose == Purpose::Replace { Vec::new() } else { self.queue.known() };
+        let known = if purpose == Purpose::Replace { Vec::new() } else { self.queue.known(true) };
         self.prepare_with(purpose, move || {
             chosen.cases(&registry).map(|cases| PreparedRows::new(cases, known))
         });
@@ -401,7 +401,7 @@ impl Session {
 
     /// Adds cases to the queue and runs them.
     fn add_cases(&mut self, cases: Vec<Case>) {
-        let known = self.queue.known();
+        let known = self.queue.known(true);
         self.prepare_with(Purpose::Add, move || Ok(PreparedRows::new(cases, known)));
     }
 

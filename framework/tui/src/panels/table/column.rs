@@ -95,10 +95,10 @@ impl Column {
             Self::Ratio => line.ratio(),
             Self::Interval => line.interval().map(|i| i.high - i.low),
             Self::OverBound => line.over_bound,
-            Self::OverOptimum => line.over_optimum,
-            Self::Steps => count(line.sample.steps),
-            Self::Messages => count(line.sample.messages),
-            Self::LinkLoad => count(line.sample.max_link_messages),
+            Self::OverOptimum => line.over_optimum(),
+            Self::Steps => count(line.steps),
+            Self::Messages => count(line.messages),
+            Self::LinkLoad => count(line.max_link_messages),
             Self::AlgorithmBandwidth => line.stats.bandwidths.map(|b| b.algorithm),
             Self::BusBandwidth => line.stats.bandwidths.map(|b| b.bus),
         }
@@ -106,15 +106,12 @@ impl Column {
 
     /// Returns whether the column contains numbers, which must not be cut.
     pub(super) fn is_number(self) -> bool {
-        !matches!(
-            self,
-            Self::State
-                | Self::Topology
-                | Self::Workload
-                | Self::Machine
-                | Self::Algorithm
-                | Self::Verified
-        )
+        self.is_value() && self != Self::Verified
+    }
+
+    /// Returns whether the column has values of rows, and neither their state nor their specs.
+    pub(super) fn is_value(self) -> bool {
+        self != Self::State && self.spec_of_case().is_none()
     }
 
     /// Returns the index of the column in [`GROUP_SPECS`]; `None` if the column does not describe
@@ -174,10 +171,10 @@ impl Column {
                 None => String::new(),
             },
             Self::OverBound => line.over_bound.map(|x| format!("{x:.2}")).unwrap_or_default(),
-            Self::OverOptimum => line.over_optimum.map(|x| format!("{x:.2}")).unwrap_or_default(),
-            Self::Steps => count(line.sample.steps),
-            Self::Messages => count(line.sample.messages),
-            Self::LinkLoad => count(line.sample.max_link_messages),
+            Self::OverOptimum => line.over_optimum().map(|x| format!("{x:.2}")).unwrap_or_default(),
+            Self::Steps => count(line.steps),
+            Self::Messages => count(line.messages),
+            Self::LinkLoad => count(line.max_link_messages),
             Self::AlgorithmBandwidth => {
                 line.stats.bandwidths.map(|b| number_to(b.algorithm, 4)).unwrap_or_default()
             }

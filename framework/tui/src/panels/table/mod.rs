@@ -20,6 +20,11 @@ use ratatui::style::Style;
 use std::rc::Rc;
 use swapmeet_results::{Status, duration};
 
+/// Returns the titles of the columns of values.
+pub(crate) fn value_columns() -> impl Iterator<Item = &'static str> {
+    Column::ALL.into_iter().filter(|column| column.is_value()).map(Column::title)
+}
+
 /// In a narrower table, the state of a case has no steps, so that names have more room.
 const WIDE: u16 = 90;
 
@@ -123,6 +128,18 @@ impl Panel for Table {
         let order = self.order(session);
         let entry = order.get(line.min(order.len().saturating_sub(1)));
         entry.map(|entry| Request::Select(case_of(*entry, session))).into_iter().collect()
+    }
+
+    /// Returns the title of the sort column, after a `-` if the order is reversed.
+    fn state(&self) -> String {
+        let sign = if self.reverse { "-" } else { "" };
+        self.sort.map_or_else(String::new, |column| format!("{sign}{}", column.title()))
+    }
+
+    fn restore(&mut self, state: &str) {
+        let (reverse, title) = state.strip_prefix('-').map_or((false, state), |rest| (true, rest));
+        self.sort = Column::ALL.into_iter().find(|column| column.title() == title);
+        self.reverse = reverse && self.sort.is_some();
     }
 
     fn current_line(&self, session: &Session) -> Option<usize> {
@@ -294,7 +311,7 @@ fn state(
         CaseState::Stopped => ("- stopped".to_owned(), theme.dim),
         CaseState::Running(since) => {
             let since = clock(session.now.saturating_sub(*since));
-            let step = match case.pace.steps {
+            let step = match case.steps() {
                 step if step > 0 && is_wide => format!("step {step}, "),
                 _ => String::new(),
             };
@@ -419,15 +436,15 @@ impl Table {
         let is_wanted = |column: &Column| match column {
             Column::State => tally.open() + tally.stopped > 0,
             Column::Topology | Column::Workload | Column::Machine => column.varies(&session.queue),
+            // The user has chosen the columns of values.
+            column if column.is_value() && !session.columns.is_empty() => {
+                session.columns.iter().any(|title| title == column.title())
+            }
             Column::Interval => lines.iter().any(|line| line.interval().is_some()),
             Column::AlgorithmBandwidth | Column::BusBandwidth => {
                 lines.iter().any(|line| line.stats.bandwidths.is_some())
             }
-            Column::OverOptimum => lines.iter().any(|line| line.over_optimum.is_some()),
-            // The user has chosen the columns of values.
-            column if column.is_number() && !session.columns.is_empty() => {
-                session.columns.iter().any(|title| title == column.title())
-            }
+            Column::OverOptimum => lines.iter().any(|line| line.over_optimum().is_some()),
             _ => true,
         };
         let candidate = |column: Column| {
