@@ -30,6 +30,7 @@ use crate::units::count;
 use grouping::{Contradiction, Repeated, distinct_rows, group_rows};
 use residual::{Residual, residuals};
 use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
@@ -70,7 +71,7 @@ pub struct ComparisonLine {
     pub verified: Verified,
     /// The same, as tables show it ([`Record::verification`]).
     #[serde(skip)]
-    pub verification: String,
+    pub verification: Cow<'static, str>,
     /// Completion times of the `ok` rows, in microseconds.
     pub time: Option<Summary>,
     /// Mean time divided by that of the baseline. `None` without a baseline, or if a time is 0.

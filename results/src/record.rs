@@ -7,6 +7,7 @@
 
 use crate::field::{Field, NotFinite, words};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
+use std::borrow::Cow;
 use std::hash::{BuildHasher, Hasher};
 
 words! {
@@ -359,7 +360,7 @@ impl Record {
     /// only some nodes were compared with a claimed symmetry, the text includes the number of these
     /// nodes.
     pub fn verification(&self) -> String {
-        verification(self.verified, self.compared_on, self.nodes)
+        verification(self.verified, self.compared_on, self.nodes).into_owned()
     }
 
     /// Hashes the values that are equal in all rows of the same case and repetition, except those
@@ -385,12 +386,16 @@ impl Record {
     }
 }
 
-/// Formats a verification as tables show it. `compared_on` is the number of `nodes` whose plans
-/// were compared with a claimed symmetry.
-pub(crate) fn verification(verified: Verified, compared_on: Option<u64>, nodes: u64) -> String {
+/// Formats a verification as tables show it. `compared_on` is the number of `nodes` whose plans were
+/// compared with a claimed symmetry.
+pub(crate) fn verification(
+    verified: Verified,
+    compared_on: Option<u64>,
+    nodes: u64,
+) -> Cow<'static, str> {
     match compared_on {
-        Some(compared) if compared < nodes => format!("{verified} ({compared} of {nodes})"),
-        _ => verified.to_string(),
+        Some(compared) if compared < nodes => format!("{verified} ({compared} of {nodes})").into(),
+        _ => verified.word().into(),
     }
 }
 

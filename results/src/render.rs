@@ -167,7 +167,7 @@ fn line_cells(
     // If each algorithm was run only once, the mean is the only statistic.
     let sample = time.filter(|_| repeated);
     let number = |f: Option<f64>| f.map(|f| format!("{f:.3}")).unwrap_or_default();
-    let verified = if time.is_some() { line.verification.clone() } else { String::new() };
+    let verified = if time.is_some() { line.verification.to_string() } else { String::new() };
     let ratio = match &line.ratio {
         None if time.is_some() && group.baseline.is_some() => "undefined".to_owned(),
         ratio => number(ratio.as_ref().map(|r| r.value)),

@@ -44,8 +44,10 @@ fn many_rows() {
     let mut command = CommandBuilder::new(swapmeet_tests::program());
     command.arg("tui");
     command.arg(&file);
+    let began = Instant::now();
     let (mut child, mut writer, mut screen) = start(command, folder.path(), 120, 40);
-    screen.wait_for("3 Winners (1 of");
+    let opened = screen.wait("the map", |s| s.contents().contains("3 Winners (1 of"));
+    println!("{ROWS} rows, seconds until the map: {:.1}", (opened - began).as_secs_f64());
     let id = child.process_id().expect("a process");
     // The first number in `schedstat` is the processor time in nanoseconds.
     let busy = || {
@@ -109,7 +111,8 @@ fn memory(id: u32) -> u64 {
     kibibytes.expect("a number") * 1024
 }
 
-/// Returns rows of ten algorithms on many networks with many sizes, as CSV.
+/// Returns rows of ten algorithms on many networks with many sizes, as CSV. All columns of outcomes
+/// have values.
 fn rows() -> Vec<u8> {
     const ALGORITHMS: [&str; 10] = [
         "pex",
@@ -128,17 +131,70 @@ fn rows() -> Vec<u8> {
     for row in 0..ROWS {
         let (algorithm, size, network) = (row % 10, row / 10 % 100, row / 1000);
         let time = 1000.0 + (row * 7919 % 9973) as f64;
+        // Every column has a value, with as many digits as in rows of the program.
+        let (count, number) = (Some(row as u64 * 37), Some(row as f64 * 1.234_567));
+        let bytes = Some(row as u128 * 7919);
         let record = Record {
+            experiment: "bench".to_owned(),
             algorithm: ALGORITHMS[algorithm].to_owned(),
+            plugin: "classic".to_owned(),
+            plugin_version: "0.3.0".to_owned(),
+            collective: "alltoall".to_owned(),
             topology: format!("torus:{}x{}", 4 + network % 10 * 2, 4 + network / 10 * 2),
+            nodes: 64,
             workload: format!("uniform:{}", 8 * (size + 1)),
             machine: "paragon".to_owned(),
             model: "wormhole".to_owned(),
+            repetition: 0,
+            seed: 42,
             status: Status::Ok,
+            reason: String::new(),
             verified: Verified::Blocks,
             time_us: Some(time),
-            startup_us: Some(time),
-            ..Record::default()
+            startup_us: Some(time / 2.0),
+            transmission_us: Some(time / 8.0),
+            propagation_us: Some(time / 16.0),
+            rearrangement_us: Some(time / 16.0),
+            barrier_us: Some(time / 8.0),
+            contention_us: Some(time / 16.0),
+            reduction_us: Some(time / 16.0),
+            lower_bound_us: Some(time / 3.0),
+            steps: Some(size as u64 + 1),
+            messages: count,
+            critical_bytes: bytes,
+            critical_hops: count,
+            total_bytes: bytes,
+            total_hop_bytes: bytes,
+            max_link_messages: Some(network as u64),
+            sum_link_messages: count,
+            max_sends: Some(1),
+            max_receives: Some(1),
+            peak_node_bytes: bytes,
+            rearrangements: Some(3),
+            plan_ms: number,
+            wall_ms: number,
+            note: "run in rounds: up to 63 simultaneous messages at a node with ports=1".to_owned(),
+            send_buffer_bytes: bytes,
+            receive_buffer_bytes: bytes,
+            swapmeet_version: "0.3.0".to_owned(),
+            plugin_digest: format!("sha256:{:032x}", 7),
+            machine_definition: format!("paragon:{}", "startup_us=75,".repeat(25)),
+            inputs: String::new(),
+            block_bytes: Some(8 * (size as u64 + 1)),
+            bound_kind: "bisection".to_owned(),
+            proved_on: Some(1),
+            first_rank_us: number,
+            mean_rank_us: number,
+            compared_on: Some(64),
+            optimum_us: Some(time / 4.0),
+            optimum_gap: Some(0.003_619),
+            faults: "down=3-4".to_owned(),
+            communicators: Some(8),
+            members: Some(8),
+            alone_us: number,
+            protocol: "simple".to_owned(),
+            rounds: count,
+            together: String::new(),
         };
         sink.record(&record).expect("a row");
     }

@@ -18,6 +18,7 @@ use swapmeet_runner::case::CaseGrid;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::{InputError, Text};
 use swapmeet_runner::lookup::experiment_of;
+use swapmeet_runner::system::use_one_heap;
 use swapmeet_tui::{
     Appearance, Background, EndedBy, Options, Recorder, RenderKind, RenderRequest, Replay,
     ScreenPicture, Script, SessionResult, Setup, Theme, is_ascii_terminal,
@@ -155,6 +156,8 @@ fn open(
         return Err(Failure::Usage(why.to_owned()));
     }
     run::note_threads(args.threads);
+    // The dashboard may hold a hundred thousand rows, which several threads read, pack and compare.
+    use_one_heap();
     let theme = theme(&args.appearance)?;
     let ascii = args.appearance.ascii || is_ascii_terminal();
     if !io::stdin().is_terminal() || !output::is_terminal() {

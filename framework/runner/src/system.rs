@@ -69,6 +69,17 @@ pub fn total_memory() -> Option<u64> {
     u64::try_from(pages).ok()?.checked_mul(u64::try_from(size).ok()?)
 }
 
+/// Makes all threads of the process allocate from one heap, so that a thread uses the memory that
+/// another one has freed. Otherwise, the allocator of glibc has a heap for each thread, and a process
+/// that hands its data from thread to thread takes up to a quarter more memory.
+pub fn use_one_heap() {
+    // SAFETY: the call takes no pointer.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
+}
+
 /// Returns freed memory to the system, which the allocator of glibc would keep for these threads.
 pub fn return_freed_memory() {
     // SAFETY: the call takes no pointer.

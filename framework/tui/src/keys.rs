@@ -223,14 +223,15 @@ impl KeyTable {
 
 #[cfg(test)]
 impl KeyTable {
+    /// Returns a paragraph with a line for each action.
     pub(crate) fn markdown(&self) -> String {
-        let mut text = format!("| {} | |\n| --- | --- |\n", self.title);
-        for row in &self.rows {
+        let mut lines = vec![format!("**{}**", self.title)];
+        lines.extend(self.rows.iter().map(|row| {
             let keys: Vec<String> =
                 row.keys.iter().map(|key| format!("`{}`", key.name())).collect();
-            text += &format!("| {} | {} |\n", keys.join(" "), row.help);
-        }
-        text
+            format!("{}: {}", keys.join(" "), row.help)
+        }));
+        lines.join("\\\n") + "\n"
     }
 }
 

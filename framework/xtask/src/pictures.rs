@@ -5,7 +5,7 @@ use crate::TaskResult;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,13 +23,12 @@ const EXPERIMENT: &str = include_str!("../../../workloads/experiments/quick-star
 /// A picture of a plot: its file, and the commands that make it.
 type Plot = (&'static str, &'static [&'static str]);
 
-/// A picture of the dashboard: its file, the arguments of the program, and its scenes. Several
-/// scenes become an animation.
-type Recording = (&'static str, &'static str, &'static [Scene]);
+/// A picture of the dashboard: its file, the arguments of the program, and the script that it
+/// replays. Each time in the script begins a scene. Several scenes become an animation.
+type Recording = (&'static str, &'static str, &'static str);
 
-/// The keys that the user presses, a text that the dashboard then shows, and the seconds for which
-/// the scene is shown. A scene of 0 s is not shown.
-type Scene = (&'static str, &'static str, f64);
+/// Shorter scenes, in seconds, are not shown.
+const SHORTEST: f64 = 2.0;
 
 const TUTORIAL: &str = "run --topology torus:8x8 --algorithm pairwise --algorithm bruck \
     --algorithm suh-shin --workload uniform:64..256KiB*16 \
@@ -81,26 +80,18 @@ const RECORDINGS: [Recording; 3] = [
     (
         "dashboard.svg",
         "tui quick-start.toml --theme rich",
-        &[
-            ("", "All-to-all on", 5.0),
-            ("c", "┤", 4.0),
-            ("4", "instead of", 4.0),
-            ("r", "sends and receives", 4.0),
-            ("n", "link load", 4.0),
-            ("2", "verified", 4.0),
-            ("5", "startup_us", 4.0),
-        ],
+        include_str!("../../../docs/pictures/dashboard.txt"),
     ),
     (
         "network.svg",
         "tui --topology mesh:8x8 --algorithm linear --workload uniform:1KiB --theme rich",
-        &[("", "done: 1 case", 0.0), ("4n", "link load", 1.0)],
+        "expect done: 1 case\n1 key 4\nkey n\nexpect link load\n5 key Ctrl-C\n",
     ),
     (
         "ranks.svg",
         "tui --topology torus:4x4 --algorithm rabenseifner-allreduce --theme rich \
          --workload allreduce/uniform:64KiB --machine free:model=fluid,byte_us=0.001,late=3:50",
-        &[("", "done: 1 case", 0.0), ("4r", "mean time of ranks", 1.0)],
+        "expect done: 1 case\n1 key 4\nkey r\nexpect mean time of ranks\n5 key Ctrl-C\n",
     ),
 ];
 
@@ -135,10 +126,17 @@ fn plot_inputs((_, commands): &Plot) -> String {
     inputs(commands, "")
 }
 
-fn recording_inputs((_, args, scenes): &Recording) -> String {
-    let keys: Vec<&str> = scenes.iter().map(|(keys, ..)| *keys).collect();
+fn recording_inputs((_, args, script): &Recording) -> String {
     let file = if args.contains(".toml") { EXPERIMENT } else { "" };
-    inputs(&[args], &format!("keys: {}\n{file}", keys.join(" ")))
+    inputs(&[&format!("{args} --replay {SCRIPT}")], &format!("{SCRIPT}:\n{script}{file}"))
+}
+
+/// The name of the script in the folder in which the program runs.
+const SCRIPT: &str = "keys.txt";
+
+/// Returns the times in a script, in seconds.
+fn times(script: &str) -> Vec<f64> {
+    script.lines().filter_map(|line| line.split(' ').next()?.parse().ok()).collect()
 }
 
 fn plot(swapmeet: &Path, work: &Path, picture: &Plot) -> TaskResult<String> {
@@ -155,19 +153,24 @@ fn plot(swapmeet: &Path, work: &Path, picture: &Plot) -> TaskResult<String> {
     Ok(format!("{head}<desc>{}</desc>{rest}", plot_inputs(picture)))
 }
 
-/// Returns a picture of the dashboard. It runs the dashboard in a pseudo-terminal and records its
-/// screen in each scene.
+/// Returns a picture of the dashboard. It replays a script in a pseudo-terminal and records the
+/// screen at the end of each scene. Errors if the script does not run to its end.
 fn recording(swapmeet: &Path, work: &Path, picture: &Recording) -> TaskResult<String> {
+    /// The time from the record of a scene to the first key of the next one, in seconds.
+    const MARGIN: f64 = 0.4;
     fs::write(work.join("quick-start.toml"), EXPERIMENT)?;
+    fs::write(work.join(SCRIPT), picture.2)?;
     let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
     let pair = native_pty_system().openpty(size)?;
     let mut command = CommandBuilder::new(swapmeet);
     command.args(picture.1.split_whitespace());
+    command.args(["--replay", SCRIPT]);
     command.cwd(work);
     let settings = [("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("LC_ALL", "C.UTF-8")];
     settings.iter().for_each(|(key, value)| command.env(key, value));
     command.env_remove("NO_COLOR");
     let mut child = pair.slave.spawn_command(command)?;
+    let began = Instant::now();
     drop(pair.slave);
     // A thread reads the output of the dashboard, because a full buffer would block the dashboard.
     let some = |n: u16| NonZero::new(n).ok_or("an empty screen");
@@ -182,26 +185,18 @@ fn recording(swapmeet: &Path, work: &Path, picture: &Recording) -> TaskResult<St
         }
     });
     let shown = || screen.lock().map(|p| p.screen().clone()).map_err(|e| e.to_string());
-    let mut writer = pair.master.take_writer()?;
     let mut scenes = Vec::new();
-    for (keys, text, seconds) in picture.2 {
-        writer.write_all(keys.as_bytes())?;
-        writer.flush()?;
-        let patience = Instant::now() + Duration::from_secs(60);
-        while !shown()?.contents().contains(*text) {
-            if Instant::now() > patience {
-                child.kill()?;
-                return Err(format!("waited in vain for {text}:\n{}", shown()?.contents()).into());
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        // Wait for panels that simulate a schedule, which are complete a moment later.
-        std::thread::sleep(Duration::from_secs(2));
-        scenes.push((shown()?, *seconds));
+    let mut start = 0.0;
+    for end in times(picture.2) {
+        let moment = Duration::from_secs_f64(end - MARGIN);
+        std::thread::sleep(moment.saturating_sub(began.elapsed()));
+        scenes.push((shown()?, end - start));
+        start = end;
     }
-    child.kill()?;
-    child.wait()?;
-    scenes.retain(|(_, seconds)| *seconds > 0.0);
+    if !child.wait()?.success() {
+        return Err(format!("the script has failed:\n{}", shown()?.contents()).into());
+    }
+    scenes.retain(|(_, seconds)| *seconds >= SHORTEST);
     Ok(animation(&scenes, &recording_inputs(picture)))
 }
 
@@ -229,12 +224,14 @@ fn animation(scenes: &[(vt100::Screen, f64)], inputs: &str) -> String {
         );
         start += seconds;
     }
-    // Viewers without animations, and browsers that are set to reduce motion, show the first scene.
+    // Viewers without animations, and browsers that are set to reduce motion, show the first scene. So
+    // do viewers without style sheets, because of the attributes of the other scenes.
     out += "@media (prefers-reduced-motion) { .s { animation: none; } }</style>\n";
     let _ =
         writeln!(out, "<rect width=\"{width}\" height=\"{height}\" rx=\"6\" fill=\"#111317\"/>");
     for (i, (screen, _)) in scenes.iter().enumerate() {
-        let _ = writeln!(out, "<g id=\"s{i}\" class=\"s\" transform=\"translate(8 8)\">");
+        let hidden = if i == 0 { "" } else { " visibility=\"hidden\"" };
+        let _ = writeln!(out, "<g id=\"s{i}\" class=\"s\"{hidden} transform=\"translate(8 8)\">");
         (0..ROWS).for_each(|row| out += &line(screen, row));
         out += "</g>\n";
     }

@@ -102,7 +102,7 @@ fn line(all: &ComparedRows, sample: &Sample<'_>, baseline: Option<&Sample<'_>>) 
         rows: counts,
         reason: reasons.join("; "),
         verified: weakest.map_or(Verified::None, |r| r.verified),
-        verification: weakest.map_or(String::new(), |r| r.verification()),
+        verification: weakest.map_or(Cow::Borrowed(""), |r| r.verification()),
         time: sample.time.clone(),
         ratio: ratio.or_else(|| to_itself().map(|_| Ratio { value: 1.0, interval: None })),
         tests: tests.map(Box::new),

@@ -6,6 +6,7 @@ use crate::case_id::{CaseId, CaseKey, CaseTable, Implementation, Setting, index}
 use crate::parameter::Parameters;
 use crate::record::{Record, Status, Verified, verification};
 use indexmap::IndexSet;
+use std::borrow::Cow;
 use std::hash::RandomState;
 
 /// Texts are stored once.
@@ -137,7 +138,7 @@ impl ComparedRow {
         self.content == other.content
     }
 
-    pub(super) fn verification(&self) -> String {
+    pub(super) fn verification(&self) -> Cow<'static, str> {
         verification(self.verified, self.compared_on, self.nodes)
     }
 }

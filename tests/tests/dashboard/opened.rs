@@ -85,6 +85,40 @@ fn rows_from_files_are_compared_and_rendered() {
     assert_eq!(rows(&folder.path().join("rows.csv")).len(), 6);
 }
 
+/// Followed files may not exist yet, may grow, and may be replaced by other files.
+#[test]
+fn files_are_followed_while_they_grow_and_when_they_are_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    files(folder.path());
+    let text = std::fs::read_to_string(folder.path().join("rows.csv")).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let write = |name: &str, rows: &[&str]| {
+        std::fs::write(folder.path().join(name), [&lines[..1], rows].concat().concat()).unwrap();
+    };
+    let command = "swapmeet tui --follow a.csv --follow b.csv";
+    let mut terminal = Terminal::start(folder.path(), command, 120, 40);
+    terminal.wait_for("Waiting for rows in a.csv, b.csv ...");
+    write("a.csv", &lines[1..3]);
+    terminal.wait_for("2 new rows read");
+    // The second row of the other file is incomplete at first.
+    write("b.csv", &[lines[3], &lines[4][..40]]);
+    terminal.wait_for("1 new row read");
+    write("b.csv", &lines[3..5]);
+    terminal.keys("2");
+    terminal.wait_for("2 Table: 4 ok");
+    write("a.csv", &lines[5..7]);
+    terminal.wait_for("a.csv was replaced: 4 rows read");
+    write("a.csv", &lines[5..6]);
+    terminal.wait_for("a.csv was replaced: 3 rows read");
+    terminal.wait_for("2 Table: 3 ok");
+    // A file that cannot be read keeps its rows.
+    std::fs::write(folder.path().join("b.csv"), "no rows").unwrap();
+    terminal.wait_for("b.csv:1: the header has no column `experiment`");
+    terminal.wait_for("2 Table: 3 ok");
+    terminal.keys("\u{3}");
+    terminal.end(0);
+}
+
 /// A log of nccl-tests is shown beside the expected times, with the verdict of `explain`. The times
 /// are those of AWS's allreduce on two P5 (results/measured/gpu, Apache-2.0), whose verdict is known.
 #[test]

@@ -143,11 +143,41 @@ fn the_state_of_a_session_can_be_restored() {
     let mut session = Session::run(ONE);
     session.type_and_wait("2/pex 4KiB");
     session.key(KeyCode::Enter);
-    session.type_and_wait("g4n");
+    session.type_and_wait("gssr4n");
     let state = session.app.state();
     let mut again = Session::with_state(ONE, &state);
     again.app.key(&KeyEvent::from(KeyCode::Char('R')));
     again.settle();
     let screen = again.screen(120, 40);
     assert!(screen.contains("4 Network: pex on torus:4x4, uniform:4KiB"), "{screen}");
+    again.keys("2");
+    let screen = again.screen(120, 40);
+    assert!(screen.contains("algorithm▾"), "{screen}");
+}
+
+/// The hints of the bottom line belong to the input while a text is typed.
+#[test]
+fn a_click_on_a_hint_of_the_input_presses_its_key() {
+    let mut session = Session::run(ONE);
+    session.keys("2/pex");
+    session.click_on(120, 40, "accept");
+    let screen = session.screen(120, 40);
+    assert!(screen.contains(" /pex ") && !screen.contains("either"), "{screen}");
+}
+
+/// A command of all views is run even if the panel has another action with its key: `d` removes a
+/// spec in *Choose*, and shows the details elsewhere.
+#[test]
+fn the_palette_runs_the_command_that_is_shown() {
+    let mut session = Session::run(ONE);
+    session.keys("1");
+    (0..3).for_each(|_| session.key(KeyCode::Right));
+    session.keys(":details of the selected");
+    session.key(KeyCode::Enter);
+    session.settle();
+    let screen = session.screen(120, 40);
+    assert!(screen.contains("Details: ") && screen.contains("on torus:4x4"), "{screen}");
+    session.key(KeyCode::Esc);
+    let screen = session.screen(120, 40);
+    assert!(screen.contains("[x] pex") && screen.contains("[x] bruck"), "{screen}");
 }

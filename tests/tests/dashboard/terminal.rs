@@ -138,6 +138,65 @@ fn the_program_answers_a_question_with_few_keys() {
     terminal.end(0);
 }
 
+/// The keys of the animated picture in the README still reach the last scene, which they end. Here,
+/// they do not wait for the times of the scenes, but only for the texts.
+#[test]
+fn the_keys_of_the_picture_run_to_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = include_str!("../../../workloads/experiments/quick-start.toml");
+    std::fs::write(folder.path().join("quick-start.toml"), experiment).unwrap();
+    let script = include_str!("../../../docs/pictures/dashboard.txt");
+    let without_time = |line: &str| {
+        let (first, rest) = line.split_once(' ').unwrap();
+        format!("{}\n", if first.parse::<f64>().is_ok() { rest } else { line })
+    };
+    let keys: String = script.lines().map(without_time).collect();
+    assert!(keys.ends_with("key Ctrl-C\n"));
+    std::fs::write(folder.path().join("keys.txt"), keys).unwrap();
+    let command = "swapmeet tui quick-start.toml --theme rich --replay keys.txt";
+    Terminal::start(folder.path(), command, 112, 34).end(0);
+}
+
+/// A key that arrives together with a change of the size is read at once.
+#[test]
+fn keys_that_arrive_with_a_resize_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = "swapmeet tui --topology torus:4x4 --algorithm pex";
+    let mut terminal = Terminal::start(folder.path(), command, 80, 24);
+    terminal.wait_for("done: 1 case verified");
+    for (round, (key, title)) in
+        [("1", "┌ 1 Choose"), ("2", "┌ 2 Table")].iter().cycle().take(20).enumerate()
+    {
+        terminal.resize(80 + round as u16 % 3 * 20, 24 + round as u16 % 2 * 10);
+        terminal.keys(key);
+        terminal.wait_for(title);
+    }
+    terminal.keys("\u{3}");
+    terminal.end(0);
+}
+
+/// Wrong options in `swapmeet.toml`, and files of keys that cannot be written or replayed, are
+/// reported with their places.
+#[test]
+fn wrong_options_and_scripts_are_reported_with_their_places() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("absent.txt", "# comment\nabsent Choose\n");
+    for (options, flags, message) in [
+        ("[tui]\nview = \"tabel\"", "", "swapmeet.toml:2:8: no view `tabel`: expected one of"),
+        ("[tui]\ncolumns = [\"stpes\"]", "", "swapmeet.toml:2:12: no column `stpes`: expected"),
+        ("[tui.keys]\nhelp = \"q\"", "", "swapmeet.toml:2:8: `q` is also the key of `quit`"),
+        ("[tui.keys]\nhepl = \"H\"", "", "swapmeet.toml:2:8: `hepl` is no action of anywhere"),
+        ("", "--record absent.txt", "absent.txt exists already: expected the name of a new file"),
+        ("", "--replay absent.txt", "absent.txt: line 2: the screen shows `Choose`"),
+    ] {
+        write("swapmeet.toml", options);
+        let command = format!("swapmeet tui --force --out rows.csv {flags}");
+        let left = Terminal::start(folder.path(), &command, 160, 40).end(2);
+        assert!(left.contains(message), "{message} in\n{left}");
+    }
+}
+
 /// A double click opens the line that was clicked, also in a list that is scrolled.
 #[test]
 fn a_double_click_opens_the_line_under_the_mouse() {

@@ -239,8 +239,13 @@ fn commands(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rec
         if index == prompt.at {
             painter.shade(area, y, style);
         }
-        let key = command.row.keys.first().map(|key| key.name()).unwrap_or_default();
-        painter.put_right(area, 9, y, &key, if index == prompt.at { style } else { theme.warn });
+        painter.put_right(
+            area,
+            9,
+            y,
+            &command.key,
+            if index == prompt.at { style } else { theme.warn },
+        );
         painter.put(area, 11, y, &cut(&text(command), wide), style);
     }
     painter.scrollbar(area, first, found.len());

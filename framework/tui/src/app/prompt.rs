@@ -3,18 +3,18 @@
 
 use super::App;
 use crate::filter::Filter;
-use crate::keys::{Binding, ENTER, KeyRow, bind, ctrl, find, key};
-use crate::panel::AnyPanel;
+use crate::keys::{Binding, ENTER, KeyRow, KeyTable, bind, ctrl, find, key};
 use crate::panel::wrap_index;
 use crate::picture::ScreenPicture;
 use crate::session::RenderKind;
 use crate::session::chosen::Chosen;
 use crate::session::files::{OutputFile, refusal, rendered_file, save};
 use crate::session::packed::PackedRow;
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{Event, KeyCode, KeyEvent};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swapmeet_runner::input::{InputError, Text};
+use tui_input::backend::crossterm::to_input_request;
 use tui_input::{Input, InputRequest};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,10 @@ pub(crate) struct Command {
     pub(crate) place: Option<(usize, usize)>,
     /// The name of the panel or view in which the key works; empty if it works in every view.
     pub(crate) title: &'static str,
+    /// The row with its default keys.
     pub(crate) row: KeyRow,
+    /// The first key of the row, which the user may have changed.
+    pub(crate) key: String,
 }
 
 /// Phrases in help texts, each with other words by which users may search for it.
@@ -130,7 +133,8 @@ impl App {
             Some(Action::Down) => self.choose_command(1),
             Some(Action::QuitNow) => self.exit = Some(super::ExitMode::Plain),
             None => {
-                if let (Some(prompt), Some(request)) = (&mut self.prompt, request(event)) {
+                let request = to_input_request(&Event::Key(*event));
+                if let (Some(prompt), Some(request)) = (&mut self.prompt, request) {
                     prompt.input.handle(request);
                     self.typed();
                 }
@@ -253,13 +257,14 @@ impl App {
     }
 
     fn accept_in_panel(&mut self, text: &str) -> Result<(), InputError> {
-        let panel: &mut dyn AnyPanel = match self.overlay {
-            Some(overlay) => &mut *self.overlays[overlay as usize],
-            None => self.views[self.active].panel_mut(),
-        };
-        let requests = panel.accept(text, &self.session)?;
-        self.carry_out(requests);
-        Ok(())
+        let mut accepted = Ok(());
+        self.with_panel(|panel, session| {
+            panel.accept(text, session).unwrap_or_else(|error| {
+                accepted = Err(error);
+                Vec::new()
+            })
+        });
+        accepted
     }
 
     fn save(&mut self, files: &[OutputFile], name: &str) {
@@ -279,22 +284,26 @@ impl App {
     pub(crate) fn commands(&self, words: &str) -> Vec<Command> {
         let filter = Filter::parse(words);
         let mut all: Vec<Command> = Vec::new();
-        for (at, view) in self.views.iter().enumerate() {
-            let pictures = view.rows().into_iter();
-            let tab = view.tab;
-            all.extend(pictures.map(|row| Command {
-                place: Some((at, view.picture())),
-                title: tab,
+        let mut add = |place, title: &'static str, rows: Vec<KeyRow>| {
+            let table = if title.is_empty() { super::ANYWHERE_TITLE } else { title };
+            let mut renamed = KeyTable::new(table, rows.clone());
+            self.keys.rename(&mut renamed);
+            let keys = renamed.rows.into_iter().map(|row| row.keys.first().map(|key| key.name()));
+            let command = |(row, key): (KeyRow, Option<String>)| Command {
+                place,
+                title,
                 row,
-            }));
+                key: key.unwrap_or_default(),
+            };
+            all.extend(rows.into_iter().zip(keys).map(command));
+        };
+        for (at, view) in self.views.iter().enumerate() {
+            add(Some((at, view.picture())), view.tab, view.rows());
             for (number, panel) in view.panels().iter().enumerate() {
-                let (place, title) = (Some((at, view.picture_with(number))), panel.title());
-                let rows = panel.table().into_iter();
-                all.extend(rows.map(|row| Command { place, title, row }));
+                add(Some((at, view.picture_with(number))), panel.title(), panel.table());
             }
         }
-        let anywhere = super::anywhere(&self.views).into_iter();
-        all.extend(anywhere.map(|row| Command { place: None, title: "", row }));
+        add(None, "", super::anywhere(&self.views));
         all.retain(|command| {
             let text = format!("{} {}", command.title, command.row.help);
             let synonyms = SYNONYMS.iter().filter(|(word, _)| text.contains(word));
@@ -344,28 +353,4 @@ impl App {
         prompt.input = Input::new(text.to_owned());
         self.typed();
     }
-}
-
-fn request(event: &KeyEvent) -> Option<InputRequest> {
-    use InputRequest as R;
-    let control = event.modifiers.contains(KeyModifiers::CONTROL);
-    Some(match event.code {
-        KeyCode::Char('w') if control => R::DeletePrevWord,
-        KeyCode::Char('u') if control => R::DeleteLine,
-        KeyCode::Char('k') if control => R::DeleteTillEnd,
-        KeyCode::Char('a') if control => R::GoToStart,
-        KeyCode::Char('e') if control => R::GoToEnd,
-        KeyCode::Char(c) if !control && !event.modifiers.contains(KeyModifiers::ALT) => {
-            R::InsertChar(c)
-        }
-        KeyCode::Backspace => R::DeletePrevChar,
-        KeyCode::Delete => R::DeleteNextChar,
-        KeyCode::Left if control => R::GoToPrevWord,
-        KeyCode::Right if control => R::GoToNextWord,
-        KeyCode::Left => R::GoToPrevChar,
-        KeyCode::Right => R::GoToNextChar,
-        KeyCode::Home => R::GoToStart,
-        KeyCode::End => R::GoToEnd,
-        _ => return None,
-    })
 }

@@ -4,7 +4,7 @@
 use crate::paint::{Painter, cut, widest, wrap};
 use crate::panel::{List, wrap_index};
 use crate::session::Session;
-use crate::session::chosen::ListKind;
+use crate::session::chosen::{FormParameter, ListKind};
 use crate::session::trial::{StepSize, next_value};
 use ratatui::layout::Rect;
 use swapmeet_core::cost::machine::parameters;
@@ -22,11 +22,14 @@ pub(super) struct Form {
 
 #[derive(Debug)]
 struct Field {
-    key: String,
+    parameter: FormParameter,
     value: String,
-    default: String,
-    about: String,
-    values: Vec<String>,
+}
+
+impl Field {
+    fn is_changed(&self) -> bool {
+        self.value != self.parameter.default
+    }
 }
 
 impl Form {
@@ -41,15 +44,10 @@ impl Form {
         let given: Vec<(&str, &str)> =
             given.split(',').filter_map(|arg| arg.split_once('=')).collect();
         let parameters = session.chosen.parameters(kind, name, &session.registry);
-        let field = |p: crate::session::chosen::FormParameter| Field {
-            value: given
-                .iter()
-                .find(|(key, _)| *key == p.key)
-                .map_or(p.default.clone(), |(_, value)| (*value).to_owned()),
-            key: p.key,
-            default: p.default,
-            about: p.about,
-            values: p.values,
+        let field = |parameter: FormParameter| {
+            let own = given.iter().find(|(key, _)| *key == parameter.key);
+            let value = own.map_or(&*parameter.default, |(_, value)| value).to_owned();
+            Field { parameter, value }
         };
         let fields: Vec<Field> = parameters.into_iter().map(field).collect();
         (!fields.is_empty()).then(|| Self {
@@ -66,12 +64,13 @@ impl Form {
     }
 
     pub(super) fn field(&self) -> Option<(&str, &str)> {
-        self.fields.get(self.list.cursor).map(|field| (&*field.key, &*field.value))
+        self.fields.get(self.list.cursor).map(|field| (&*field.parameter.key, &*field.value))
     }
 
     pub(super) fn spec(&self) -> String {
-        let set = self.fields.iter().filter(|field| field.value != field.default);
-        let set: Vec<String> = set.map(|field| format!("{}={}", field.key, field.value)).collect();
+        let set = self.fields.iter().filter(|field| field.is_changed());
+        let text = |field: &Field| format!("{}={}", field.parameter.key, field.value);
+        let set: Vec<String> = set.map(text).collect();
         if set.is_empty() { self.name.clone() } else { format!("{}:{}", self.name, set.join(",")) }
     }
 
@@ -82,7 +81,7 @@ impl Form {
         let Some(field) = self.fields.get_mut(at) else { return Ok(()) };
         let before = std::mem::replace(&mut field.value, text.to_owned());
         if text.is_empty() {
-            field.value.clone_from(&field.default);
+            field.value.clone_from(&field.parameter.default);
         }
         let spec = self.spec();
         match session.chosen.check(self.kind, &spec, &session.registry) {
@@ -109,39 +108,35 @@ impl Form {
 
     /// Returns the fields of the selected model. Values that the user has set are kept.
     fn with_values_of(self, name: &str, session: &Session) -> Vec<Field> {
-        let model =
-            self.fields.iter().find(|field| field.key == "model" && field.value != field.default);
-        let Some(model) = model else { return self.fields };
+        let is_model = |field: &&Field| field.parameter.key == "model" && field.is_changed();
+        let Some(model) = self.fields.iter().find(is_model) else { return self.fields };
         let spec = format!("{name}:model={}", model.value);
         let of_model = session.chosen.parameters(self.kind, &spec, &session.registry);
         if of_model.is_empty() {
             return self.fields;
         }
-        let (name_of_model, own) = (model.default.clone(), &self.fields);
-        let value =
-            |key: &str| own.iter().find(|field| field.key == key).map(|field| field.value.clone());
-        let field = |p: crate::session::chosen::FormParameter| Field {
-            value: value(&p.key).unwrap_or_else(|| p.default.clone()),
-            default: if p.key == "model" { name_of_model.clone() } else { p.default },
-            key: p.key,
-            about: p.about,
-            values: p.values,
+        let (default, own) = (&model.parameter.default, &self.fields);
+        let field = |parameter: FormParameter| {
+            let known = own.iter().find(|field| field.parameter.key == parameter.key);
+            let value = known.map_or(&parameter.default, |field| &field.value).clone();
+            let is_model = parameter.key == "model";
+            let default = if is_model { default.clone() } else { parameter.default };
+            Field { parameter: FormParameter { default, ..parameter }, value }
         };
         of_model.into_iter().map(field).collect()
     }
 
     pub(super) fn turn(&mut self, up: bool, session: &Session) -> Result<(), InputError> {
         let Some(field) = self.fields.get(self.list.cursor) else { return Ok(()) };
-        let parameter =
-            parameters().into_iter().find(|p| self.is_of_a_model() && p.key() == field.key);
+        let parameter = parameters()
+            .into_iter()
+            .find(|p| self.is_of_a_model() && p.key() == field.parameter.key);
         let next = match parameter {
             Some(parameter) => next_value(parameter, &field.value, up, StepSize::Small),
             None => {
-                let at = field.values.iter().position(|value| *value == field.value).unwrap_or(0);
-                field
-                    .values
-                    .get(wrap_index(at, if up { 1 } else { -1 }, field.values.len()))
-                    .cloned()
+                let values = &field.parameter.values;
+                let at = values.iter().position(|value| *value == field.value).unwrap_or(0);
+                values.get(wrap_index(at, if up { 1 } else { -1 }, values.len())).cloned()
             }
         };
         match next {
@@ -165,23 +160,21 @@ impl Form {
         );
         // Reserve at most three rows at the bottom for the description. The fields scroll in the
         // rows above it.
-        let values = if here.values.is_empty() {
-            String::new()
-        } else {
-            format!("; {}", here.values.join(" "))
-        };
-        let about = wrap(&format!("{}{values}", here.about), area.width.saturating_sub(8));
+        let FormParameter { about, values, .. } = &here.parameter;
+        let separator = if values.is_empty() { "" } else { "; " };
+        let about = format!("{about}{separator}{}", values.join(" "));
+        let about = wrap(&about, area.width.saturating_sub(8));
         let lines = (about.len() as u16).min(area.height.saturating_sub(4)).min(3);
         // Changed fields have a different colour.
         let height = area.height.saturating_sub(1 + lines);
         let first = self.list.first_line(self.fields.len(), usize::from(height));
-        let names = widest(self.fields.iter().map(|field| &field.key));
+        let names = widest(self.fields.iter().map(|field| &field.parameter.key));
         let mut y = 1;
         for (index, field) in self.fields.iter().enumerate().skip(first).take(usize::from(height)) {
-            let style = if field.value == field.default { theme.text } else { theme.accent };
+            let style = if field.is_changed() { theme.accent } else { theme.text };
             let here = index == self.list.cursor;
             let style = painter.list_line(area, y, index, here, style);
-            painter.put(area, 6, y, &field.key, style);
+            painter.put(area, 6, y, &field.parameter.key, style);
             let shown = if field.value.is_empty() { "(default)" } else { &field.value };
             painter.put(area, 8 + names, y, shown, style);
             y += 1;

@@ -159,7 +159,7 @@ impl Column {
             Self::Verified if line.stats.time.is_none() => line.stats.status.to_string(),
             // Nothing is verified in measurements of other programs.
             Self::Verified if line.stats.verified == Verified::None => {
-                line.stats.verification.clone()
+                line.stats.verification.to_string()
             }
             Self::Verified => format!("✓ {}", line.stats.verification),
             Self::Time => line.stats.time.as_ref().map(|t| duration(t.mean)).unwrap_or_default(),
