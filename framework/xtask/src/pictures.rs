@@ -204,7 +204,7 @@ fn animation(scenes: &[(vt100::Screen, f64)], inputs: &str) -> String {
     let [width, height] = [f64::from(COLUMNS) * CELL[0] + 16.0, f64::from(ROWS) * CELL[1] + 16.0];
     let total: f64 = scenes.iter().map(|(_, seconds)| seconds).sum();
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"The dashboard\">\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" xml:space=\"preserve\" role=\"img\" aria-label=\"The dashboard\">\
          <desc>{inputs}</desc>\n<style>text {{ font: 13.3px \"DejaVu Sans Mono\", Menlo, Consolas, monospace; white-space: pre; }} \
          .b {{ font-weight: bold; }}\n"
     );

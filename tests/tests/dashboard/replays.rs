@@ -181,3 +181,18 @@ fn the_palette_runs_the_command_that_is_shown() {
     let screen = session.screen(120, 40);
     assert!(screen.contains("[x] pex") && screen.contains("[x] bruck"), "{screen}");
 }
+
+/// Collectives of tokens have no uniform blocks, so they come with a workload of tokens. Without
+/// plugins for them, no algorithm fits.
+#[test]
+fn collectives_of_tokens_come_with_a_workload() {
+    let mut session = Session::run(ONE);
+    session.keys("1");
+    session.click_on(100, 30, "( ) dispatch");
+    session.key(KeyCode::Enter);
+    let screen = session.screen(100, 30);
+    for text in ["(•) dispatch", "dispatch/moe:experts=256", "dispatch: 0 algorithms that may fit"]
+    {
+        assert!(screen.contains(text), "{text} in\n{screen}");
+    }
+}

@@ -504,6 +504,8 @@ impl Chosen {
     /// Chooses a collective: the chosen sizes, with this collective, and all algorithms that support
     /// it.
     pub(crate) fn choose_collective(&mut self, kind: &CollectiveKind, registry: &Registry) {
+        /// A workload of tokens: those of DeepSeek-V3 have 7 KiB and go to 8 experts of 256.
+        const TOKENS: &str = "moe:experts=256,top=8,tokens=64,bytes=7KiB";
         let prefix = if *kind == ALL_TO_ALL { String::new() } else { format!("{}/", kind.word) };
         let size = |workload: &str| {
             let (_, size) = workload.split_once("uniform:")?;
@@ -511,10 +513,13 @@ impl Chosen {
             Some(Workload::parse(&spec).ok()?.to_string())
         };
         let mut sizes: Vec<String> = self.selected(ListKind::Workloads).filter_map(size).collect();
+        // Collectives of tokens have no uniform blocks.
+        let first = ["uniform:1KiB", TOKENS].iter().find_map(|workload| {
+            Workload::parse(&format!("{prefix}{workload}")).ok().map(|w| w.to_string())
+        });
         if sizes.is_empty() {
-            sizes.extend(Workload::parse(&format!("{prefix}uniform:1KiB")).map(|w| w.to_string()));
+            sizes.extend(first);
         }
-        // Collectives without uniform blocks have no sizes yet: the user types their workloads.
         self.deselect(ListKind::Workloads);
         self.deselect(ListKind::Algorithms);
         for size in sizes {
@@ -536,8 +541,8 @@ impl Chosen {
         self.state.all_that_fit
     }
 
-    /// Returns the algorithms that support the collectives of all chosen workloads, without those in
-    /// `run` and `unfit`. Algorithms that read a file are left out, and, if `quick` is set, those
+    /// Returns the algorithms that support the collectives of all chosen workloads, of which there
+    /// must be at least one, without those in `run` and `unfit`. Algorithms that read a file are left out, and, if `quick` is set, those
     /// that search for a schedule.
     pub(super) fn fitting(
         &self,
@@ -551,7 +556,8 @@ impl Chosen {
         let workloads: Vec<&str> = self.selected(ListKind::Workloads).collect();
         let needs_file = |a: &Algorithm| a.params.iter().any(|p| p.kind == ParamKind::File);
         let algorithms = registry.algorithms().filter(|a| {
-            workloads.iter().all(|workload| fits(a.collectives, workload))
+            !workloads.is_empty()
+                && workloads.iter().all(|workload| fits(a.collectives, workload))
                 && !needs_file(a)
                 && !(quick && a.plugin.name == SEARCHING)
         });

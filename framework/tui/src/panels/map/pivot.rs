@@ -10,15 +10,11 @@ use std::collections::BTreeMap;
 use swapmeet_results::analysis::WinnerMap;
 use swapmeet_results::{duration, mark};
 
-/// The classes of times: the largest ratio to the fastest time, the heat level whose colour the class
-/// has, and the label in the legend. Times above all of these ratios belong to [`SLOWEST`].
-///
-/// The heat levels are chosen by their colours in the themes `default` and `light`: level 3 is green
-/// for the fastest time, levels 2 and 1 are cyan and blue for times that are little longer, and
-/// level 5 is red.
-const LEVELS: [(f64, usize, &str); 4] =
-    [(1.0, 3, "fastest"), (1.05, 2, "up to 5 % longer"), (1.25, 1, "25 %"), (2.0, 4, "100 %")];
-const SLOWEST: (usize, &str) = (5, "more");
+/// The classes of times: the largest ratio to the fastest time, and the label in the legend. Times
+/// above all of these ratios belong to the class [`SLOWEST`].
+const CLASSES: [(f64, &str); 4] =
+    [(1.0, "fastest"), (1.05, "up to 5 % longer"), (1.25, "25 %"), (2.0, "100 %")];
+const SLOWEST: &str = "more";
 
 /// The times of one algorithm, one for each block size.
 struct Row<'s> {
@@ -80,7 +76,7 @@ pub(super) fn pivot(
         painter.put(name, 1, y, &text, theme.series(look));
         for at in (first..sizes.len()).take(columns) {
             let (text, style) = match row.times[at] {
-                Some(us) => (duration(us), level_style(&theme, level(us / best(at)))),
+                Some(us) => (duration(us), style_of(&theme, class(us / best(at)))),
                 None => ("-".to_owned(), theme.dim),
             };
             let style = if at == column { style.add_modifier(Modifier::BOLD) } else { style };
@@ -94,31 +90,31 @@ pub(super) fn pivot(
     legend(painter, area);
 }
 
-fn level(ratio: f64) -> usize {
-    let found = LEVELS.iter().find(|(most, _, _)| ratio <= *most);
-    found.map_or(SLOWEST.0, |(_, level, _)| *level)
+fn class(ratio: f64) -> usize {
+    CLASSES.iter().position(|(most, _)| ratio <= *most).unwrap_or(CLASSES.len())
 }
 
-fn level_style(theme: &Theme, level: usize) -> Style {
+fn style_of(theme: &Theme, class: usize) -> Style {
     // In themes without colours, only the fastest time is highlighted.
-    if theme.coloured {
-        theme.heat(level)
-    } else if level == LEVELS[0].1 {
-        theme.accent
-    } else {
-        theme.text
+    match (theme.coloured, class) {
+        (false, 0) => theme.accent,
+        (false, _) | (true, 2) => theme.text,
+        (true, 0) => theme.good,
+        (true, 1) => theme.faint_cursor,
+        (true, 3) => theme.warn,
+        (true, _) => theme.bad,
     }
 }
 
 fn legend(painter: &mut Painter<'_, '_>, area: Rect) {
     let theme = painter.theme;
-    let labels = LEVELS.iter().map(|(_, level, label)| (*level, *label)).chain([SLOWEST]);
+    let labels = CLASSES.iter().map(|(_, label)| *label).chain([SLOWEST]);
     let mut x = 1;
-    for (level, label) in labels {
+    for (class, label) in labels.enumerate() {
         if x + width(label) > area.width {
             return;
         }
-        x = painter.put(area, x, area.height.saturating_sub(1), label, level_style(&theme, level));
+        x = painter.put(area, x, area.height.saturating_sub(1), label, style_of(&theme, class));
         x += 2;
     }
 }
@@ -128,7 +124,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_depend_on_the_ratio_to_the_fastest() {
-        assert_eq!([1.0, 1.04, 1.2, 1.9, 2.1].map(level), [3, 2, 1, 4, 5]);
+    fn classes_depend_on_the_ratio_to_the_fastest() {
+        assert_eq!([1.0, 1.04, 1.2, 1.9, 2.1].map(class), [0, 1, 2, 3, 4]);
+    }
+
+    /// The fastest time is never in the colour of an alarm, and the classes differ.
+    #[test]
+    fn classes_have_colours_of_their_own() {
+        for theme in Theme::names().filter_map(Theme::named).filter(|theme| theme.coloured) {
+            let styles: Vec<Style> = (0..5).map(|class| style_of(&theme, class)).collect();
+            assert_eq!((styles[0], styles[4]), (theme.good, theme.bad), "{}", theme.name);
+            assert!((0..5).all(|i| (0..i).all(|j| styles[i] != styles[j])), "{}", theme.name);
+        }
     }
 }

@@ -89,7 +89,8 @@ pub(super) fn layout(
         (spec.column, names, texts)
     };
     let wide = |(column, _, texts): &(Column, ShortNames, BTreeSet<String>)| {
-        widest(texts).max(width(column.title()).min(9))
+        // The heading of the sort column also has a mark.
+        widest(texts).max(width(column.title()).min(9) + u16::from(sort == Some(*column)))
     };
     let mut forms: Vec<_> = specs.iter().map(full).collect();
     if total_width(forms.iter().map(wide), 1) > room_of_specs {
