@@ -177,6 +177,7 @@ fn the_palette_runs_the_command_that_is_shown() {
     session.settle();
     let screen = session.screen(120, 40);
     assert!(screen.contains("Details: ") && screen.contains("on torus:4x4"), "{screen}");
+    assert!(screen.lines().last().unwrap().contains("Esc close"), "{screen}");
     session.key(KeyCode::Esc);
     let screen = session.screen(120, 40);
     assert!(screen.contains("[x] pex") && screen.contains("[x] bruck"), "{screen}");

@@ -130,7 +130,9 @@ pub(super) const ANYWHERE: &[Binding<Action>] = &[
     bind(Action::Theme, &[ch('t')], "switch to the next theme"),
     bind(Action::Redraw, &[ctrl('l')], "redraw the screen"),
     bind(Action::Suspend, &[ctrl('z')], "suspend to the shell (`fg` returns)"),
-    bind(Action::Back, &[key(K::Esc)], "close the input, overlay or filter"),
+    bind(Action::Back, &[key(K::Esc)], "close the input, overlay or filter")
+        .hint("close")
+        .ranked(0),
     bind(Action::QuitPrinting, &[ch('Q')], "quit and print the results on the normal screen"),
     bind(Action::QuitNow, &[ctrl('c')], "quit immediately, without confirmation"),
 ];

@@ -325,6 +325,7 @@ impl App {
         let mut rows = renamed(ANYWHERE_TITLE, anywhere(&self.views));
         rows.retain(|row| match row.name.as_str() {
             "filter" => panel.has_filter(),
+            "back" => self.overlay.is_some(),
             "stop" => session.queue.is_busy(),
             "retry" => session.queue.tally().failed > 0,
             "equal-charges" => session.has_unequal_charges(),
