@@ -16,7 +16,7 @@ use crate::network::topology::Network;
 use crate::simulation::listener::Detail;
 use crate::spec::{Spec, SpecError, near_matches};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 mod launch;
 mod presets;
@@ -36,14 +36,18 @@ static MODEL: TypedParameter<&'static ModelKind> = TypedParameter {
 
 /// Returns all parameters: of the choice of the model, of all models, and of [`Planning`].
 pub fn parameters() -> Vec<&'static dyn Parameter> {
-    let mut all: Vec<&'static dyn Parameter> = vec![&MODEL];
-    let of_models = models().iter().flat_map(|kind| kind.parameters);
-    for parameter in of_models.chain(Launch::PARAMETERS).chain(Planning::PARAMETERS) {
-        if !all.iter().any(|other| other.key() == parameter.key()) {
-            all.push(*parameter);
+    // Every parsed value of a machine needs this list, and each model repeats most of the parameters.
+    static ALL: LazyLock<Vec<&'static dyn Parameter>> = LazyLock::new(|| {
+        let mut all: Vec<&'static dyn Parameter> = vec![&MODEL];
+        let of_models = models().iter().flat_map(|kind| kind.parameters);
+        for parameter in of_models.chain(Launch::PARAMETERS).chain(Planning::PARAMETERS) {
+            if !all.iter().any(|other| other.key() == parameter.key()) {
+                all.push(*parameter);
+            }
         }
-    }
-    all
+        all
+    });
+    ALL.clone()
 }
 
 /// Returns the names of the models that read a parameter, and `planning` if plugins can.
