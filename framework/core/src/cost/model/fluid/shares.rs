@@ -668,11 +668,16 @@ impl Shares {
         }
     }
 
+    /// Panics unless all rates are those of a computation from the beginning. In the first tier of
+    /// tests, only every eighth solve with more than 64 flows is compared.
     #[cfg(test)]
     fn check(&self, most: u64) {
         /// With more flows, the comparison would take too long.
         const MOST: usize = 500;
         if most == 0 || self.sharing > MOST {
+            return;
+        }
+        if self.sharing > 64 && self.solve % 8 != 0 && !crate::test_tiers::is_full() {
             return;
         }
         let attached = || (0..).zip(&self.flows).filter(|(_, flow)| flow.hops > 0);

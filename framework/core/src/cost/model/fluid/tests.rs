@@ -776,18 +776,18 @@ mod exactness {
     #[test]
     fn results_do_not_depend_on_skipping_folding_or_records() {
         let mut skipping = 0;
-        each_case(500, 20_000, |random, seed| {
+        each_case(150, 20_000, |random, seed| {
             let case = random_case(random, &NETWORKS, MACHINES.len() as u64);
             let (cost, skips) = simulate(&case, false);
             assert_eq!(cost, simulate(&case, true).0, "{seed} {} {}", case.network, case.machine);
             skipping += u32::from(skips);
         });
-        assert!(skipping > cases(500, 20_000) / 50, "{skipping} cases skip steps");
+        assert!(skipping > cases(150, 20_000) / 50, "{skipping} cases skip steps");
     }
 
     #[test]
     fn results_do_not_depend_on_the_order_of_messages() {
-        each_case(500, 20_000, |random, seed| {
+        each_case(150, 20_000, |random, seed| {
             let case = random_case(random, &NETWORKS, UNORDERED);
             let mut steps = case.steps.clone();
             for step in &mut steps {
@@ -808,7 +808,7 @@ mod exactness {
         let networks = [("torus:5x5", 25), ("ring:8", 8), ("hypercube:4", 16), ("torus:3x4", 12)];
         // Jitter depends on the numbers of ranks.
         let machines = MACHINES.len() as u64 - 1;
-        each_case(500, 20_000, |random, seed| {
+        each_case(150, 20_000, |random, seed| {
             let case = random_case(random, &networks, machines);
             let by = 1 + random.below(2) as u32;
             let image = |r: u32| match case.network {
@@ -910,7 +910,7 @@ mod windows {
     use crate::cost::model::test_steps::{Messages, Random, cost, cost_of_forwarding, run, sends};
     use crate::cost::model::{Cost, Evaluator, PricingContext};
     use crate::network::topology::parse;
-    use crate::test_tiers::cases;
+    use crate::test_tiers::{cases, is_full};
 
     /// The cost with windows of time even in small steps. With the default `flow_window`, at least
     /// 200 messages must share links. Without `ports=all`, a note says that ports do not limit
@@ -1068,7 +1068,10 @@ mod windows {
     /// In steps of up to 10,000 messages, or of up to 8 messages per rank.
     #[test]
     fn small_steps_have_exact_shares() {
-        for (n, per_rank, is_exact) in [(101, 99, true), (101, 100, false), (1300, 8, true)] {
+        let cases = [(101, 99, true), (101, 100, false), (1300, 8, true)];
+        // The limit for each rank takes long, so only the full tier tests it.
+        let count = if is_full() { 3 } else { 2 };
+        for (n, per_rank, is_exact) in cases.into_iter().take(count) {
             // The longer messages of rank 0 break the symmetry. Ten classes of sizes are enough,
             // because only the number of messages decides. With a class for each distance, exact
             // shares would be computed ten times as often.
@@ -1151,7 +1154,7 @@ mod windows {
             "byte_us=0.01,hop_us=2,order=barrier,barrier_us=1",
         ];
         let mut worst = (0.0_f64, String::new());
-        for seed in 0..u64::from(cases(25, 500)) {
+        for seed in 0..u64::from(cases(10, 500)) {
             let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
             random.below(2);
             let (network, ranks) = networks[random.below(networks.len() as u64) as usize];
