@@ -49,17 +49,16 @@ const TINY_NETWORKS: &str = "--topology ring:1 --topology ring:2 --topology ring
 const LARGER_NETWORKS: &str =
     "--topology torus:4x8 --topology rdn:1(hypercube:2) --topology rdn:1(ring:3)";
 
-/// `check` has no findings about right plugins: two of the bundled ones, or all of them with
+/// `check` has no findings about right plugins: one of the bundled ones, or all of them with
 /// `SWAPMEET_TESTS=all`. The matrix in `algorithms/matrix.rs` tests whether all bundled algorithms
 /// are right.
 #[test]
 fn the_bundled_plugins_pass() {
     let plugins = swapmeet_tests::bundled_plugins();
     let names = plugins.plugins().iter().map(|plugin| plugin.name.as_str());
-    let few = ["hypercube", "thakur"];
     let runs_all = tools::runs_all();
-    let names: Vec<&str> = names.filter(|name| runs_all || few.contains(name)).collect();
-    assert!(names.len() >= few.len(), "{names:?}");
+    let names: Vec<&str> = names.filter(|name| runs_all || *name == "hypercube").collect();
+    assert!(names.contains(&"hypercube"), "{names:?}");
     for name in names {
         // A search for schedules takes seconds on larger networks, because the check plans every
         // schedule several times.
@@ -93,15 +92,23 @@ fn a_depth_of_connections_finds_deadlocks() {
 #[test]
 fn misprinted_rules_fail_and_corrected_ones_pass() {
     let file = plugin_file("misprints");
-    // The misprint in phase 4 has an effect only in three dimensions, and only on large networks.
-    let large =
-        "--topology torus:8x8x8 --algorithm suh-shin-3d-phase-4 --algorithm suh-shin-mended";
     let small = "--topology ring:7 --topology torus:4x4 --topology torus:8x12 --topology mesh:6x6";
-    let [(code, report), (code_3d, report_3d)] = [small, large].map(|args| check(&file, args));
-    assert_eq!((code, code_3d), (1, 1));
-    let found = [findings(&report), findings(&report_3d)].concat();
+    let (code, report) = check(&file, small);
+    assert_eq!(code, 1);
+    let mut found = findings(&report);
+    // The misprint in phase 4 has an effect only in three dimensions, and only on large networks.
+    // The first tier has a test of its row instead (`the_misprint_of_phase_4_leaves_blocks_behind`).
+    let mut of_large = None;
+    if tools::runs_all() {
+        let large =
+            "--topology torus:8x8x8 --algorithm suh-shin-3d-phase-4 --algorithm suh-shin-mended";
+        let (code, report) = check(&file, large);
+        assert_eq!(code, 1);
+        found.extend(findings(&report));
+        let missing = "missing in total: 131072 blocks";
+        of_large = Some(("suh-shin-3d-phase-4", "delivers", "torus:8x8x8", missing));
+    }
     let expected = [
-        ("suh-shin-3d-phase-4", "delivers", "torus:8x8x8", "missing in total: 131072 blocks"),
         ("suh-shin-mesh-step-2", "delivers", "mesh:6x6", "missing in total: 324 blocks"),
         ("suh-shin-figure-5", "delivers", "torus:8x12", "missing in total: 2304 blocks"),
         ("suh-shin-hops-ahead", "delivers", "torus:8x12", "missing in total: "),
@@ -133,7 +140,7 @@ fn misprinted_rules_fail_and_corrected_ones_pass() {
             "in each step, a plan visits each requested node once, in ascending order",
         ),
     ];
-    for (algorithm, test, place, what) in expected {
+    for (algorithm, test, place, what) in expected.into_iter().chain(of_large) {
         let start = format!("fault {test} {algorithm} {place} ");
         assert!(
             found.iter().any(|f| f.starts_with(&start) && f.contains(what)),

@@ -1,7 +1,7 @@
 //! Verifies every collective with every algorithm that implements it, on many sizes, and compares
 //! steps and blocks with the source of the algorithm.
 
-use crate::support::{row_of, rows, swapmeet, words};
+use crate::support::{row_of, rows, swapmeet, tools, words};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use swapmeet_core::cost::model::models;
@@ -322,17 +322,23 @@ fn no_schedule_beats_its_lower_bound() {
         gather/one-spike:max=9,rest=0 allgather/uniform:100 permutation/reflect:100 \
         permutation/translate:100,by=2",
     );
-    let machines = words(
-        "paragon delta paragon:model=circuit,virtual_channels=3,ports=all paragon:ports=all \
-        paragon:model=circuit,virtual_channels=2,ports=2 paragon:model=store-and-forward \
-        paragon:model=store-and-forward,ports=2 sp2 sp2:mode=nonblocking \
+    // One machine of each model, and then those that only the second tier runs.
+    let mut machines = words(
+        "delta paragon:model=circuit,virtual_channels=2,ports=2 \
+        paragon:model=store-and-forward,ports=2 \
         myrinet:rearrange_byte_us=0.1,mode=nonblocking,buffers=2,ports=3 \
-        paragon:model=flat,ports=all,copy_byte_us=0.2 \
-        free:model=loggp,latency_us=3,overhead_us=1.5,gap_us=2,byte_us=0.01,overhead_byte_us=0.005 \
         free:model=loggp,latency_us=3,overhead_us=0.1,byte_us=0.1,rendezvous_bytes=90,barrier_us=5 \
-        free:model=fluid,startup_us=2,hop_us=0.5,byte_us=0.1 \
         free:model=fluid,hop_us=0.1,byte_us=0.1,injection_byte_us=0.2,fairness=equal,barrier_us=5",
     );
+    if tools::runs_all() {
+        machines.extend(words(
+            "paragon paragon:ports=all paragon:model=circuit,virtual_channels=3,ports=all \
+            paragon:model=store-and-forward sp2 sp2:mode=nonblocking \
+            paragon:model=flat,ports=all,copy_byte_us=0.2 \
+            free:model=loggp,latency_us=3,overhead_us=1.5,gap_us=2,byte_us=0.01,overhead_byte_us=0.005 \
+            free:model=fluid,startup_us=2,hop_us=0.5,byte_us=0.1",
+        ));
+    }
     fn flags<'a>(flag: &'a str, list: &[&'a str]) -> Vec<&'a str> {
         list.iter().flat_map(|v| [flag, *v]).collect()
     }
@@ -372,7 +378,7 @@ fn no_schedule_beats_its_lower_bound() {
             priced += 1;
         }
     }
-    assert!(priced > 4000, "{priced} rows");
+    assert!(priced > 267 * machines.len(), "{priced} rows");
 }
 
 /// Every part of the time has a cost on the machine of each model. A new model is included

@@ -134,13 +134,16 @@ impl fmt::Display for MatrixProblem<'_> {
     }
 }
 
+/// Calls `test` for each topology, workload and set of parameters of an algorithm. In the first tier
+/// of tests, sets other than the defaults are combined with the first workload only.
 pub(super) fn for_each_problem(
     algorithm: &Arc<Algorithm>,
     mut test: impl FnMut(&MatrixProblem<'_>),
 ) {
     let variants = variants(algorithm);
+    let runs_all = swapmeet_tests::runs_all();
     let most = if algorithm.plugin.name == "synthesis" { SEARCHED } else { u64::MAX };
-    let most = if swapmeet_tests::runs_all() { most } else { most.min(FIRST_TIER) };
+    let most = if runs_all { most } else { most.min(FIRST_TIER) };
     let topologies = TOPOLOGIES.map(|spec| topology::parse(spec).unwrap());
     for topology in topologies.iter().filter(|topology| topology.nodes() <= most) {
         for kind in collective::of_bits(algorithm.collectives) {
@@ -149,8 +152,10 @@ pub(super) fn for_each_problem(
                 false => String::new(),
             };
             let specs = WORKLOADS.map(|workload| format!("{}/{workload}{root}", kind.word));
-            for workload in specs.iter().filter_map(|spec| Workload::parse(spec).ok()) {
-                for params in &variants {
+            for (number, spec) in specs.iter().enumerate() {
+                let Ok(workload) = Workload::parse(spec) else { continue };
+                let count = if runs_all || number == 0 { variants.len() } else { 1 };
+                for params in &variants[..count] {
                     test(&MatrixProblem { algorithm, topology, workload: &workload, params });
                 }
             }

@@ -3,7 +3,7 @@
 //! schedules must be reported in the same way.
 
 use super::matrix::{MatrixProblem, for_each_problem, misprints};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology::Network;
 use swapmeet_core::simulation::ProofScope;
@@ -29,14 +29,18 @@ const MACHINES: [&str; 11] = [
     "free:model=fluid,byte_us=0.01,hop_us=0.1,fairness=equal,barrier_us=1",
 ];
 
+/// [`MACHINES`], parsed once.
+static PARSED: LazyLock<Vec<Arc<Machine>>> =
+    LazyLock::new(|| MACHINES.map(|machine| Arc::new(Machine::parse(machine).unwrap())).into());
+
 fn rows(
     algorithm: &Arc<Algorithm>,
     params: &[(String, String)],
     (topology, workload): (&Arc<Network>, &Workload),
     proof_scope: ProofScope,
-    machines: &[&str],
+    machines: &[Arc<Machine>],
 ) -> Vec<Record> {
-    let case = |machine: &&str| Case {
+    let case = |machine: &Arc<Machine>| Case {
         experiment: "orbits".into(),
         topology: Arc::clone(topology),
         algorithm: Arc::new(SelectedAlgorithm {
@@ -46,7 +50,7 @@ fn rows(
         }),
         workload: Arc::new(workload.clone()),
         inputs: [].into(),
-        machine: Arc::new(Machine::parse(machine).unwrap()),
+        machine: Arc::clone(machine),
         repetition: 0,
         seed: 42,
         options: RunOptions { timeout: None, proof_scope },
@@ -69,9 +73,9 @@ pub(super) fn compare(
         return 0;
     }
     let on = (topology, workload);
-    let mut auto = rows(algorithm, params, on, ProofScope::Auto, &MACHINES[..1]);
+    let mut auto = rows(algorithm, params, on, ProofScope::Auto, &PARSED[..1]);
     let is_full = auto[0].status == Status::Ok && auto[0].proved_on == Some(topology.nodes());
-    let machines = if is_full { &MACHINES[..1] } else { &MACHINES };
+    let machines = if is_full { &PARSED[..1] } else { &PARSED[..] };
     if !is_full {
         auto = rows(algorithm, params, on, ProofScope::Auto, machines);
     }

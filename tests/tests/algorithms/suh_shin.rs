@@ -1,9 +1,11 @@
 //! Compares `suh-shin` with an independent implementation that moves every block
 //! (`fixtures/suh-shin.json`).
 
+use super::claims;
 use crate::support::{rows, swapmeet, words};
 use serde_json::Value;
-use swapmeet_results::{Record, Verified};
+use swapmeet_core::simulation::ProofScope;
+use swapmeet_results::{Record, Status, Verified};
 
 fn fixture() -> Value {
     serde_json::from_str(include_str!("../../fixtures/suh-shin.json")).unwrap()
@@ -115,4 +117,15 @@ fn any_size_is_verified_without_contention() {
         let expected = if row.nodes == 1 { Some(0) } else { Some(1) };
         assert_eq!(shared, (expected, expected, expected), "{}", row.topology);
     }
+}
+
+/// The misprint in phase 4 has an effect only in three dimensions, and only on large networks.
+#[test]
+fn the_misprint_of_phase_4_leaves_blocks_behind() {
+    let row = |algorithm| claims::row(algorithm, "torus:8x8x8", ProofScope::Full);
+    let misprint = row("suh-shin-3d-phase-4");
+    assert_eq!(misprint.status, Status::Invalid);
+    assert!(misprint.reason.contains("missing in total: 131072 blocks"), "{}", misprint.reason);
+    let mended = row("suh-shin-mended");
+    assert_eq!((mended.status, mended.verified), (Status::Ok, Verified::Blocks));
 }

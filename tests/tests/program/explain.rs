@@ -168,7 +168,9 @@ fn any_text_gets_an_answer_or_a_message() {
     let coloured = text.replace("11500.00", "\u{1b}[32m11500.00\u{1b}[0m").replace('\n', "\r\n");
     assert_eq!(explained(folder.path(), &coloured, &system), plain);
     let comment = "# NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\n";
-    let long = comment.repeat(60 * 1024 * 1024 / comment.len()) + &text;
+    // A log of 60 MiB is below the limit. The first tier reads a shorter one.
+    let mebibytes = if swapmeet_tests::runs_all() { 60 } else { 2 };
+    let long = comment.repeat(mebibytes * 1024 * 1024 / comment.len()) + &text;
     assert_eq!(explained(folder.path(), &long, &system), plain);
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use swapmeet_core::network::topology::families;
-use swapmeet_tests::cases;
+use swapmeet_tests::runs_all;
 use tempfile::{TempDir, tempdir};
 
 /// Returns the HTML page that `trace` writes for the cases in `args`.
@@ -222,7 +222,8 @@ fn an_interrupted_page_is_complete_or_missing() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("page.html");
     let (mut complete, mut interrupted) = (0, 0);
-    for try_number in 0..cases(12) {
+    let tries: u32 = if runs_all() { 240 } else { 4 };
+    for try_number in 0..tries {
         let mut trace = interruptible();
         trace.args(["trace", "--format", "html", "--force", "--out", "page.html"]).args(CASE);
         trace.current_dir(dir.path()).stderr(Stdio::null());
@@ -237,7 +238,7 @@ fn an_interrupted_page_is_complete_or_missing() {
         while trace.try_wait().unwrap().is_none() && !has_worker() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        std::thread::sleep(Duration::from_millis(u64::from(try_number * 37 % 400)));
+        std::thread::sleep(Duration::from_millis(u64::from(try_number * 137 % 400)));
         // The process may have ended. Then the signal is not delivered.
         drop(Command::new("kill").args(["-INT", &trace.id().to_string()]).output());
         match trace.wait().unwrap().code() {

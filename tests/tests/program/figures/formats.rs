@@ -29,8 +29,9 @@ fn a_png_has_the_requested_size() {
         assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
         u32::from_be_bytes(png[16..20].try_into().unwrap())
     };
-    assert!(size("1") > 600);
-    assert_eq!(size("2"), 2 * size("1"));
+    let (once, twice) = (size("1"), size("2"));
+    assert!(once > 600);
+    assert_eq!(twice, 2 * once);
 }
 
 /// The width of a column, the font size, labels in the given order, and the lower bound.
