@@ -1,11 +1,51 @@
 use std::ops::RangeInclusive;
-use swapmeet_core::delivery::collective::CollectiveKind;
+use swapmeet_core::delivery::collective::{ALL_TO_ALL, CollectiveKind};
 use swapmeet_core::spec::{Arg, Spec, SpecError, parse_size};
 
 /// The key that stands for the argument without a key, such as `64` in `uniform:64`.
 pub(crate) const WORD: &str = "";
 /// The largest size of a block, so that sums over the blocks of a node cannot overflow.
 pub(crate) const MAX_BYTES: u64 = 1 << 40;
+
+/// An argument that workloads of all generators have.
+#[derive(Debug)]
+pub struct CommonArgument {
+    pub key: &'static str,
+    pub help: &'static str,
+    /// Returns whether workloads of a collective have the argument.
+    pub fits: fn(&CollectiveKind) -> bool,
+}
+
+/// The common arguments, in the order of error messages.
+static COMMON: &[CommonArgument] = &[
+    CommonArgument { key: "root", help: "the number of the root", fits: CollectiveKind::is_rooted },
+    CommonArgument { key: "element", help: "bytes of an element", fits: |_| true },
+    CommonArgument { key: "empty", help: "send or skip empty blocks", fits: |_| true },
+    CommonArgument {
+        key: "over",
+        help: "the axes, size or file of the communicators",
+        fits: |_| true,
+    },
+];
+
+/// Returns the arguments that all workloads of a collective have.
+pub fn common_arguments(
+    collective: &CollectiveKind,
+) -> impl Iterator<Item = &'static CommonArgument> {
+    COMMON.iter().filter(|argument| (argument.fits)(collective))
+}
+
+/// Returns the syntax of the common arguments that only some collectives have, such as `,root=N`.
+///
+/// ```
+/// use swapmeet_core::delivery::collective::{ALL_TO_ALL, GATHER};
+/// use swapmeet_workloads::own_syntax;
+/// assert_eq!([own_syntax(&GATHER), own_syntax(&ALL_TO_ALL)], [",root=N", ""]);
+/// ```
+pub fn own_syntax(collective: &CollectiveKind) -> String {
+    let own = common_arguments(collective).filter(|argument| !(argument.fits)(&ALL_TO_ALL));
+    own.map(|argument| format!(",{}=N", argument.key)).collect()
+}
 
 /// A property of a workload that can be the horizontal axis of a plot with curves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,10 +123,10 @@ impl<'a> Args<'a> {
         Ok(bytes)
     }
 
-    pub(crate) fn finish(&self, own: &[&str], rooted: bool) -> Result<(), SpecError> {
+    pub(crate) fn finish(&self, own: &[&str]) -> Result<(), SpecError> {
         let Some(extra) = self.unread.first() else { return Ok(()) };
         let own = own.iter().copied().filter(|key| *key != WORD);
-        let common = ["root", "element", "empty", "over"].into_iter().skip(usize::from(!rooted));
+        let common = common_arguments(self.collective).map(|argument| argument.key);
         Err(self.spec.unknown_key(extra, own.chain(common)))
     }
 }

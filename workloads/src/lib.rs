@@ -22,7 +22,7 @@ mod parse;
 mod properties;
 mod range;
 
-pub use args::CurveAxis;
+pub use args::{CommonArgument, CurveAxis, common_arguments, own_syntax};
 pub use digest::{InputDigest, digest, stream_digest};
 pub use generator::distribution::{Distribution, DistributionKind};
 pub use generator::matrix::{Matrix, MatrixError};

@@ -61,7 +61,7 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
         }
     };
     let pattern = (row.read)(&mut args)?;
-    args.finish(row.keys, collective.is_rooted())?;
+    args.finish(row.keys)?;
     let element = args.element;
     // Omit arguments with default values.
     let common = [

@@ -22,7 +22,7 @@ use swapmeet_runner::input::Text;
 use swapmeet_runner::plugin::{Algorithm, PAPERS, Param};
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::topology::parse as parse_topology;
-use swapmeet_workloads::generators;
+use swapmeet_workloads::{generators, own_syntax};
 
 struct List {
     title: &'static str,
@@ -238,8 +238,8 @@ fn make(kind: Kind, registry: &Registry) -> List {
             rows: generators(&ALL_TO_ALL)
                 .map(|g| texts(&[g.name, g.syntax, g.help]))
                 .chain(COLLECTIVES.into_iter().map(|kind| {
-                    let root = if kind.is_rooted() { ",root=N" } else { "" };
-                    texts(&[kind.word, &format!("{}/..{root}", kind.word), kind.help])
+                    let spec = format!("{}/..{}", kind.word, own_syntax(kind));
+                    texts(&[kind.word, &spec, kind.help])
                 }))
                 .chain(generators(&PERMUTATION).map(|g| {
                     texts(&[g.name, &format!("{}/{}", PERMUTATION.word, g.syntax), g.help])

@@ -14,7 +14,7 @@ use swapmeet_results::analysis::Axis;
 use swapmeet_results::{By, columns};
 use swapmeet_runner::plugin::Algorithm;
 use swapmeet_runner::registry::{OTHER_NAMES, Registry};
-use swapmeet_workloads::generators;
+use swapmeet_workloads::{common_arguments, generators};
 
 /// A spec whose last argument is being typed.
 #[derive(Debug, PartialEq)]
@@ -120,9 +120,8 @@ pub(super) fn workloads(typed: &str) -> Vec<CompletionCandidate> {
     };
     let own = generators(kind).filter(|generator| generator.name == begun.name);
     let own = own.flat_map(|g| g.keys.iter().map(|key| (*key, g.syntax)));
-    let common = [("element", "bytes of an element"), ("empty", "send or skip empty blocks")];
-    let root = kind.is_rooted().then_some(("root", "the number of the root"));
-    let keys = own.chain(common).chain(root).filter(|(key, _)| !key.is_empty());
+    let common = common_arguments(kind).map(|argument| (argument.key, argument.help));
+    let keys = own.chain(common).filter(|(key, _)| !key.is_empty());
     let before = format!("{front}{}", begun.before);
     Begun { before: &before, ..begun }.with(keys.map(owned))
 }

@@ -11,7 +11,7 @@ use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::plugin::{Algorithm, Param, ParamKind};
 use swapmeet_runner::registry::Registry;
 use swapmeet_workloads::file::read_regular;
-use swapmeet_workloads::generators;
+use swapmeet_workloads::{generators, own_syntax};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Suggestion {
@@ -156,10 +156,9 @@ fn workloads() -> Vec<Suggestion> {
     // prefix.
     let prefixes = COLLECTIVES.into_iter().filter(|kind| **kind != ALL_TO_ALL && !kind.permutes());
     let prefixed = prefixes.map(|kind| {
-        let root = if kind.is_rooted() { ",root=N" } else { "" };
         form(
             &format!("{}/uniform", kind.word),
-            &format!("{}/uniform:SIZE{root}", kind.word),
+            &format!("{}/uniform:SIZE{}", kind.word, own_syntax(kind)),
             kind.help,
         )
     });
