@@ -233,6 +233,21 @@ fn blocks_for_all_nodes_cross_a_link_into_each_other_node() {
     assert_eq!(Traffic::of(&Task { sizes, ..gather }).hop_bytes, 3.0 * 42.0);
 }
 
+/// A node needs one copy of a block for all of its ranks, and sends one term for all of them. In an
+/// allgather on a ring of four nodes with eight ranks each, 24 blocks enter each node over two
+/// links, so that every link carries at least 12 blocks, by cuts as well as by distances.
+#[test]
+fn ranks_of_a_node_share_copies_and_terms() {
+    let topology = parse("ring:4,ranks=8").unwrap();
+    let of = |kind: &'static CollectiveKind| {
+        let traffic = Traffic::of(&Task::new(Arc::clone(&topology), Collective::of(kind)));
+        (traffic.hop_bytes, traffic.on_links.bytes)
+    };
+    assert_eq!(of(&ALL_GATHER), (3.0 * 32.0, 12.0));
+    assert_eq!([&BROADCAST, &REDUCE].map(|kind| of(kind).0), [3.0, 3.0]);
+    assert_eq!([&REDUCE_SCATTER, &ALL_REDUCE].map(|kind| of(kind).0), [3.0 * 32.0, 2.0 * 3.0]);
+}
+
 /// A sum of five terms needs four additions for each byte. In a reduce and an allreduce, the five
 /// nodes can share them. In a reduce-scatter, each node has a sum.
 #[test]
