@@ -48,8 +48,8 @@ pub(crate) const TRACE: ObserverKind = ObserverKind {
         };
         let out = Lines { text: Vec::new(), report: share() };
         let TraceOptions { omitted, summary, members, record, .. } = options;
-        // Schedules of different communicators come with their communicators. If the topology has no
-        // such communicators, the row has the reason.
+        // If communicators differ in their schedules, each schedule begins with an event that names
+        // its communicators. If the topology has no such communicators, the row has the reason.
         let communicators = case.workload.communicators(&case.topology).unwrap_or_default();
         let communicators = communicators.filter(|_| !members);
         let selection = options.selection();
