@@ -322,10 +322,15 @@ fn a_dragonfly_is_limited_by_the_links_between_groups() {
     assert!(links.len() >= 4, "the links out of some group: {links:?}");
 }
 
+/// The bisection of a torus of k x k x k nodes takes k^4 / 8 blocks. Without `SWAPMEET_TESTS=all`, k
+/// is 50 instead of 100.
 #[test]
 fn a_million_nodes_of_a_torus_need_one_source() {
-    let optimum = interval("torus:100x100x100", Collective::of(&ALL_TO_ALL), "ports=all", 0.02);
-    assert!((optimum.lower_us / 12_500_000.0 - 1.0).abs() < 1e-9, "{}", optimum.lower_us);
+    let runs_all = std::env::var_os("SWAPMEET_TESTS").is_some_and(|value| value == "all");
+    let (side, least) = if runs_all { (100, 12_500_000.0) } else { (50, 781_250.0) };
+    let torus = format!("torus:{side}x{side}x{side}");
+    let optimum = interval(&torus, Collective::of(&ALL_TO_ALL), "ports=all", 0.02);
+    assert!((optimum.lower_us / least - 1.0).abs() < 1e-9, "{}", optimum.lower_us);
     assert!(optimum.upper_us <= optimum.lower_us * 1.02);
     assert_eq!(optimum.certificate.network.links.len(), 6);
 }
