@@ -136,7 +136,7 @@ pub struct RunResult {
     pub bytes: Option<u64>,
 }
 
-/// Planning one node of each orbit (the set of nodes to which the symmetries map a node).
+/// The plan of one node of each orbit (the set of nodes to which symmetries map a node).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symmetry {
     pub nodes: u64,

@@ -21,7 +21,7 @@ pub(crate) fn value((numerator, denominator): Ratio) -> f64 {
 const OPTIONS: Options =
     Options { gap: 0.0, stale_checks: 16, bisections: 10, early_checks: 4, exact: true };
 
-/// Gets both ends, as loads divided by capacities (first 0 and infinity); whether to continue.
+/// Gets both ends as loads per capacity (first 0 and infinity). Returns whether to continue.
 pub(crate) type Progress<'a> = dyn FnMut(f64, f64) -> bool + 'a;
 
 /// Finds the least time, up to a relative width `gap` of the interval, for whose updates it calls

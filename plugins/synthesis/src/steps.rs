@@ -73,9 +73,6 @@ struct StepSimulation<'a> {
 
 /// Calls `visit` at the start of each step, and with each send. Returns the number of steps. An
 /// error of `visit` ends the schedule.
-///
-/// # Errors
-/// The errors of `visit`.
 pub(crate) fn simulate<E>(
     network: &LinkGraph,
     resources: &Resources,

@@ -76,8 +76,8 @@ impl BlockTrace {
         }
     }
 
-    /// Updates `incomplete` after a send of a value, which is a sum of contributions of some nodes.
-    /// `has` states whether it includes the traced block's.
+    /// Updates `incomplete` after a send of a value. It is a sum of contributions of nodes, with
+    /// `has` also that of the traced block's node.
     fn follow_value(&mut self, sent: &Sent<'_>, has: bool, traced: impl FnOnce() -> TracedSend) {
         if !sent.copy {
             self.incomplete.remove(&sent.from.virtual_node);
