@@ -8,7 +8,7 @@ use swapmeet_core::spec::format_size;
 use swapmeet_results::duration;
 
 /// The compute capabilities (times ten) of the GPUs that nccl-tests names, by a part of their names.
-const CAPABILITIES: [(&str, u64); 9] = [
+const CAPABILITIES: [(&str, u64); 10] = [
     ("P100", 60),
     ("V100", 70),
     ("T4", 75),
@@ -18,6 +18,7 @@ const CAPABILITIES: [(&str, u64); 9] = [
     ("H200", 90),
     ("H800", 90),
     ("B200", 100),
+    ("B300", 100),
 ];
 
 /// Returns the communicator of a log, for which NCCL's time is computed. GPUs that are not in the
