@@ -117,8 +117,9 @@ fn variants(algorithm: &Algorithm) -> Vec<Params> {
 /// the host treats searched schedules like those of other plugins.
 const SEARCHED: u64 = 16;
 
-/// Above this number of nodes, tests run only with `SWAPMEET_TESTS=all`.
-const FIRST_TIER: u64 = 18;
+/// The maximum number of nodes in the first tier, without and with a search for a schedule.
+/// `SWAPMEET_TESTS=all` runs all topologies.
+const FIRST_TIER: [u64; 2] = [18, 9];
 
 pub(super) struct MatrixProblem<'a> {
     pub algorithm: &'a Arc<Algorithm>,
@@ -142,8 +143,11 @@ pub(super) fn for_each_problem(
 ) {
     let variants = variants(algorithm);
     let runs_all = swapmeet_tests::runs_all();
-    let most = if algorithm.plugin.name == "synthesis" { SEARCHED } else { u64::MAX };
-    let most = if runs_all { most } else { most.min(FIRST_TIER) };
+    let most = match (runs_all, algorithm.plugin.name == "synthesis") {
+        (true, false) => u64::MAX,
+        (true, true) => SEARCHED,
+        (false, searches) => FIRST_TIER[usize::from(searches)],
+    };
     let topologies = TOPOLOGIES.map(|spec| topology::parse(spec).unwrap());
     for topology in topologies.iter().filter(|topology| topology.nodes() <= most) {
         for kind in collective::of_bits(algorithm.collectives) {
