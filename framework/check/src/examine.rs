@@ -605,7 +605,8 @@ impl Examiner<'_> {
             self.fault("repeats", at, format!("{when} {}", describe_difference(first, plan)));
             return Ok(());
         }
-        // Memory addresses and the time differ in another process. Large cases would take too long.
+        // A plan that depends on memory addresses or on the time differs in another process. Large
+        // cases would take too long.
         if nodes > 1 && nodes <= FEW {
             let Some(RunResult { plans, .. }) = self.run_case(Request::RunOnce, case, place)?
             else {

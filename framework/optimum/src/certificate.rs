@@ -37,7 +37,7 @@ pub struct Certificate {
 /// A source, and the links that carry its data, with the amounts.
 pub type SourceFlow = (u32, Vec<(u32, f32)>);
 
-/// A sender, and its receivers (or links) with the amounts.
+/// A sender, and its receivers with the amounts; in a flow, links instead of receivers.
 pub type MessageRow = (u32, Vec<(u32, f32)>);
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -20,8 +20,7 @@ impl Listener for Crossing {
         for transfer in step.transfers {
             let distance = u64::from(transfer.from.abs_diff(transfer.to));
             for (group, load) in &mut self.loads {
-                // This is the fraction of positions of a boundary that separate sender and
-                // receiver.
+                // A boundary separates the two nodes in `distance / group` of its positions.
                 *load += transfer.load as f64 * distance.min(*group) as f64
                     / *group as f64
                     / step.segments as f64;

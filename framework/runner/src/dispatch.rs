@@ -133,8 +133,8 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Runs the pending cases in a worker, and removes those that get a row from `open`. Returns
-    /// the worker if it can be reused. The error states why it could not start.
+    /// Runs the cases in `open` in a worker, and removes each that gets a row. Returns the worker if
+    /// it can be reused. The error states why it could not start.
     fn run_job(
         &mut self,
         mut worker: Worker,

@@ -68,7 +68,7 @@ impl Grid {
         &self.radices
     }
 
-    /// Returns the radix of one dimension.
+    /// Returns the number of coordinates of a dimension.
     pub fn radix(&self, dimension: usize) -> u64 {
         self.radices[dimension]
     }

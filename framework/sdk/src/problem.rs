@@ -347,8 +347,8 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Returns the value of the user's word for the parameter `key`, if there is one, for choices
-    /// whose default depends on the problem.
+    /// Returns the choice of the user's word for the parameter `key`, if the user gives one. The
+    /// default may depend on the problem.
     ///
     /// # Errors
     ///

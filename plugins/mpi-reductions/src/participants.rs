@@ -66,7 +66,7 @@ impl Participants {
         }
     }
 
-    /// The nodes that agree with `rank` in the lowest `bits` bits, as a subset for each axis.
+    /// Sets `axes` to the nodes whose numbers agree with `rank` in the lowest `bits` bits.
     pub(crate) fn agreeing_nodes(self, rank: u64, bits: u32, axes: &mut Vec<Axis<'_>>) {
         axes.clear();
         axes.resize(self.steps().div_ceil(BITS).max(1) as usize, Axis::ALL);

@@ -13,8 +13,8 @@
 //! (modulo G).
 //!
 //! NCCL sends a segment as soon as it has arrived. This module chooses a step for each segment and
-//! edge ([`pipeline`]): in each step, every rank sends at most one message of a pair and receives
-//! at most one, and as many within its group. All pairs have the same steps.
+//! edge ([`pipeline`]): in each step, every rank sends and receives at most one message of a pair
+//! between groups, and one within its group. All pairs have the same steps.
 
 use crate::pipeline::{Edge, pipeline};
 use crate::{ANYWHERE, pipeline_segments};
@@ -54,7 +54,7 @@ impl Algorithm for TwoTree {
         }
         schedule.layout(&[n], (g * s) as u32)?;
         let trees = trees((n / g) as usize).map(|parents| in_chains(&parents, g as usize));
-        // Segment s of a pair belongs to tree s % 2 and has the number s / 2 there.
+        // Segment k of a pair belongs to tree k % 2 and has the number k / 2 there.
         let segments = [0, 1].map(|tree| (s as usize + 1 - tree) / 2);
         for up in [true, false] {
             schedule.phase(if up { "up" } else { "down" })?;

@@ -9,8 +9,8 @@
 //! * m beta is the time of one block on a link (L tau in the thesis);
 //! * D is the longest distance of a block, in links: d n/2 for a reflection (formula 4.17), where n
 //!   is the number of nodes of a cycle;
-//! * M is the number of adjacent diagonals whose data uses the same link: n/4. A diagonal consists
-//!   of the nodes with the same sum of signed coordinates.
+//! * M is the number of adjacent diagonals whose data uses the same link: n/4. On a diagonal, the
+//!   sum of coordinates, each times its sign, is the same.
 //!
 //! Some permutations consist of two transpositions that cannot be joined in one round. They take
 //! one more round, and the factor of m beta is larger by M (formulas 4.19, 4.23, 4.26, 4.27). With

@@ -224,7 +224,7 @@ fn least_congestion(group: &Translations, load: &[u64]) -> u64 {
     (0..group.axes()).map(of_axis).max().unwrap_or(0)
 }
 
-/// Assigns steps to crossings. No block and no slot has two in the same step.
+/// Gives each crossing a step in which its block and its slot have no other crossing.
 struct Colouring {
     /// For each slot and step, the block that crosses a link, or [`FREE`] if there is none.
     slots: Vec<Vec<u32>>,

@@ -14,7 +14,7 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop, Symmetry,
 };
 
-/// More would take hours, in which the search makes no calls.
+/// More tries could take hours without a call to the host.
 const MOST_TRIES: u64 = 1 << 16;
 const TRIES: ParamInfo = ParamInfo::number(
     "tries",

@@ -41,8 +41,8 @@ pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     Some(exact_p(u, fewer, more))
 }
 
-/// Twice the proportion of rank assignments for which U is at least as extreme as `u`, without
-/// ties.
+/// The exact two-sided p-value without ties: twice the share of rank assignments in the tail from
+/// `u`.
 ///
 /// statrs 0.19 cannot be used: unless the first sample is the larger one, it returns the
 /// complement.

@@ -134,8 +134,8 @@ fn compare_steps(page: &Value, context: &str) {
         last = at;
         let most = links.values().map(HashSet::len).max().unwrap_or(0);
         assert_eq!(number(&step["link_messages"]), most as u64, "{context}: step {at}");
-        // A node may also hold blocks that it never sends. Their number is the same in all steps. Of
-        // communicators with different schedules, the data in nodes is not recorded.
+        // A node may also hold blocks that it never sends. Their number is the same in all steps. If
+        // schedules of communicators differ, the data in nodes is not recorded.
         let is_merged = context.contains("over=file:");
         assert!(!is_merged || step["held"].is_null());
         if has_equal_blocks && !is_merged {

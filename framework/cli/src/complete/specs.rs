@@ -46,7 +46,7 @@ impl<'a> Begun<'a> {
         (!last.contains('=') && depth == 0).then_some(Self { name, before, has_others })
     }
 
-    /// Returns a candidate for each key, with its description, that the spec does not have yet.
+    /// Returns a candidate, with its description, for each key that the spec does not have yet.
     fn with(&self, keys: impl IntoIterator<Item = (String, String)>) -> Vec<CompletionCandidate> {
         let is_new = |key: &str| {
             let has = |separator| self.before.contains(&format!("{separator}{key}="));

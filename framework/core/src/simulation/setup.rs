@@ -241,8 +241,8 @@ fn classes(task: &Task) -> Result<u32, Fault> {
 }
 
 /// Returns whether sets of nodes are stored as runs of coordinates and not as bits. Runs are faster
-/// on long axes, where bits take many words but most sets are a few ranges. A case whose sets would
-/// not fit into memory as bits is refused, because runs could take any amount of memory.
+/// on long axes, where bits take many words but most sets are a few ranges. Also false if bits do
+/// not fit into memory: runs could take any amount, so the case is refused later.
 fn has_long_axes(collective: &Collective, division: Division, embedding: &Embedding) -> bool {
     /// From this length on, measurements show that runs are faster than bits.
     const LONG_AXIS: u64 = 1 << 15;

@@ -65,7 +65,7 @@ struct TogetherCase {
 /// properties, one for each repetition.
 type Networks = (Vec<Arc<Network>>, Vec<InputDigest>);
 
-/// Errors if machines are listed, but all topologies are those of systems with their own.
+/// Refuses machines if all topologies come from systems, which have their own machines.
 fn refuse_machines_of_systems(experiment: &Experiment) -> Result<(), InputError> {
     let has_topologies = !experiment.topologies.is_empty() || !experiment.case_tables.is_empty();
     match (&experiment.systems[..], &experiment.machines[..]) {

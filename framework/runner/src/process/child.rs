@@ -207,8 +207,8 @@ impl Child {
         spent > most && spent.saturating_sub(priced()) > most
     }
 
-    /// Sends all bytes to the child. The error is `TimedOut` if `stop` is set, or if the child
-    /// accepts no data for 10 s, because it was suspended.
+    /// Sends all bytes to the child. The error is `TimedOut` if the child accepts no data when `stop`
+    /// is set, or 10 s after the start of its clock.
     pub(crate) fn send(&mut self, mut bytes: &[u8], stop: &AtomicBool) -> io::Result<()> {
         const MOST: Duration = Duration::from_secs(10);
         while !bytes.is_empty() {

@@ -49,8 +49,8 @@ impl Mirror {
         )
     }
 
-    /// Returns the round in which the block of a node crosses the mirror without collection: q
-    /// nodes of every quadrant in each round (Fraigniaud and Peters). `None` if it stays.
+    /// Returns the round in which a node's block crosses the mirror, if blocks are not collected: q
+    /// of each quadrant cross per round (Fraigniaud and Peters). `None` if it stays.
     pub(super) fn direct_round(self, torus: &Torus, node: u64) -> Option<u64> {
         // On a cycle they are all even or all odd, so those of the q nodes of a round differ by 2.
         let steps = self.steps(torus, node).unsigned_abs();

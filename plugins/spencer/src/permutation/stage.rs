@@ -8,7 +8,7 @@
 //! | q | `torus.q` | largest number of circuits that a directed link carries at the same time |
 //! | M | | number of adjacent diagonals whose data uses the same link: n/4 in a transposition |
 //!
-//! A diagonal consists of the nodes with the same sum of signed coordinates. The data of several
+//! On a diagonal, the sum of coordinates, each times its sign, is the same. The data of several
 //! adjacent diagonals is collected in the nodes of one of them, the collectors.
 //!
 //! With all ports, each message is split into d segments, and one segment is collected along each

@@ -8,8 +8,8 @@
 //! the latency L, and the rendezvous threshold S. A message of s bytes costs:
 //! - The sender's processor is busy for `o + (s - 1) O`, its interface for `g + (s - 1) G`.
 //! - It arrives `o + L` after its start.
-//! - At the receiver, when it is free, it occupies the processor for `o + (s - 1) max(O, G)`, and
-//!   the interface for `g + (s - 1) G`. So the time of the bytes is charged at the receiver, after
+//! - When the receiver is free, the message occupies its processor for `o + (s - 1) max(O, G)` and
+//!   its interface for `g + (s - 1) G`. So the time of the bytes is charged at the receiver, after
 //!   the arrival of the message.
 //! - A message of at most S bytes is complete at the sender as soon as it is sent; a longer one
 //!   when the receiver has posted the receive and starts to receive it (rendezvous).

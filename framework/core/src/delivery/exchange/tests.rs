@@ -453,7 +453,7 @@ fn a_transfer_within_a_node_of_the_machine_keeps_the_arrival() {
     assert_eq!(x.latest_arrival(), 1);
 }
 
-/// Boxes in flight can be joined at any time: nodes hold the same blocks, missing ones are found.
+/// Joins of boxes in flight change neither what nodes hold nor which missing blocks are found.
 #[test]
 fn joined_boxes_in_flight_are_received() {
     const N: u64 = 70;

@@ -2,8 +2,8 @@
 //!
 //! The holdings of a node are a sorted list of *pieces*, in which a send finds those of one owner
 //! by binary search. In a dispatch, a piece is a class of tokens, and its origin is the owner. In a
-//! combine, a piece is the contribution of its origin to the sum of a class. A node holds at most
-//! one value of each class, which consists of all its pieces of this class.
+//! combine, it is a contribution to the sum of a class, for the owner. A node holds at most one
+//! value of each class, which consists of all its pieces of this class.
 //!
 //! Boxes would not do, because the classes of different nodes have nothing in common: there would
 //! be a box for each pair of nodes, with a bit for each node.

@@ -85,8 +85,8 @@ fn cut_off(network: &Adjacency, nodes: u64) -> Option<String> {
 }
 
 impl Damage {
-    /// Draws the links that have no seed of their own from `seed`, and finds the remaining routes
-    /// and properties. `base` are the properties of the intact network.
+    /// Draws damaged links from `seed` unless they have their own, and finds the new routes and
+    /// properties. `base` is from the intact network.
     fn new(base: &Properties, intact: Arc<Adjacency>, request: Arc<Request>, seed: u64) -> Self {
         let links = request.draw(&intact, base.nodes, seed);
         let is_down = |link: &Link| links.down.contains(&(link.from, link.to));

@@ -278,7 +278,7 @@ fn mark_fault(
     }
 }
 
-/// The links of a grid with failed links.
+/// The links of a grid that still work.
 struct WorkingLinks {
     /// The ends of all links that have not failed; `None` if no link of the grid has failed.
     ends: Option<HashSet<(u64, u64)>>,
