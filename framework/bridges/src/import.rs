@@ -7,6 +7,7 @@ mod imb;
 mod nccl;
 mod osu;
 mod pico;
+mod runs;
 mod tuning;
 
 pub use counterparts::{COUNTERPARTS, Counterpart, LUMI_COUNTERPARTS, TOO_LARGE, counterpart};
@@ -62,7 +63,8 @@ pub static FORMATS: [Format; 6] = [
     },
 ];
 
-pub use nccl::without_labels;
+pub use nccl::{Implied, collective_question, implied, without_labels};
+pub use runs::{Run, runs};
 
 pub struct MeasurementFile<'a> {
     /// The path of the file. In some formats, the path contains information.
@@ -115,6 +117,12 @@ pub enum SizeOf {
 
 pub(crate) fn error_at(line: usize, message: impl Into<String>) -> ParseError {
     ParseError { line, message: message.into() }
+}
+
+/// Returns whether a text is the output of nccl-tests, and not in JSON.
+pub fn is_nccl_tests(text: &str) -> bool {
+    let found = FORMATS.iter().find(|format| (format.is_like)(text));
+    found.is_some_and(|format| format.name == "nccl")
 }
 
 /// Returns whether a text has one of the [`FORMATS`].

@@ -3,9 +3,11 @@
 
 use crate::args::{ExpectArgs, ExpectFormat, ExplainArgs, ExplainFormat, PluginArgs};
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
+use crate::say::say;
 use crate::split::Stated;
 use crate::{output, table};
-use log::{Log, Times};
+use log::{Log, LogOfRun, Times};
+use next_steps::{Case, MorePorts, counted, more_ports};
 use prediction::{Limit, Place, Prediction, Split, bus_factor, floor_us, predict};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -17,6 +19,7 @@ use swapmeet_core::system;
 use swapmeet_results::{Record, Status, Verified, duration};
 
 mod log;
+mod next_steps;
 pub(crate) mod prediction;
 mod second_opinion;
 
@@ -28,6 +31,8 @@ const EXPECTED: [f64; 2] = [0.8, 1.25];
 const NO_VERDICT: [f64; 2] = [0.5, 2.0];
 /// From this size on, sizes have verdicts of their own, and a low one fails a health check.
 const LARGE: u64 = 64 << 20;
+/// A larger size whose bandwidth is less than this fraction of that of the size before is named.
+const SLOWER: f64 = 0.9;
 /// Two times of the same size that differ by more than this fraction are unstable.
 const UNSTABLE: f64 = 0.3;
 
@@ -102,7 +107,7 @@ impl Line {
     }
 }
 
-/// An explained log.
+/// An explained collective of a run.
 struct Explained {
     collective: String,
     place: Place,
@@ -110,41 +115,132 @@ struct Explained {
     /// The geometric mean of the measured times of up to 4 KiB; `None` without such sizes.
     measured_floor_us: Option<f64>,
     verdict: Verdict,
+    /// The ratio of the decisive size with one port for each GPU, if only the other ports of a domain
+    /// make a time low.
+    ratio_of_one_port: Option<f64>,
     remarks: Vec<String>,
 }
 
+impl Explained {
+    /// Returns whether a health check fails.
+    fn fails(&self) -> bool {
+        let is_low = |line: &Line| line.bytes >= LARGE && line.ratio() < LOW;
+        self.ratio_of_one_port.is_none() && self.lines.iter().any(is_low)
+    }
+}
+
+/// An explained run of a log.
+struct ExplainedRun {
+    /// Its first and its last line; `None` if it is the only run.
+    lines: Option<[usize; 2]>,
+    /// Its collectives, or the reason for which it is left out.
+    outcome: Result<Vec<Explained>, String>,
+}
+
+impl ExplainedRun {
+    /// Returns the heading of the run with an index; `None` if it is the only one.
+    fn heading(&self, index: usize) -> Option<String> {
+        let [first, last] = self.lines?;
+        let end = match &self.outcome {
+            Ok(all) => {
+                let ranks = all.first().map(|explained| counted(explained.place.ranks, "rank"));
+                ranks.map_or(String::new(), |ranks| format!(", {ranks}"))
+            }
+            Err(why) => format!(" left out: {why}"),
+        };
+        Some(format!("run {}: lines {first} to {last}{end}", index + 1))
+    }
+}
+
 pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, Failure> {
-    let Some(all) = explain_log(args)? else { return Ok(INTERRUPTED) };
+    let Some(runs) = explain_log(args)? else { return Ok(INTERRUPTED) };
+    let written = |of_one: fn(&Explained) -> String, mark: &str| {
+        let of_run = |(index, run): (usize, &ExplainedRun)| {
+            let heading = run.heading(index).map(|heading| format!("{mark}{heading}\n"));
+            let all = run.outcome.iter().flatten().map(of_one);
+            heading.into_iter().chain(all).collect::<Vec<_>>().join("\n")
+        };
+        runs.iter().enumerate().map(of_run).collect::<Vec<_>>().join("\n")
+    };
     let text = match args.format {
-        ExplainFormat::Text => all.iter().map(text).collect::<Vec<_>>().join("\n"),
-        ExplainFormat::Markdown => all.iter().map(markdown).collect::<Vec<_>>().join("\n"),
+        ExplainFormat::Text => written(text, ""),
+        ExplainFormat::Markdown => written(markdown, "# "),
         ExplainFormat::Json => {
-            let mut documents: Vec<serde_json::Value> = all.iter().map(json).collect();
-            let document = match documents.len() {
-                1 => documents.remove(0),
-                _ => documents.into(),
+            let document = match &runs[..] {
+                [ExplainedRun { lines: None, outcome: Ok(all) }] => of_collectives(all),
+                _ => json!({ "runs": runs.iter().map(json_of_run).collect::<Vec<_>>() }),
             };
             format!("{document:#}\n")
         }
     };
     output::print(&text)?;
-    let is_low = |line: &Line| line.bytes >= LARGE && line.ratio() < LOW;
-    let has_low = all.iter().flat_map(|explained| &explained.lines).any(is_low);
-    Ok(if has_low { SOME_FAILED } else { SUCCESS })
+    let fails = runs.iter().flat_map(|run| run.outcome.iter().flatten()).any(Explained::fails);
+    Ok(if fails { SOME_FAILED } else { SUCCESS })
 }
 
-/// Explains a log: for each of its collectives, the measured times beside the expected ones. `None`
-/// after an interrupt.
-fn explain_log(args: &ExplainArgs) -> Result<Option<Vec<Explained>>, Failure> {
-    let log = Log::read(&args.log, args.collective.as_deref())?;
+/// Explains the runs of a log: for each of their collectives, the measured times beside the expected
+/// ones. `None` after an interrupt. Errors if no run can be explained.
+fn explain_log(args: &ExplainArgs) -> Result<Option<Vec<ExplainedRun>>, Failure> {
     let wrong = |why: String| Failure::Usage(format!("{}: {why}", args.log.display()));
     let place = match (&args.system, &args.topology, &args.machine) {
-        (Some(system), ..) => Place::of_system(system)?,
-        (None, Some(topology), Some(machine)) => Place::of_specs(topology, machine)?,
-        _ => return Err(Failure::Usage(which_system(&log))),
+        (Some(system), ..) => Some(Place::of_system(system)?),
+        (None, Some(topology), Some(machine)) => Some(Place::of_specs(topology, machine)?),
+        _ => None,
     };
+    let logs = Log::read_runs(&args.log, args.collective.as_deref())?;
+    let mut runs = Vec::new();
+    for LogOfRun { lines, log } in logs {
+        let outcome = match (log, &place) {
+            (Err(why), _) => Err(why),
+            (Ok(log), None) => Err([log.question.clone(), Some(which_system(&log))]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join("\n")),
+            (Ok(Log { question: Some(question), .. }), Some(_)) => Err(question),
+            (Ok(log), Some(place)) => match explain_run(args, &log, place) {
+                Ok(None) => return Ok(None),
+                Ok(Some(all)) => Ok(all),
+                Err(Failure::Usage(why)) => Err(why),
+                Err(other) => return Err(other),
+            },
+        };
+        runs.push(ExplainedRun { lines, outcome });
+    }
+    if runs.iter().any(|run| run.outcome.is_ok()) {
+        return Ok(Some(runs));
+    }
+    let reason = |(index, run): (usize, &ExplainedRun)| {
+        let why = run.outcome.as_ref().err().cloned().unwrap_or_default();
+        run.lines.map_or(why.clone(), |[first, last]| {
+            format!("run {}, lines {first} to {last}: {why}", index + 1)
+        })
+    };
+    Err(wrong(runs.iter().enumerate().map(reason).collect::<Vec<_>>().join("\n")))
+}
+
+/// Explains a run. `None` after an interrupt.
+fn explain_run(
+    args: &ExplainArgs,
+    log: &Log,
+    place: &Place,
+) -> Result<Option<Vec<Explained>>, Failure> {
     if let Some(ranks) = log.ranks.filter(|ranks| *ranks != place.ranks) {
-        return Err(wrong(format!("it has {ranks} ranks, but {} has {}", place.name, place.ranks)));
+        let source = match log.source_of_ranks.as_str() {
+            "" => String::new(),
+            source => format!(" ({source})"),
+        };
+        let alone = if ranks == 1 {
+            "; the processes of a program that was built without MPI measure alone"
+        } else {
+            ""
+        };
+        return Err(Failure::Usage(format!(
+            "it has {}, but {} has {}{source}{alone}",
+            counted(ranks, "rank"),
+            place.name,
+            place.ranks
+        )));
     }
     let stated = Stated {
         groups: &log.communicators,
@@ -153,7 +249,7 @@ fn explain_log(args: &ExplainArgs) -> Result<Option<Vec<Explained>>, Failure> {
         axes: args.axes.as_deref(),
         mesh: args.mesh.as_deref(),
     };
-    let place = place.divided(&stated).map_err(wrong)?;
+    let place = place.clone().divided(&stated).map_err(Failure::Usage)?;
     let mut all = Vec::new();
     for (collective, times) in &log.times(place.members()) {
         let sizes: Vec<u64> = times.keys().copied().collect();
@@ -164,7 +260,7 @@ fn explain_log(args: &ExplainArgs) -> Result<Option<Vec<Explained>>, Failure> {
         else {
             return Ok(None);
         };
-        let communicator = second_opinion::communicator(&log, &place);
+        let communicator = second_opinion::communicator(log, &place);
         let opinion = |bytes| log.tuning.as_ref()?.opinion(collective, bytes, communicator);
         let lines: Vec<Line> = times
             .iter()
@@ -175,7 +271,16 @@ fn explain_log(args: &ExplainArgs) -> Result<Option<Vec<Explained>>, Failure> {
                 Some(Line { bytes: *bytes, measured_us: times.us, prediction, limit, nccl })
             })
             .collect();
-        let mut explained = explained(&log, collective, times, &place, lines);
+        let plugins = &args.plugins;
+        let case = Case { log, collective, place: &place, algorithm, plugins };
+        let Some(more) = more_ports(&place, collective, &sizes, algorithm, plugins)? else {
+            return Ok(None);
+        };
+        let Some(steps) = case.after_low(&lines)? else { return Ok(None) };
+        let mut explained = explained(log, collective, times, &place, lines, steps);
+        if let Some(more) = more {
+            explained.judge_with_one_port(more);
+        }
         if let (None, Some(name)) = (&args.algorithm, permitted) {
             explained.remarks.insert(0, format!(
                 "NCCL_ALGO permits only {name}, so no other algorithm of the library is expected (--algorithm names another)"
@@ -214,7 +319,7 @@ pub(crate) fn rows_of_log(
         format: ExplainFormat::Text,
         plugins: plugins.clone(),
     };
-    let Some(all) = explain_log(&args)? else { return Ok(None) };
+    let Some(runs) = explain_log(&args)? else { return Ok(None) };
     let row = |explained: &Explained, line: &Line| {
         let Explained { collective, place, .. } = explained;
         let Prediction { us, algorithm, protocol, lower_bound_us, alone_us, .. } = &line.prediction;
@@ -255,15 +360,20 @@ pub(crate) fn rows_of_log(
     let of_one = |explained: &Explained| {
         explained.lines.iter().flat_map(|line| row(explained, line)).collect::<Vec<_>>()
     };
-    let rows = all.iter().flat_map(of_one).collect();
-    Ok(Some((rows, all.iter().map(Explained::sentence).collect())))
+    let all = || runs.iter().flat_map(|run| run.outcome.iter().flatten());
+    let left_out = runs.iter().enumerate().filter(|(_, run)| run.outcome.is_err());
+    let mut notes: Vec<String> = all().map(Explained::sentence).collect();
+    notes.extend(left_out.filter_map(|(index, run)| run.heading(index)));
+    Ok(Some((all().flat_map(of_one).collect(), notes)))
 }
 
 /// Returns the question for the system, with the systems that have the GPUs of the log.
 fn which_system(log: &Log) -> String {
     let found = match (log.gpus.iter().next(), log.ranks) {
-        (Some(gpu), Some(ranks)) => format!("the log has {ranks} ranks on {gpu}"),
-        (None, Some(ranks)) => format!("the log has {ranks} ranks and names no GPU"),
+        (Some(gpu), Some(ranks)) => format!("the log has {} on {gpu}", counted(ranks, "rank")),
+        (None, Some(ranks)) => {
+            format!("the log has {} and names no GPU", counted(ranks, "rank"))
+        }
         (Some(gpu), None) => format!("the log names {gpu}"),
         (None, None) => "the log names neither GPUs nor ranks".to_owned(),
     };
@@ -279,16 +389,20 @@ fn which_system(log: &Log) -> String {
             let domain = log.gpus_per_host().unwrap_or(system.gpus_per_domain);
             let domain = if system.gpus_per_domain > 8 { system.gpus_per_domain } else { domain };
             let ranks = log.ranks.unwrap_or(domain);
-            match ranks.is_multiple_of(domain) {
+            let spec = match ranks.is_multiple_of(domain) {
                 true => format!("{}:{}x{domain}", system.name, ranks / domain),
                 false => format!("{}:1x{ranks}", system.name),
-            }
+            };
+            format!("{spec} ({})", system.title)
         })
         .collect();
     proposed.sort();
     let proposal = match proposed.is_empty() {
-        true => "give --system (`swapmeet list systems`), or --topology and --machine".to_owned(),
-        false => format!("give --system, such as {}", proposed.join(" or ")),
+        true => "give --system NAME:NxM, N domains (hosts, or racks with NVLink) of M GPUs (`swapmeet list systems`), or --topology and --machine".to_owned(),
+        false => format!(
+            "give --system, with the number of domains (hosts, or racks with NVLink) and the GPUs of each, such as\n  {}\nwith nics=K if a domain has K network ports",
+            proposed.join("\n  ")
+        ),
     };
     format!("the system is unknown: {found}: {proposal}")
 }
@@ -299,6 +413,7 @@ fn explained(
     times: &BTreeMap<u64, Times>,
     place: &Place,
     lines: Vec<Line>,
+    next_steps: Vec<String>,
 ) -> Explained {
     let small: Vec<f64> =
         lines.iter().filter(|l| l.bytes <= 4096).map(|l| l.measured_us.ln()).collect();
@@ -316,6 +431,14 @@ fn explained(
             format_size(LARGE)
         ));
     }
+    let again: Vec<String> = log.repeated.iter().map(|bytes| format_size(*bytes)).collect();
+    if !again.is_empty() {
+        remarks.push(format!(
+            "measured several times, and the median is judged: {}",
+            again.join(", ")
+        ));
+    }
+    remarks.extend(next_steps);
     remarks.extend(ports_of_a_ring(collective, place, &lines));
     if log.has_lone_processes() {
         remarks.push(
@@ -335,6 +458,25 @@ fn explained(
                 duration(line.measured_us)
             ));
         }
+    }
+    let slower = lines.iter().zip(lines.iter().skip(1)).filter_map(|(line, next)| {
+        let bus = |line: &Line| {
+            let factor = bus_factor(collective, place.members());
+            line.bytes as f64 / line.measured_us / 1e3 * factor
+        };
+        (bus(next) < SLOWER * bus(line)).then(|| {
+            format!(
+                "{} ({:.2} GB/s after {:.2} GB/s at {})",
+                format_size(next.bytes),
+                bus(next),
+                bus(line),
+                format_size(line.bytes)
+            )
+        })
+    });
+    let slower: Vec<String> = slower.collect();
+    if !slower.is_empty() {
+        remarks.push(format!("a larger size is slower per byte: {}", slower.join(", ")));
     }
     let unstable = |bytes: &u64| {
         let times = times.get(bytes)?;
@@ -365,7 +507,7 @@ fn explained(
             ));
         }
         remarks.push(format!(
-            "lower bound at {}: {}; no schedule is faster on this system",
+            "lower bound at {}: {} for any schedule on this system",
             format_size(line.bytes),
             duration(*lower_bound_us)
         ));
@@ -377,7 +519,7 @@ fn explained(
                 us / better_us
             )),
             None => remarks.push(format!(
-                "no schedule of this program is faster than the library's at {}",
+                "no schedule of this program gains 5 % over the library's best at {}",
                 format_size(line.bytes)
             )),
         }
@@ -388,6 +530,7 @@ fn explained(
         lines,
         measured_floor_us,
         verdict,
+        ratio_of_one_port: None,
         remarks,
     }
 }
@@ -411,6 +554,22 @@ fn ports_of_a_ring(collective: &str, place: &Place, lines: &[Line]) -> Option<St
 }
 
 impl Explained {
+    /// Judges a low run of domains with more ports than GPUs again, with one port for each GPU.
+    fn judge_with_one_port(&mut self, more: MorePorts) {
+        self.remarks.insert(0, more.remark);
+        let ratio = |line: &Line, us: &f64| us / line.measured_us;
+        let pairs = || self.lines.iter().zip(&more.one_port_us);
+        let ratios: Vec<(u64, f64)> =
+            pairs().map(|(line, us)| (line.bytes, ratio(line, us))).collect();
+        if self.verdict != Verdict::Low || Verdict::of_log(&ratios) == Verdict::Low {
+            return;
+        }
+        let bytes = decisive(&self.lines).map(|line| line.bytes);
+        self.ratio_of_one_port =
+            ratios.iter().find(|(size, _)| Some(*size) == bytes).map(|(_, ratio)| *ratio);
+        self.verdict = Verdict::None;
+    }
+
     fn title(&self) -> String {
         let Place { name, ranks, split, .. } = &self.place;
         let ranks = match split {
@@ -434,7 +593,17 @@ impl Explained {
         let ratio = in_words(line.ratio());
         match self.verdict {
             Verdict::Low => {
-                format!("LOW: at {size}, the speed is {ratio} of what {choice} should reach{used}")
+                let reached = line.limit.reached(&self.place, &line.prediction, line.measured_us);
+                let reached =
+                    if reached.is_empty() { String::new() } else { format!("; {reached}") };
+                let status = if self.fails() {
+                    ""
+                } else {
+                    "; the exit status is 0, because only sizes from 64MiB fail a health check"
+                };
+                format!(
+                    "LOW: at {size}, the speed is {ratio} of what {choice} should reach{reached}{status}"
+                )
             }
             Verdict::AsExpected => format!(
                 "AS EXPECTED: at {size}, the speed is {ratio} of what {choice} should reach{used}"
@@ -442,29 +611,44 @@ impl Explained {
             Verdict::High => format!(
                 "HIGH: at {size}, the speed is {ratio} of what {choice} should reach{used}; is the system right?"
             ),
+            Verdict::None if self.ratio_of_one_port.is_some() => format!(
+                "NO VERDICT: at {size}, the speed is {ratio} of what {choice} should reach with all ports, and {} of that with one port for each GPU",
+                in_words(self.ratio_of_one_port.unwrap_or_default())
+            ),
             Verdict::None => format!(
                 "NO VERDICT: at {size}, the speed is {ratio} of what {choice} should reach, which is within the error of the prediction for such sizes{used}"
             ),
         }
     }
 
-    fn trust(&self) -> &'static str {
-        match self.place.system {
-            Some(_) => {
-                "of sizes from 64 MiB in sets that were not fitted, 80 % of ratios are within 0.83 to 1.22 and 95 % within 0.69 to 1.29"
-            }
-            None => "the parameters of the machine are yours: nothing is known about their error",
+    fn trust(&self) -> String {
+        const LARGE_SIZES: &str = "of sizes from 64 MiB in sets that were not fitted, 80 % of ratios are within 0.83 to 1.22 and 95 % within 0.69 to 1.29";
+        const OTHER_SIZES: &str = "below 64 MiB, half and twice the predicted time are normal";
+        let Some((system, ..)) = self.place.system else {
+            return "the parameters of the machine are yours: nothing is known about their error"
+                .to_owned();
+        };
+        let has_large = self.lines.iter().any(|line| line.bytes >= LARGE);
+        let mut trust = (if has_large { LARGE_SIZES } else { OTHER_SIZES }).to_owned();
+        if system.measured == system::DATA_SHEET_ONLY {
+            trust += &format!(
+                "; {} is {}: these sets are of other systems",
+                system.name,
+                system::DATA_SHEET_ONLY
+            );
         }
+        let own = self.place.own_parameters();
+        if !own.is_empty() {
+            trust += &format!("; {} is yours: nothing is known about its error", own.join(","));
+        }
+        trust
     }
 
-    fn floor(&self) -> String {
+    /// Returns the measured and the expected least time. `None` without small sizes.
+    fn floor(&self) -> Option<String> {
         let expected = floor_us(&self.place);
-        match self.measured_floor_us {
-            Some(us) => {
-                format!("floor: {us:.1} us measured at up to 4 KiB, {expected} us expected")
-            }
-            None => format!("floor: no size up to 4 KiB was measured, {expected} us expected"),
-        }
+        let us = self.measured_floor_us?;
+        Some(format!("floor: {us:.1} µs measured at up to 4 KiB, {expected} µs expected"))
     }
 
     fn rows(&self) -> Vec<Vec<String>> {
@@ -518,12 +702,14 @@ fn in_words(ratio: f64) -> String {
 }
 
 const HEADER: [&str; 8] =
-    ["size", "measured", "expected", "ratio", "busbw", "expected", "by", "bound by"];
+    ["size", "measured", "expected", "ratio", "busbw", "expected busbw", "by", LIMITS];
+const LIMITS: &str = "limits the expected run";
 
 fn text(explained: &Explained) -> String {
     let mut text = format!("{}\n", explained.title());
     text += &table::plain(&explained.header(), &[0, 1, 2, 3, 4, 5], explained.rows());
-    text += &format!("\n\n{}\n{}\n", explained.sentence(), explained.floor());
+    text += &format!("\n\n{}\n", explained.sentence());
+    text.extend(explained.floor().map(|floor| format!("{floor}\n")));
     for remark in &explained.remarks {
         text += &format!("{remark}\n");
     }
@@ -537,11 +723,37 @@ fn markdown(explained: &Explained) -> String {
     text += &line(&header);
     text += &line(&vec!["---".to_owned(); header.len()]);
     text.extend(explained.rows().iter().map(|cells| line(cells)));
-    text += &format!("\n- {}\n", explained.floor());
+    text += "\n";
+    text.extend(explained.floor().map(|floor| format!("- {floor}\n")));
     for remark in &explained.remarks {
         text += &format!("- {remark}\n");
     }
     text + &format!("- how far to trust this: {}\n", explained.trust())
+}
+
+/// Returns the document of a run's collectives: that of the only one, or a list.
+fn of_collectives(all: &[Explained]) -> serde_json::Value {
+    let mut documents: Vec<serde_json::Value> = all.iter().map(json).collect();
+    match documents.len() {
+        1 => documents.remove(0),
+        _ => documents.into(),
+    }
+}
+
+/// Returns the document of one of several runs.
+fn json_of_run(run: &ExplainedRun) -> serde_json::Value {
+    let mut document = match &run.outcome {
+        Ok(all) => match of_collectives(all) {
+            serde_json::Value::Array(all) => json!({ "collectives": all }),
+            document => document,
+        },
+        Err(why) => json!({ "left_out": why }),
+    };
+    if let Some([first, last]) = run.lines {
+        document["first_line"] = json!(first);
+        document["last_line"] = json!(last);
+    }
+    document
 }
 
 fn json(explained: &Explained) -> serde_json::Value {
@@ -610,7 +822,13 @@ pub(crate) fn expect(args: &ExpectArgs) -> Result<ExitStatus, Failure> {
     let Some(predictions) = predict(&place, collective, &sizes, None, &args.plugins)? else {
         return Ok(INTERRUPTED);
     };
+    let Some(more) = more_ports(&place, collective, &sizes, None, &args.plugins)? else {
+        return Ok(INTERRUPTED);
+    };
     output::print(&expected(args.format, &place, collective, &predictions))?;
+    if let Some(MorePorts { remark, .. }) = more {
+        say!("warning: {remark}");
+    }
     Ok(SUCCESS)
 }
 

@@ -26,21 +26,180 @@ fn collective_of_program(words: &str) -> Option<&'static str> {
     }
 }
 
+/// Returns the collective that the user states, otherwise that of the program, otherwise that of the
+/// rows.
 fn collective_of(
     source: &MeasurementFile<'_>,
     line: usize,
-    text: &str,
+    program: &str,
+    rows: Option<&Implied>,
 ) -> Result<String, ParseError> {
-    match (source.collective, collective_of_program(text)) {
+    match (source.collective, collective_of_program(program)) {
         (Some(name), _) => known_collective(line, name),
         (None, Some(known)) => Ok(known.to_owned()),
-        (None, None) => Err(error_at(line, "its collective is unknown: name it with --collective")),
+        (None, None) => match rows {
+            Some(Implied { collectives, .. }) if collectives.len() == 1 => {
+                Ok(collectives[0].to_owned())
+            }
+            _ => Err(error_at(line, question(rows))),
+        },
     }
+}
+
+/// Returns the question for a collective that the log does not name.
+fn question(rows: Option<&Implied>) -> String {
+    const WORDS: [&str; 6] =
+        ["allreduce", "allgather", "reduce-scatter", "alltoall", "broadcast", "reduce"];
+    let ask = "its collective is unknown: name it with --collective";
+    match rows {
+        Some(Implied { collectives, reason, .. }) if !collectives.is_empty() => {
+            format!("{ask}, expected {} ({reason})", collectives.join(" or "))
+        }
+        _ => format!("{ask}, expected one of {}", WORDS.join(", ")),
+    }
+}
+
+/// Returns the question for the collective of a text, with its line. `None` if the text names the
+/// collective, or if it follows from the rows.
+pub fn collective_question(text: &str) -> Option<ParseError> {
+    let plain = without_labels(text);
+    if program(&plain).is_some_and(|line| collective_of_program(line).is_some()) {
+        return None;
+    }
+    let rows = implied(text);
+    match &rows {
+        Some(Implied { collectives, .. }) if collectives.len() == 1 => None,
+        _ => Some(error_at(rows.as_ref().map_or(0, |rows| rows.line), question(rows.as_ref()))),
+    }
+}
+
+/// Returns the first line that names a program.
+fn program(text: &str) -> Option<&str> {
+    text.lines().find(|line| line.contains("_perf"))
+}
+
+/// What a row says about its collective.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RowKind {
+    /// Whether it has an operation, such as `sum`.
+    reduces: bool,
+    /// The size by the bytes of the count: the ranks of a collective whose larger buffer has a block
+    /// for each of them, otherwise 1.
+    parts: u64,
+}
+
+impl RowKind {
+    /// Parses the words of a row: its size, and its kind unless the count is 0. `None` for other
+    /// words.
+    pub(super) fn parse(words: &[&str]) -> Option<(u64, Option<Self>)> {
+        let number = |at: usize| words.get(at)?.parse::<u64>().ok();
+        let (size, count) = (number(0)?, number(1)?);
+        let bytes = type_bytes(words.get(2)?)?;
+        let operation = words.get(3).filter(|word| word.parse::<f64>().is_err());
+        let reduces = operation.is_some_and(|word| *word != "none");
+        let of_count = count.saturating_mul(bytes);
+        let is_whole = of_count > 0 && size >= of_count && size.is_multiple_of(of_count);
+        Some((size, is_whole.then(|| Self { reduces, parts: size / of_count })))
+    }
+}
+
+/// Returns the bytes of an element of a type of nccl-tests.
+fn type_bytes(name: &str) -> Option<u64> {
+    Some(match name {
+        "int8" | "uint8" | "char" | "f8e4m3" | "f8e5m2" | "fp8_e4m3" | "fp8_e5m2" => 1,
+        "half" | "bfloat16" => 2,
+        "int32" | "uint32" | "int" | "float" => 4,
+        "int64" | "uint64" | "double" => 8,
+        _ => return None,
+    })
+}
+
+/// What the rows of a table imply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Implied {
+    /// The collectives that have such rows; empty if none is known.
+    pub collectives: Vec<&'static str>,
+    /// The number of ranks of a communicator.
+    pub ranks: Option<u64>,
+    /// The line of the row with the largest size.
+    pub line: usize,
+    /// The reason, as a text for users.
+    pub reason: String,
+}
+
+/// Returns what follows from the operation, the root, the size by the count, and busbw by algbw of
+/// rows (nccl-tests, doc/PERFORMANCE.md). `None` without rows, or if they are of several kinds.
+pub fn implied(text: &str) -> Option<Implied> {
+    let plain = without_labels(text);
+    let columns = Columns::of(&plain);
+    let listed =
+        plain.lines().filter_map(listed_rank).map(|(rank, _)| rank.saturating_add(1)).max();
+    let rows = rows(&plain);
+    let mut found: Option<(usize, RowKind, Vec<&str>)> = None;
+    let mut pairs: Vec<[f64; 2]> = Vec::new();
+    for (line, row) in &rows {
+        let words: Vec<&str> = row.split_whitespace().collect();
+        let Some((_, Some(kind))) = RowKind::parse(&words) else { continue };
+        if found.as_ref().is_some_and(|(_, other, _)| *other != kind) {
+            return None;
+        }
+        let time = columns.time_of(&words);
+        let number = |at: usize| words.get(at)?.parse::<f64>().ok();
+        pairs.extend(number(time + 1).zip(number(time + 2)).map(<[f64; 2]>::from));
+        found = Some((*line, kind, words));
+    }
+    let (line, RowKind { reduces, parts }, words) = found?;
+    // The pair with the smallest rounding error.
+    let factor = pairs.iter().filter(|[algorithm, _]| *algorithm >= 0.5);
+    let factor =
+        factor.max_by(|a, b| a[0].total_cmp(&b[0])).map(|[algorithm, bus]| bus / algorithm);
+    let root = columns.has_root.then(|| words.get(4)?.parse::<i64>().ok()).flatten();
+    let is_rooted = root.is_some_and(|root| root >= 0);
+    let is_one = factor.is_none_or(|factor| (factor - 1.0).abs() < 0.02);
+    let cell = |at: usize| words.get(columns.time_of(&words) + at).copied();
+    // The results of an all-to-all in place are not checked, or wrong in old releases.
+    let is_right = |word: &str| word.parse::<f64>().is_ok_and(|wrong| wrong == 0.0);
+    let in_place = cell(7).is_some_and(is_right) || cell(7).is_none();
+    let is_alltoall = cell(3).is_some_and(is_right) && !in_place;
+    let collectives: Vec<&'static str> = match (reduces, parts) {
+        _ if factor.is_some_and(|factor| factor < 0.45) => Vec::new(),
+        (true, 1) if is_rooted => vec!["reduce"],
+        (true, 1) if !is_one => vec!["allreduce"],
+        // The ratio of an allreduce is 1 only with two ranks.
+        (true, 1) if factor.is_none() || listed == Some(2) => vec!["allreduce"],
+        (true, 1) if root.is_none() && listed.is_some() => vec!["reduce"],
+        (true, 1) if root.is_none() => vec!["allreduce", "reduce"],
+        (true, 1) if listed.is_none() => vec!["allreduce"],
+        (true, 1) => Vec::new(),
+        (true, _) => vec!["reduce-scatter"],
+        (false, 1) if is_rooted || (root.is_none() && is_one) => vec!["broadcast"],
+        (false, 1) => Vec::new(),
+        (false, _) if is_rooted => vec!["gather", "scatter"],
+        (false, _) if is_alltoall => vec!["alltoall"],
+        (false, _) => vec!["allgather", "alltoall"],
+    };
+    let ranks = match parts {
+        1 => collectives.first().and_then(|name| ranks_of_bandwidths(name, &pairs)),
+        _ => Some(parts),
+    };
+    let operation = match reduces {
+        true => format!("the operation `{}`", words[3]),
+        false => "no operation".to_owned(),
+    };
+    let size = match parts {
+        1 => "its size is that of its count".to_owned(),
+        _ => format!("its size is {parts} times that of its count"),
+    };
+    let ratio = factor.map_or(String::new(), |f| format!(", and busbw is {f:.2} times algbw"));
+    let unchecked =
+        if is_alltoall { ", and only the results out of place are right or checked" } else { "" };
+    let reason = format!("the row has {operation}, {size}{ratio}{unchecked}");
+    Some(Implied { collectives, ranks, line, reason })
 }
 
 /// Returns whether a line has the names of the columns. In a text that was copied from a web page,
 /// the character `#` can be missing.
-fn is_header(line: &str) -> bool {
+pub(super) fn is_header(line: &str) -> bool {
     line.contains("algbw") && line.contains("busbw")
 }
 
@@ -53,8 +212,12 @@ pub(super) fn is_like_text(text: &str) -> bool {
 /// a time of day, it is different in each line.
 pub fn without_labels(text: &str) -> Cow<'_, str> {
     let label = text.lines().find(|line| is_header(line)).and_then(|header| {
-        let label = header.split_once('#')?.0.trim();
-        (!label.is_empty()).then_some(label)
+        // The names of columns can contain the character, and follow the name of the first one.
+        let end = header.find("size").unwrap_or(header.len());
+        let before = header[..end].trim();
+        let label = before.trim_end_matches('#').trim_end();
+        let is_label = before.ends_with('#') || label.ends_with([':', ']', 'Z', '>']);
+        (!label.is_empty() && is_label).then_some(label)
     });
     let Some(label) = label else { return Cow::Borrowed(text) };
     // The program prints a row in several pieces, each of which can have a label.
@@ -94,11 +257,18 @@ fn without_time<'a>(line: &'a str, label: &str) -> Option<&'a str> {
     Some(rest)
 }
 
+const MESSAGES: [&str; 3] = ["NCCL INFO", "NCCL WARN", "NCCL TRACE"];
+
+/// Returns whether a line has a message of NCCL after the values of a row, or no values.
+pub(super) fn is_message(line: &str) -> bool {
+    MESSAGES.iter().any(|name| line.contains(name))
+}
+
 /// Returns the text of a line before a message of NCCL. The program prints a row in several pieces,
 /// and NCCL prints messages between them, so that the host of `HOST:PID:TID [0] NCCL INFO ..`
 /// follows the last value of the piece without a space.
 fn before_message(line: &str) -> Cow<'_, str> {
-    let message = ["NCCL INFO", "NCCL WARN", "NCCL TRACE"].iter().find_map(|name| line.find(name));
+    let message = MESSAGES.iter().find_map(|name| line.find(name));
     let Some(end) = message else { return Cow::Borrowed(line) };
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     let is_process = |word: &&str| {
@@ -164,7 +334,11 @@ impl Columns {
     /// algbw, busbw and the number of wrong results. The last four are repeated for in-place
     /// operations.
     fn time(&self, cells: &NumericLine<'_>) -> usize {
-        let has_operation = cells.word(3).is_some_and(|word| word.parse::<f64>().is_err());
+        self.time_of(&cells.words)
+    }
+
+    fn time_of(&self, words: &[&str]) -> usize {
+        let has_operation = words.get(3).is_some_and(|word| word.parse::<f64>().is_err());
         if self.has_root { 5 } else { 3 + usize::from(has_operation) }
     }
 }
@@ -172,7 +346,8 @@ impl Columns {
 /// Returns the rank and, in newer versions, the group that a line such as
 /// `#  Rank  3 Group  1 Pid 4711 on host device 3` lists.
 fn listed_rank(line: &str) -> Option<(u64, Option<u64>)> {
-    let words: Vec<&str> = line.trim_start_matches('#').split_whitespace().collect();
+    let words = line.trim_start_matches(|c: char| c == '#' || c.is_whitespace());
+    let words: Vec<&str> = words.split_whitespace().collect();
     let number = |at: usize, name| {
         (words.get(at) == Some(&name)).then(|| words.get(at + 1)?.parse::<u64>().ok())?
     };
@@ -212,7 +387,8 @@ pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
     let is_whole = ranks == Some(devices.len() as u64);
     let communicators = if is_whole { communicators(devices) } else { Vec::new() };
     let columns = Columns::of(&text);
-    let program = text.lines().find(|line| line.contains("_perf")).unwrap_or_default();
+    let program = program(&text).unwrap_or_default();
+    let implied = implied(source.text);
     for (number, row) in rows(&text) {
         let cells = NumericLine::parse(number, row.trim_start());
         let cells = cells.unwrap_or_else(|| unreachable!("a row begins with a number"));
@@ -228,7 +404,7 @@ pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
         let number_at = |at| cells.word(at)?.parse::<f64>().ok();
         bandwidths.extend(number_at(time + 1).zip(number_at(time + 2)).map(<[f64; 2]>::from));
         list.push(Measurement {
-            collective: collective_of(source, number, program)?,
+            collective: collective_of(source, number, program, implied.as_ref())?,
             size_of: SizeOf::Buffer,
             size: cells.whole(0, "the size")?,
             ranks,
@@ -247,7 +423,8 @@ pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
         return Err(error_at(header, why));
     }
     if let (None, Some(first)) = (ranks, list.first()) {
-        let ranks = ranks_of_bandwidths(&first.collective, &bandwidths);
+        let ranks = implied.and_then(|rows| rows.ranks);
+        let ranks = ranks.or_else(|| ranks_of_bandwidths(&first.collective, &bandwidths));
         list.iter_mut().for_each(|measurement| measurement.ranks = ranks);
     }
     Ok(list)
@@ -318,7 +495,7 @@ pub(super) fn read_json(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
     }
     // The file does not state the collective and the number of ranks, so derive them from the
     // command line and the devices.
-    let collective = collective_of(source, 0, &document.args.join(" "))?;
+    let collective = collective_of(source, 0, &document.args.join(" "), None)?;
     let ranks = document.config.devices.iter().map(|device| device.rank.saturating_add(1)).max();
     let devices: Vec<(u64, Option<u64>)> =
         document.config.devices.iter().map(|device| (device.rank, device.group)).collect();

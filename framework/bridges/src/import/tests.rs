@@ -195,6 +195,92 @@ Fri Jul 19 00:00:01 2024<stdout>:     2097152        524288     float     sum   
     assert_eq!(why, expected);
 }
 
+/// The rows of NVIDIA/nccl-tests#78 and ROCm/rccl#1490, and rows whose bandwidths follow from
+/// nccl-tests, doc/PERFORMANCE.md.
+#[test]
+fn rows_imply_their_collective() {
+    const NEW: &str =
+        "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n";
+    const OLD: &str = "size count type redop time algbw busbw error time algbw busbw error\n";
+    for (header, row, collectives, ranks) in [
+        (
+            OLD,
+            "536870912 2097152 float 1041974 0.52 0.51 0e+00 1041299 0.52 0.51 1e+00",
+            &["alltoall"][..],
+            Some(64),
+        ),
+        (
+            NEW,
+            "65536 512 float none -1 107.5 0.61 0.59 0 105.6 0.62 0.60 0",
+            &["allgather", "alltoall"],
+            Some(32),
+        ),
+        (
+            NEW,
+            "65536 512 float none -1 107.5 0.61 0.59 0 105.6 0.62 0.60 N/A",
+            &["alltoall"],
+            Some(32),
+        ),
+        (
+            NEW,
+            "1073741824 268435456 float sum -1 10737 100.00 187.50 0 10737 100.00 187.50 0",
+            &["allreduce"],
+            Some(16),
+        ),
+        (
+            NEW,
+            "1073741824 16777216 float sum -1 10737 100.00 93.75 0 10737 100.00 93.75 0",
+            &["reduce-scatter"],
+            Some(16),
+        ),
+        (
+            NEW,
+            "1073741824 268435456 float none 0 10737 100.00 100.00 0 10737 100.00 100.00 0",
+            &["broadcast"],
+            None,
+        ),
+        (
+            NEW,
+            "1073741824 268435456 float sum 0 10737 100.00 100.00 0 10737 100.00 100.00 0",
+            &["reduce"],
+            None,
+        ),
+        (
+            OLD,
+            "1073741824 268435456 float sum 10737 100.00 100.00 0e+00 10737 100.00 100.00 0e+00",
+            &["allreduce", "reduce"],
+            None,
+        ),
+        (
+            NEW,
+            "1073741824 268435456 float none -1 10737 100.00 100.00 0 10737 100.00 100.00 0",
+            &[],
+            None,
+        ),
+    ] {
+        let found = implied(&format!("{header}{row}\n")).unwrap();
+        assert_eq!((&found.collectives[..], found.line), (collectives, 2), "{row}");
+        let ranks_of_two = collectives.first() == Some(&"allreduce") && ranks.is_none();
+        assert!(found.ranks == ranks || ranks_of_two, "{row}: {found:?}");
+        let text = format!("{header}{row}\n");
+        match collectives {
+            [one] => assert_eq!(read_as("x", &text, None).unwrap()[0].collective, *one),
+            _ => {
+                let why = read_as("x", &text, None).unwrap_err();
+                let words = if collectives.is_empty() {
+                    "allreduce, allgather"
+                } else {
+                    &collectives.join(" or ")
+                };
+                assert!(why.contains(words), "{why}");
+            }
+        }
+    }
+    let sum = "1048576 262144 float sum -1 1 1 1 0 1 1 1 0\n";
+    let none = "65536 512 float none -1 107.5 0.61 0.59 0 105.6 0.62 0.60 0\n";
+    assert_eq!(implied(&format!("{NEW}{sum}{none}")), None);
+}
+
 /// NVIDIA/nccl#1453 has messages of NCCL between the pieces of a row, with the label of a rank (the
 /// in-place values are not in its excerpt).
 /// Without a label, the name of the host follows a value without a space. The names of hosts of

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 use swapmeet_bridges::import::{
-    Measurement, MeasurementFile, SizeOf, Tuning, is_like_any, medians, read, tuning,
-    without_labels,
+    Measurement, MeasurementFile, Run, SizeOf, Tuning, collective_question, implied, is_like_any,
+    is_nccl_tests, medians, read, runs, tuning, without_labels,
 };
 use swapmeet_core::spec::format_size;
 use swapmeet_workloads::file::read_bounded;
@@ -25,10 +25,30 @@ pub(super) struct Times {
     pub in_place_us: Option<f64>,
 }
 
-/// A log.
+/// A run in a log.
+#[derive(Debug)]
+pub(super) struct LogOfRun {
+    /// Its first and its last line; `None` if it is the only run.
+    pub lines: Option<[usize; 2]>,
+    /// The log, or the reason for which it cannot be read.
+    pub log: Result<Log, String>,
+}
+
+/// The log of a run.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     measurements: Vec<Measurement>,
+    /// The question for the collective, if it is unknown. Then the collective of the measurements
+    /// has no meaning.
+    pub question: Option<String>,
+    /// The source of the number of ranks, with its line if it is known.
+    pub source_of_ranks: String,
+    /// The sizes that were measured several times.
+    pub repeated: BTreeSet<u64>,
+    /// The network ports that `NCCL_IB_HCA` names, if it names each of them.
+    pub named_ports: Option<BTreeSet<String>>,
+    /// Whether NCCL used sockets between hosts.
+    pub uses_sockets: bool,
     /// The measurements without a usable time, as texts for the user.
     pub omitted: Vec<String>,
     pub ranks: Option<u64>,
@@ -55,8 +75,12 @@ impl Log {
         text.is_ok_and(|text| is_like_any(&without_terminal_codes(&text)))
     }
 
-    /// Reads a log; `-` is standard input. `collective` is its collective, if it names none.
-    pub(super) fn read(path: &Path, collective: Option<&str>) -> Result<Self, Failure> {
+    /// Reads the runs of a log; `-` is standard input. `collective` is their collective, if they name
+    /// none.
+    pub(super) fn read_runs(
+        path: &Path,
+        collective: Option<&str>,
+    ) -> Result<Vec<LogOfRun>, Failure> {
         let wrong = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
         let text = if path == Path::new("-") {
             let mut text = String::new();
@@ -66,11 +90,42 @@ impl Log {
         } else {
             read_bounded(path, LONGEST, "a log of a benchmark").map_err(wrong)?
         };
-        Self::parse(&text, path, collective).map_err(wrong)
+        Ok(Self::parse_runs(&without_terminal_codes(&text), path, collective))
+    }
+
+    /// Returns the logs of the runs of a text without terminal codes.
+    fn parse_runs(text: &str, path: &Path, collective: Option<&str>) -> Vec<LogOfRun> {
+        let all = if is_nccl_tests(text) { runs(text) } else { Vec::new() };
+        if let [] | [_] = &all[..] {
+            return vec![LogOfRun { lines: None, log: Self::parse(text, path, collective) }];
+        }
+        let read = |Run { first, last, text }: Run| LogOfRun {
+            lines: Some([first, last]),
+            log: Self::parse(&text, path, collective),
+        };
+        all.into_iter().map(read).collect()
     }
 
     fn parse(text: &str, path: &Path, collective: Option<&str>) -> Result<Self, String> {
         let text = without_terminal_codes(text);
+        let of_rows = if is_nccl_tests(&text) { implied(&text) } else { None };
+        let mut question = None;
+        let mut collective = collective;
+        if is_nccl_tests(&text) && collective.is_none() {
+            question = collective_question(&text).map(|question| question.to_string());
+            // The rows are read whatever their collective is, for what else they say.
+            collective = question.is_some().then_some("allreduce");
+        } else if let (Some(given), Some(rows)) = (collective, &of_rows)
+            && !rows.collectives.is_empty()
+            && !rows.collectives.iter().any(|known| letters(known) == letters(given))
+        {
+            return Err(format!(
+                "line {}: its rows are not those of `--collective {given}`: {}, expected {}",
+                rows.line,
+                rows.reason,
+                rows.collectives.join(" or ")
+            ));
+        }
         let source = MeasurementFile {
             path,
             text: &text,
@@ -82,6 +137,9 @@ impl Log {
         })?;
         let mut log =
             Self { tuning: tuning(&text), algorithm: algorithm(&text), ..Self::default() };
+        log.question = question;
+        log.named_ports = named_ports(&text);
+        log.uses_sockets = text.contains("via NET/Socket");
         // Both MPI benchmarks have sizes of blocks; OSU can also run NCCL.
         let has_blocks = all.iter().all(|measurement| measurement.size_of == SizeOf::Count);
         let is_nccl = text.lines().any(|line| line.starts_with("# OSU ") && line.contains("CCL"));
@@ -89,8 +147,17 @@ impl Log {
         log.ranks = all.iter().find_map(|measurement| measurement.ranks);
         let groups = all.iter().map(|m| &m.communicators).find(|groups| groups.len() > 1);
         log.communicators = groups.cloned().unwrap_or_default();
-        for line in without_labels(&text).lines() {
-            log.read_rank(line);
+        for (number, line) in (1..).zip(without_labels(&text).lines()) {
+            log.read_rank(number, line);
+        }
+        // An excerpt can lack the last ranks. With several communicators, rows have the ranks of one.
+        let ranks_of_rows = of_rows.as_ref().and_then(|rows| rows.ranks);
+        if let (Some(ranks), Some(rows), true) =
+            (ranks_of_rows, &of_rows, log.communicators.is_empty())
+            && log.ranks.is_none_or(|listed| listed < ranks || log.source_of_ranks.is_empty())
+        {
+            log.ranks = Some(ranks);
+            log.source_of_ranks = format!("line {}: {}", rows.line, rows.reason);
         }
         // Calls without data have no time of a collective.
         let with_data = all.into_iter().filter(|measurement| measurement.size > 0);
@@ -101,11 +168,17 @@ impl Log {
             .map(|Measurement { size, time_us, line, .. }| {
                 let at = if *line > 0 { format!("line {line}: ") } else { String::new() };
                 format!(
-                    "{at}{} is left out: its time is {time_us:.2} us, expected more than 0",
+                    "{at}{} is left out: its time is {time_us:.2} µs, expected more than 0",
                     format_size(*size)
                 )
             })
             .collect();
+        let mut known = BTreeSet::new();
+        for Measurement { collective, size, .. } in &timed {
+            if !known.insert((collective, *size)) {
+                log.repeated.insert(*size);
+            }
+        }
         log.measurements = medians(timed);
         match (log.measurements.is_empty(), log.omitted.first()) {
             (true, None) => Err("it has no time of a collective with data".to_owned()),
@@ -137,16 +210,21 @@ impl Log {
     /// `#  Rank  0 Group  0 Pid  81 on  node1 device  0 [0x1b] NVIDIA H100 80GB HBM3`, and the number
     /// of ranks from a line of NCCL such as `comm 0x5639 rank 0 nRanks 24 nNodes 3 ..`. With several
     /// communicators, the latter is that of one of them.
-    fn read_rank(&mut self, line: &str) {
+    fn read_rank(&mut self, number: usize, line: &str) {
         if line.contains("NCCL INFO") && self.ranks.is_none() {
             let mut words = line.split_whitespace();
             let is_count = |word: &str| word.eq_ignore_ascii_case("nranks");
             self.ranks = words.find(|word| is_count(word)).and_then(|_| words.next()?.parse().ok());
+            if self.ranks.is_some() {
+                self.source_of_ranks = format!("line {number}: nRanks");
+            }
         }
-        let words: Vec<&str> = line.trim_start_matches('#').split_whitespace().collect();
+        let words = line.trim_start_matches(|c: char| c == '#' || c.is_whitespace());
+        let words: Vec<&str> = words.split_whitespace().collect();
         if words.first() != Some(&"Rank") {
             return;
         }
+        self.source_of_ranks = format!("line {number}: the last rank of the list");
         let position = |word: &str| words.iter().position(|other| *other == word);
         // A name that was replaced before publication can have spaces.
         let host = position("on").zip(position("device")).filter(|(on, device)| on < device);
@@ -174,6 +252,25 @@ impl Log {
         let first = *counts.next()?;
         counts.all(|count| *count == first).then_some(first)
     }
+}
+
+/// Returns the letters of a collective's name, which is written with and without hyphens.
+fn letters(name: &str) -> String {
+    let name = name.to_lowercase().replace("bcast", "broadcast");
+    name.chars().filter(char::is_ascii_alphabetic).collect()
+}
+
+/// Returns the network ports that the variable `NCCL_IB_HCA` names, as NCCL prints it or as the
+/// command sets it. `None` if it is not set, excludes ports, or names prefixes without numbers.
+fn named_ports(text: &str) -> Option<BTreeSet<String>> {
+    const NAMES: [&str; 2] = ["NCCL_IB_HCA set by environment to ", "NCCL_IB_HCA="];
+    let value = NAMES.iter().find_map(|name| text.split_once(name)).map(|(_, rest)| rest)?;
+    let value = value.trim_start_matches(['"', '\'', '=']);
+    let end = value.find(|c: char| c.is_whitespace() || "\"';|".contains(c));
+    let value = value[..end.unwrap_or(value.len())].trim_end_matches(['.', ',']);
+    let names: BTreeSet<String> = value.split(',').map(str::to_owned).collect();
+    let is_port = |name: &String| name.ends_with(|c: char| c.is_ascii_digit());
+    (!value.starts_with('^') && names.iter().all(is_port)).then_some(names)
 }
 
 /// Returns the only algorithm that the variable `NCCL_ALGO` permits, as NCCL prints it or as the
@@ -269,7 +366,7 @@ mod tests {
     fn a_size_without_a_time_is_named() {
         let zero = LOG.replace("41.00 ", "0.00 ");
         let log = Log::parse(&zero, Path::new("x"), None).unwrap();
-        let expected = "line 6: 1MiB is left out: its time is 0.00 us, expected more than 0";
+        let expected = "line 6: 1MiB is left out: its time is 0.00 µs, expected more than 0";
         assert_eq!(log.omitted, [expected]);
         assert_eq!(log.times(2)["allreduce"].len(), 1);
         let why = Log::parse(&zero.replace("52.00 ", "0.00 "), Path::new("x"), None).unwrap_err();
@@ -289,6 +386,48 @@ mod tests {
         let twice = names.replace("Rank  1", "Rank  0");
         let log = Log::parse(&twice, Path::new("x"), None).unwrap();
         assert_eq!((log.ranks, log.has_lone_processes()), (Some(1), true));
+    }
+
+    /// NVIDIA/nccl-tests#290 has the labels of `srun --label` in front of all lines.
+    #[test]
+    fn a_label_hides_no_gpu() {
+        let labelled: String = LOG.lines().map(|line| format!("0: {line}\n")).collect();
+        let log = Log::parse(&labelled, Path::new("x"), None).unwrap();
+        assert_eq!((log.ranks, log.gpus_per_host()), (Some(2), Some(1)));
+        assert_eq!(log.gpus.iter().collect::<Vec<_>>(), ["NVIDIA H100 80GB HBM3"]);
+        let copied: String = labelled.replace("0: #", "0: ");
+        let log = Log::parse(&copied, Path::new("x"), None).unwrap();
+        assert_eq!((log.ranks, log.gpus.len(), log.times(2)["allreduce"].len()), (Some(2), 1, 2));
+    }
+
+    #[test]
+    fn two_tables_are_two_runs() {
+        let labelled: String = LOG.lines().map(|line| format!("0: {line}\n")).collect();
+        let labelled = labelled.replace("all_reduce_perf", "all_gather_perf");
+        let text = format!("the first\n{LOG}# Avg bus bandwidth    : 3\n\nthe second\n{labelled}");
+        let all = Log::parse_runs(&text, Path::new("x"), None);
+        assert_eq!([all[0].lines, all[1].lines], [Some([2, 9]), Some([12, 18])]);
+        for (run, collective) in all.iter().zip(["allreduce", "allgather"]) {
+            let log = run.log.as_ref().unwrap();
+            assert_eq!((log.ranks, log.gpus.len(), log.repeated.len()), (Some(2), 1, 0));
+            assert_eq!(log.times(2).keys().collect::<Vec<_>>(), [collective]);
+        }
+        // Rows alone, after other text, have the header of the first table.
+        let rows = LOG.lines().skip(5).collect::<Vec<_>>().join("\n");
+        let all = Log::parse_runs(&format!("{LOG}again:\n{rows}\n"), Path::new("x"), None);
+        assert_eq!(all[1].lines, Some([9, 10]));
+        assert_eq!(all[1].log.as_ref().unwrap().times(2)["allreduce"].len(), 2);
+        // Cycles (`-N`) follow each other without a line between them.
+        let all = Log::parse_runs(&format!("{LOG}{rows}\n"), Path::new("x"), None);
+        assert_eq!((all.len(), all[0].log.as_ref().unwrap().repeated.len()), (1, 2));
+    }
+
+    #[test]
+    fn ports_of_a_variable_are_counted() {
+        let count = |line: &str| named_ports(line).map(|names| names.len());
+        assert_eq!(count("NCCL INFO NCCL_IB_HCA set by environment to mlx5_0,mlx5_3"), Some(2));
+        assert_eq!(count("mpirun -x NCCL_IB_HCA==mlx5_0:1 ./x"), Some(1));
+        assert_eq!(["NCCL_IB_HCA=mlx5", "NCCL_IB_HCA=^mlx5_0", "x"].map(count), [None; 3]);
     }
 
     #[test]

@@ -15,6 +15,9 @@ use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::topology;
 
+/// The least factor by which a schedule is named as faster than the library's.
+const GAIN: f64 = 1.05;
+
 /// The place of a measurement.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
@@ -49,7 +52,13 @@ impl Place {
     pub(crate) fn of_system(spec: &str) -> Result<Self, Failure> {
         let at = Text::flag("--system", spec);
         let Expanded { topology, machine } =
-            system::expand(spec).map_err(|e| spec_error(&at, &e))?;
+            system::expand(spec).map_err(|e| {
+                let own = "swapmeet list systems shows all; docs/gpu.md, `Your own cluster`, says how to describe others with nics=, floor_us= and fabric_factor=";
+                let name = spec.split(':').next().unwrap_or(spec);
+                let is_known = system::systems().iter().any(|system| system.name == name);
+                let error = spec_error(&at, &e);
+                if is_known { error } else { error.help(own) }
+            })?;
         let ranks = topology::parse(&topology).map_err(Failure::usage)?.nodes();
         let (name, shape) = spec.split_once(':').unwrap_or((spec, ""));
         let shape = shape.split(',').next().unwrap_or(shape);
@@ -124,6 +133,21 @@ impl Place {
         let topology = self.split.as_ref()?.alone.clone()?;
         let system = self.communicator();
         Some(Self { topology, system, ranks: self.members(), split: None, ..self.clone() })
+    }
+
+    /// Returns the place with another number of network ports of a domain.
+    pub(crate) fn with_nics(&self, nics: u64) -> Self {
+        let arguments = self.topology.split(',').map(|argument| match argument.split_once('=') {
+            Some(("nics", _)) => format!("nics={nics}"),
+            _ => argument.to_owned(),
+        });
+        Self { topology: arguments.collect::<Vec<_>>().join(","), ..self.clone() }
+    }
+
+    /// Returns the parameters in the spec of a system that the user has set.
+    pub(crate) fn own_parameters(&self) -> Vec<&str> {
+        let settings = self.name.split(',').skip(1);
+        settings.filter(|setting| setting.contains('=') && !setting.starts_with("mesh=")).collect()
     }
 
     /// Returns the network ports of a domain, if the topology has a pool of them.
@@ -202,7 +226,7 @@ pub(crate) struct Prediction {
     /// domain, by the expected algorithm.
     pub outside_bytes: f64,
     pub inside_bytes: f64,
-    /// The fastest schedule of this project, if it is faster than the library's.
+    /// The fastest schedule of this project, if it gains at least 5 % over the library's.
     pub better: Option<(String, f64)>,
 }
 
@@ -253,7 +277,7 @@ pub(crate) fn predict(
         let [outside, inside] = of.and_then(|of| moved.get(&of.spec)).copied().unwrap_or_default();
         let mut new = of_size(&of_all, index, sizes);
         new.retain(|row| !known.iter().any(|spec| is_same(spec, &row.algorithm)));
-        let better = fastest(new).filter(|other| time(other) < 0.99 * time(row));
+        let better = fastest(new).filter(|other| time(other) <= time(row) / GAIN);
         predictions.insert(
             *bytes,
             Prediction {
@@ -297,6 +321,25 @@ pub(crate) fn library_rows(
     let registry = run::registry(plugins)?;
     let sweep = Sweep { place, collective, sizes, plugins, registry: &registry };
     sweep.rows(&sweep.library(None, &[])?)
+}
+
+/// Returns the times that the library should reach, in us; `algorithm` replaces its choice. `None`
+/// after an interrupt.
+pub(crate) fn library_times(
+    place: &Place,
+    collective: &str,
+    sizes: &[u64],
+    algorithm: Option<&str>,
+    plugins: &PluginArgs,
+) -> Result<Option<Vec<f64>>, Failure> {
+    let registry = run::registry(plugins)?;
+    let every = run::algorithms_of(&registry, collective);
+    let sweep = Sweep { place, collective, sizes, plugins, registry: &registry };
+    let Some(rows) = sweep.library_rows(&sweep.library(algorithm, &every)?)? else {
+        return Ok(None);
+    };
+    let best = (0..sizes.len()).map(|index| fastest(of_size(&rows, index, sizes)).map(time));
+    Ok(Some(best.map(|us| us.unwrap_or(f64::INFINITY)).collect()))
 }
 
 /// Returns whether a row's algorithm is that of a spec, whose parameters may be defaults.
@@ -515,24 +558,50 @@ impl Limit {
             Self::Nic => {
                 // The ports of the GPUs that take part in a host, which can have more ports than
                 // GPUs.
-                let of_port = prediction.outside_bytes / us / 1e3;
+                let share = prediction.outside_bytes / us / 1e3 / system.port_gbps;
                 let each = place.nics().unwrap_or(0) as f64 / gpus as f64;
                 let of_host = each * gpus.min(system.gpus_per_host) as f64;
+                let gbps = system.port_gbps * of_host;
                 let physical = of_host * system.physical_ports as f64;
+                let plural = if physical == 1.0 { "" } else { "s" };
                 format!(
-                    "NIC {:.1} of {} GB/s = {:.2} of {physical} ports",
-                    of_port * each,
-                    system.port_gbps * each,
-                    of_port / system.port_gbps * physical
+                    "NIC {} of {} GB/s per host = {:.2} of {physical} port{plural}",
+                    rounded(share * gbps),
+                    rounded(gbps),
+                    share * physical
                 )
             }
             Self::NvLink => {
                 let gbps = prediction.inside_bytes / us / 1e3;
                 format!("link of a GPU {gbps:.0} of {} GB/s", system.inside_gbps)
             }
-            Self::Floor => format!("least time of a collective, {} us", floor_us(place)),
+            Self::Floor => format!("least time of a collective, {} µs", floor_us(place)),
             Self::StartUps | Self::Links => self.word().to_owned(),
         }
+    }
+
+    /// Describes the reached rate of the resource that should limit, for a low time.
+    pub(crate) fn reached(self, place: &Place, prediction: &Prediction, us: f64) -> String {
+        let usage = self.usage(place, prediction, us);
+        let Some((system, ..)) = place.system else { return usage };
+        let (name, share) = match self {
+            Self::Nic => ("NIC", prediction.outside_bytes / us / 1e3 / system.port_gbps),
+            Self::NvLink => {
+                ("link of a GPU", prediction.inside_bytes / us / 1e3 / system.inside_gbps)
+            }
+            _ => return usage,
+        };
+        let detail = usage.strip_prefix(name).unwrap_or(&usage).trim_start();
+        format!("the {name} should limit; {share:.2} of its rate was reached ({detail})")
+    }
+}
+
+/// Formats a bandwidth with about three digits.
+fn rounded(gbps: f64) -> String {
+    match gbps {
+        gbps if gbps >= 100.0 || (gbps - gbps.round()).abs() < 1e-9 => format!("{gbps:.0}"),
+        gbps if gbps >= 10.0 => format!("{gbps:.1}"),
+        _ => format!("{gbps:.2}"),
     }
 }
 

@@ -1,0 +1,105 @@
+//! The runs in an output of nccl-tests. A text can have several tables, such as those of two
+//! programs in one paste, each with its own header, ranks and launcher.
+
+use super::nccl::{RowKind, is_header, is_message};
+
+/// A run of a program of nccl-tests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// The first line of its header, counted from 1.
+    pub first: usize,
+    /// The line of its last row, or of its mean bus bandwidth.
+    pub last: usize,
+    /// The lines after the previous run up to its last one. Empty lines stand for those of previous
+    /// runs, so that lines have the numbers of the whole text.
+    pub text: String,
+}
+
+/// A run that is being read.
+#[derive(Default)]
+struct Open {
+    first: Option<usize>,
+    header: Option<usize>,
+    /// The line after which the previous run ended.
+    after: usize,
+    last: usize,
+    size: Option<u64>,
+    kind: Option<RowKind>,
+    /// Whether other lines follow the rows.
+    has_ended: bool,
+}
+
+/// Returns the size and the kind of a row, in front of which a launcher can have written a label.
+fn row(line: &str) -> Option<(u64, Option<RowKind>)> {
+    // Labels such as `Thu Jul 18 15:41:05 2024<stdout>:` have up to five words.
+    let words: Vec<&str> = line.split_whitespace().take(10).collect();
+    (0..words.len().min(6)).find_map(|at| RowKind::parse(&words[at..]))
+}
+
+/// Returns the runs of a text. A new one begins with a header after rows, with rows of another
+/// kind, and with a size that is not larger than the previous one after other lines.
+pub fn runs(text: &str) -> Vec<Run> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut all: Vec<Open> = Vec::new();
+    let mut open = Open::default();
+    for (number, line) in (1..).zip(&lines) {
+        let is_start = is_header(line)
+            || line.contains("Using devices")
+            || (line.contains("nThread ") && line.contains("nGpus "));
+        let row = if is_start || is_message(line) { None } else { row(line) };
+        let is_new = match row {
+            Some((size, kind)) => {
+                let is_other = kind.is_some() && open.kind.is_some() && kind != open.kind;
+                is_other || (open.has_ended && open.size.is_some_and(|last| size <= last))
+            }
+            None => is_start && open.size.is_some(),
+        };
+        if is_new {
+            let after = open.last;
+            all.push(std::mem::replace(&mut open, Open { after, ..Open::default() }));
+        }
+        if is_start || row.is_some() {
+            open.first = open.first.or(Some(number));
+        }
+        if is_header(line) {
+            open.header = Some(number);
+        }
+        if let Some((size, kind)) = row {
+            open.last = number;
+            open.size = Some(size);
+            open.kind = kind.or(open.kind);
+        } else if open.size.is_some() {
+            if line.contains("Avg bus bandwidth") {
+                open.last = number;
+            }
+            // The other pieces of a row, and messages of NCCL, do not end the rows.
+            let mut values = line.split_whitespace().skip(1).peekable();
+            let is_piece = values.peek().is_some()
+                && values.all(|word| word == "N/A" || word.parse::<f64>().is_ok());
+            open.has_ended |= !is_piece && !is_message(line);
+        }
+    }
+    // Lines without rows at the end belong to the last run.
+    match (open.size, all.last()) {
+        (None, Some(_)) => {}
+        _ => all.push(open),
+    }
+    let count = all.len();
+    let mut header = None;
+    let mut found = Vec::new();
+    for (index, run) in all.into_iter().enumerate() {
+        let last = if index + 1 == count { lines.len() } else { run.last };
+        let mut text = "\n".repeat(run.after);
+        // A run without a header has that of the previous one, in place of an empty line.
+        if let (None, Some(header), true) = (run.header, header, run.after > 0) {
+            text = "\n".repeat(run.after - 1) + header + "\n";
+        }
+        for line in &lines[run.after..last] {
+            text += line;
+            text += "\n";
+        }
+        header = run.header.map(|at| lines[at - 1]).or(header);
+        found.push(Run { first: run.first.unwrap_or(run.after + 1), last: run.last, text });
+    }
+    found
+}
