@@ -133,6 +133,8 @@ impl Explained {
 struct ExplainedRun {
     /// Its first and its last line; `None` if it is the only run.
     lines: Option<[usize; 2]>,
+    /// Whether it cannot be read, so that a health check must fail.
+    is_broken: bool,
     /// Its collectives, or the reason for which it is left out.
     outcome: Result<Vec<Explained>, String>,
 }
@@ -167,14 +169,15 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, Failure> {
         ExplainFormat::Markdown => written(markdown, "# "),
         ExplainFormat::Json => {
             let document = match &runs[..] {
-                [ExplainedRun { lines: None, outcome: Ok(all) }] => of_collectives(all),
+                [ExplainedRun { lines: None, outcome: Ok(all), .. }] => of_collectives(all),
                 _ => json!({ "runs": runs.iter().map(json_of_run).collect::<Vec<_>>() }),
             };
             format!("{document:#}\n")
         }
     };
     output::print(&text)?;
-    let fails = runs.iter().flat_map(|run| run.outcome.iter().flatten()).any(Explained::fails);
+    let fails =
+        runs.iter().any(|run| run.is_broken || run.outcome.iter().flatten().any(Explained::fails));
     Ok(if fails { SOME_FAILED } else { SUCCESS })
 }
 
@@ -190,6 +193,7 @@ fn explain_log(args: &ExplainArgs) -> Result<Option<Vec<ExplainedRun>>, Failure>
     let logs = Log::read_runs(&args.log, args.collective.as_deref())?;
     let mut runs = Vec::new();
     for LogOfRun { lines, log } in logs {
+        let is_broken = log.is_err();
         let outcome = match (log, &place) {
             (Err(why), _) => Err(why),
             (Ok(log), None) => Err([log.question.clone(), Some(which_system(&log))]
@@ -205,7 +209,7 @@ fn explain_log(args: &ExplainArgs) -> Result<Option<Vec<ExplainedRun>>, Failure>
                 Err(other) => return Err(other),
             },
         };
-        runs.push(ExplainedRun { lines, outcome });
+        runs.push(ExplainedRun { lines, is_broken, outcome });
     }
     if runs.iter().any(|run| run.outcome.is_ok()) {
         return Ok(Some(runs));
@@ -540,7 +544,8 @@ fn explained(
 fn ports_of_a_ring(collective: &str, place: &Place, lines: &[Line]) -> Option<String> {
     let (system, domains, _) = place.communicator()?;
     let line = lines.last().filter(|line| line.bytes >= LARGE && line.ratio() < LOW)?;
-    if domains == 1 || collective == "alltoall" || place.split.is_some() {
+    if domains == 1 || place.nics() == Some(1) || collective == "alltoall" || place.split.is_some()
+    {
         return None;
     }
     let factor = bus_factor(collective, place.members());

@@ -64,7 +64,7 @@ fn an_all_to_all_that_uses_a_quarter_of_the_ports_is_low() {
     assert_verdict(&document, "low", "NIC", 0.25);
     assert_eq!((status, &document["collective"]), (1, &"alltoall".into()));
     let usage = document["sizes"][0]["usage"].as_str().unwrap();
-    assert_eq!(usage, "NIC 24.0 of 100 GB/s = 1.92 of 8 ports");
+    assert_eq!(usage, "NIC 96.1 of 400 GB/s per host = 1.92 of 8 ports");
 }
 
 /// A page on P6-B200 (aws-samples/awsome-distributed-training 7217859f, CC BY-SA; the value alone is
@@ -77,7 +77,7 @@ fn an_allreduce_that_fills_the_ports_is_as_expected() {
     assert_verdict(&document, "as expected", "NIC", 1.01);
     assert_eq!(status, 0);
     let sentence = document["sentence"].as_str().unwrap();
-    assert!(sentence.contains("NIC 47.7 of 50 GB/s = 7.6"), "{sentence}");
+    assert!(sentence.contains("NIC 382 of 400 GB/s per host = 7.6"), "{sentence}");
 }
 
 /// AWS's allreduce of 16 GiB on two P5 has a bus bandwidth of 487 GB/s. The reduction in the switch
@@ -236,7 +236,7 @@ fn the_ports_are_those_of_the_gpus_in_use() {
     let log = log("alltoall", (8, 2), "NVIDIA H100 80GB HBM3", &[(1 << 30, 22_500.0)]);
     let (_, document) = document(&log, &["--system", "h100-ib:2x4"]);
     let usage = document["sizes"][0]["usage"].as_str().unwrap();
-    assert_eq!(usage, "NIC 23.9 of 50 GB/s = 1.91 of 4 ports");
+    assert_eq!(usage, "NIC 95.4 of 200 GB/s per host = 1.91 of 4 ports");
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn a_size_without_a_time_is_named_in_the_output() {
     let times = [(1 << 20, 0.0), (1 << 30, 11_500.0)];
     let log = log("alltoall", (16, 2), "NVIDIA H100 80GB HBM3", &times);
     let (_, document) = document(&log, &["--system", "p5:2x8"]);
-    let expected = "line 21: 1MiB is left out: its time is 0.00 us, expected more than 0";
+    let expected = "line 21: 1MiB is left out: its time is 0.00 µs, expected more than 0";
     assert_eq!(document["remarks"][0], expected);
     assert_eq!(document["sizes"].as_array().unwrap().len(), 1);
 }
@@ -463,7 +463,7 @@ fn hosts_can_have_other_ports_than_the_system() {
     let (status, document) = document(&text, &["--system", "h100-ib:5x8,nics=4"]);
     assert_verdict(&document, "as expected", "NIC", 0.97);
     assert_eq!(status, 0);
-    assert_eq!(document["sizes"][0]["usage"], "NIC 23.8 of 25 GB/s = 3.80 of 4 ports");
+    assert_eq!(document["sizes"][0]["usage"], "NIC 190 of 200 GB/s per host = 3.80 of 4 ports");
 }
 
 /// The times of an MPI library (openucx/ucx#10552) are not those of NCCL, which has a least time.
@@ -480,4 +480,213 @@ fn small_sizes_of_mpi_are_not_judged() {
     assert!(found["remarks"].to_string().contains("the log is of an MPI library"), "{found:#}");
     let (_, of_nccl) = document(&log.replace("MPI-CUDA", "NCCL"), &["--system", "h100-ib:4x1"]);
     assert_eq!(of_nccl["verdict"], "low");
+}
+
+/// Rows with the operation, the root, and the two bandwidths in GB/s that nccl-tests computes. Each
+/// size has its time in us.
+fn rows(bytes_of_count: u64, operation: &str, factor: f64, times: &[(u64, f64)]) -> String {
+    let header = "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n";
+    let row = |(bytes, us): &(u64, f64)| {
+        let algbw = *bytes as f64 / us / 1e3;
+        let half = format!("{us:.2} {algbw:7.2} {:7.2}", algbw * factor);
+        let in_place = if operation == "none" { "N/A" } else { "0" };
+        let count = bytes / bytes_of_count;
+        format!("  {bytes} {count} float {operation} -1 {half} 0 {half} {in_place}\n")
+    };
+    header.to_owned() + &times.iter().map(row).collect::<String>()
+}
+
+/// nccl-tests#232 and #78 have tables of several runs in one text. The mean of an allreduce and an
+/// all-to-all is the time of none of them.
+#[test]
+fn two_tables_are_judged_on_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let devices = |hosts: u64, label: &str| {
+        let line = |host: u64| {
+            format!(
+                "{label}#  Rank  {host} Group  0 Pid 1 on  node{host} device  0 [0x1b] NVIDIA H100 80GB HBM3\n"
+            )
+        };
+        format!("{label}# nThread 1 nGpus 1\n{label}# Using devices\n")
+            + &(0..hosts).map(line).collect::<String>()
+    };
+    let reduced = rows(4, "sum", 1.0, &[(1 << 30, 22_000.0)]);
+    let exchanged = rows(8, "none", 0.5, &[(1 << 30, 60_000.0)]);
+    let labelled: String = exchanged.lines().map(|line| format!("0: {line}\n")).collect();
+    let text =
+        devices(2, "") + &reduced + "# Avg bus bandwidth : 1\n\n" + &devices(2, "0: ") + &labelled;
+    let (status, found) = document(&text, &["--system", "h100-ib:2x1"]);
+    let runs = found["runs"].as_array().unwrap();
+    let of = |run: &Value| {
+        let text = |key: &str| run[key].as_str().unwrap().to_owned();
+        let time = run["sizes"][0]["measured_us"].as_f64().unwrap();
+        (
+            text("collective"),
+            text("verdict"),
+            time,
+            run["first_line"].as_u64(),
+            run["last_line"].as_u64(),
+        )
+    };
+    let expected = [
+        ("allreduce".to_owned(), "as expected".to_owned(), 22_000.0, Some(1), Some(7)),
+        ("alltoall".to_owned(), "low".to_owned(), 60_000.0, Some(9), Some(14)),
+    ];
+    assert_eq!((status, runs.iter().map(of).collect::<Vec<_>>()), (1, expected.to_vec()));
+    let (_, output, _) = explained(folder.path(), &text, &["--system", "h100-ib:2x1"]);
+    assert!(output.contains("run 2: lines 9 to 14, 2 ranks"), "{output}");
+    // The healthy run alone passes. The other one has too many ranks for the system.
+    let wider = text.replace("0: #  Rank  1", "0: #  Rank  2 on\n0: #  Rank  1");
+    let (status, found) = document(&wider, &["--system", "h100-ib:2x1"]);
+    assert_eq!((status, &found["runs"][0]["verdict"]), (0, &"as expected".into()));
+    let why = found["runs"][1]["left_out"].as_str().unwrap();
+    assert!(why.contains("it has 3 ranks, but h100-ib:2x1 has 2 (line 1"), "{why}");
+    // A run with wrong results is no healthy one.
+    let wrong = text
+        .replace("32.24 0 ", "32.24 5 ")
+        .replace(" 8.95 0 ", " 8.95 5 ")
+        .replace("    8.95 0", "    8.95 5");
+    assert_eq!(document(&wrong, &["--system", "h100-ib:2x1"]).0, 1);
+    // Without a system, the messages name both runs.
+    let (status, _, messages) = explained(folder.path(), &text, &[]);
+    assert_eq!(status, 2);
+    assert!(
+        messages.contains("run 1, lines 1 to 7: the system is unknown: the log has 2 ranks"),
+        "{messages}"
+    );
+}
+
+/// Everything that is missing is asked for at once, and what contradicts the rows is refused.
+#[test]
+fn rows_contradict_a_wrong_collective_and_a_wrong_number_of_ranks() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |text: &str, args: &[&str], expected: &[&str]| {
+        let (status, _, messages) = explained(folder.path(), text, args);
+        assert_eq!(status, 2, "{messages}");
+        expected.iter().for_each(|part| assert!(messages.contains(part), "{part}: {messages}"));
+    };
+    let exchanged = rows(16, "none", 0.75, &[(1 << 30, 30_000.0)]);
+    let both = exchanged.replace("N/A", "0");
+    let ask = "line 2: its collective is unknown: name it with --collective, expected allgather or alltoall";
+    refused(&both, &[], &[ask, "the log has 4 ranks and names no GPU", "NAME:NxM"]);
+    let contradiction = "line 2: its rows are not those of `--collective allreduce`: the row has no operation, its size is 4 times that of its count";
+    refused(&both, &["--system", "h100-ib:2x2", "--collective", "allreduce"], &[contradiction]);
+    let ranks = "it has 4 ranks, but h100-ib:2x4 has 8 (line 2: the row has no operation, its size is 4 times";
+    refused(&exchanged, &["--system", "h100-ib:2x4"], &[ranks]);
+    let (_, found) = document(&exchanged, &["--system", "h100-ib:2x2"]);
+    assert_eq!(found["collective"], "alltoall");
+    let reduced = rows(4, "sum", 1.875, &[(1 << 30, 5_600.0)]);
+    assert_eq!(document(&reduced, &["--system", "h100-ib:2x8"]).1["collective"], "allreduce");
+    refused(
+        &reduced,
+        &["--system", "h100-ib:2x4"],
+        &["it has 16 ranks, but h100-ib:2x4 has 8 (line 2"],
+    );
+    let gpus = log("all_reduce", (16, 2), "NVIDIA H100 80GB HBM3", &[(1 << 30, 5_600.0)]);
+    refused(&gpus, &[], &["h100-ib:2x8 (H100, 8 ports of 400 Gb/s InfiniBand)", "with nics=K"]);
+    let own = ["docs/gpu.md, `Your own cluster`", "nics="];
+    refused(&gpus, &["--system", "mine:2x8"], &own);
+    refused(&gpus, &["--system", "h100:2x8"], &[own[0], own[1], "`h100-ib`"]);
+}
+
+/// Returns whether a remark of a document contains a text.
+fn has_remark(document: &Value, text: &str) -> bool {
+    let remarks = document["remarks"].as_array().unwrap();
+    remarks.iter().any(|remark| remark.as_str().unwrap().contains(text))
+}
+
+/// A ring on two hosts with two of eight ports: 2 GB in 2 x 49 GB/s. The expectation is computed by
+/// hand from the bytes of a ring, 2(n - 1)/n of the vector.
+#[test]
+fn a_low_time_names_the_ports_that_explain_it() {
+    let us = |ports: f64| (1_u64 << 33) as f64 * 1.875 / (ports * 49e3);
+    let of = |ports: f64, line: &str| {
+        let log = log("all_reduce", (16, 2), "NVIDIA H100 80GB HBM3", &[(1 << 33, us(ports))]);
+        let text = format!("{line}\n{log}");
+        document(&text, &["--system", "h100-ib:2x8", "--algorithm", "ring"]).1
+    };
+    let two = of(2.0, "mpirun -x NCCL_IB_HCA=mlx5_0,mlx5_1 x");
+    assert!(
+        has_remark(&two, "next: this is what 2 of the 8 ports of a domain would give"),
+        "{two:#}"
+    );
+    assert!(
+        has_remark(&two, "NCCL_IB_HCA names 2 ports, but the GPUs of a host have 8"),
+        "{two:#}"
+    );
+    assert!(has_remark(&two, "NCCL_DEBUG_SUBSYS=INIT,ENV,TUNING"), "{two:#}");
+    let sentence = two["sentence"].as_str().unwrap();
+    let expected = "the NIC should limit; 0.24 of its rate was reached (98.0 of 400 GB/s per host = 1.96 of 8 ports)";
+    assert!(sentence.contains(expected), "{sentence}");
+    let slow = of(0.2, "");
+    assert!(
+        has_remark(&slow, "even 1 port of the 8 of a domain would be 5.0 times as fast"),
+        "{slow:#}"
+    );
+    let inside = log("all_reduce", (8, 1), "NVIDIA H100 80GB HBM3", &[(1 << 33, 1e6)]);
+    let (_, inside) = document(&inside, &["--system", "h100-ib:1x8"]);
+    assert!(has_remark(&inside, "all ranks are in one domain: check NVLink or xGMI"), "{inside:#}");
+}
+
+/// nccl-tests#290 has one GPU in each host, and the user four ports.
+#[test]
+fn a_gpu_reaches_one_port_at_full_rate() {
+    let log = log("all_reduce", (2, 2), "NVIDIA H100 80GB HBM3", &[(1 << 30, 22_500.0)]);
+    let (status, found) = document(&log, &["--system", "h100-ib:2x1,nics=4"]);
+    assert_eq!((status, &found["verdict"]), (0, &"none".into()));
+    let sentence = found["sentence"].as_str().unwrap();
+    assert!(
+        sentence.contains("0.97 of that with one port for each GPU")
+            || sentence.contains("0.98 of that"),
+        "{sentence}"
+    );
+    assert!(
+        has_remark(&found, "a domain has 1 GPU and 4 ports: a GPU normally reaches one port"),
+        "{found:#}"
+    );
+    assert!(has_remark(&found, "4 GPUs in each domain would give"), "{found:#}");
+    let slow = log.replace("22500.00", "222500.00");
+    assert_eq!(document(&slow, &["--system", "h100-ib:2x1,nics=4"]).0, 1);
+    let args = ["expect", "--system", "h100-ib:2x1,nics=4", "--collective", "allreduce"];
+    let output = swapmeet(&args).args(["--sizes", "1GiB"]).output().unwrap();
+    let messages = String::from_utf8(output.stderr).unwrap();
+    assert!(messages.contains("warning: a domain has 1 GPU and 4 ports"), "{messages}");
+}
+
+/// The remarks and the trust line speak only of what the log and the system have.
+#[test]
+fn remarks_fit_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |times: &[(u64, f64)], system: &str| {
+        let log = log("all_reduce", (16, 2), "NVIDIA H100 80GB HBM3", times);
+        explained(folder.path(), &log, &["--system", system])
+    };
+    // The bandwidth of nccl-tests#232 falls from 166 to 144 GB/s.
+    let us = |bytes: u64, busbw: f64| bytes as f64 * 1.875 / busbw / 1e3;
+    let falling = [(1 << 28, us(1 << 28, 166.0)), (1 << 29, us(1 << 29, 144.0))];
+    let (status, output, _) = of(&falling, "h100-ib:2x8,nics=4");
+    assert_eq!(status, 0, "{output}");
+    for expected in [
+        "a larger size is slower per byte: 512MiB (144.00 GB/s after 166.00 GB/s at 256MiB)",
+        "h100-ib is data sheet only",
+        "nics=4 is yours",
+        "limits the expected run",
+        "expected busbw",
+    ] {
+        assert!(output.contains(expected), "{expected}: {output}");
+    }
+    for wrong in ["floor:", "no schedule is faster", "below 64 MiB"] {
+        assert!(!output.contains(wrong), "{wrong}: {output}");
+    }
+    let (status, output, _) = of(&[(1 << 20, 500.0)], "p5:2x8");
+    assert_eq!(status, 0);
+    assert!(
+        output.contains("the exit status is 0, because only sizes from 64MiB fail"),
+        "{output}"
+    );
+    assert!(
+        output.contains("below 64 MiB, half and twice the predicted time are normal"),
+        "{output}"
+    );
+    assert!(!output.contains("data sheet") && !output.contains("is yours"), "{output}");
 }

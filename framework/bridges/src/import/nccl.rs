@@ -161,8 +161,11 @@ pub fn implied(text: &str) -> Option<Implied> {
     let is_right = |word: &str| word.parse::<f64>().is_ok_and(|wrong| wrong == 0.0);
     let in_place = cell(7).is_some_and(is_right) || cell(7).is_none();
     let is_alltoall = cell(3).is_some_and(is_right) && !in_place;
+    let share = 1.0 - 1.0 / parts as f64;
+    let contradicts = parts > 1 && factor.is_some_and(|factor| (factor - share).abs() > 0.05);
     let collectives: Vec<&'static str> = match (reduces, parts) {
-        _ if factor.is_some_and(|factor| factor < 0.45) => Vec::new(),
+        // A single rank has a busbw of 0.
+        _ if contradicts || factor.is_some_and(|factor| factor < 0.45) => Vec::new(),
         (true, 1) if is_rooted => vec!["reduce"],
         (true, 1) if !is_one => vec!["allreduce"],
         // The ratio of an allreduce is 1 only with two ranks.
@@ -180,7 +183,7 @@ pub fn implied(text: &str) -> Option<Implied> {
     };
     let ranks = match parts {
         1 => collectives.first().and_then(|name| ranks_of_bandwidths(name, &pairs)),
-        _ => Some(parts),
+        _ => (!contradicts).then_some(parts),
     };
     let operation = match reduces {
         true => format!("the operation `{}`", words[3]),

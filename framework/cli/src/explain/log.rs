@@ -38,8 +38,8 @@ pub(super) struct LogOfRun {
 #[derive(Debug, Default)]
 pub(super) struct Log {
     measurements: Vec<Measurement>,
-    /// The question for the collective, if it is unknown. Then the collective of the measurements
-    /// has no meaning.
+    /// The question for the collective, if it is unknown, or not the stated one. Then the collective
+    /// of the measurements has no meaning.
     pub question: Option<String>,
     /// The source of the number of ranks, with its line if it is known.
     pub source_of_ranks: String,
@@ -119,7 +119,7 @@ impl Log {
             && !rows.collectives.is_empty()
             && !rows.collectives.iter().any(|known| letters(known) == letters(given))
         {
-            return Err(format!(
+            question = Some(format!(
                 "line {}: its rows are not those of `--collective {given}`: {}, expected {}",
                 rows.line,
                 rows.reason,
@@ -269,7 +269,9 @@ fn named_ports(text: &str) -> Option<BTreeSet<String>> {
     let end = value.find(|c: char| c.is_whitespace() || "\"';|".contains(c));
     let value = value[..end.unwrap_or(value.len())].trim_end_matches(['.', ',']);
     let names: BTreeSet<String> = value.split(',').map(str::to_owned).collect();
-    let is_port = |name: &String| name.ends_with(|c: char| c.is_ascii_digit());
+    // The name of a driver is a prefix of the names of its ports.
+    let is_driver = |name: &str| matches!(name, "mlx4" | "mlx5");
+    let is_port = |name: &String| name.ends_with(|c: char| c.is_ascii_digit()) && !is_driver(name);
     (!value.starts_with('^') && names.iter().all(is_port)).then_some(names)
 }
 
