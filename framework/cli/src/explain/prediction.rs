@@ -53,11 +53,16 @@ impl Place {
         let at = Text::flag("--system", spec);
         let Expanded { topology, machine } =
             system::expand(spec).map_err(|e| {
-                let own = "swapmeet list systems shows all; docs/gpu.md, `Your own cluster`, says how to describe others with nics=, floor_us= and fabric_factor=";
+                let own = "`swapmeet list systems` shows all; docs/gpu.md, `Your own cluster`, says how to describe others with nics=, floor_us= and fabric_factor=";
+                let near: Vec<String> = e.near.iter().map(|name| format!("`{name}`")).collect();
+                let near = match near.is_empty() {
+                    true => String::new(),
+                    false => format!("did you mean {}? ", near.join(" or ")),
+                };
                 let name = spec.split(':').next().unwrap_or(spec);
                 let is_known = system::systems().iter().any(|system| system.name == name);
                 let error = spec_error(&at, &e);
-                if is_known { error } else { error.help(own) }
+                if is_known { error } else { error.help(near + own) }
             })?;
         let ranks = topology::parse(&topology).map_err(Failure::usage)?.nodes();
         let (name, shape) = spec.split_once(':').unwrap_or((spec, ""));
