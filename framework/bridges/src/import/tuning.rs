@@ -61,6 +61,9 @@ const MOST_CHANNELS: u64 = 64;
 /// An algorithm with a protocol, by their numbers in NCCL.
 type Choice = (usize, usize);
 
+/// The choice for a call, and its time in µs, if it is printed.
+type PrintedCall = (Choice, Option<f64>);
+
 /// What a log says about NCCL's own model.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tuning {
@@ -72,9 +75,8 @@ pub struct Tuning {
     channels: Option<u64>,
     /// The latency in µs and the bandwidth in GB/s, if it is not 0.
     table: BTreeMap<(&'static str, Choice), [f64; 2]>,
-    /// The calls by collective, if it is named, and bytes: the choice and the time in µs, if it is
-    /// printed.
-    calls: BTreeMap<(Option<&'static str>, u64), (Choice, Option<f64>)>,
+    /// The calls by collective, if it is named, and bytes.
+    calls: BTreeMap<(Option<&'static str>, u64), PrintedCall>,
     /// The bytes of named calls without a time are those of a block.
     counts_blocks: bool,
 }
