@@ -555,11 +555,12 @@ impl Chosen {
         const SEARCHING: &str = "synthesis";
         let workloads: Vec<&str> = self.selected(ListKind::Workloads).collect();
         let needs_file = |a: &Algorithm| a.params.iter().any(|p| p.kind == ParamKind::File);
+        let is_slow = |a: &Algorithm| quick && a.plugin.name == SEARCHING;
         let algorithms = registry.algorithms().filter(|a| {
             !workloads.is_empty()
                 && workloads.iter().all(|workload| fits(a.collectives, workload))
                 && !needs_file(a)
-                && !(quick && a.plugin.name == SEARCHING)
+                && !is_slow(a)
         });
         algorithms
             .map(|a| registry.spec_name(&a.name, &a.plugin.name))

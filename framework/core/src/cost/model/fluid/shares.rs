@@ -677,7 +677,7 @@ impl Shares {
         if most == 0 || self.sharing > MOST {
             return;
         }
-        if self.sharing > 64 && self.solve % 8 != 0 && !crate::test_tiers::is_full() {
+        if self.sharing > 64 && !self.solve.is_multiple_of(8) && !crate::test_tiers::is_full() {
             return;
         }
         let attached = || (0..).zip(&self.flows).filter(|(_, flow)| flow.hops > 0);
