@@ -10,9 +10,35 @@ pub struct Run {
     pub first: usize,
     /// The line of its last row, or of its mean bus bandwidth.
     pub last: usize,
-    /// The lines after the previous run up to its last one. Empty lines stand for those of previous
-    /// runs, so that lines have the numbers of the whole text.
-    pub text: String,
+    /// The last line of the previous run.
+    after: usize,
+    /// The last line before the next run.
+    end: usize,
+    /// The line of the names of its columns. A run without them has those of the previous one.
+    header: Option<usize>,
+}
+
+impl Run {
+    /// Returns the text of the run in the whole one. Empty lines stand for those of previous runs, so
+    /// that lines have the numbers of the whole text.
+    pub fn text_in(&self, whole: &str) -> String {
+        let mut text = "\n".repeat(self.after);
+        let mut lines = whole.lines();
+        // The names of columns of a previous run are in place of an empty line.
+        if let Some(header) = self.header.filter(|header| *header <= self.after) {
+            text.pop();
+            text += whole.lines().nth(header - 1).unwrap_or_default();
+            text.push('\n');
+        }
+        if let Some(before) = self.after.checked_sub(1) {
+            lines.nth(before);
+        }
+        for line in lines.take(self.end - self.after) {
+            text += line;
+            text.push('\n');
+        }
+        text
+    }
 }
 
 /// A run that is being read.
@@ -86,20 +112,12 @@ pub fn runs(text: &str) -> Vec<Run> {
     }
     let count = all.len();
     let mut header = None;
-    let mut found = Vec::new();
+    let mut found: Vec<Run> = Vec::new();
     for (index, run) in all.into_iter().enumerate() {
-        let last = if index + 1 == count { lines.len() } else { run.last };
-        let mut text = "\n".repeat(run.after);
-        // A run without a header has that of the previous one, in place of an empty line.
-        if let (None, Some(header), true) = (run.header, header, run.after > 0) {
-            text = "\n".repeat(run.after - 1) + header + "\n";
-        }
-        for line in &lines[run.after..last] {
-            text += line;
-            text += "\n";
-        }
-        header = run.header.map(|at| lines[at - 1]).or(header);
-        found.push(Run { first: run.first.unwrap_or(run.after + 1), last: run.last, text });
+        let end = if index + 1 == count { lines.len() } else { run.last };
+        header = run.header.or(header);
+        let first = run.first.unwrap_or(run.after + 1);
+        found.push(Run { first, last: run.last, after: run.after, end, header });
     }
     found
 }

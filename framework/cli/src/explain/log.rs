@@ -14,6 +14,9 @@ use swapmeet_workloads::file::read_bounded;
 /// The maximum number of bytes of a log.
 const LONGEST: u64 = 256 << 20;
 
+/// The maximum number of runs in a log. The text of each is as long as all before it.
+const MOST_RUNS: usize = 100;
+
 /// The values of `NCCL_ALGO` that name a single algorithm, in small letters.
 const ALGORITHMS: [&str; 5] = ["ring", "tree", "nvls", "nvlstree", "pat"];
 
@@ -99,11 +102,15 @@ impl Log {
         if let [] | [_] = &all[..] {
             return vec![LogOfRun { lines: None, log: Self::parse(text, path, collective) }];
         }
-        let read = |Run { first, last, text }: Run| LogOfRun {
-            lines: Some([first, last]),
-            log: Self::parse(&text, path, collective),
+        if all.len() > MOST_RUNS {
+            let why = format!("it has {} runs, expected at most {MOST_RUNS}", all.len());
+            return vec![LogOfRun { lines: None, log: Err(why) }];
+        }
+        let read = |run: &Run| LogOfRun {
+            lines: Some([run.first, run.last]),
+            log: Self::parse(&run.text_in(text), path, collective),
         };
-        all.into_iter().map(read).collect()
+        all.iter().map(read).collect()
     }
 
     fn parse(text: &str, path: &Path, collective: Option<&str>) -> Result<Self, String> {
@@ -419,6 +426,8 @@ mod tests {
         let all = Log::parse_runs(&format!("{LOG}again:\n{rows}\n"), Path::new("x"), None);
         assert_eq!(all[1].lines, Some([9, 10]));
         assert_eq!(all[1].log.as_ref().unwrap().times(2)["allreduce"].len(), 2);
+        let many = Log::parse_runs(&LOG.repeat(101), Path::new("x"), None);
+        assert_eq!(many[0].log.as_ref().unwrap_err(), "it has 101 runs, expected at most 100");
         // Cycles (`-N`) follow each other without a line between them.
         let all = Log::parse_runs(&format!("{LOG}{rows}\n"), Path::new("x"), None);
         assert_eq!((all.len(), all[0].log.as_ref().unwrap().repeated.len()), (1, 2));
