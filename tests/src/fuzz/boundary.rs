@@ -321,13 +321,14 @@ impl Calls<'_> {
                     bucket: self.number()?,
                     route,
                 };
-                // SAFETY: as in `make_one`. The same is true for the calls below.
+                // SAFETY: as in `make_one`.
                 self.host.send_bucket.map(|f| unsafe { f(ctx, &raw const send) });
             }
             1 => {
                 let (size, counts) =
                     (self.size::<SwmBytes>()?, self.some(arrays.byte_counts.as_ptr())?);
                 let send = SwmBytes { size, flags, from, to, counts, count: self.count()?, route };
+                // SAFETY: as above.
                 self.host.send_bytes.map(|f| unsafe { f(ctx, &raw const send) });
             }
             _ => {
@@ -346,6 +347,7 @@ impl Calls<'_> {
                     reducer: if flags & 8 != 0 { self.number()? } else { 0 },
                     multicaster: if flags & 2 != 0 { self.number()? } else { 0 },
                 };
+                // SAFETY: as above.
                 self.host.send_blocks.map(|f| unsafe { f(ctx, &raw const send) });
             }
         }
