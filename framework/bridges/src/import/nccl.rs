@@ -426,7 +426,8 @@ pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
         return Err(error_at(header, why));
     }
     if let (None, Some(first)) = (ranks, list.first()) {
-        let ranks = implied.and_then(|rows| rows.ranks);
+        let is_own = |rows: &Implied| rows.collectives.contains(&&*first.collective);
+        let ranks = implied.filter(is_own).and_then(|rows| rows.ranks);
         let ranks = ranks.or_else(|| ranks_of_bandwidths(&first.collective, &bandwidths));
         list.iter_mut().for_each(|measurement| measurement.ranks = ranks);
     }
