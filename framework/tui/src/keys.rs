@@ -1,7 +1,7 @@
 //! Keys and key tables.
 //!
 //! A key table binds keys to actions. There is one general table, and one table for each panel. Key
-//! handling, the help overlay, the bottom line and docs/dashboard.md all use these tables.
+//! handling, the help overlay, the bottom line and the search for keys all use these tables.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::fmt::Debug;
@@ -218,20 +218,6 @@ pub(crate) struct KeyTable {
 impl KeyTable {
     pub(crate) fn new(title: &str, rows: Vec<KeyRow>) -> Self {
         Self { title: title.to_owned(), rows }
-    }
-}
-
-#[cfg(test)]
-impl KeyTable {
-    /// Returns a paragraph with a line for each action.
-    pub(crate) fn markdown(&self) -> String {
-        let mut lines = vec![format!("**{}**", self.title)];
-        lines.extend(self.rows.iter().map(|row| {
-            let keys: Vec<String> =
-                row.keys.iter().map(|key| format!("`{}`", key.name())).collect();
-            format!("{}: {}", keys.join(" "), row.help)
-        }));
-        lines.join("\\\n") + "\n"
     }
 }
 

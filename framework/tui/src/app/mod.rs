@@ -430,6 +430,8 @@ mod tests {
     use crate::session::comparison::tests::{compared, row};
     use crate::session::queue::PreparedRows;
     use crossterm::event::KeyCode;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
     use std::rc::Rc;
     use swapmeet_runner::experiment::Experiment;
     use swapmeet_runner::registry::Registry;
@@ -515,10 +517,24 @@ mod tests {
     }
 
     #[test]
-    fn the_documentation_has_every_key() {
-        let keys: Vec<String> = app().tables().iter().map(KeyTable::markdown).collect();
-        let (text, keys) = (documentation(), keys.join("\n"));
-        assert!(text.contains(keys.trim_end()), "docs/dashboard.md should have:\n\n{keys}");
+    fn the_help_shows_every_key() {
+        let mut app = app();
+        app.key(&ch('?').event());
+        let mut terminal = Terminal::new(TestBackend::new(160, 400)).unwrap();
+        let draw = |frame: &mut ratatui::Frame<'_>| {
+            crate::screen::draw(frame, &mut app);
+        };
+        terminal.draw(draw).unwrap();
+        let shown = terminal.backend().to_string();
+        for table in app.tables() {
+            for row in &table.rows {
+                let keys: Vec<String> = row.keys.iter().map(|key| key.name()).collect();
+                let is_row = |line: &&str| {
+                    line.contains(&keys.join(" ")) && line.contains(row.help.as_str())
+                };
+                assert!(shown.lines().any(|line| is_row(&line)), "{keys:?}: {}", row.help);
+            }
+        }
     }
 
     #[test]
