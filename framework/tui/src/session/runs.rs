@@ -337,7 +337,8 @@ impl Session {
             format!("done: {} verified{left_out}{bad}{stopped}", units::count(tally.ok, "case"));
         self.show_message(&text, tally.failed > 0);
         self.add_log(&text, tally.failed > 0);
-        if std::mem::take(&mut self.runs.continues) && tally.stopped == 0 {
+        let continues = std::mem::take(&mut self.runs.continues) && self.runs.is_example;
+        if continues && tally.stopped == 0 && self.runs.preparing.is_none() {
             self.continue_example();
         }
     }
@@ -350,6 +351,8 @@ impl Session {
         let took = self.now.saturating_sub(self.queue.began());
         if took / run * quick.len() as u32 <= MOST {
             self.run_algorithms(quick);
+            // These cases are part of the example.
+            self.runs.is_example = true;
         }
     }
 
@@ -364,26 +367,29 @@ impl Session {
         self.chosen.fitting(&self.registry, &self.queue.specs()[0], &self.runs.unfit, true)
     }
 
-    /// Runs all algorithms that may fit and have not been run.
+    /// Runs all algorithms that may fit and have not been run. The user has requested their rows,
+    /// also if those of the example are on the screen.
     pub(crate) fn run_fitting(&mut self) {
         let algorithms = self.fitting_algorithms();
         if algorithms.is_empty() {
             return self.show_message("all algorithms that fit were run", false);
+        }
+        if self.queue.is_busy() || self.runs.is_active() {
+            return self.show_message("cases are running: wait, or cancel them with x", true);
         }
         self.run_algorithms(algorithms);
     }
 
     /// Chooses algorithms and runs their cases. Those that turn out to be unsupported are left out.
     fn run_algorithms(&mut self, algorithms: Vec<String>) {
-        if self.queue.is_busy() || self.runs.is_active() || algorithms.is_empty() {
+        if algorithms.is_empty() {
             return;
         }
-        let is_example = self.runs.is_example;
         for name in algorithms {
             self.chosen.put(ListKind::Algorithms, name, None);
         }
         self.prepare(Purpose::Add);
-        (self.runs.is_example, self.runs.fits_only) = (is_example, true);
+        self.runs.fits_only = true;
     }
 
     /// Runs the failed cases again.
@@ -399,8 +405,9 @@ impl Session {
         self.add_cases(cases);
     }
 
-    /// Adds cases to the queue and runs them.
+    /// Adds cases that the user has requested to the queue, and runs them.
     fn add_cases(&mut self, cases: Vec<Case>) {
+        self.runs.is_example = false;
         let known = self.queue.known(true);
         self.prepare_with(Purpose::Add, move || Ok(PreparedRows::new(cases, known)));
     }
