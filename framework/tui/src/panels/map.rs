@@ -7,12 +7,12 @@ use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
 use crate::paint::{Painter, cut_middle, position, scroll_start, widest, wrap};
 use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
-use crate::session::comparison::{Compared, UNCHARGED, UNCHARGED_IN_WORDS};
-use crate::session::{RenderKind, Request, Requests, Session};
+use crate::session::comparison::{UNCHARGED, UNCHARGED_IN_WORDS};
+use crate::session::{RenderKind, Request, Requests, Session, with_others};
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use swapmeet_results::analysis::{MapCell, Margin, RowAxis, Winner, WinnerMap};
-use swapmeet_results::mark;
+use swapmeet_results::{duration, mark};
 
 /// The panel of maps. The cell under its cursor is that of the selected case.
 #[derive(Debug, Default)]
@@ -185,7 +185,7 @@ impl Panel for Map {
         // Both belong to the map row of the selected case.
         let rest =
             Rect { y: room.y + high + 1, height: room.height.saturating_sub(high + 1), ..room };
-        let strip = strip(&session.compared, map, place.row);
+        let strip = strip(session, map, place.row);
         let rows = (strip.len() as u16).min(rest.height);
         let list = Rect { height: rows, ..rest };
         let first = scroll_start(place.column, strip.len(), usize::from(rows));
@@ -280,7 +280,7 @@ impl Map {
     fn foot(&self, session: &Session, map: &WinnerMap, place: Place) -> Vec<String> {
         let compared = &session.compared;
         let found = cell(map, place.row, place.column);
-        let mut texts = vec![explain(compared, map, place)];
+        let mut texts = vec![explain(session, map, place)];
         texts.extend(found.and_then(|cell| compared.why(cell.group)));
         let is_remarked =
             |cell: &MapCell| !compared.remark(cell.group, &cell.winner.algorithm).is_empty();
@@ -376,9 +376,25 @@ fn legend(painter: &mut Painter<'_, '_>, session: &Session, map: &WinnerMap, are
     y + 1
 }
 
-/// Describes the winner of a cell, with the mark of unequal charges.
-fn winner_in_words(compared: &Compared, cell: &MapCell) -> String {
-    let winner = &cell.winner;
+/// Describes the winner of a cell, with the mark of unequal charges. If several algorithms are
+/// equally fast, also says how many.
+fn winner_in_words(session: &Session, cell: &MapCell) -> String {
+    let (compared, winner) = (&session.compared, &cell.winner);
+    let equal = compared.equally_fast(cell.group);
+    if !equal.is_empty() {
+        let name = &winner.algorithm;
+        let name = format!("{name}{}", compared.remark(cell.group, name));
+        let time = duration(winner.time.mean);
+        let floor = session.floor_mark(cell.group);
+        let mut text = format!("{} {time}{floor}", with_others(&name, &equal));
+        let next = compared.lines_of(cell.group).get(1 + equal.len());
+        if let Some((next, time)) = next.and_then(|line| Some((line, line.stats.mean()?))) {
+            let name = &next.stats.algorithm;
+            let mark = compared.remark(cell.group, name);
+            text += &format!("; next {name}{mark} {:.3} times as long", time / winner.time.mean);
+        }
+        return text;
+    }
     let mut text = winner.in_words();
     let second = winner.second.as_ref().map(|second| second.algorithm.as_str());
     for name in [Some(winner.algorithm.as_str()), second].into_iter().flatten() {
@@ -391,18 +407,18 @@ fn winner_in_words(compared: &Compared, cell: &MapCell) -> String {
 
 /// Returns one line for each block size in a row of the map. The line names the fastest algorithm
 /// and how much faster it is than the second fastest.
-fn strip(compared: &Compared, map: &WinnerMap, row: usize) -> Vec<String> {
+fn strip(session: &Session, map: &WinnerMap, row: usize) -> Vec<String> {
     let sizes: Vec<String> = map.xs.iter().map(|x| map.x_axis.text(*x)).collect();
     let wide = widest(&sizes);
     let line = |(column, size): (usize, &String)| {
-        let winner = cell(map, row, column).map(|cell| winner_in_words(compared, cell));
+        let winner = cell(map, row, column).map(|cell| winner_in_words(session, cell));
         let text = winner.unwrap_or_else(|| "no time".to_owned());
         format!("{size:>wide$}  {text}", wide = usize::from(wide))
     };
     sizes.iter().enumerate().map(line).collect()
 }
 
-fn explain(compared: &Compared, map: &WinnerMap, place: Place) -> String {
+fn explain(session: &Session, map: &WinnerMap, place: Place) -> String {
     let (Some(at), Some(x)) = (map.rows.get(place.row), map.xs.get(place.column)) else {
         return String::new();
     };
@@ -411,14 +427,20 @@ fn explain(compared: &Compared, map: &WinnerMap, place: Place) -> String {
         return format!("{label}no algorithm has a time here");
     };
     let winner = &found.winner;
-    let mut text = label + &winner_in_words(compared, found);
+    let mut text = label + &winner_in_words(session, found);
+    let equal = session.compared.equally_fast(found.group);
     let interval =
         winner.second.as_ref().and_then(|second| second.times_as_long.as_ref()?.interval);
     if let Some(interval) = interval.filter(|interval| !interval.is_point()) {
         text += &format!(" (95 %: {:.3}..{:.3})", interval.low, interval.high);
     }
-    if !winner.tied.is_empty() {
-        text += &format!("; not significantly different from {}", winner.tied.join(", "));
+    if equal.len() > 1 {
+        text += &format!("; equally fast: {}", equal.join(", "));
+    }
+    let noisy = winner.tied.iter().map(String::as_str).filter(|name| !equal.contains(name));
+    let noisy: Vec<&str> = noisy.collect();
+    if !noisy.is_empty() {
+        text += &format!("; not significantly different from {}", noisy.join(", "));
     }
     text
 }

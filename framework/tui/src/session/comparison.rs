@@ -213,14 +213,25 @@ impl Compared {
         if line.is_some_and(|line| line.is_uncharged) { UNCHARGED } else { "" }
     }
 
+    /// Returns the names of the other algorithms of a group whose times are exactly that of the
+    /// fastest. Times with a spread that cannot be distinguished are
+    /// [`Winner::tied`](swapmeet_results::Winner).
+    pub(crate) fn equally_fast(&self, group: usize) -> Vec<&str> {
+        let lines = self.lines_of(group);
+        let least = lines.first().and_then(|line| line.stats.mean());
+        let is_equal = |line: &&Line| least.is_some() && line.stats.mean() == least;
+        let others = lines.iter().skip(1).take_while(is_equal);
+        others.map(|line| line.stats.algorithm.as_str()).collect()
+    }
+
     /// States why the fastest algorithm of a group is faster than the next slower one: the largest
-    /// differences between the parts of their times.
+    /// differences between the parts of their times. If these are clearly more than the lead, also
+    /// states the largest part that the fastest algorithm has in addition.
     pub(crate) fn why(&self, group: usize) -> Option<String> {
         let lines = self.lines_of(group);
         let first = lines.first()?;
         let least = first.stats.mean()?;
-        let slower = |line: &Line| line.stats.mean().is_none_or(|us| us > least);
-        let tied = lines[1..].iter().take_while(|line| !slower(line)).count();
+        let tied = self.equally_fast(group).len();
         let name = |line: &Line| {
             let mark = if line.is_uncharged { UNCHARGED } else { "" };
             format!("{}{mark}", line.stats.algorithm)
@@ -228,13 +239,15 @@ impl Compared {
         let next = lines.get(1 + tied).and_then(|line| Some((line, line.stats.mean()? - least)));
         let Some((second, lead)) = next else {
             let other = lines.get(1).filter(|_| tied > 0)?;
-            return Some(format!("{} and {} take the same time", name(first), name(other)));
+            let others = if tied == 1 { name(other) } else { format!("{tied} others") };
+            return Some(format!("{} and {others} are equally fast", name(first)));
         };
         let winner = match tied {
             0 => name(first),
-            _ => format!("{} (and {tied} with the same time)", name(first)),
+            _ => format!("{} (and {tied} equally fast)", name(first)),
         };
         let (own, other) = (self.parts(first), self.parts(second));
+        // The differences between the parts, in favour of the fastest algorithm if positive.
         let mut parts: Vec<(f64, String)> = own
             .each()
             .map(|(kind, own)| (kind.name(), own.unwrap_or(0.0), other[kind].unwrap_or(0.0)))
@@ -248,12 +261,17 @@ impl Compared {
                 };
                 (other - own, text)
             })
-            .filter(|(difference, _)| *difference > lead / 10.0)
             .collect();
         parts.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let parts: Vec<String> = parts.into_iter().take(2).map(|(_, text)| text).collect();
+        let named = parts.iter().take(2).filter(|(difference, _)| *difference > lead / 10.0);
+        let named: Vec<&(f64, String)> = named.collect();
+        let advantage: f64 = named.iter().map(|(difference, _)| difference).sum();
+        let mut because: Vec<&str> = named.iter().map(|(_, text)| text.as_str()).collect();
+        let but = parts.last().filter(|(difference, _)| *difference < 0.0);
+        let but = but.filter(|_| advantage > 1.1 * lead).map(|(_, text)| format!("but {text}"));
+        because.extend(but.as_deref());
         let because =
-            if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+            if because.is_empty() { String::new() } else { format!(": {}", because.join(", ")) };
         Some(format!("{winner} beats {} by {}{because}", name(second), duration(lead)))
     }
 
@@ -513,6 +531,39 @@ pub(crate) mod tests {
         };
         assert_eq!(marks(vec![free("a"), row("b", "ring:4", 0, 2.0)]), [true, false]);
         assert_eq!(marks(vec![free("a"), free("b")]), [false, false]);
+    }
+
+    /// The times and parts of the fastest algorithm and of the next one differ by more than the
+    /// lead, so the reason also has what the fastest algorithm loses.
+    #[test]
+    fn the_reason_has_both_sides() {
+        let parts = |algorithm, startup, contention, rearrangement| Record {
+            startup_us: Some(startup),
+            contention_us: Some(contention),
+            rearrangement_us: Some(rearrangement),
+            ..row(algorithm, "ring:4", 0, startup + contention + rearrangement)
+        };
+        let why = |rows| compared(rows, None).why(0).unwrap();
+        let two_sided = vec![parts("a", 16.0, 0.0, 18.0), parts("b", 10.0, 27.0, 0.0)];
+        assert_eq!(
+            why(two_sided),
+            "a beats b by 3.000 µs: no contention instead of 27.00 µs, but rearrangement 18.00 µs instead of none"
+        );
+        // 11 µs are within 10 % of the lead of 10.5 µs.
+        let one_sided = vec![parts("a", 10.5, 0.0, 0.0), parts("b", 10.0, 11.0, 0.0)];
+        assert_eq!(why(one_sided), "a beats b by 10.50 µs: no contention instead of 11.00 µs");
+    }
+
+    #[test]
+    fn equal_times_are_equally_fast() {
+        let at = |algorithm, time| row(algorithm, "ring:4", 0, time);
+        let all = compared(vec![at("a", 5.0), at("b", 5.0), at("c", 5.0), at("d", 6.0)], None);
+        assert_eq!(all.equally_fast(0), ["b", "c"]);
+        let why = all.why(0).unwrap();
+        assert!(why.starts_with("a (and 2 equally fast) beats d by 1.000 µs"), "{why}");
+        let all = compared(vec![at("a", 5.0), at("b", 5.0)], None);
+        assert_eq!(all.why(0).as_deref(), Some("a and b are equally fast"));
+        assert_eq!(compared(vec![at("a", 5.0)], None).equally_fast(0), [""; 0]);
     }
 
     #[test]

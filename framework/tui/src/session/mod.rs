@@ -21,6 +21,7 @@ mod undo;
 
 use crate::filter::Filter;
 use analysis::Analysis;
+pub(crate) use answer::with_others;
 use chosen::Chosen;
 use comparison::Compared;
 use comparison::Line;
