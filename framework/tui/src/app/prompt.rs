@@ -207,10 +207,9 @@ impl App {
                         return Err(why);
                     }
                     if purpose == Purpose::SaveAs {
-                        self.save(&files, &text);
-                    } else {
-                        files.into_iter().for_each(|file| self.session.write(file));
+                        return self.save(&files, &text);
                     }
+                    files.into_iter().for_each(|file| self.session.write(file));
                     Ok(())
                 });
                 written.err().map(|why| Text::flag("file", &text).error(why))
@@ -233,17 +232,31 @@ impl App {
             return Ok(vec![session.experiment_file(name), session.rows_file(name)]);
         }
         let all = session.queue.records();
-        // A figure shows only the rows that are on the screen.
-        let figure = self.panel().figure(session);
+        // A figure shows only the rows that are on the screen: those of its groups that pass the
+        // filter.
+        let (figure, filter) = (self.panel().figure(session), &self.panel().list().filter);
+        let passes = |row: &Arc<PackedRow>| {
+            filter.text().is_empty()
+                || session.compared.line_of(&row.key).is_some_and(|line| {
+                    let line = &session.compared.lines[line];
+                    session.passes(filter, &line.stats.algorithm, "")
+                })
+        };
         let is_shown = |row: &Arc<PackedRow>| {
             let group = session.compared.group_of(&row.key.setting);
-            figure.as_ref().is_none_or(|(_, groups)| group.is_some_and(|g| groups.contains(&g)))
+            figure.as_ref().is_none_or(|(_, groups)| {
+                group.is_some_and(|group| groups.contains(&group)) && passes(row)
+            })
         };
         let is_report = name.extension().is_some_and(|ending| ending == "html");
         if all.is_empty() && (is_report || figure.is_some()) {
             return Err("there are no rows to draw yet".to_owned());
         }
-        let rows = all.into_iter().filter(|row| is_report || is_shown(row)).collect();
+        let rows: Vec<Arc<PackedRow>> =
+            all.into_iter().filter(|row| is_report || is_shown(row)).collect();
+        if rows.is_empty() && !is_report && figure.is_some() {
+            return Err("no row passes the filter: / changes it".to_owned());
+        }
         let kind = match figure {
             Some((kind, _)) => kind,
             None if is_report => RenderKind::Report,
@@ -267,17 +280,14 @@ impl App {
         accepted
     }
 
-    fn save(&mut self, files: &[OutputFile], name: &str) {
-        match save(files) {
-            Ok(text) => {
-                self.session.runs.saved = true;
-                self.session.chosen.set_file(PathBuf::from(name));
-                self.session.runs.saved_as = Some(Path::new(name).with_extension("csv"));
-                self.session.show_message(&text, false);
-                self.session.add_log(&text, false);
-            }
-            Err(error) => self.session.show_message(&format!("{name}: {error}"), true),
-        }
+    fn save(&mut self, files: &[OutputFile], name: &str) -> Result<(), String> {
+        let text = save(files).map_err(|error| format!("{name}: {error}"))?;
+        self.session.runs.saved = true;
+        self.session.chosen.set_file(PathBuf::from(name));
+        self.session.runs.saved_as = Some(Path::new(name).with_extension("csv"));
+        self.session.show_message(&text, false);
+        self.session.add_log(&text, false);
+        Ok(())
     }
 
     /// Returns all commands that match `words`. The commands of the active panel come first.

@@ -160,7 +160,10 @@ impl Panel for WhatIf {
     fn accept(&mut self, text: &str, session: &Session) -> Result<Requests, InputError> {
         let request = match (self.input_target, self.slider(session)) {
             (Some(InputTarget::Name), _) => {
-                session.trial.own_machine(text).map(|(own, text)| Request::AddMachine(own, text))
+                session.trial.own_machine(text).and_then(|(own, text)| {
+                    session.chosen.clone().add_machine(own.clone())?;
+                    Ok(Request::AddMachine(own, text))
+                })
             }
             (Some(InputTarget::Value), Some(slider)) => {
                 session.trial.set(&slider, text).map(Request::Try)

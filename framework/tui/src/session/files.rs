@@ -125,6 +125,12 @@ pub(crate) fn refusal(files: &[OutputFile], over: bool, out: Option<&Path>) -> O
                 .to_owned(),
         );
     }
+    let folders = paths.iter().filter_map(|path| path.parent());
+    let mut absent = folders.filter(|path| !path.as_os_str().is_empty() && !path.is_dir());
+    if let Some(folder) = absent.next() {
+        let folder = folder.display();
+        return Some(format!("{folder} is no directory: expected a name in an existing one"));
+    }
     if let Some(path) = paths.iter().find(is_out) {
         let path = path.display();
         return Some(format!("{path} is the file of `--out`: expected another name"));
@@ -207,6 +213,7 @@ mod tests {
         std::fs::write(file("old.toml"), "").unwrap();
         std::fs::write(file("measured.csv"), "").unwrap();
         assert_eq!(why("new.toml", false), "");
+        assert!(why("absent/new.toml", true).contains("absent is no directory"));
         assert!(why("old.toml", false).contains("old.toml exists"), "{}", why("old.toml", false));
         assert!(why("measured.toml", false).contains("measured.csv exists"), "the rows' file too");
         assert_eq!(
