@@ -3,6 +3,7 @@
 use super::{Chosen, ListKind};
 use crate::session::trial::values_of;
 use swapmeet_core::cost::machine::ParameterValue;
+use swapmeet_core::system::{expand, systems};
 use swapmeet_runner::case::{self, select_algorithm};
 use swapmeet_runner::input::{InputError, Text};
 use swapmeet_runner::plugin::Param;
@@ -29,6 +30,16 @@ fn sorted(mut values: Vec<String>) -> Vec<String> {
 /// Returns whether a text is a size or a range of sizes, without the name of a workload.
 pub(crate) fn is_size(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// If the text that is invalid as a network or a machine has the name of a system, which has both,
+/// says how to open the system.
+fn of_system(error: InputError, text: &str) -> InputError {
+    let name = text.split(':').next().unwrap_or(text);
+    let Some(system) = systems().iter().find(|system| system.name == name) else { return error };
+    let spec = if expand(text).is_ok() { text.to_owned() } else { system.example() };
+    let message = format!("`{name}` is a system, which has its own network and machine");
+    InputError { message, ..error }.help(format!("`swapmeet tui --system {spec}` opens it"))
 }
 
 impl Chosen {
@@ -75,9 +86,9 @@ impl Chosen {
         let flag = Text::flag(kind.singular(), text);
         let one = match kind {
             ListKind::Algorithms => select_algorithm(&flag, registry)?.to_string(),
-            ListKind::Topologies => {
-                topology::parse(text).map_err(|e| case::spec_error(&flag, &e))?.spec()
-            }
+            ListKind::Topologies => topology::parse(text)
+                .map_err(|e| of_system(case::spec_error(&flag, &e), text))?
+                .spec(),
             ListKind::Workloads => {
                 // A size or a range of sizes is a uniform workload of the chosen collective.
                 let prefix = match is_size(text) {
@@ -98,7 +109,9 @@ impl Chosen {
                     error
                 });
             }
-            ListKind::Machines => case::machine(&flag, self.own_machines())?.to_string(),
+            ListKind::Machines => case::machine(&flag, self.own_machines())
+                .map_err(|error| of_system(error, text))?
+                .to_string(),
             ListKind::Settings | ListKind::ExperimentFiles | ListKind::Collectives => {
                 text.to_owned()
             }
