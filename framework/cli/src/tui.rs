@@ -9,8 +9,8 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use swapmeet_plot::{
-    Colour, Drawable, Figure, FigureFormat, FigureOptions, Paper, Quantity, Scales, ScreenRun,
-    StackKind, StackedBars, Styles, WinnerFigure,
+    Colour, Drawable, Figure, FigureError, FigureFormat, FigureOptions, Paper, Quantity, Scales,
+    ScreenRun, StackKind, StackedBars, Styles, WinnerFigure,
 };
 use swapmeet_results::units::count;
 use swapmeet_results::{Record, read_files};
@@ -187,6 +187,10 @@ fn open(
     let is_example = is_bare(args, files) && opened.is_empty() && follow.is_empty();
     if is_example {
         experiment = run::with_flags(&example().map_err(Failure::usage)?, args);
+        // A system has its own network.
+        if !args.systems.is_empty() {
+            experiment.topologies.clear();
+        }
     }
     let is_named = (!experiment.topologies.is_empty()
         || experiment.is_named_by_tables(|table| &table.topologies))
@@ -335,10 +339,14 @@ fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String>
         RenderKind::Screen(screen) => return picture(screen, format),
         RenderKind::Curves(x) => {
             let wanted = FigureOptions { baseline, ..FigureOptions::new(*x, Quantity::Time) };
-            Box::new(Figure {
-                styles,
-                ..Figure::from_rows(&files, &wanted).map_err(|e| e.to_string())?
-            })
+            let figure = Figure::from_rows(&files, &wanted).map_err(|error| match error {
+                // The message has the flag of `plot`, which the dashboard does not have.
+                FigureError::ManyCurves(_) => {
+                    error.to_string().replace("with --algorithm", "with the filter /")
+                }
+                _ => error.to_string(),
+            });
+            Box::new(Figure { styles, ..figure? })
         }
         RenderKind::Winners => {
             let figure = WinnerFigure::from_rows(&files, &swapmeet_plot::Appearance::default())
