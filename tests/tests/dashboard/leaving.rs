@@ -122,3 +122,55 @@ fn a_saved_session_is_an_experiment() {
     session.key(KeyCode::Enter);
     assert!(session.screen(80, 24).contains("exists: press Enter"), "{}", session.screen(80, 24));
 }
+
+/// The rows of the example need no confirmation, but those of `+` do, because the user has requested
+/// them. *Choose* counts the cases of `+`.
+#[test]
+fn rows_of_all_algorithms_need_confirmation() {
+    let text = "topologies = [\"ring:4\"]\nalgorithms = [\"pex\"]";
+    let mut example = Session::example(text);
+    example.settle();
+    example.keys("q");
+    assert_eq!(example.app.exit_mode(), Some(ExitMode::Plain));
+    // The example continues with all algorithms that fit, except those that search for a schedule,
+    // which `+` runs.
+    let mut session = Session::example(text);
+    session.settle();
+    let before = session.app.outcome().records.len();
+    session.type_and_wait("3+");
+    let rows = session.app.outcome().records.len();
+    assert!(rows > before, "{}", session.screen(120, 40));
+    session.keys("1");
+    let screen = session.screen(120, 40);
+    let words = screen.split("Choose: ").nth(1).unwrap();
+    let selected: usize = words.split(' ').next().unwrap().parse().unwrap();
+    assert!(selected >= rows, "{screen}");
+    session.keys("q");
+    let screen = session.screen(120, 40);
+    assert!(screen.contains("on screen not saved. Quit anyway?"), "{screen}");
+    assert_eq!(session.app.exit_mode(), None);
+    session.keys("nR");
+    let screen = session.screen(120, 40);
+    assert!(screen.contains("on screen not saved. Discard and run?"), "{screen}");
+}
+
+/// If a file cannot be written, its name can be corrected, and the next keys are text.
+#[test]
+fn a_file_name_that_is_refused_can_be_corrected() {
+    let mut session = Session::run("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
+    for key in ["2F", "S"] {
+        session.keys(key);
+        session.control('u');
+        session.keys("/absent/x.png");
+        session.key(KeyCode::Enter);
+        session.settle();
+        session.keys("4");
+        let screen = session.screen(120, 40);
+        assert!(screen.contains("/absent/x.png4"), "{screen}");
+        session.key(KeyCode::Backspace);
+        session.key(KeyCode::Enter);
+        let screen = session.screen(120, 40);
+        assert!(screen.contains("/absent is no directory"), "{screen}");
+        session.key(KeyCode::Esc);
+    }
+}

@@ -459,3 +459,54 @@ fn the_last_page_of_details_is_full() {
         "{screen}"
     );
 }
+
+/// The least time of a collective hides all differences, so no algorithm is announced as the
+/// fastest.
+#[test]
+fn equal_times_are_not_announced_as_a_winner() {
+    let mut session = Session::run(
+        r#"
+        topologies = ["torus:4x4"]
+        algorithms = ["suh-shin", "pex", "bruck"]
+        workloads = ["uniform:64", "uniform:256", "uniform:1KiB"]
+        machines = ["paragon:floor_us=1000000"]
+        "#,
+    );
+    session.keys("3");
+    let screen = session.screen(200, 40);
+    for text in [
+        "and 2 others are equally fast at all sizes (floor).",
+        "and 2 others 1.000 s (floor)",
+        "; equally fast: ",
+    ] {
+        assert!(screen.contains(text), "no `{text}` in\n{screen}");
+    }
+    assert!(!screen.contains("not significantly different"), "{screen}");
+}
+
+/// A figure of curves has only those that pass the filter.
+#[test]
+fn figures_have_the_rows_that_pass_the_filter() {
+    let mut session = Session::run(
+        r#"
+        topologies = ["torus:4x4"]
+        algorithms = ["suh-shin", "pex", "bruck"]
+        workloads = ["uniform:64", "uniform:256"]
+        "#,
+    );
+    session.keys("3cF");
+    let screen = session.screen(120, 40);
+    assert!(screen.contains("a figure of times of 6 rows on the screen"), "{screen}");
+    session.key(KeyCode::Esc);
+    for (filter, text) in [("pex", "a figure of times of 2 rows on the screen"), ("none", "no row")]
+    {
+        session.keys("/");
+        session.control('u');
+        session.keys(filter);
+        session.key(KeyCode::Enter);
+        session.keys("F");
+        let screen = session.screen(120, 40);
+        assert!(screen.contains(text), "no `{text}` in\n{screen}");
+        session.key(KeyCode::Esc);
+    }
+}

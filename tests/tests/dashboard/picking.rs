@@ -395,3 +395,17 @@ fn help_starts_with_the_active_panel() {
     let text = texts.collect::<Vec<_>>().join(" ");
     assert!(text.contains("rows are unsaved (y or q confirms)"), "{text}");
 }
+
+/// A system has a network and a machine, and so is neither. The error says how to open it.
+#[test]
+fn a_system_is_neither_a_network_nor_a_machine() {
+    for (list, typed, spec) in
+        [("l", "h100-ib:4x8", "h100-ib:4x8"), ("llll", "h100-ib", "h100-ib:2x8")]
+    {
+        let mut session = Session::new("");
+        session.keys(&format!("1{list}i{typed}"));
+        let screen = session.screen(120, 40);
+        assert!(screen.contains("`h100-ib` is a system, which has its own network"), "{screen}");
+        assert!(screen.contains(&format!("`swapmeet tui --system {spec}` opens it")), "{screen}");
+    }
+}

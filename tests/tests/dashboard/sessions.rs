@@ -12,6 +12,7 @@ use ratatui::style::Color;
 use ratatui::{Frame, Terminal};
 use std::path::PathBuf;
 use std::time::Duration;
+use swapmeet_runner::case::CaseGrid;
 use swapmeet_runner::describe::PluginReader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::registry::Registry;
@@ -72,7 +73,26 @@ impl Session {
         Self::start(plugins, reader, text, Options::default())
     }
 
+    /// Starts a session whose cases are an example that the user has not requested. They run at once.
+    pub(super) fn example(text: &str) -> Self {
+        let plugins =
+            ["classic", "synthesis"].map(|name| plugin_file(&format!("swapmeet_plugin_{name}")));
+        let setup = Self::setup(&plugins, &PluginReader::InProcess, text);
+        let grid = CaseGrid::new(&setup.experiment, &setup.registry).unwrap();
+        let setup = Setup { cases: grid.iter().collect(), is_example: true, ..setup };
+        Self::open(setup, Options::default())
+    }
+
     fn start(plugins: &[PathBuf], reader: &PluginReader, text: &str, options: Options) -> Self {
+        Self::open(Self::setup(plugins, reader, text), options)
+    }
+
+    fn open(setup: Setup, options: Options) -> Self {
+        let appearance = Appearance { theme: Theme::named("default").unwrap(), ascii: false };
+        Self { app: App::new(setup, options, appearance) }
+    }
+
+    fn setup(plugins: &[PathBuf], reader: &PluginReader, text: &str) -> Setup {
         let mut experiment = experiment(text);
         for (list, default) in
             [(&mut experiment.workloads, "uniform:64"), (&mut experiment.machines, "paragon")]
@@ -81,7 +101,7 @@ impl Session {
                 list.push(swapmeet_runner::input::Text::flag("default", default));
             }
         }
-        let setup = Setup {
+        Setup {
             registry: Registry::named(plugins, reader).unwrap(),
             plugin_dirs: Vec::new(),
             experiment,
@@ -96,13 +116,6 @@ impl Session {
             workers: workers(reader),
             rows: None,
             out: None,
-        };
-        Self {
-            app: App::new(
-                setup,
-                options,
-                Appearance { theme: Theme::named("default").unwrap(), ascii: false },
-            ),
         }
     }
 

@@ -158,3 +158,19 @@ fn a_trial_is_marked_and_changes_no_rows() {
     let screen = session.screen(80, 24);
     assert!(screen.contains("the rows on screen (2 rows)"), "{screen}");
 }
+
+/// The name of a machine that exists can be corrected, and the next keys are text.
+#[test]
+fn a_machine_that_exists_is_rejected() {
+    let mut session = run("paragon");
+    session.type_and_wait("5jjlm");
+    session.control('u');
+    session.keys("fugaku");
+    session.key(KeyCode::Enter);
+    let screen = session.screen(120, 40);
+    assert!(screen.contains("machine `fugaku` exists already"), "{screen}");
+    session.keys("2");
+    session.key(KeyCode::Enter);
+    let message = session.app.message().unwrap();
+    assert!(message.starts_with("[machine.fugaku2] is paragon:startup_us="), "{message}");
+}
