@@ -201,7 +201,7 @@ mod tests {
         let text = |part: &Part| {
             format!(
                 "{} to {}",
-                [&[part.algorithm.clone()], &*part.others].concat().join("="),
+                [std::slice::from_ref(&part.algorithm), &*part.others].concat().join("="),
                 part.to
             )
         };
