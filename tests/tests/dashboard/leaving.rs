@@ -127,7 +127,7 @@ fn a_saved_session_is_an_experiment() {
 /// them. *Choose* counts the cases of `+`.
 #[test]
 fn rows_of_all_algorithms_need_confirmation() {
-    let text = "topologies = [\"ring:4\"]\nalgorithms = [\"pex\"]";
+    let text = "topologies = [\"ring:4\"]\nalgorithms = [\"pairwise\"]";
     let mut example = Session::example(text);
     example.settle();
     example.keys("q");
