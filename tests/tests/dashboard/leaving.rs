@@ -137,7 +137,7 @@ fn rows_of_all_algorithms_need_confirmation() {
     let mut session = Session::example(text);
     session.settle();
     let before = session.app.outcome().records.len();
-    session.type_and_wait("3+");
+    session.type_and_wait("3m+");
     let rows = session.app.outcome().records.len();
     assert!(rows > before, "{}", session.screen(120, 40));
     session.keys("1");
