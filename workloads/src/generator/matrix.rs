@@ -270,7 +270,7 @@ impl Matrix {
     }
 
     pub(crate) fn new(nodes: u64, bytes: Vec<u64>) -> Self {
-        debug_assert_eq!(bytes.len() as u64, nodes * nodes);
+        assert_eq!(bytes.len() as u64, nodes * nodes, "a matrix has a cell for every pair");
         let largest = bytes.iter().copied().max().unwrap_or(0);
         Self { nodes, cells: MatrixCells::Dense(bytes), largest }
     }

@@ -233,7 +233,7 @@ impl Recorder {
                     counter.add(run, count);
                 }
             });
-            debug_assert!(hops.is_ok(), "{hops:?}");
+            assert!(hops.is_ok(), "a message that the simulation has routed has a route: {hops:?}");
             longest = longest.max(hops.unwrap_or_default());
         }
         if pairs.len() > MOST_PAIRS {
@@ -262,7 +262,7 @@ impl Recorder {
                 shared =
                     (0..run.len).map(|i| on(run.first + i * run.stride)).fold(shared, u64::max);
             });
-            debug_assert!(hops.is_ok(), "{hops:?}");
+            assert!(hops.is_ok(), "a message that the simulation has routed has a route: {hops:?}");
             pair.shared = shared;
         }
         (Frame { links, communicators, pairs, ..Frame::default() }, longest)

@@ -1067,14 +1067,16 @@ fn links_without(net: &Network, down: &BTreeSet<(u64, u64)>) -> Vec<(u64, u64, u
 }
 
 fn hops_to(links: &[(u64, u64, u64)], vertices: u64, to: u64) -> Vec<u64> {
+    let mut before = vec![Vec::new(); vertices as usize];
+    links.iter().for_each(|(_, from, end)| before[*end as usize].push(*from));
     let mut hops = vec![u64::MAX; vertices as usize];
     hops[to as usize] = 0;
     let mut queue = VecDeque::from([to]);
     while let Some(at) = queue.pop_front() {
-        for (_, from, _) in links.iter().filter(|(.., end)| *end == at) {
-            if hops[*from as usize] == u64::MAX {
-                hops[*from as usize] = hops[at as usize] + 1;
-                queue.push_back(*from);
+        for &from in &before[at as usize] {
+            if hops[from as usize] == u64::MAX {
+                hops[from as usize] = hops[at as usize] + 1;
+                queue.push_back(from);
             }
         }
     }
@@ -1116,6 +1118,8 @@ fn routes_avoid_failed_links_on_shortest_paths() {
             let links = links_without(intact.as_ref(), &down);
             let left: BTreeSet<u64> = links.iter().map(|(number, ..)| *number).collect();
             let hops: Vec<Vec<u64>> = (0..nodes).map(|to| hops_to(&links, vertices, to)).collect();
+            let mut links_of = vec![Vec::new(); vertices as usize];
+            links.iter().for_each(|link| links_of[link.1 as usize].push(link));
             for (from, to) in pairs(nodes) {
                 let own = crossed(intact.as_ref(), from, to, None).unwrap();
                 let found = crossed(net.as_ref(), from, to, None).unwrap();
@@ -1125,9 +1129,8 @@ fn routes_avoid_failed_links_on_shortest_paths() {
                 }
                 let (mut at, mut expected) = (from, Vec::new());
                 while at != to {
-                    let nearer = links.iter().find(|(_, leaves, enters)| {
-                        *leaves == at
-                            && hops[to as usize][*enters as usize] < hops[to as usize][at as usize]
+                    let nearer = links_of[at as usize].iter().find(|(_, _, enters)| {
+                        hops[to as usize][*enters as usize] < hops[to as usize][at as usize]
                     });
                     expected.push(nearer.unwrap().0);
                     at = nearer.unwrap().2;
