@@ -1,5 +1,5 @@
-//! Tells the linker to accept duplicate symbols: each bundled plugin that is linked into the
-//! program defines the entry symbol of plugin files, which the program does not use.
+//! Tells the linker to accept duplicate symbols, because every bundled plugin defines the entry
+//! symbol of plugin files.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -444,7 +444,6 @@ pub(crate) struct CompareArgs {
     pub format: CompareFormat,
 }
 
-/// Parses a length in LaTeX: a number with a unit, or the name of a length.
 fn latex_length(text: &str) -> Result<String, String> {
     let is_number = |text: &str| text.trim().parse().is_ok_and(|count: f64| count > 0.0);
     let has_unit =

@@ -1,9 +1,8 @@
-//! Bundles: folders with the rows of a run and everything else that is needed to repeat their cases
-//! on another computer (`run --bundle`, `rerun`).
-//!
-//! A row has the names and digests of its input files and the digest of its plugin. In a bundle,
-//! `inputs/DIGEST` is the file with this digest or, for a spec of several files
-//! (`matrix:DIR/*.csv`), a list of them with their digests.
+//! A bundle is a folder with the rows of a run and everything else that is needed to repeat its
+//! cases on another computer (`run --bundle`, `rerun`).
+//! A row has the digests of its input files and of its plugin. In a bundle, `inputs/DIGEST` is the
+//! file with this digest. If a spec names several files (`matrix:DIR/*.csv`), `inputs/DIGEST` is a
+//! list of them with their digests.
 
 use crate::failure::Failure;
 use crate::output;
@@ -17,14 +16,13 @@ use swapmeet_workloads::{digest, file};
 use tempfile::TempDir;
 
 pub(crate) const ROWS: &str = "rows.csv";
-/// The folder of the other files in a bundle, or beside any other file of rows.
+/// The folder of the input files, next to a file of rows.
 const INPUTS: &str = "inputs";
 
 fn name_of(digest: &str) -> &str {
     digest.strip_prefix("sha256:").unwrap_or(digest)
 }
 
-/// Writes copies of the input files and of the plugin files that are not bundled with the program.
 pub(crate) fn keep_inputs(
     folder: &Path,
     all: &CaseGrid,
@@ -37,7 +35,7 @@ pub(crate) fn keep_inputs(
             keep(&folder, Path::new(&input.file), &input.digest)?;
             continue;
         }
-        // The digest of a pattern is that of this list.
+        // The digest of a pattern is the digest of this list.
         let named = |why: String| Failure::Usage(format!("{}: {why}", input.file));
         let mut list = String::new();
         for path in file::files(&input.file).map_err(named)? {
@@ -75,15 +73,11 @@ fn write(folder: &Path, content: &[u8], digest: &str) -> Result<(), Failure> {
 
 pub(crate) struct Bundle {
     folder: PathBuf,
-    /// A folder for the files of patterns, under names whose order is that of the repetitions.
     staging: TempDir,
 }
 
-/// The replacement of a file name in the specs of a row.
 struct Renamed {
-    /// The name in the row, and its entry in the column `inputs`.
     original: (String, String),
-    /// The name of the file in the bundle, and its entry.
     copy: (String, String),
 }
 
@@ -94,7 +88,6 @@ pub(crate) struct Restored {
 }
 
 impl Bundle {
-    /// Returns the bundle beside a file of rows; `None` if there is none.
     pub(crate) fn beside(rows: &Path) -> Result<Option<Self>, Failure> {
         let folder = rows.with_file_name(INPUTS);
         if !folder.is_dir() {
@@ -104,14 +97,12 @@ impl Bundle {
         Ok(Some(Self { folder, staging }))
     }
 
-    /// Returns the plugin file with this digest, if the bundle has it.
     pub(crate) fn plugin(&self, digest: &str) -> Option<PathBuf> {
         let file = self.folder.join(name_of(digest));
         (!digest.is_empty() && file.is_file()).then_some(file)
     }
 
-    /// Returns the row with the files of the bundle in its specs; missing files keep their names.
-    /// Errors if a file does not have its digest.
+    /// Names the files of the bundle in the specs of a row. Errors if the digest of a file differs.
     pub(crate) fn restored(&self, row: &Record) -> Result<Restored, String> {
         let mut renamed = Vec::new();
         for (name, digest) in inputs(&row.inputs) {
@@ -148,7 +139,7 @@ impl Bundle {
         Ok(Restored { row, renamed })
     }
 
-    /// Writes the files of a list to a folder. Returns the pattern of these files and its digest.
+    /// Copies listed files to a folder. Returns a pattern that matches the copies, and its digest.
     fn staged(&self, list: &Path, digest: &str) -> Result<(String, String), String> {
         let folder = self.staging.path().join(name_of(digest));
         let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
@@ -166,7 +157,6 @@ impl Bundle {
 }
 
 impl Restored {
-    /// Returns the row of a rerun with the original names of files.
     pub(crate) fn with_original_names(&self, mut again: Record) -> Record {
         for Renamed { original: (name, entry), copy: (copy, entry_of_copy) } in &self.renamed {
             again.inputs = again.inputs.replace(entry_of_copy, entry);
@@ -187,7 +177,7 @@ impl Restored {
     }
 }
 
-/// Errors if the file does not have its digest.
+/// Errors if the file does not have the expected digest.
 fn checked(file: &Path, expected: &str) -> Result<Vec<u8>, String> {
     let content = fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
     match digest(&content) == expected {
@@ -204,8 +194,7 @@ fn text(path: &Path) -> Result<String, String> {
     }
 }
 
-/// Replaces a file name in a spec: the value of a key, or the text after the name of a generator of
-/// files. Other numbers and words with the same text stay unchanged.
+/// Replaces a file name in a spec. Other values with the same text stay unchanged.
 fn replaced(spec: &str, name: &str, copy: &str) -> String {
     const BEFORE: [&str; 6] = ["=", "graph:", "file:", "matrix:", "fractions:", "tokens:"];
     let mut text = String::new();

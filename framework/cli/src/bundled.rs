@@ -1,5 +1,4 @@
-//! The bundled plugins, which are linked into the program. Files of these plugins in the program's
-//! folder take precedence.
+//! The plugins that are linked into the program. Plugin files in the program's folder replace them.
 
 use swapmeet_runner::plugin::linked::Linked;
 

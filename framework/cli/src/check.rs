@@ -36,7 +36,6 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitStatus, Failure> {
         return Err(Failure::Usage(format!("{}: no such file", args.plugin.display())));
     }
     let own = |e: io::Error| Failure::Output(format!("examining {}: {e}", args.plugin.display()));
-    // Each request of the tests to the plugin runs in its own process, within these limits.
     let is_sandboxed = is_sandboxed(args.no_sandbox);
     let processes = Processes {
         program: std::env::current_exe().map_err(own)?,
@@ -48,7 +47,6 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitStatus, Failure> {
     if topologies.is_empty() {
         topologies = ladder();
     }
-    // First the findings of the tests, then the algorithms whose names other plugins also use.
     let bench = BenchWithProgress::new(processes);
     let file = args.plugin.display().to_string();
     let report = examine(&bench, &file, &topologies, &wanted, args.fifo_depth);
@@ -58,7 +56,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitStatus, Failure> {
         _ => own(e),
     })?;
     report.findings.extend(name_clashes(&report));
-    // The report is the result and goes to standard output; hints go to standard error.
+    // Standard output has only the report; hints are printed to standard error.
     let text = match args.format {
         ReportFormat::Text => report.to_string(),
         ReportFormat::Json => serde_json::to_string_pretty(&report).map_err(Failure::output)?,
@@ -74,8 +72,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitStatus, Failure> {
     Ok(if report.passed() { SUCCESS } else { SOME_FAILED })
 }
 
-/// Returns a remark for each name of a bundled algorithm. Of two algorithms with the same name,
-/// only the first that is found can be used.
+/// Returns a finding for each algorithm whose name a bundled algorithm has. Only one can be used.
 fn name_clashes(report: &Report) -> Vec<Finding> {
     let algorithms = report
         .about
@@ -91,15 +88,12 @@ fn name_clashes(report: &Report) -> Vec<Finding> {
     taken.collect()
 }
 
-/// A test bench that shows the current case on the terminal.
 struct BenchWithProgress {
     processes: Processes,
     bar: ProgressBar,
-    /// The requests whose process died or whose algorithm failed, maybe because of a refused system
-    /// call.
+    /// Requests that failed, maybe because the sandbox refused a system call.
     failed: RefCell<Vec<Request>>,
-    /// Whether a message states a missing permission, the only sign of a file that the kernel
-    /// refused.
+    /// Whether a message states a missing permission, the only sign that the kernel refused a file.
     is_denied: Cell<bool>,
 }
 
@@ -115,9 +109,8 @@ impl BenchWithProgress {
         Self { processes, bar, failed: RefCell::default(), is_denied: Cell::new(false) }
     }
 
-    /// Returns whether the sandbox has refused a system call in one of the first failed requests.
+    /// Sends some failed requests again, and returns whether the sandbox refused a system call.
     fn sandbox_refused_a_call(&self) -> io::Result<bool> {
-        /// The maximum number of requests that are sent again. Failures usually have one cause.
         const MOST: usize = 3;
         if self.is_denied.get() {
             return Ok(true);
@@ -160,7 +153,7 @@ impl Bench for BenchWithProgress {
             | ProcessEnd::UsedFiles
             | ProcessEnd::Hung(_) => Vec::new(),
         };
-        // The texts of the C library and of Rust for EPERM and EACCES.
+        // These are the texts of the C library and of Rust for EPERM and EACCES.
         let denied = ["Operation not permitted", "Permission denied", "PermissionDenied"];
         let is_denied = |why: &&str| denied.iter().any(|text| why.contains(text));
         self.is_denied.set(self.is_denied.get() || reasons.iter().any(is_denied));
@@ -175,7 +168,7 @@ impl Bench for BenchWithProgress {
     }
 }
 
-/// Replies to one request of [`check`], in a child process, which the plugin may crash.
+/// Replies to one request of [`check`], in a child process because the plugin may crash.
 pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> {
     let request: Request = serde_json::from_str(&args.question).map_err(Failure::usage)?;
     let timeout = Duration::try_from_secs_f64(args.timeout).map_err(Failure::usage)?;
@@ -183,8 +176,7 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> 
         FileAccess { plugins: std::slice::from_ref(&args.plugin), readable: &request.inputs() };
     let memory = MemoryLimit::Doubling(args.memory);
     let replies = isolation::begin(memory, !args.no_sandbox, &access).map_err(Failure::output)?;
-    // Two plans at the same time may use twice the memory, so ask the parent process to raise the
-    // limit.
+    // Two plans at the same time may use twice the memory, so the parent must raise the limit.
     let two = || {
         if replies.send(&Reply::AtOnce).is_ok() {
             wait_for_double_memory();
@@ -192,13 +184,12 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> 
     };
     let reply = reply(&args.plugin, &request, timeout, &two);
     if replies.send(&reply).is_err() {
-        // The plugin has closed the socket. The parent process has noticed this, and ends this
-        // process.
+        // The plugin closed the socket, so the parent process will end this process.
         loop {
             std::thread::park();
         }
     }
-    // The socket stays open until this process ends, for the reason if the plugin crashes it now.
+    // If the plugin crashes the process now, the parent process still learns the reason.
     std::mem::forget(replies);
     Ok(SUCCESS)
 }

@@ -78,7 +78,6 @@ fn overlap(args: &CompareArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Returns a table of pairs below the specs that all have in common.
 fn overlap_table(pairs: &[Overlap]) -> String {
     let second = |pair: &Overlap| match pair.start_us {
         0.0 => pair.jobs[1].clone(),
@@ -144,8 +143,7 @@ fn overlap_csv(pairs: &[Overlap]) -> Result<String, impl std::error::Error> {
     csv_table([header].into_iter().chain(pairs.iter().map(line)))
 }
 
-/// Adds similar names to the error that a name is no axis. `always` are the names that do not
-/// depend on the rows.
+/// Adds suggestions to an error about an unknown axis. `always` are the axes of any set of rows.
 pub(crate) fn unknown(
     flag: &'static str,
     name: &str,
@@ -163,7 +161,6 @@ pub(crate) fn unknown(
     Text::flag(flag, name).error(error.to_string()).near(&near, &all).into()
 }
 
-/// Suggests similar names if no row has the baseline algorithm.
 fn refused(error: CompareError) -> Failure {
     let message = error.to_string();
     match error {

@@ -1,7 +1,5 @@
-//! Tab completion in shells. Commands and flags are completed from the definition of the command
-//! line, and specs from the available topologies, workloads, machines and algorithms, including
-//! those of the user's plugins. The completion script makes the shell call this program at each
-//! Tab.
+//! Tab completion in shells. A script makes the shell call this program, which also completes
+//! specs.
 
 mod bash;
 mod specs;
@@ -16,10 +14,10 @@ use specs::{
     algorithms, axes, machines, pairs_of_axes, properties, systems, topologies, workloads,
 };
 
-/// The variable in which the completion script names the shell when it requests completions.
+/// The environment variable that requests completions. Its value is the name of the shell.
 const VARIABLE: &str = "COMPLETE";
 
-/// If the shell requests completions, prints them and exits. Otherwise, does nothing.
+/// Prints completions and exits if the shell requests them. Otherwise does nothing.
 pub(crate) fn answer() {
     CompleteEnv::with_factory(|| with_values(Cli::command())).var(VARIABLE).complete();
 }
@@ -39,7 +37,6 @@ pub(crate) fn script(args: &CompletionsArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Returns a command and its subcommands with completion candidates for the values of flags.
 fn with_values(command: Command) -> Command {
     command.mut_args(with_candidates).mut_subcommands(with_values)
 }

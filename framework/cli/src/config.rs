@@ -1,4 +1,4 @@
-//! The configuration files `swapmeet.toml`. That of the current folder overrides the user's.
+//! The configuration files `swapmeet.toml`. The current folder's file overrides the user's file.
 
 use crate::failure::Failure;
 use crate::streams;
@@ -20,7 +20,6 @@ pub(crate) fn read() -> Result<Config, Failure> {
     Ok(of(Path::new(NAME), Owner::Folder)?.over(user))
 }
 
-/// Returns `$XDG_CONFIG_HOME/swapmeet`, or `~/.config/swapmeet` if the variable is not set.
 fn user_folder() -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

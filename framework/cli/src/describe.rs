@@ -1,5 +1,4 @@
-//! `swapmeet list topologies --describe SPEC` and `list machines --describe SPEC`: properties of a
-//! network or parameters of a machine, with their sources.
+//! `swapmeet list topologies --describe SPEC` and `list machines --describe SPEC`.
 
 use crate::args::Format;
 use crate::failure::Failure;
@@ -15,14 +14,14 @@ use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::topology;
 
-/// A property of a network has the name, the computed value, the source, and the value in the
-/// paper. A parameter of a machine has the name, the value, the meaning and the source.
+/// A property of a network (name, computed value, source of the formula, value in the paper) or a
+/// parameter of a machine (name, value, meaning, source).
 type Row = [String; 4];
 
 pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
     let topology =
         topology::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
-    // Random links and placements are those of the first repetition of `run`.
+    // Random links and placements are the same as in the first repetition of `run`.
     let topology = drawn(&topology, Experiment::default().seed);
     let rows = rows(topology.as_ref())?;
     let links = links(topology.placed_on().as_ref().unwrap_or(&topology));
@@ -50,11 +49,10 @@ pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
     }
 }
 
-/// A directed link, and its bandwidth as a multiple of the machine's.
+/// The vertices of a directed link, and its bandwidth relative to the machine's.
 type Link = ((u64, u64), f64);
 
-/// Returns the links by start vertex, end vertex and bandwidth; empty if the topology has more than
-/// 2^22 link numbers, some of which may be unused.
+/// Returns no links if the topology has more than 2^22 link numbers.
 fn links(network: &Network) -> Vec<Link> {
     const MAX: u64 = 1 << 22;
     let slots = if network.link_slots() <= MAX { network.link_slots() } else { 0 };
@@ -64,12 +62,10 @@ fn links(network: &Network) -> Vec<Link> {
     links
 }
 
-/// Lists the links of a network as in arguments such as `down=`.
 fn link_list(links: &[Link]) -> String {
-    /// The largest number of links that a table lists.
     const MAX: usize = 1024;
     const WIDTH: usize = 100;
-    // A link and its opposite are one item of the list. Parallel links are repeated.
+    // A link and its opposite are one item. Parallel links are repeated.
     let items: Vec<String> = links
         .iter()
         .filter_map(|((a, b), bandwidth)| {
@@ -103,8 +99,7 @@ fn link_list(links: &[Link]) -> String {
     if items.is_empty() { String::new() } else { text }
 }
 
-/// Describes a machine: first the values that the cost model or the planning reads, each with its
-/// source, then those of the preset that neither reads.
+/// Lists first the parameters that the cost model or the planning reads, then the others.
 pub(crate) fn machine(spec: &str, format: Format) -> Result<String, Failure> {
     let machine =
         Machine::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
@@ -154,8 +149,7 @@ fn pretty(value: &Value) -> Result<String, Failure> {
 }
 
 fn rows(topology: &Network) -> Result<Vec<Row>, Failure> {
-    // First what this program computes by search or formula, then what the paper of the network
-    // states.
+    // Values that this program computes precede values from the paper of the network.
     let survey = Survey::of(topology);
     let spec = topology.spec();
     let Published { theorem_1, table_1, ratio } = Published::of(&spec).map_err(Failure::usage)?;
@@ -197,7 +191,6 @@ fn rows(topology: &Network) -> Result<Vec<Row>, Failure> {
     if cost.is_some() {
         rows.push(row("cost ratio, (degree + diameter) / lg nodes", cost, paper_cost));
     }
-    // The rows so far describe the network of nodes, not that of ranks.
     if topology.shares_nodes() {
         rows.insert(0, row("ranks", known(topology.nodes().to_string(), ""), none()));
     }

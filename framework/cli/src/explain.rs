@@ -1,5 +1,4 @@
-//! `swapmeet explain`: says whether measured times are those that a system should reach, what limits
-//! them, and what would be faster. `swapmeet expect` prints the expected times without a log.
+//! `swapmeet explain` compares measured times with those that a system should reach.
 
 use crate::args::{ExpectArgs, ExpectFormat, ExplainArgs, ExplainFormat, PluginArgs};
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
@@ -23,20 +22,19 @@ mod next_steps;
 pub(crate) mod prediction;
 mod second_opinion;
 
-/// The bounds of the ratio of expected and measured time. In sets of measurements to which nothing
-/// was fitted, 80 % of large sizes lie within 0.83 to 1.22, and 3 % below 0.7.
+/// The bounds of the ratio of expected to measured time. Without fitting, 80 % of the ratios of
+/// large sizes lie in 0.83 to 1.22, and 3 % below 0.7.
 const LOW: f64 = 0.7;
 const EXPECTED: [f64; 2] = [0.8, 1.25];
-/// A single size below [`LARGE`] has a verdict only outside of this interval.
+/// A size below [`LARGE`] has no verdict if its ratio lies in this interval.
 const NO_VERDICT: [f64; 2] = [0.5, 2.0];
-/// From this size on, sizes have verdicts of their own, and a low one fails a health check.
+/// The least size in bytes whose low ratio alone fails a health check.
 const LARGE: u64 = 64 << 20;
-/// A larger size whose bandwidth is less than this fraction of that of the size before is named.
+/// A remark names each size whose bandwidth is below this fraction of the next smaller size's.
 const SLOWER: f64 = 0.9;
-/// Two times of the same size that differ by more than this fraction are unstable.
+/// A remark names each size whose two times (out of place, in place) differ by more than this part.
 const UNSTABLE: f64 = 0.3;
 
-/// A verdict on a ratio or on a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Low,
@@ -55,7 +53,6 @@ impl Verdict {
         }
     }
 
-    /// Returns the verdict on a single size.
     fn of_size(bytes: u64, ratio: f64) -> Self {
         let [least, most] = NO_VERDICT;
         match ratio {
@@ -67,8 +64,8 @@ impl Verdict {
         }
     }
 
-    /// Returns the verdict on all sizes of a log: that on its large sizes, if it has any. One low
-    /// size makes the log low.
+    /// Returns the verdict on a log. If it has large sizes, only these count, and one low size
+    /// suffices.
     fn of_log(sizes: &[(u64, f64)]) -> Self {
         let large: Vec<(u64, f64)> =
             sizes.iter().copied().filter(|(bytes, _)| *bytes >= LARGE).collect();
@@ -81,7 +78,7 @@ impl Verdict {
         match () {
             () if has(Self::Low) => Self::Low,
             () if has(Self::High) => Self::High,
-            // Several sizes together say more than each of them.
+            // The mean ratio of several sizes is more reliable than each of them.
             () if judged.len() > 1 && (EXPECTED[0]..=EXPECTED[1]).contains(&mean) => {
                 Self::AsExpected
             }
@@ -91,13 +88,13 @@ impl Verdict {
     }
 }
 
-/// A measured size with its prediction.
+/// A measured size and its prediction.
 struct Line {
     bytes: u64,
     measured_us: f64,
     prediction: Prediction,
     limit: Limit,
-    /// What NCCL itself expects, if the log contains it.
+    /// The time that NCCL's own model predicts, if the log contains it.
     nccl: Option<Opinion>,
 }
 
@@ -107,40 +104,35 @@ impl Line {
     }
 }
 
-/// An explained collective of a run.
 struct Explained {
     collective: String,
     place: Place,
     lines: Vec<Line>,
-    /// The geometric mean of the measured times of up to 4 KiB; `None` without such sizes.
+    /// The geometric mean of the times of sizes up to 4 KiB, if there are any.
     measured_floor_us: Option<f64>,
     verdict: Verdict,
-    /// The ratio of the decisive size with one port for each GPU, if only the other ports of a domain
-    /// make a time low.
+    /// The decisive size's ratio with one network port per GPU, if only this ratio is not low.
     ratio_of_one_port: Option<f64>,
     remarks: Vec<String>,
 }
 
 impl Explained {
-    /// Returns whether a health check fails.
     fn fails(&self) -> bool {
         let is_low = |line: &Line| line.bytes >= LARGE && line.ratio() < LOW;
         self.ratio_of_one_port.is_none() && self.lines.iter().any(is_low)
     }
 }
 
-/// An explained run of a log.
 struct ExplainedRun {
-    /// Its first and its last line; `None` if it is the only run.
+    /// The first and the last line of the run, if the log has several runs.
     lines: Option<[usize; 2]>,
-    /// Whether it cannot be read, so that a health check must fail.
+    /// Whether an error in the run must fail a health check.
     is_broken: bool,
-    /// Its collectives, or the reason for which it is left out.
+    /// The collectives, or the reason why the run is left out.
     outcome: Result<Vec<Explained>, String>,
 }
 
 impl ExplainedRun {
-    /// Returns the heading of the run with an index; `None` if it is the only one.
     fn heading(&self, index: usize) -> Option<String> {
         let [first, last] = self.lines?;
         let end = match &self.outcome {
@@ -181,8 +173,8 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, Failure> {
     Ok(if fails { SOME_FAILED } else { SUCCESS })
 }
 
-/// Explains the runs of a log: for each of their collectives, the measured times beside the expected
-/// ones. `None` after an interrupt. Errors if no run can be explained.
+/// Compares measured and expected times of each run. Returns `None` after an interrupt. Errors if
+/// no run can be explained.
 fn explain_log(args: &ExplainArgs) -> Result<Option<Vec<ExplainedRun>>, Failure> {
     let wrong = |why: String| Failure::Usage(format!("{}: {why}", args.log.display()));
     let place = match (&args.system, &args.topology, &args.machine) {
@@ -223,7 +215,6 @@ fn explain_log(args: &ExplainArgs) -> Result<Option<Vec<ExplainedRun>>, Failure>
     Err(wrong(runs.iter().enumerate().map(reason).collect::<Vec<_>>().join("\n")))
 }
 
-/// Explains a run. `None` after an interrupt.
 fn explain_run(
     args: &ExplainArgs,
     log: &Log,
@@ -257,7 +248,7 @@ fn explain_run(
     let mut all = Vec::new();
     for (collective, times) in &log.times(place.members()) {
         let sizes: Vec<u64> = times.keys().copied().collect();
-        // A variable of NCCL can permit a single algorithm.
+        // The environment variable `NCCL_ALGO` can restrict the choice to one algorithm.
         let permitted = log.algorithm.filter(|name| place.has(collective, name));
         let algorithm = args.algorithm.as_deref().or(permitted);
         let Some(mut predictions) = predict(&place, collective, &sizes, algorithm, &args.plugins)?
@@ -303,9 +294,8 @@ pub(crate) fn is_log(path: &Path) -> bool {
 
 pub(crate) type RowsAndNotes = (Vec<Record>, Vec<String>);
 
-/// Returns rows and notes for the dashboard: for each size of a log, a measured row and an expected
-/// one, and the verdicts. The rows of a size have the same machine, so that they are compared.
-/// `None` after an interrupt.
+/// Returns the measured and the expected rows of a log, and the verdicts, for the dashboard.
+/// Returns `None` after an interrupt.
 pub(crate) fn rows_of_log(
     log: &Path,
     system: Option<&String>,
@@ -371,7 +361,7 @@ pub(crate) fn rows_of_log(
     Ok(Some((all().flat_map(of_one).collect(), notes)))
 }
 
-/// Returns the question for the system, with the systems that have the GPUs of the log.
+/// Returns the error message that asks for the system.
 fn which_system(log: &Log) -> String {
     let found = match (log.gpus.iter().next(), log.ranks) {
         (Some(gpu), Some(ranks)) => format!("the log has {} on {gpu}", counted(ranks, "rank")),
@@ -424,7 +414,7 @@ fn explained(
     let mean = (small.iter().sum::<f64>() / small.len() as f64).exp();
     let measured_floor_us = (!small.is_empty()).then_some(mean);
     let mut remarks = log.omitted.clone();
-    // The least time and the protocols of a system are those of NCCL.
+    // The floor and the protocols of a system belong to NCCL, so small sizes of MPI are not judged.
     let is_other = log.is_mpi && place.system.is_some();
     let judged = lines.iter().filter(|line| !is_other || line.bytes >= LARGE);
     let ratios: Vec<(u64, f64)> = judged.map(|line| (line.bytes, line.ratio())).collect();
@@ -450,8 +440,6 @@ fn explained(
                 .to_owned(),
         );
     }
-    // A larger size that is faster shows that the library changes its protocol or algorithm at a
-    // wrong size.
     for (line, next) in lines.iter().zip(lines.iter().skip(1)) {
         if next.measured_us < 0.95 * line.measured_us {
             remarks.push(format!(
@@ -539,8 +527,9 @@ fn explained(
     }
 }
 
-/// Returns the number of ports with which a ring would reach the bus bandwidth of the largest size,
-/// if this is low. A ring sends the bytes of the bus bandwidth out of each domain.
+/// Returns the number of ports with which a ring would reach the measured bus bandwidth, the rate
+/// at which each domain of a ring sends data to others. Returns `None` if this bandwidth is not
+/// low.
 fn ports_of_a_ring(collective: &str, place: &Place, lines: &[Line]) -> Option<String> {
     let (system, domains, _) = place.communicator()?;
     let line = lines.last().filter(|line| line.bytes >= LARGE && line.ratio() < LOW)?;
@@ -559,7 +548,7 @@ fn ports_of_a_ring(collective: &str, place: &Place, lines: &[Line]) -> Option<St
 }
 
 impl Explained {
-    /// Judges a low run of domains with more ports than GPUs again, with one port for each GPU.
+    /// Judges a low verdict again, as if each GPU used only one network port.
     fn judge_with_one_port(&mut self, more: MorePorts) {
         self.remarks.insert(0, more.remark);
         let ratio = |line: &Line, us: &f64| us / line.measured_us;
@@ -586,7 +575,6 @@ impl Explained {
         format!("{}, {ranks}, {name}", self.collective)
     }
 
-    /// Returns the verdict as a sentence.
     fn sentence(&self) -> String {
         let Some(line) = decisive(&self.lines) else {
             return "there is no time to judge".to_owned();
@@ -649,7 +637,7 @@ impl Explained {
         trust
     }
 
-    /// Returns the measured and the expected least time. `None` without small sizes.
+    /// Returns the measured and the expected least time.
     fn floor(&self) -> Option<String> {
         let expected = floor_us(&self.place);
         let us = self.measured_floor_us?;
@@ -681,7 +669,6 @@ impl Explained {
         self.lines.iter().map(row).collect()
     }
 
-    /// Returns the names of the columns.
     fn header(&self) -> Vec<&'static str> {
         let mut header = HEADER.to_vec();
         header.extend(self.has_nccl().then_some("NCCL"));
@@ -693,15 +680,13 @@ impl Explained {
     }
 }
 
-/// Returns the line that decides: of the large sizes, or of all if none is large, the one with the
-/// lowest ratio.
 fn decisive(lines: &[Line]) -> Option<&Line> {
     let large = lines.iter().filter(|line| line.bytes >= LARGE);
     let decisive = large.min_by(|a, b| a.ratio().total_cmp(&b.ratio()));
     decisive.or_else(|| lines.last())
 }
 
-/// Returns a ratio with two decimals, or with more if it is small.
+/// Formats a ratio with two decimals, or with more if it is small.
 fn in_words(ratio: f64) -> String {
     if ratio < 0.1 { format!("{ratio:.4}") } else { format!("{ratio:.2}") }
 }
@@ -736,7 +721,7 @@ fn markdown(explained: &Explained) -> String {
     text + &format!("- how far to trust this: {}\n", explained.trust())
 }
 
-/// Returns the document of a run's collectives: that of the only one, or a list.
+/// Returns the JSON of a run: its only collective, or a list.
 fn of_collectives(all: &[Explained]) -> serde_json::Value {
     let mut documents: Vec<serde_json::Value> = all.iter().map(json).collect();
     match documents.len() {
@@ -745,7 +730,6 @@ fn of_collectives(all: &[Explained]) -> serde_json::Value {
     }
 }
 
-/// Returns the document of one of several runs.
 fn json_of_run(run: &ExplainedRun) -> serde_json::Value {
     let mut document = match &run.outcome {
         Ok(all) => match of_collectives(all) {
@@ -837,7 +821,7 @@ pub(crate) fn expect(args: &ExpectArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Returns the sizes of a range such as `8..16GiB`.
+/// Parses a range of sizes such as `8..16GiB`.
 pub(crate) fn sizes_of(range: &str) -> Result<Vec<u64>, Failure> {
     let wrong = || {
         let expected = "expected a size or a range of at least 1 byte, such as 8..16GiB";
@@ -849,7 +833,6 @@ pub(crate) fn sizes_of(range: &str) -> Result<Vec<u64>, Failure> {
     if sizes.contains(&0) { Err(wrong()) } else { Ok(sizes) }
 }
 
-/// Returns expected times in a format.
 fn expected(
     format: ExpectFormat,
     place: &Place,
@@ -916,7 +899,7 @@ fn expected(
                 "reduce-scatter" => "reduce_scatter_perf",
                 _ => "alltoall_perf",
             };
-            // A run passes if it reaches the expected bandwidth up to the error of the prediction.
+            // A run passes if its bandwidth is the expected one minus the error of the prediction.
             let least: serde_json::Map<String, serde_json::Value> = predictions
                 .iter()
                 .map(|(bytes, p)| {

@@ -1,4 +1,4 @@
-//! `swapmeet export`: writes a verified schedule in a format of another program.
+//! `swapmeet export` writes a verified schedule in the format of another program.
 
 use crate::args::{ExportArgs, PluginArgs};
 use crate::failure::{ExitStatus, Failure, SUCCESS};
@@ -20,7 +20,7 @@ use swapmeet_results::atomic_file::StagingFolder;
 use swapmeet_results::{Record, Status, Verified, columns};
 use swapmeet_runner::case::Case;
 
-/// The maximum number of pairs of nodes whose block sizes are exported, which take 128 MiB.
+/// The maximum number of node pairs whose block sizes are exported. Their table takes 128 MiB.
 const MOST_PAIRS: u64 = 1 << 24;
 
 mod timing;
@@ -69,8 +69,8 @@ fn printed(
     Ok(record)
 }
 
-/// Writes the schedule in another format to `folder`. Error messages name `place`, to which the
-/// caller moves the files.
+/// Writes the schedule in another format to `folder`. The caller moves the files to `place`, which
+/// error messages name.
 pub(crate) fn translated(
     case: &Case,
     plugins: &PluginArgs,
@@ -83,7 +83,7 @@ pub(crate) fn translated(
         ExportError::Write(error) => Failure::file(place, &error),
     };
     let mut exporter = Exporter::new(format, folder);
-    // Return a row with the status `unsupported`, as `run` does.
+    // The row has the status `unsupported`, as in `run`.
     let implements = case.algorithm.algorithm.check_implements(case.workload.collective());
     let task = match implements.and_then(|()| case.workload.task(&case.topology, case.seed)) {
         Ok(task) => task,
@@ -92,7 +92,7 @@ pub(crate) fn translated(
             return Ok(Some(Box::new(refused)));
         }
     };
-    // The table of block sizes takes much memory, so it is only built for formats that use it.
+    // The table of block sizes takes much memory, so only formats that use it get one.
     let communicators = task.communicators.as_deref();
     let members = communicators.is_some() && format.over == Over::OneCommunicator;
     if communicators.is_some() && format.over == Over::Unsupported {
@@ -149,7 +149,7 @@ pub(crate) fn translated(
             .map(u64::from)
             .collect(),
     };
-    // One event at a time, so that the whole schedule is never in memory.
+    // Events are passed on one by one, so that the whole schedule is never in memory.
     let passed_on = |error: io::Error| failed(error.into());
     exporter.head(head).map_err(|e| passed_on(io::Error::other(e)))?;
     for (from, to, bytes) in case.machine.background().into_iter().flat_map(Background::flows) {
@@ -162,7 +162,7 @@ pub(crate) fn translated(
     let omitted = Omitted { routes: !format.wants_routes, contents: !format.wants_blocks() };
     let (record, written) = trace::events(case, plugins, (omitted, members), &mut lines)?;
     written.map_err(passed_on)?;
-    // Files that are not finished are incomplete.
+    // Without this call, the files are incomplete.
     if let Some(record) = record.as_ref().filter(|record| record.status == Status::Ok)
         && let Some(deadlock) = exporter.finish(&measured(case, record)).map_err(failed)?
     {
@@ -183,15 +183,13 @@ fn ranks(communicators: &Communicators) -> Vec<Vec<u64>> {
     communicators.all().map(of_one).collect()
 }
 
-/// Returns the classes of a node, each as its bytes and its receivers.
 fn classes(tokens: &Tokens, node: u64) -> Vec<(u64, Vec<u64>)> {
     let receivers = |class| tokens.receivers(node, class).iter().map(|r| u64::from(*r)).collect();
     (0..).zip(tokens.bytes(node)).map(|(class, bytes)| (*bytes, receivers(class))).collect()
 }
 
-/// Returns the columns for future measurements of this schedule. Placeholders are replaced by the
-/// replay program. Predicted values are kept only if every run of the schedule has them, such as
-/// the number of messages.
+/// Returns the columns of measurements of this schedule. The replay program fills in placeholders.
+/// Only predicted values that hold in every run stay, such as the number of messages.
 fn measured(case: &Case, record: &Record) -> Vec<(&'static str, String)> {
     let row = Record {
         status: Status::Ok,
@@ -221,7 +219,6 @@ fn measured(case: &Case, record: &Record) -> Vec<(&'static str, String)> {
 }
 
 enum Place {
-    /// The path of the file, or `-`, and its name in the staging folder.
     File(PathBuf, &'static str),
     Folder(PathBuf),
 }
@@ -249,7 +246,7 @@ impl Place {
         })
     }
 
-    /// The folder must be on the same disk as the destination.
+    /// The staging folder is on the disk of the destination, so that files can be renamed.
     fn staging(&self) -> Result<StagingFolder, Failure> {
         let near = match self {
             Self::File(out, _) if output::is_stdout(out) => std::env::temp_dir(),

@@ -1,4 +1,4 @@
-//! Errors of the program: their messages on standard error and their exit statuses.
+//! Errors of the program, their messages and exit statuses.
 
 use crate::say::{say, styled, visible};
 use crate::streams;
@@ -16,22 +16,19 @@ pub(crate) type ExitStatus = u8;
 pub(crate) const SUCCESS: ExitStatus = 0;
 /// A case was invalid, crashed, timed out or failed.
 pub(crate) const SOME_FAILED: ExitStatus = 1;
-/// The usage or the input was wrong.
 pub(crate) const BAD_INPUT: ExitStatus = 2;
-/// Ctrl-C. The output file contains all finished rows.
+/// The exit status after Ctrl-C. The output file contains all finished rows.
 pub(crate) const INTERRUPTED: ExitStatus = 130;
 
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// An error at a known position of the input.
     Input(Box<InputError>),
-    /// An error without a position that the user can correct, such as a missing file.
     Usage(String),
-    /// Output could not be written.
     Output(String),
-    /// The process that reads standard output has closed it. No message is printed.
+    /// The reader of standard output has closed the pipe. No message is printed.
     ClosedPipe,
-    /// A signal has ended the command while it wrote its output. No message is printed.
+    /// A signal ended the command while it wrote output. No message is printed.
     Interrupted,
 }
 
@@ -42,12 +39,10 @@ impl From<InputError> for Failure {
 }
 
 impl Failure {
-    /// An error that the user can correct.
     pub(crate) fn usage(error: impl Into<Box<dyn Error>>) -> Self {
         Self::Usage(error.into().to_string())
     }
 
-    /// An error that the input does not cause.
     pub(crate) fn output(error: impl Into<Box<dyn Error>>) -> Self {
         Self::Output(error.into().to_string())
     }
@@ -60,13 +55,13 @@ impl Failure {
         Self::writing("standard output", error)
     }
 
-    /// `what` is no standard output, for which see [`Self::printing`].
+    /// Errors of standard output use [`Self::printing`] instead.
     pub(crate) fn writing(what: &str, error: &io::Error) -> Self {
         Self::Output(format!("{what}: {error}"))
     }
 
-    /// Converts an error of a file: a usage error if no file can be created at this path, because
-    /// the user can correct it, and an output error if the disk fails.
+    /// Returns a usage error if no file can be created at this path, and an output error if the
+    /// disk fails.
     pub(crate) fn file(path: &Path, error: &io::Error) -> Self {
         use io::ErrorKind::{
             AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied,
@@ -79,7 +74,6 @@ impl Failure {
         }
     }
 
-    /// Returns the error message in one line.
     pub(crate) fn line(&self) -> String {
         match self {
             Self::Input(error) => error.to_string(),
@@ -109,13 +103,12 @@ impl Failure {
     }
 }
 
-/// Prints the status of a case that has no result, and its reason.
 pub(crate) fn print_reason(record: &Record) {
     let Record { algorithm, topology, status, reason, .. } = record;
     say!("{algorithm} on {topology}: {status}: {reason}");
 }
 
-/// Renders an error as compilers do: the message, the line with the marked position, and the help.
+/// Renders an error as compilers do: the message, the marked position and the help.
 fn render(error: &InputError) -> String {
     let (content, source) = (visible(&error.place.content), visible(&error.place.source));
     let (content, span) = (content.as_str(), &error.place.span);

@@ -1,4 +1,4 @@
-//! `swapmeet fit`: fits the parameters of a machine to measurements, and writes the machine as a
+//! `swapmeet fit` fits the parameters of a machine to measurements, and writes the machine as a
 //! table of an experiment file.
 
 use crate::args::FitArgs;
@@ -14,12 +14,10 @@ use swapmeet_workloads::file::read_bounded;
 
 mod system;
 
-/// The maximum number of bytes of a measurement file.
 const LONGEST: u64 = 256 << 20;
 
-/// Writes the fitted machine, and prints the residuals of the fit.
 pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, Failure> {
-    // The machine's name becomes a TOML key, so check its characters.
+    // The machine's name becomes a TOML key.
     if args.name.is_empty()
         || !args.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
     {
@@ -35,8 +33,8 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, Failure> {
     if let Some(path) = &args.residuals {
         output::may_write(path, args.over, &args.files)?;
     }
-    // Read the files. Each contains either point-to-point measurements, which are samples, or rows
-    // of collectives, which are converted to samples below.
+    // Each file contains point-to-point measurements, which are samples, or rows of collectives,
+    // which are converted to samples.
     let (mut samples, mut rows) = (Vec::new(), Vec::new());
     for file in &args.files {
         let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
@@ -52,10 +50,9 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, Failure> {
         }
     }
     samples.extend(of_rows(&rows, args.machine.as_deref())?);
-    // Fit the machine, and write it as a table of an experiment file.
     let fit = fitted(&samples).map_err(Failure::Usage)?;
     let text = table(&args.name, &samples, &fit);
-    // Write one line for each sample, so that the user can find outliers.
+    // One line for each sample lets the user find outliers.
     if let Some(path) = &args.residuals {
         output::file(path, |out| {
             let text = residual_table(&samples, &fit).map_err(io::Error::other)?;
@@ -67,7 +64,6 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Formats the residual of each sample as CSV.
 fn residual_table(samples: &[Sample], fit: &Fit) -> Result<String, csv::Error> {
     let header =
         ["source", "messages", "bytes", "time_us", "fitted_us", "residual_percent", "weight"];
@@ -87,10 +83,9 @@ fn residual_table(samples: &[Sample], fit: &Fit) -> Result<String, csv::Error> {
     csv_table([header.map(str::to_owned)].into_iter().chain(rows))
 }
 
-/// Returns one sample for each measured row. A sample contains the measured time, the number of
-/// steps, and the critical bytes (the sum over all steps of the longest message). If the measured
-/// row does not contain the last two values, they are taken from the predicted row of the same
-/// case.
+/// Converts each measured row to a sample: its time, its number of steps, and its critical bytes
+/// (the sum over all steps of the longest message). Missing values are taken from the predicted row
+/// of the same case.
 fn of_rows(rows: &[Record], machine: Option<&str>) -> Result<Vec<Sample>, Failure> {
     fn case(row: &Record) -> [&str; 4] {
         [&row.topology, &row.collective, &row.workload, &row.algorithm]
@@ -132,7 +127,6 @@ fn of_rows(rows: &[Record], machine: Option<&str>) -> Result<Vec<Sample>, Failur
     Ok(samples)
 }
 
-/// Returns the machine as a table of an experiment file.
 fn table(name: &str, samples: &[Sample], fit: &Fit) -> String {
     let mut text = format!("# {}\n", residuals(samples, fit));
     let one = |text: &mut String, name: &str, costs: &Costs| {
@@ -171,7 +165,6 @@ fn figure(value: f64) -> String {
     if short.ends_with('.') { format!("{short}0") } else { short.to_owned() }
 }
 
-/// Returns a text that summarises the residuals of the fit.
 fn residuals(samples: &[Sample], fit: &Fit) -> String {
     let kept = samples.iter().zip(&fit.fitted).filter(|(_, (_, weight))| *weight > 0.0);
     let mut left: Vec<f64> =

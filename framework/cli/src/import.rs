@@ -1,4 +1,4 @@
-//! `swapmeet import`: converts measurements of other programs to rows.
+//! `swapmeet import` converts measurements of other programs to rows.
 
 use crate::args::ImportArgs;
 use crate::failure::{ExitStatus, Failure, SUCCESS};
@@ -26,7 +26,6 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, Failure> {
         )));
     }
     output::may_write(&args.out, args.over, &args.files)?;
-    // Most measurement files do not state the topology.
     let given = args.topology.as_deref().map(|spec| {
         let known = topology::parse(spec).map_err(|e| Failure::Usage(format!("--topology: {e}")));
         known.map(|known| (known.spec(), known.nodes()))
@@ -80,7 +79,6 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, Failure> {
             rows.push(row);
         }
     }
-    // The rows are written after all files have been read without error.
     output::file(&args.out, |out| {
         let mut sink = CsvSink::new(out);
         rows.iter().try_for_each(|row| sink.record(row))?;
@@ -93,7 +91,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Errors if a text of rows, which may be printed, is empty or has control characters.
+/// Rows may be printed, so their texts must not contain control characters.
 fn check_text(flag: &str, text: &str) -> Result<(), Failure> {
     if !text.is_empty() && !text.contains(is_unsafe) {
         return Ok(());
@@ -104,13 +102,13 @@ fn check_text(flag: &str, text: &str) -> Result<(), Failure> {
     )))
 }
 
-/// Returns this project's algorithm that sends the same messages as the measured one.
+/// Returns the algorithm of this project that sends the same messages as the measured one.
 fn counterpart_of(measurement: &Measurement, ranks: u64) -> Option<&'static str> {
     let Measurement { collective, algorithm, size, .. } = measurement;
     counterpart(collective, algorithm.as_deref()?, ranks, *size)
 }
 
-/// Returns the topology, given by the user or the file or else fully connected, and its nodes.
+/// Returns the topology and its nodes. By default, the topology is fully connected.
 fn place(
     args: &ImportArgs,
     given: Option<&(String, u64)>,

@@ -1,4 +1,4 @@
-//! The program `swapmeet` as a library: runs a command and converts its result to an exit status.
+//! The program `swapmeet` as a library.
 
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
@@ -60,21 +60,18 @@ pub use streams::Captured;
 use args::{Cli, Command, DescribePluginsArgs, WorkerArgs};
 use failure::{BAD_INPUT, ExitStatus, Failure, SUCCESS};
 
-/// The observers that a worker can run.
 const OBSERVERS: &[ObserverKind] = &[trace::TRACE, RECORD];
 
-/// Runs the program with the arguments and streams of this process, and returns its exit status.
 pub fn main() -> ExitCode {
     prepare();
     complete::answer();
     ExitCode::from(run_command(std::env::args_os()))
 }
 
-/// Runs a command as a test, in this process, and returns everything that it prints with its exit
-/// status. `args` are the words after the name of the program.
-///
-/// Only tests use the feature `in-process`, because the program itself never runs plugins in the
-/// process that writes rows. Configuration files and plugin folders of the user are ignored.
+/// Runs a command as a test, in this process, and returns what it prints and its exit status.
+/// `args` are the words after the name of the program.
+/// Only tests have the feature `in-process`, because the program never runs plugins in the process
+/// that writes rows. The user's configuration files and plugin folders are ignored.
 #[cfg(feature = "in-process")]
 pub fn run<S: Into<OsString>>(args: impl IntoIterator<Item = S>) -> Captured {
     prepare();
@@ -97,7 +94,6 @@ pub fn bundled_plugins() -> Registry {
         .unwrap_or_else(|error| unreachable!("linked plugins: {error}"))
 }
 
-/// Returns a worker that runs plugins in a thread of this process.
 #[cfg(feature = "in-process")]
 pub fn worker_in_thread() -> Workers {
     Workers { kind: WorkerKind::Threads(OBSERVERS), jobs: 1, memory_limit: u64::MAX }
@@ -106,7 +102,7 @@ pub fn worker_in_thread() -> Workers {
 fn prepare() {
     static PREPARED: Once = Once::new();
     PREPARED.call_once(|| {
-        // A write to a file above its size limit then returns an error instead of ending the
+        // A write above the limit of the file size then returns an error instead of ending the
         // program.
         drop(signal_hook::flag::register(SIGXFSZ, Arc::default()));
         swapmeet_runner::limits::raise_descriptors();
@@ -114,7 +110,6 @@ fn prepare() {
     });
 }
 
-/// Runs the command of a command line, whose first word is the name of the program.
 fn run_command(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
     let words = match args::in_todays_form(words.into_iter().collect()) {
         Ok(words) => words,

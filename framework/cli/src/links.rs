@@ -1,5 +1,5 @@
-//! `swapmeet links`: finds the single link whose failure costs most. For each link, the time of
-//! each algorithm without this link is compared with the time on the intact network.
+//! `swapmeet links` finds the single link whose failure costs most time. Times without each link
+//! are compared with times on the intact network.
 
 use crate::args::LinksArgs;
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, print_reason};
@@ -13,10 +13,10 @@ use swapmeet_runner::case::{Case, spec_error};
 use swapmeet_runner::input::Text;
 use swapmeet_runner::topology;
 
-/// The maximum number of pairs of nodes of all damaged networks that are in memory at a time.
+/// The maximum number of node pairs of all damaged networks that are in memory at a time.
 const MOST_PAIRS: u64 = 1 << 26;
 
-/// The rows of a link, one for each algorithm.
+/// A failed link with one row for each algorithm.
 struct LinkRows {
     fault: SingleFault,
     rows: Vec<Record>,
@@ -26,8 +26,8 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitStatus, Failure> {
     let at = Text::flag("--topology", &args.topology);
     let network = topology::parse(&at.value).map_err(|e| spec_error(&at, &e))?;
     let faults = faults(network.as_ref(), args)?;
-    // The first topology is the intact network. Each further topology lacks one link. Links whose
-    // failure disconnects ranks are left out, because no case can run without such a link.
+    // The first topology is the intact network, and each other one lacks one link. Links whose
+    // failure disconnects ranks are left out, because no case can run without them.
     let spec = network.spec();
     let runnable = faults.iter().filter(|fault| !fault.disconnects);
     let topologies: Vec<String> =
@@ -65,7 +65,6 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitStatus, Failure> {
         let Some(of_part) = of_part else { return Ok(INTERRUPTED) };
         rows.extend(of_part);
     }
-    // Rank the links, and write the results.
     let (intact, damaged) = rows.split_at(args.algorithms.len());
     let ranking = ranked(&spec, faults, intact, damaged, &of_intact);
     let all = || intact.iter().chain(ranking.iter().flat_map(|link| &link.rows));
@@ -77,7 +76,7 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitStatus, Failure> {
     Ok(ranking::status(all()))
 }
 
-/// Returns the links to examine. Each is described as the fault in which only this link fails.
+/// Returns the links to examine, each as the fault in which only this link fails.
 fn faults(network: &Network, args: &LinksArgs) -> Result<Vec<SingleFault>, Failure> {
     let refused = |why: &str| Failure::Usage(format!("--topology {}: {why}", args.topology));
     if network.damage().is_some_and(|damage| !damage.drawn().is_empty()) {
@@ -89,7 +88,6 @@ fn faults(network: &Network, args: &LinksArgs) -> Result<Vec<SingleFault>, Failu
     faults.ok_or_else(|| refused("it has too many links to examine each of them"))
 }
 
-/// Returns the spec of a network in which one more link has failed.
 fn without(spec: &str, fault: &SingleFault) -> String {
     const DOWN: &str = ",down=";
     let (a, b) = fault.ends;
@@ -99,8 +97,8 @@ fn without(spec: &str, fault: &SingleFault) -> String {
     }
 }
 
-/// Joins links and rows. Links whose failure disconnects ranks come first. The other links follow,
-/// sorted by the largest slowdown of any algorithm, the largest slowdown first.
+/// Ranks the links. Those whose failure disconnects ranks come first. The others follow in
+/// descending order of the largest slowdown of any algorithm.
 fn ranked(
     spec: &str,
     faults: Vec<SingleFault>,
@@ -136,15 +134,12 @@ fn ranked(
     ranking
 }
 
-/// Returns the time of a row divided by the time on the intact network.
 fn slowdown(intact: &Record, row: &Record) -> Option<f64> {
     let (before, after) = (intact.time_us?, row.time_us?);
     (before > 0.0).then(|| after / before)
 }
 
-/// Returns the ranking as a table.
 fn text(intact: &[Record], ranking: &[LinkRows]) -> String {
-    /// The maximum number of links in the table.
     const MAX: usize = 40;
     let mut header = vec!["link down", "links"];
     let names = table::marked(intact);
@@ -177,20 +172,17 @@ fn text(intact: &[Record], ranking: &[LinkRows]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns whether the time without a link is less than the time on the intact network. The smallest
-/// difference that counts is a millionth of the time: times have rounding errors, and rows have them
-/// in millionths of a microsecond.
+/// Returns whether a ratio is below 1 by more than the rounding errors of times and rows.
 fn is_faster(ratio: f64) -> bool {
     ratio < 1.0 - 1e-6
 }
 
-/// Formats a ratio below 1 with three decimals, or with more if it would be shown as 1.
 fn less(ratio: f64) -> String {
     let text = format!("{ratio:.3}");
     if text == "1.000" { units::factor(ratio) } else { text }
 }
 
-/// Names the links whose loss makes an algorithm faster, and the reason.
+/// Names the links whose loss makes an algorithm faster, with the reason.
 fn speed_ups(intact: &[Record], ranking: &[LinkRows]) -> Vec<String> {
     let of_algorithm = |(number, before): (usize, &Record)| {
         let ratios = ranking.iter().filter(|link| !link.fault.disconnects).filter_map(|link| {
@@ -222,7 +214,7 @@ fn speed_ups(intact: &[Record], ranking: &[LinkRows]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// The two times are those of `linear` on a torus, which are equal but for rounding.
+    /// The times of `linear` on a torus without this link differ only by rounding.
     #[test]
     fn a_rounding_error_is_no_speed_up() {
         let times = |intact: f64, without: f64| {

@@ -1,4 +1,4 @@
-//! `swapmeet list`: algorithms, topologies, workloads, machines, systems, plugins and columns.
+//! `swapmeet list` prints algorithms, networks, workloads, machines, systems, plugins and columns.
 
 mod tables;
 
@@ -48,7 +48,6 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitStatus, Failure> {
         written(&described)?;
         return Ok(SUCCESS);
     }
-    // Without a kind, print all lists except that of columns.
     let kinds = match args.kind {
         Some(kind) => vec![kind],
         None if args.format == Format::Csv => {
@@ -99,7 +98,6 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Errors if no collective has this name.
 fn keep_collective(lists: &mut [List], word: &str) -> Result<(), Failure> {
     let [List { title: "algorithms", rows, .. }] = lists else {
         return Err(Failure::Usage(
@@ -172,8 +170,7 @@ fn keep_supported(
     Ok(())
 }
 
-/// Returns a workload with blocks of 1 KiB, as the default workload has. Tokens are for one expert
-/// of each node.
+/// Returns a workload with blocks of 1 KiB. Tokens are for one expert of each node.
 fn default_workload(word: &str, nodes: u64) -> String {
     let kind = COLLECTIVES.into_iter().find(|kind| kind.word == word);
     let kind = kind.unwrap_or_else(|| unreachable!("`{word}` was checked"));
@@ -185,7 +182,7 @@ fn default_workload(word: &str, nodes: u64) -> String {
     format!("{word}/{}:1KiB", first.name)
 }
 
-/// Keeps the entries with these names, in their order. Errors suggest similar names.
+/// Keeps the entries with these names, in the order of the names. Errors suggest similar names.
 fn keep_entries(list: &mut List, names: &[String]) -> Result<(), Failure> {
     let entry = |name: &String| {
         let rows = list.rows.iter().filter(|row| row[0] == *name).cloned().collect::<Vec<_>>();
@@ -231,7 +228,8 @@ fn make(kind: Kind, registry: &Registry) -> List {
             header: &["name", "spec", "what it is"],
             rows: families().iter().map(|f| texts(&[f.name, f.syntax, f.help])).collect(),
         },
-        // An all-to-all generator has its own name, and other workloads that of their collective.
+        // All-to-all generators are listed by their own name, other workloads by their
+        // collective's.
         Kind::Workloads => List {
             title: "workloads",
             header: &["name", "spec", "what it is"],
@@ -306,7 +304,7 @@ fn make(kind: Kind, registry: &Registry) -> List {
                 })
                 .collect(),
         },
-        // Paths may contain arbitrary bytes, so unprintable characters are escaped.
+        // Paths may contain any bytes, so unprintable characters are escaped.
         Kind::Plugins => List {
             title: "plugins",
             header: &["name", "version", "abi", "licence", "algorithms", "file", "origin"],
@@ -337,8 +335,8 @@ fn make(kind: Kind, registry: &Registry) -> List {
     }
 }
 
-/// Returns all algorithms with the titles of their groups: the papers in `PAPERS`, then each
-/// plugin, then reconstructions of published algorithms.
+/// Returns all algorithms in groups with titles: the papers in `PAPERS`, the plugins, and
+/// reconstructions of published algorithms.
 fn in_groups(registry: &Registry) -> Vec<(String, &Algorithm)> {
     const RECONSTRUCTIONS: &str = "reconstructions from descriptions, without the paper's text";
     let group = |a: &Algorithm| match a.main_paper() {
@@ -360,7 +358,7 @@ fn collectives(algorithm: &Algorithm) -> String {
 
 fn params(algorithm: &Algorithm) -> String {
     let one = |p: &Param| match p.default.as_str() {
-        // The help text describes a default that depends on the problem.
+        // An empty default depends on the problem, as the help text explains.
         "" => format!("{}=.. ({})", p.key, p.help),
         default => format!("{}={default} ({})", p.key, p.help),
     };

@@ -1,5 +1,3 @@
-//! The program `swapmeet`.
-
 fn main() -> std::process::ExitCode {
     swapmeet::main()
 }

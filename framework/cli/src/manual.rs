@@ -1,4 +1,4 @@
-//! `swapmeet man`: manual pages from the definition of the command line.
+//! `swapmeet man` generates manual pages from the definition of the command line.
 
 use crate::args::{Cli, ManArgs};
 use crate::failure::{ExitStatus, Failure, SUCCESS};
@@ -16,7 +16,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<ExitStatus, Failure> {
         }
         Some(folder) => {
             std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, &e))?;
-            // Write to a staging folder first, so that a failure leaves no incomplete page.
+            // A staging folder prevents incomplete pages after a failure.
             let pages = StagingFolder::new(folder).map_err(|e| Failure::file(folder, &e))?;
             clap_mangen::generate_to(program, pages.path())
                 .map_err(|e| Failure::file(folder, &e))?;

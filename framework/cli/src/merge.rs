@@ -1,4 +1,4 @@
-//! `swapmeet merge`: combines the row files of shards into one file.
+//! `swapmeet merge` combines the row files of shards.
 
 use crate::args::MergeArgs;
 use crate::failure::{ExitStatus, Failure, SOME_FAILED, SUCCESS};
@@ -50,7 +50,6 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<ExitStatus, Failure> {
         true => String::new(),
         false => format!(" in {}", args.out.display()),
     };
-    // The summary is printed to standard error, because standard output contains only rows.
     say!("{} rows{place}", merged.len());
     if cases.is_none() && args.files.len() > 1 {
         say!(

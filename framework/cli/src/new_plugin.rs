@@ -1,4 +1,4 @@
-//! `swapmeet new-plugin` and `swapmeet header`, for the first files of a plugin.
+//! `swapmeet new-plugin` and `swapmeet header` write the first files of a plugin.
 
 use crate::args::NewPluginArgs;
 use crate::failure::{ExitStatus, Failure, SUCCESS};

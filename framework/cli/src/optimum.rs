@@ -1,5 +1,4 @@
-//! `swapmeet optimum`: the minimum time in which a network can move the bytes of a workload, the
-//! bottleneck, and the times of algorithms in comparison.
+//! `swapmeet optimum` finds the minimum time in which a network can move the bytes of a workload.
 
 use crate::args::{OptimumArgs, OptimumFormat};
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
@@ -59,8 +58,8 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitStatus, Failure> {
     }
     let optimum_us = setting.with_startups(&optimum);
     let mut answer = Answer { optimum, wanted_gap: args.gap, optimum_us, seconds, schedule: None };
-    // The algorithms can take minutes, so print a narrow interval before. A schedule may lower the
-    // upper end of a wide one.
+    // The algorithms can take minutes, so a narrow interval is printed before they run. The upper
+    // end of a wide one may still change.
     let is_early = args.format == OptimumFormat::Text && !answer.is_wide();
     if is_early {
         output::print(&answer.interval_text())?;
@@ -101,7 +100,7 @@ fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> 
 
 struct Setting {
     task: Task,
-    /// The block size if blocks are counted, otherwise 1.
+    /// The bytes of a block if blocks are counted, otherwise 1.
     unit_bytes: f64,
     machine: Arc<Machine>,
     name: String,
@@ -135,7 +134,6 @@ impl Setting {
     }
 
     fn solve(&self, gap: f64) -> Result<Optimum, Failure> {
-        /// The interval between progress messages.
         const QUIET: Duration = Duration::from_secs(5);
         let mut last = Instant::now();
         let progress = &mut |lower: f64, upper: f64| {
@@ -154,7 +152,7 @@ impl Setting {
             .map_err(|e| Failure::Usage(format!("{} on {}: {e}", self.name, self.machine)))
     }
 
-    /// Returns a lower bound for the time of any schedule, in µs: the lower end of the interval,
+    /// Returns a lower bound in µs for the time of any schedule: the lower end of the interval,
     /// plus the start-ups and latencies that every schedule has.
     fn with_startups(&self, optimum: &Optimum) -> f64 {
         let traffic = Traffic::of(&self.task).in_bytes(self.unit_bytes);
@@ -165,7 +163,7 @@ impl Setting {
     }
 }
 
-/// Verifies a certificate, whose network and demand must result from the specs that it names.
+/// Verifies a certificate. The specs in it must result in its network and demand.
 fn verify(file: &Path, format: OptimumFormat) -> Result<ExitStatus, Failure> {
     let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
     let text = read_bounded(file, MAX_BYTES, "a certificate").map_err(wrong)?;
@@ -174,7 +172,7 @@ fn verify(file: &Path, format: OptimumFormat) -> Result<ExitStatus, Failure> {
     let ProblemSpecs { topology, workload, machine, .. } = &certificate.origin;
     let result = check(&certificate).and_then(|verified| {
         let named = named(&certificate.origin).map_err(|e| e.line())?;
-        // Decimal numbers in the file may have been rounded, so compare them with a tolerance.
+        // Decimal numbers in the file may have been rounded, so they are compared with a tolerance.
         let close = |a: f64, b: f64| (a - b).abs() <= 1e-12 * b;
         let (mut network, demand, unit_us) = named;
         let unit = std::mem::replace(&mut network.capacity_unit, certificate.network.capacity_unit);

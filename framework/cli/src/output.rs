@@ -1,5 +1,4 @@
-//! Output of the program. Standard output has only data. Files are written completely or not at
-//! all.
+//! The output of the program. Files are written completely or not at all.
 
 use crate::args::Overwrite;
 use crate::failure::Failure;
@@ -22,7 +21,6 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     self::text(Path::new("-"), text)
 }
 
-/// Writes text to standard output without the white space at its end, and ends the last line.
 pub(crate) fn print_trimmed(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
@@ -34,10 +32,10 @@ pub(crate) fn print_trimmed(
     })
 }
 
-/// A destination that leaves out the spaces and line ends at the end of a text.
+/// A writer that leaves out the spaces and line ends at the end of a text.
 struct Trimmed<W> {
     out: W,
-    /// The spaces and line ends that may be the last ones.
+    /// Spaces and line ends that are at the end of the text so far.
     space: Vec<u8>,
 }
 
@@ -58,12 +56,11 @@ impl<W: Write> Write for Trimmed<W> {
     }
 }
 
-/// Returns whether a path that the user gives stands for standard output.
 pub(crate) fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Writes a file completely or not at all. If the path is `-`, writes to standard output.
+/// Writes a file completely or not at all. The path `-` is standard output.
 pub(crate) fn file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -92,7 +89,7 @@ struct Interruptible<'a> {
 
 impl Write for Interruptible<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // The kind `Interrupted` would mean that the write must be repeated.
+        // The error kind `Interrupted` would make the caller repeat the write.
         match self.interrupted.load(Ordering::Relaxed) {
             true => Err(io::Error::other("interrupted")),
             false => self.out.write(bytes),
@@ -108,8 +105,8 @@ pub(crate) fn text(path: &Path, text: &str) -> Result<(), Failure> {
     file(path, |out| out.write_all(text.as_bytes()))
 }
 
-/// Returns an empty temporary file, and the path of the file that it can replace, which is not
-/// `path` if that is a symbolic link.
+/// Returns an empty temporary file and the path of the file that it replaces. If `path` is a
+/// symbolic link, this is the target of the link.
 pub(crate) fn temporary_for(path: &Path) -> Result<(NamedTempFile, PathBuf), Failure> {
     atomic_file::draft_for(path).map_err(|e| not_written(path, e))
 }
@@ -129,8 +126,7 @@ fn not_written(path: &Path, error: AtomicWriteError) -> Failure {
     }
 }
 
-/// Errors if `place` is an input file, or exists and must not be overwritten. This is called before
-/// the work begins.
+/// Checks before the work begins that `place` is no input file and may be overwritten if it exists.
 pub(crate) fn may_write<P: AsRef<Path>>(
     place: &Path,
     over: Overwrite,
@@ -146,7 +142,6 @@ pub(crate) fn may_write<P: AsRef<Path>>(
     }
 }
 
-/// The error that a file exists. `or` names an alternative to overwriting.
 pub(crate) fn exists_error(place: &Path, bytes: u64, or: &str) -> Failure {
     let place = place.display();
     Failure::Usage(format!(
@@ -154,7 +149,7 @@ pub(crate) fn exists_error(place: &Path, bytes: u64, or: &str) -> Failure {
     ))
 }
 
-/// Errors if `out` is the same file as one of the input files `read`, even if their paths differ.
+/// Errors if `out` is the same file as an input file, even if the paths differ.
 pub(crate) fn refuse_inputs<P: AsRef<Path>>(
     out: &Path,
     read: impl IntoIterator<Item = P>,

@@ -1,5 +1,5 @@
-//! `swapmeet place`: ranks the placements of the axes of ranks on a network. Each job, a workload
-//! over some axes, runs in all communicators at the same time, with its fastest algorithm.
+//! `swapmeet place` ranks ways to assign the axes of ranks to a network. A job is a workload over
+//! some axes. It runs in all communicators at the same time, with its fastest algorithm.
 
 use crate::args::PlaceArgs;
 use crate::failure::{ExitStatus, Failure, INTERRUPTED};
@@ -14,19 +14,17 @@ use swapmeet_runner::registry::{NoAlgorithm, Registry};
 use swapmeet_runner::topology;
 use swapmeet_workloads::Workload;
 
-/// A workload, and how often it runs in a step.
+/// A workload and its number of runs in a step of the application.
 struct Job {
     workload: Workload,
     weight: f64,
 }
 
-/// A placement with the fastest row of each job.
 struct Placement {
     mesh: String,
     rows: Vec<Record>,
-    /// The sums over jobs, with their weights, in µs: of the times of all communicators, of the
-    /// times of one communicator alone (with the algorithm that is the fastest alone), and of the
-    /// lower bounds.
+    /// Weighted sums over all jobs, in µs. `together_us` is for all communicators, and `alone_us`
+    /// is for one communicator alone, with the algorithm that is the fastest alone.
     together_us: f64,
     alone_us: f64,
     bound_us: f64,
@@ -83,7 +81,6 @@ pub(crate) fn place(args: &PlaceArgs) -> Result<ExitStatus, Failure> {
     Ok(ranking::status(rows.iter().flatten()))
 }
 
-/// Parses a job such as `uniform:1MiB,over=ep * 4`.
 fn job(text: &str) -> Result<Job, Failure> {
     let (spec, weight) = text.rsplit_once('*').unwrap_or((text, "1"));
     let weight =
@@ -96,8 +93,8 @@ fn job(text: &str) -> Result<Job, Failure> {
     Ok(Job { workload, weight })
 }
 
-/// Returns the algorithms that implement the collective of a workload: those of the flags or, if
-/// there are none, all that need no input file.
+/// Returns the algorithms of the flags or, if there are none, all that implement the collective of
+/// the workload and need no input file.
 fn algorithms(
     args: &PlaceArgs,
     registry: &Registry,
@@ -110,7 +107,7 @@ fn algorithms(
     }
     let name = |spec: &str| spec.split_once(':').map_or(spec, |(name, _)| name).to_owned();
     let of_word: BTreeSet<String> = all.iter().map(|spec| name(spec)).collect();
-    // An unknown name is kept, so that it is reported with its position.
+    // An unknown name is kept, so that an error shows its position.
     let is_candidate = |spec: &&String| {
         let name = name(spec);
         of_word.contains(&name)
@@ -125,7 +122,7 @@ fn algorithms(
     Ok(given)
 }
 
-/// Sorts placements by their time. A placement on which no algorithm runs some job is left out.
+/// Sorts placements by time. A placement on which no algorithm runs some job is left out.
 fn ranked(
     meshes: &[String],
     topologies: &[String],
@@ -166,11 +163,9 @@ fn ranked(
     Ok(ranking)
 }
 
-/// Returns the ranking as text.
 fn text(own: &str, jobs: &[Job], ranking: &[Placement]) -> String {
-    /// The maximum number of placements in the table.
     const MAX: usize = 20;
-    // Equal times, also those of 0, have the ratio 1.
+    // Equal times have the ratio 1, even if they are 0.
     let ratio = |a: f64, b: f64| match a == b {
         true => "1.00".to_owned(),
         false if b > 0.0 => format!("{:.2}", a / b),
@@ -197,7 +192,6 @@ fn text(own: &str, jobs: &[Job], ranking: &[Placement]) -> String {
     let own_rank = ranking.iter().position(|placement| placement.mesh == own);
     let shown = numbered().filter(|(rank, _)| *rank < MAX || Some(*rank) == own_rank);
     let table = table::plain(&header, &[0, 2, 3, 4, 5], shown.map(line).collect());
-    // Several placements can be the best for one communicator alone.
     let least = ranking.iter().map(|placement| placement.alone_us).fold(f64::INFINITY, f64::min);
     let is_best_alone = |placement: &Placement| placement.alone_us <= least * (1.0 + 1e-9);
     let alone: Vec<_> = numbered().filter(|(_, placement)| is_best_alone(placement)).collect();

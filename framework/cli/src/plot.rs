@@ -1,5 +1,3 @@
-//! `swapmeet plot`: draws result files.
-
 use crate::args::{BarsArgs, FigureArgs, PlotArgs, PlotKind, RowsArgs};
 use crate::compare::unknown;
 use crate::failure::{ExitStatus, Failure, SUCCESS};
@@ -15,7 +13,7 @@ use swapmeet_results::{Comparison, Record, compare};
 
 pub(crate) fn plot(PlotArgs(kind): &PlotArgs) -> Result<ExitStatus, Failure> {
     let args = kind.figure();
-    // Report invalid names and sizes before reading rows.
+    // Invalid names and sizes are reported before rows are read.
     let format = format(args)?;
     output::may_write(&args.out, args.over, &args.rows.files)?;
     let data = args.data.then(|| args.out.with_extension("csv")).filter(|data| *data != args.out);
@@ -44,7 +42,7 @@ pub(crate) fn plot(PlotArgs(kind): &PlotArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// `algorithms` are all of the files, including those that are not shown.
+/// `algorithms` are all algorithms of the files, including those that are not shown.
 fn figure(
     kind: &PlotKind,
     files: &[(String, Vec<Record>)],
@@ -137,7 +135,6 @@ fn unwritten(error: DrawError) -> Failure {
     }
 }
 
-/// Returns the requested file format, or that of the file name extension.
 fn format(args: &FigureArgs) -> Result<FigureFormat, Failure> {
     args.format.or_else(|| FigureFormat::of_path(&args.out)).ok_or_else(|| {
         let expected = "expected a name that ends in .svg, .png, .pdf, .tex or .csv, or --format";
@@ -145,17 +142,17 @@ fn format(args: &FigureArgs) -> Result<FigureFormat, Failure> {
     })
 }
 
-/// The rows that the flags `--topology`, `--algorithm`, `--workload` and `--machine` select.
+/// The rows that `--topology`, `--algorithm`, `--workload` and `--machine` select.
 pub(crate) struct RowSelection<'a> {
     choices: [Choice<'a>; 4],
 }
 
-/// The selected values of a column. Without any, all rows are selected.
+/// The selected values of a column. An empty list selects all rows.
 struct Choice<'a> {
     flag: &'static str,
     wanted: &'a [String],
     text: fn(&Record) -> &str,
-    /// The values of the rows that the flags before this one select.
+    /// The column's values in the rows that the flags before this one select.
     known: BTreeSet<String>,
 }
 
@@ -182,7 +179,7 @@ impl<'a> RowSelection<'a> {
         })
     }
 
-    /// Errors if no row has a value that the user selects. Call this function after all rows.
+    /// Errors if no row has a value that the user selects. Must be called after the last row.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         for Choice { flag, wanted, known, .. } in &self.choices {
             if let Some(value) = wanted.iter().find(|value| !known.contains(*value)) {

@@ -1,4 +1,4 @@
-//! The output of the commands that run cases and print a ranking of their rows.
+//! Output shared by the commands that run cases and print a ranking.
 
 use crate::args::RankingArgs;
 use crate::failure::{ExitStatus, Failure, SOME_FAILED, SUCCESS, print_reason};
@@ -7,7 +7,7 @@ use swapmeet_results::{CsvSink, Record, Sink, Status};
 use swapmeet_runner::case::Case;
 
 impl RankingArgs {
-    /// Errors if the file of `--out` must not be written. It must not be an input file of a case.
+    /// Errors if the file of `--out` must not be written, for instance because a case reads it.
     pub(crate) fn check_out<'c>(
         &self,
         cases: impl IntoIterator<Item = &'c Case>,
@@ -16,7 +16,6 @@ impl RankingArgs {
         output::may_write(out, self.over, cases.into_iter().flat_map(run::input_files_of_case))
     }
 
-    /// Writes rows to the file of `--out`.
     pub(crate) fn write<'r>(
         &self,
         rows: impl IntoIterator<Item = &'r Record>,
@@ -28,7 +27,6 @@ impl RankingArgs {
         })
     }
 
-    /// Prints the ranking, unless rows are printed.
     pub(crate) fn print(&self, ranking: &str) -> Result<(), Failure> {
         match self.out.as_deref().is_some_and(output::is_stdout) {
             true => Ok(()),
@@ -37,7 +35,6 @@ impl RankingArgs {
     }
 }
 
-/// Prints the reason of the first row whose case failed. Returns the exit status.
 pub(crate) fn status<'r>(rows: impl IntoIterator<Item = &'r Record>) -> ExitStatus {
     let failed = |row: &&Record| !matches!(row.status, Status::Ok | Status::Unsupported);
     match rows.into_iter().find(failed) {

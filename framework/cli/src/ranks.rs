@@ -1,4 +1,4 @@
-//! `swapmeet run --on mpirun|slurm`: executes schedules in the format of `export --format mpi` on
+//! `swapmeet run --on mpirun|slurm` executes schedules in the format of `export --format mpi` on
 //! real MPI ranks, and writes the measured times as rows.
 
 use crate::args::{CaseArgs, On, Overwrite, RowFormat, RunArgs};
@@ -28,8 +28,7 @@ mod failure;
 
 struct Plan {
     cases: Vec<Case>,
-    /// The launcher's command line without the program on the ranks. `{ranks}` stands for their
-    /// number.
+    /// The launcher's command line without the program. `{ranks}` stands for the number of ranks.
     launch: Vec<String>,
     name: String,
     warmup: u32,
@@ -43,14 +42,12 @@ pub(crate) fn run(
     on: On,
 ) -> Result<ExitStatus, Failure> {
     refuse_appearance(&args.appearance)?;
-    // Some flags do not apply to measurements.
     let mut experiment = experiment(args)?;
     // The program on the ranks repeats a schedule by itself, so all repetitions have the same seed.
     let repetitions = std::mem::replace(&mut experiment.repetitions, 1);
-    // Measured times do not depend on a machine, so the default one is not named.
     let all = complete(experiment, &args.plugins, None, true)?;
     let mut cases: Vec<_> = shard_cases(&all, args.shard)?;
-    // The machine does not affect measurements.
+    // Measurements do not depend on the machine, so cases that differ only in it run once.
     let mut known = HashSet::new();
     cases.retain(|case| {
         known.insert((case.topology.spec(), case.algorithm.to_string(), case.workload.to_string()))
@@ -101,7 +98,6 @@ pub(crate) fn run(
     }
 }
 
-/// The launcher decides on which machines the ranks run.
 fn run_with_launcher(
     args: &CaseArgs,
     format: Option<RowFormat>,
@@ -117,15 +113,14 @@ fn run_with_launcher(
     let args = &args;
     let (mut rows, _) = place_for(args, format, &plan.cases, all, &remarks)?;
     let interrupted = interrupts();
-    // Each case needs all ranks.
     let (mut tally, mut written) = (Tally::default(), 0);
     let mut finished = true;
-    // A broken launcher fails in the same way in every case.
+    // A broken launcher fails in the same way in every case, so each reason is printed once.
     let mut reasons = HashSet::new();
     for (number, case) in plan.cases.iter().enumerate() {
         let place = folder.path().join(number.to_string());
         std::fs::create_dir(&place).map_err(|e| Failure::file(&place, &e))?;
-        // The schedule is first simulated and verified. It runs on real ranks only if it is valid.
+        // The schedule is simulated and verified first, and only a valid one runs on real ranks.
         let Some(record) = export_case(args, plan, case, &place)? else {
             finished = false;
             break;
@@ -162,8 +157,8 @@ fn run_with_launcher(
     })
 }
 
-/// Returns whether a file is empty because there was no launcher, or has only failed measurements,
-/// so that the next attempt may replace it.
+/// Returns whether a file is empty or has only failed measurements, so that the next run may
+/// replace it.
 fn has_no_measurement(file: &Path) -> bool {
     if output::is_stdout(file) {
         return false;
@@ -173,8 +168,7 @@ fn has_no_measurement(file: &Path) -> bool {
         || read_file(file).is_ok_and(|rows| !rows.is_empty() && rows.iter().all(has_failed))
 }
 
-/// Writes the schedule of a case and returns its row, that of a failed measurement if there is no
-/// valid schedule, or `None` after an interrupt.
+/// Writes the schedule of a case and returns its row. Returns `None` after an interrupt.
 fn export_case(
     args: &CaseArgs,
     plan: &Plan,
@@ -232,8 +226,7 @@ fn measure_case(
     folder: &Path,
     interrupted: &AtomicBool,
 ) -> Result<Option<Vec<Record>>, Failure> {
-    // The program writes measured rows to a file. So does error output, because a full pipe would
-    // block.
+    // Errors are written to a file, too, because a full pipe would block.
     let (rows, errors) = (folder.join("rows.csv"), folder.join("errors.txt"));
     let failed = |e: io::Error| Failure::file(&errors, &e);
     let words = launch_words(plan, case);
@@ -257,8 +250,8 @@ fn measure_case(
         let reason = said.map_or_else(|| why.to_owned(), |said| format!("{why}: {said}"));
         Ok(Some(vec![row(plan, case, status, reason)]))
     };
-    // With the exit status 1 and a message, the schedule is invalid on real ranks: for instance,
-    // blocks are missing or have wrong bytes. Other failures come from the launcher or the machine.
+    // The exit status 1 with a message means that the schedule is invalid on real ranks, for
+    // instance because blocks are missing. The launcher or the machine causes other failures.
     match launcher.wait(case.options.timeout, interrupted).map_err(failed)? {
         Some(status) if status.success() => read_file(&rows).map(Some).map_err(Failure::usage),
         Some(status) => match failure::of_program(&messages()) {
@@ -297,7 +290,7 @@ fn flags(plan: &Plan) -> [String; 6] {
     ]
 }
 
-/// Writes a Slurm job script. The schedules are written to a folder next to the script.
+/// Writes a Slurm job script, and the schedules to a folder next to it.
 fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitStatus, Failure> {
     // The folder and the script are replaced at the same time.
     let folder = PathBuf::from(format!("{}.schedules", script.display()));
@@ -313,12 +306,11 @@ fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitStatus, 
         std::fs::remove_dir_all(&folder).map_err(|e| Failure::file(&folder, &e))?;
     }
     std::fs::create_dir_all(&folder).map_err(|e| Failure::file(&folder, &e))?;
-    // The machine of the job may have another MPI library.
     let source = folder.join("replay.c");
     std::fs::write(&source, mpi::PROGRAM).map_err(|e| Failure::file(&source, &e))?;
     let mut runs = String::new();
     let (mut most, mut count) = (0, 0_u64);
-    // Cases have numbered folders. Those without a schedule are reported and left out.
+    // Cases without a schedule are reported and left out.
     for case in &plan.cases {
         let place = folder.join((count + 1).to_string());
         std::fs::create_dir_all(&place).map_err(|e| Failure::file(&place, &e))?;
@@ -333,7 +325,6 @@ fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitStatus, 
         drop(std::fs::remove_file(place.join("replay.c")));
         count += 1;
         most = most.max(case.topology.nodes());
-        // A comment line names the case, and the next line runs it.
         let words: Vec<String> = launch_words(plan, case)
             .into_iter()
             .chain(flags(plan))
@@ -349,7 +340,6 @@ fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitStatus, 
             flags.join(" ")
         );
     }
-    // The job script changes its folder.
     let out = args
         .out
         .as_deref()

@@ -1,5 +1,3 @@
-//! `swapmeet report`: writes a page that summarises result files.
-
 use crate::args::ReportArgs;
 use crate::failure::{ExitStatus, Failure, SUCCESS};
 use crate::plot::RowSelection;

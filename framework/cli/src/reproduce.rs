@@ -1,4 +1,4 @@
-//! `swapmeet reproduce`: repeats the experiments of papers.
+//! `swapmeet reproduce` repeats the experiments of papers.
 
 use crate::args::{ReproduceArgs, ReproducePaperArgs};
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SUCCESS};
@@ -25,10 +25,10 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitStatus, Failure> {
         None => papers().iter().collect(),
         Some(name) => vec![find(name)?],
     };
-    // Each child process searches again, but errors of the search are reported once, here.
+    // Each child process searches for plugins again, but their errors are reported only here.
     let registry = run::registry_within(&args.plugins, args.memory_limit)?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
-    // The summary of all papers is only written if all papers are run.
+    // The summary is written only if all papers run.
     let summary = args.out.as_ref().filter(|_| args.paper.is_none());
     let summary = summary.map(|folder| folder.join("README.md"));
     let pages = wanted.iter().flat_map(|paper| paths(paper, args.out.as_deref()));
@@ -60,13 +60,13 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitStatus, Failure> {
 struct Tables {
     csv: String,
     markdown: String,
-    /// The section of this paper on the summary page of all papers.
+    /// The paper's section in the summary of all papers.
     section: String,
 }
 
 #[derive(Serialize, Deserialize)]
 enum Message {
-    /// The child process begins to make a schedule of this algorithm and topology.
+    /// The child process begins to make this schedule.
     Begins(String),
     Done(Tables),
     /// An error that the user can correct, such as a missing plugin.
@@ -75,7 +75,7 @@ enum Message {
 }
 
 /// Runs the experiments of a paper in a child process, which plugins may crash. The outer error
-/// ends the whole command; the inner one means that the child or a schedule failed.
+/// ends the whole command. The inner error means that the child or a schedule failed.
 fn run_in_child(
     paper: &Paper,
     args: &ReproduceArgs,
@@ -116,14 +116,14 @@ fn run_in_child(
 pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitStatus, Failure> {
     let failed = |e: io::Error| Failure::Output(e.to_string());
     let paper = find(&args.paper)?;
-    // The search starts child processes, which the sandbox forbids.
+    // The search starts child processes, so it precedes the sandbox, which forbids this.
     let registry = run::registry_within(&args.plugins, Some(args.memory_limit))?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
     let access = FileAccess { plugins: &files, ..FileAccess::default() };
     let memory = MemoryLimit::Fixed(args.memory_limit);
     let answers = isolation::begin(memory, !args.plugins.no_sandbox, &access).map_err(failed)?;
     let report_start = |case: &Case| {
-        // A send fails only if the parent process has ended; this process will then end soon.
+        // The send fails only if the parent process has ended, and this process then ends soon.
         drop(answers.send(&Message::Begins(format!(
             "{} on {}",
             case.algorithm,
@@ -160,7 +160,6 @@ fn find(name: &str) -> Result<&'static Paper, Failure> {
     })
 }
 
-/// Returns the paths of a paper's tables, as CSV and as Markdown.
 fn paths(paper: &Paper, folder: Option<&Path>) -> impl Iterator<Item = PathBuf> {
     let name = paper.name;
     folder

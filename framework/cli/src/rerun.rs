@@ -1,4 +1,4 @@
-//! `swapmeet rerun`: runs the cases of a result file again, and compares the rows.
+//! `swapmeet rerun` runs the cases of a result file again, and compares the rows.
 
 use crate::args::{PluginArgs, RerunArgs};
 use crate::bundle::Bundle;
@@ -19,10 +19,9 @@ use swapmeet_runner::registry::Registry;
 
 enum Outcome {
     Same,
-    /// The outcome columns that differ, and different conditions, such as the plugin version, as
-    /// reasons.
+    /// The outcome columns that differ, followed by the conditions that differ, such as the plugin
+    /// version.
     Differs(Vec<Difference>, Vec<Difference>),
-    /// The reason why the case cannot be repeated.
     Refused(String),
 }
 
@@ -36,11 +35,10 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
         return Err(Failure::Usage(format!("--row {number}: {file} has rows 1 to {}", rows.len())));
     }
     note_threads(args.threads);
-    // The rows were made with the files of the bundle.
     let bundle = Bundle::beside(&args.file)?;
     let chosen: Vec<&Record> = selected.iter().map(|number| &rows[number - 1]).collect();
     let (registry, plugins) = registry_for(&chosen, bundle.as_ref(), &args.plugins)?;
-    // Cases may no longer exist, for instance because their plugin is missing. They are reported.
+    // Cases that no longer exist, for instance because their plugin is missing, are reported.
     let mut results: BTreeMap<usize, Outcome> = BTreeMap::new();
     let (mut numbers, mut cases, mut restored) = (Vec::new(), Vec::new(), Vec::new());
     let mut lookup =
@@ -63,7 +61,6 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
             }
         }
     }
-    // Print the results in the order of the file.
     let finished = for_each_row(&cases, args.jobs, &plugins, |index, again| {
         let (number, old) = (numbers[index], &rows[numbers[index] - 1]);
         let again = match &restored[index] {
@@ -71,8 +68,8 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
             None => again,
         };
         let (changes, reasons) = (old.changes(&again), old.reasons(&again));
-        // As for `run --resume`, a row of changed input files is that of another case, even with
-        // equal values.
+        // A row of changed input files is that of another case, even with equal values, as in `run
+        // --resume`.
         let has_other_inputs = reasons.iter().any(|difference| difference.column == "inputs");
         let outcome = if changes.is_empty() && !has_other_inputs {
             Outcome::Same
@@ -91,7 +88,6 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
         writeln!(out, "row {number} ({case}): {}{earlier}", describe(outcome))
             .map_err(|e| Failure::printing(&e))?;
     }
-    // A row that differs, or a case that cannot be repeated, is a failure.
     let same = results.values().filter(|outcome| matches!(outcome, Outcome::Same)).count();
     let (count, interrupted) = (results.len(), if finished { "" } else { "interrupted: " });
     say!(
@@ -106,8 +102,8 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
     })
 }
 
-/// Returns the plugins for these rows, and the options with which they were found. A plugin of a
-/// bundle is loaded if no other folder has its build.
+/// Returns the plugins for these rows, and the options that found them. A plugin of the bundle is
+/// loaded only if no other folder has the same build.
 fn registry_for(
     rows: &[&Record],
     bundle: Option<&Bundle>,

@@ -1,5 +1,3 @@
-//! Reading result files for commands that use their rows.
-
 use crate::failure::Failure;
 use crate::say::say;
 use std::collections::BTreeSet;
@@ -14,7 +12,7 @@ pub(crate) fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<(String, Vec<Recor
     Ok(read.files)
 }
 
-/// Reads what a comparison needs of those rows for which `keep` returns true.
+/// Reads the columns that a comparison needs, of the rows for which `keep` returns true.
 pub(crate) fn compared<P: AsRef<Path>>(
     paths: &[P],
     mut keep: impl FnMut(&Record) -> bool,

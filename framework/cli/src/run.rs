@@ -1,4 +1,4 @@
-//! `swapmeet run`: runs the cases that flags and files describe, and writes their rows.
+//! `swapmeet run` runs the cases that flags and files describe, and writes their rows.
 
 use crate::args::{AppearanceArgs, CaseArgs, PluginArgs, RowFormat, RunArgs};
 use crate::bundle;
@@ -47,7 +47,7 @@ pub(crate) fn run(
         .as_deref()
         .map(|folder| CaseArgs { out: Some(folder.join(bundle::ROWS)), ..args.clone() });
     let args = rows_of_bundle.as_ref().unwrap_or(args);
-    // Report all errors in the flags before a file is opened or a case runs.
+    // All errors in the flags are reported before a file is opened or a case runs.
     refuse_appearance(&args.appearance)?;
     note_threads(args.threads);
     let all = complete(experiment(args)?, &args.plugins, args.memory_limit, args.quiet)?;
@@ -60,7 +60,6 @@ pub(crate) fn run(
         return Err(Failure::Usage("--resume continues a file: give it with --out".to_owned()));
     }
     protect_inputs(args, &all)?;
-    // Do not repeat the cases of existing rows.
     let remarks = Remarks::default();
     if let Some(folder) = bundle {
         std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, &e))?;
@@ -96,7 +95,6 @@ pub(crate) fn run(
     let Progression { tally, progress, .. } = course;
     progress.finish();
     let unsorted = if finished { rows.sort(&cases)? } else { None };
-    // The rows are a table on standard output, and the summary is on standard error.
     rows.print_table()?;
     if !args.quiet {
         let place = match &args.out {
@@ -122,8 +120,8 @@ pub(crate) fn run(
     })
 }
 
-/// Prints entries of the experiment's lists that no case uses. Tables of cases replace the product
-/// of the lists, so an experiment may unintentionally run only a part of it.
+/// Prints entries of the experiment's lists that no case uses. `[[case]]` tables replace the
+/// product of the lists, so a part of the lists may be unused by mistake.
 fn report_unused(args: &CaseArgs, all: &CaseGrid) {
     const MOST: usize = 4;
     let unused = all.unused();
@@ -141,8 +139,8 @@ fn report_unused(args: &CaseArgs, all: &CaseGrid) {
     );
 }
 
-/// Opens the destination of the rows of `cases`, and returns the existing rows that are kept, too.
-/// `all` are the cases of all shards.
+/// Opens the destination of the rows, and returns the existing rows that are kept. `all` are the
+/// cases of all shards.
 pub(crate) fn place_for(
     args: &CaseArgs,
     format: Option<RowFormat>,
@@ -163,8 +161,6 @@ pub(crate) fn place_for(
     }
 }
 
-/// Returns a printer of messages before the first case runs, for example while the row file is
-/// opened.
 pub(crate) fn reporter(args: &CaseArgs) -> impl FnMut(String) {
     let quiet = args.quiet;
     move |line| {
@@ -209,7 +205,6 @@ pub(crate) fn input_files_of_case(case: &Case) -> impl Iterator<Item = &Path> {
     named.chain([case.algorithm.algorithm.file.as_path()])
 }
 
-/// Returns the existing files that match a file name or a pattern.
 fn of_pattern(name: &Path) -> Vec<PathBuf> {
     name.to_str()
         .and_then(|name| file::files(name).ok())
@@ -225,7 +220,7 @@ pub(crate) fn before(args: &CaseArgs) -> Before {
     }
 }
 
-/// Prints that `--threads` has no effect. One more release will accept the flag.
+/// Prints that `--threads` has no effect. The release after the next one will refuse the flag.
 pub(crate) fn note_threads(threads: Option<u32>) {
     if threads.is_some() {
         say!(
@@ -251,7 +246,6 @@ pub(crate) fn workers(
     Ok(Workers { kind, jobs, memory_limit })
 }
 
-/// Returns how workers are started: as child processes, or as threads of a test.
 fn worker_kind(plugins: &PluginArgs) -> Result<WorkerKind, Failure> {
     #[cfg(feature = "in-process")]
     if crate::streams::is_test() {
@@ -263,10 +257,10 @@ fn worker_kind(plugins: &PluginArgs) -> Result<WorkerKind, Failure> {
     Ok(WorkerKind::Processes(command))
 }
 
-/// Lowers the number of jobs to that for which the system permits enough open files. `parts` is as
-/// for [`workers`].
+/// Limits the number of jobs to the system's limit of open files. At most `parts` workers are busy
+/// at the same time.
 fn affordable_jobs(jobs: usize, parts: usize) -> usize {
-    /// Descriptors for the files of the program itself.
+    /// The descriptors that the program itself needs.
     const OWN: u64 = 64;
     let Some(files) = limits::descriptors() else { return jobs };
     let most = (files.saturating_sub(OWN) / DESCRIPTORS_OF_A_JOB).max(1) as usize;
@@ -286,7 +280,7 @@ pub(crate) fn child(command: &str, plugins: &PluginArgs) -> io::Result<Vec<PathB
     Ok(words.into_iter().chain(no_sandbox.then(|| NO_SANDBOX.into())).collect())
 }
 
-/// Returns whether plugins run in a sandbox. Reports once that this system has none.
+/// Returns whether plugins run in a sandbox. Prints once if this system has none.
 pub(crate) fn is_sandboxed(no_sandbox: bool) -> bool {
     static REPORTED: Once = Once::new();
     let has_sandbox = system::has_sandbox();
@@ -300,8 +294,7 @@ pub(crate) fn is_sandboxed(no_sandbox: bool) -> bool {
     !no_sandbox && has_sandbox
 }
 
-/// Returns four fifths of the machine's memory divided by the number of concurrent workers, but at
-/// least 1 GiB.
+/// Returns four fifths of the machine's memory divided by the number of jobs, but at least 1 GiB.
 pub(crate) fn default_memory(jobs: u64) -> u64 {
     let bytes = system::total_memory().unwrap_or(u64::MAX);
     (bytes / 5 * 4 / jobs.max(1)).max(1 << 30)
@@ -322,12 +315,10 @@ struct Progression<'a> {
     tally: Tally,
     rows: &'a mut Rows,
     ended: usize,
-    /// The number of log lines from plugins so far.
     lines: u64,
 }
 
 impl Progression<'_> {
-    /// Runs the cases. Returns whether all of them ended without an interrupt.
     fn follow(
         &mut self,
         cases: &Arc<[Case]>,
@@ -348,7 +339,6 @@ impl Progression<'_> {
                     self.progress.steps(case, steps, messages);
                 }
                 Some(CaseEvent::Log { line }) => self.log(&line),
-                // This run has no observer.
                 Some(CaseEvent::Observed { .. }) => {}
                 Some(CaseEvent::NoWorker { reason }) => no_worker = Some(reason),
                 Some(CaseEvent::Finished { case, record }) => {

@@ -1,5 +1,5 @@
-//! Messages to the user on standard error. A failure to write one is ignored, so that the program
-//! continues if standard error is closed or the disk is full.
+//! Messages on standard error. Write errors are ignored, so that the program continues if standard
+//! error is closed or the disk is full.
 
 use crate::streams;
 use std::fmt::Arguments;
@@ -16,7 +16,6 @@ pub(crate) fn line(text: Arguments<'_>) {
     written(&visible(&shortened(&text.to_string())));
 }
 
-/// Prints a text with the colour codes that this program has added.
 pub(crate) fn styled(text: &str) {
     written(text);
 }
@@ -25,8 +24,8 @@ fn written(text: &str) {
     let _ = streams::stderr().write_all(format!("{text}\n").as_bytes());
 }
 
-/// Replaces control characters in file names and specs, which could change the state of the
-/// terminal. The length in bytes stays the same.
+/// Replaces control characters, which could change the state of the terminal. The length in bytes
+/// stays the same.
 pub(crate) fn visible(text: &str) -> String {
     let shown = |c: char| !is_unsafe(c) || matches!(c, '\n' | '\t');
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {

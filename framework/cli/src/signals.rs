@@ -1,5 +1,3 @@
-//! The signals that ask the program to end.
-
 use crate::failure::INTERRUPTED;
 use crate::streams;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -8,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use swapmeet_runner::system;
 
-/// Returns a flag that is set by Ctrl-C or by a request to terminate. A second signal ends the
-/// program immediately. A signal that is ignored stays ignored, as with `nohup`.
+/// Returns a flag that Ctrl-C or a request to terminate sets. A second signal ends the program
+/// immediately. A signal that is ignored stays ignored, as with `nohup`.
 pub(crate) fn interrupts() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     if streams::is_test() {

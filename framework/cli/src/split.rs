@@ -1,19 +1,18 @@
-//! Communicators that ran a collective at the same time: the groups of ranks in a log of nccl-tests
-//! with `NCCL_TESTS_SPLIT` or of IMB with `-multi`, or those of `--over` and `--mesh`.
+//! Communicators that ran a collective at the same time: groups of ranks in a log of nccl-tests
+//! (`NCCL_TESTS_SPLIT`) or IMB (`-multi`), or those of `--over` and `--mesh`.
 
 use std::collections::BTreeSet;
 use swapmeet_core::network::communicators::Communicators;
 use swapmeet_core::text::excerpt;
 use swapmeet_runner::topology;
 
-/// What a log and the user state about communicators.
+/// Statements of a log and of the user about communicators.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stated<'a> {
-    /// The ranks of each group in the log; empty if it has none.
+    /// The ranks of each group in the log.
     pub groups: &'a [Vec<u64>],
-    /// The number of all ranks.
     pub ranks: Option<u64>,
-    /// The line of the log for messages; 0 if it is unknown.
+    /// The line of the log for messages, or 0 if it is unknown.
     pub line: usize,
     /// The value of `--over`.
     pub axes: Option<&'a str>,
@@ -21,9 +20,9 @@ pub(crate) struct Stated<'a> {
     pub mesh: Option<&'a str>,
 }
 
-/// Returns the communicators and the value of `over=`: those of the flags, otherwise the groups of
-/// the log if each has consecutive ranks. Returns `None` if all ranks are one communicator.
-/// `topology` is the spec of the network.
+/// Returns the communicators and the value of `over=`. Flags replace the groups of the log, which
+/// must have consecutive ranks. Returns `None` if all ranks are one communicator. `topology` is the
+/// spec of the network.
 pub(crate) fn communicators(
     stated: &Stated<'_>,
     topology: &str,
@@ -68,8 +67,8 @@ pub(crate) fn communicators(
     Ok(Some((over, all)))
 }
 
-/// Returns the mesh and the axis of groups that have every K-th rank each, as those of
-/// `NCCL_TESTS_SPLIT="MOD K"`. `None` for other groups.
+/// Returns the mesh and the axis if each group has every K-th rank, as with `NCCL_TESTS_SPLIT="MOD
+/// K"`.
 pub(crate) fn axes_of_stride(groups: &[Vec<u64>]) -> Option<[String; 2]> {
     let count = groups.len() as u64;
     let is_stride = |(first, ranks): (u64, &Vec<u64>)| {

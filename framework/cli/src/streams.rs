@@ -1,5 +1,5 @@
-//! Standard output and standard error. They are buffers of the thread if a test runs a command in
-//! its own process.
+//! Standard output and standard error. If a test runs a command in its own process, they are
+//! buffers of the thread.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -32,7 +32,6 @@ pub(crate) fn stderr() -> Stream {
     Stream::Stderr(io::stderr())
 }
 
-/// Returns whether a test runs the command in its own process.
 pub(crate) fn is_test() -> bool {
     #[cfg(feature = "in-process")]
     return capture::buffers().is_some();
@@ -86,7 +85,6 @@ mod capture {
     use std::io;
     use std::sync::{Arc, Mutex, PoisonError};
 
-    /// The exit status of a command, and everything that it printed.
     #[derive(Debug)]
     pub struct Captured {
         pub status: u8,
@@ -98,11 +96,10 @@ mod capture {
     pub(crate) struct Buffer(Arc<Mutex<Vec<u8>>>);
 
     thread_local! {
-        /// The buffers of the command that this thread runs: standard output and standard error.
+        /// The buffers of standard output and standard error, while a test runs a command.
         static BUFFERS: RefCell<Option<[Buffer; 2]>> = const { RefCell::new(None) };
     }
 
-    /// Runs a command and captures what it prints.
     pub(crate) fn capture(command: impl FnOnce() -> u8) -> Captured {
         let buffers = <[Buffer; 2]>::default();
         BUFFERS.set(Some(buffers.clone()));

@@ -1,5 +1,3 @@
-//! Tables for the terminal.
-
 use crate::output;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
@@ -20,8 +18,8 @@ pub(crate) fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) 
 
 pub(crate) const UNCHARGED: &str = "† is not charged for rearrangement, because it declares none; rearrangement=packed charges all algorithms equally";
 
-/// Returns the algorithm of each row, with a dagger if its machine charges another algorithm of the
-/// rows for rearrangement, but not this one.
+/// Returns the algorithm of each row. A dagger marks an algorithm that is not charged for
+/// rearrangement although its machine charges others.
 pub(crate) fn marked(records: &[Record]) -> Vec<String> {
     let is_charged =
         |other: &Record, machine: &str| other.machine == machine && !other.is_uncharged();
@@ -33,15 +31,13 @@ pub(crate) fn marked(records: &[Record]) -> Vec<String> {
     records.iter().map(mark).collect()
 }
 
-/// Returns the width of the terminal in columns, or `None` if standard output is not a terminal.
 pub(crate) fn terminal_width() -> Option<usize> {
     let size = output::is_terminal().then(crossterm::terminal::size)?;
     size.ok().map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0)
 }
 
-/// Returns the table of a run: a line for each case, then the reasons of cases without results. A
-/// column shows the percentage of barriers if there are any. Columns with equal values are moved
-/// above a table that is wider than `width`.
+/// Returns the table of a run, and the reasons of cases without results. If the table is wider than
+/// `width`, columns with equal values are moved above it.
 pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     let mut header = vec![
         "topology",
@@ -109,7 +105,6 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
             }
         }
     }
-    // Move columns that are equal for all cases above the table.
     let numbers: Vec<usize> = (5..header.len()).collect();
     let mut text = plain(&header, &numbers, rows.clone());
     if width.is_some_and(|width| text.lines().any(|line| line.chars().count() > width)) {
@@ -137,7 +132,7 @@ fn steps(row: &Record) -> String {
     }
 }
 
-/// Removes those of the first `most` columns that have the same text in all rows, and returns it.
+/// Removes and returns those of the first `most` columns that have the same text in all rows.
 fn take_common(header: &mut Vec<&str>, rows: &mut [Vec<String>], most: usize) -> Vec<String> {
     let mut common = Vec::new();
     for column in (0..most).rev() {

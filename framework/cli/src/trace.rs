@@ -1,4 +1,4 @@
-//! `swapmeet trace`: prints a schedule while it is made, one line per message, as in papers.
+//! `swapmeet trace` prints a schedule while it is made, one line per message, as in papers.
 
 use crate::args::{PluginArgs, ScheduleArgs, TraceArgs, TraceFormat};
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS, print_reason};
@@ -35,9 +35,7 @@ pub(crate) use page::{MOST_BYTES, title_of};
 pub(crate) use selection::Omitted;
 pub(crate) use watcher::TRACE;
 
-/// Writes a schedule as text, in one of the formats.
 trait Writer: Listener {
-    /// Writes the end of the schedule.
     fn ended(&mut self, is_verified: bool);
 }
 
@@ -105,7 +103,7 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Writes the schedule and returns its row, or `None` after an interrupt, which leaves no file.
+/// Returns the schedule's row, or `None` after an interrupt, which leaves no file.
 fn printed(
     args: &TraceArgs,
     cases: &[Case],
@@ -188,9 +186,8 @@ pub(crate) fn as_json(
     document(case, plugins, &TraceOptions { json: true, ..TraceOptions::default() }, out)
 }
 
-/// Writes the events of the JSON document, one per line, without the fields in `omitted`, the head
-/// and the outcome. With `members`, there are only the sends of one communicator, between its
-/// members.
+/// Writes the events of the JSON document without the fields in `omitted`, the head and the
+/// outcome. If `members` is true, only the sends of one communicator are written.
 pub(crate) fn events(
     case: &Case,
     plugins: &PluginArgs,
@@ -238,14 +235,13 @@ fn text(
     Ok((row, written))
 }
 
-/// Writes each text of a worker as soon as it arrives, so that the events before a failure are
-/// visible.
+/// Writes each text of a worker immediately, so that the events before a failure are visible.
 fn write_text(out: &mut dyn Write) -> impl FnMut(&str) -> io::Result<()> {
     |text| out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 
 struct Observed {
-    /// The row of the schedule; `None` after an interrupt.
+    /// The row of the schedule, or `None` after an interrupt.
     row: Option<Box<Record>>,
     /// The first error of the function that handles the text.
     written: io::Result<()>,
@@ -261,8 +257,8 @@ fn observed(
     observed_by(&TRACE, cases, plugins, options, handle)
 }
 
-/// Starts a worker that makes the schedule with an observer, whose text is passed to `handle`. Its
-/// first error stops the worker.
+/// Starts a worker that makes the schedule with an observer. The first error of `handle`, which
+/// gets the text, stops the worker.
 fn observed_by(
     kind: &ObserverKind,
     cases: &[Case],
@@ -291,7 +287,7 @@ fn observed_by(
         | CaseEvent::Progress { .. }
         | CaseEvent::NoWorker { .. } => {}
     });
-    // The row arrives before the last values, without which there is no schedule.
+    // The row arrives before the last values, without which the record is incomplete.
     match &row {
         Some(ok) if ok.status == Status::Ok && !is_complete && written.is_ok() => {
             if stop.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! `swapmeet tui`: configures the dashboard, shows it, and handles its result.
+//! `swapmeet tui` configures the dashboard, shows it, and handles its result.
 
 use crate::args::{AppearanceArgs, CaseArgs, RunArgs, TuiArgs};
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS};
@@ -43,7 +43,7 @@ pub(crate) fn tui(args: &TuiArgs) -> Result<ExitStatus, Failure> {
     if let Some(out) = cases.out.as_deref().filter(|out| !output::is_stdout(out)) {
         output::refuse_inputs(out, [log.clone()])?;
     }
-    // The system is that of the log, not of cases to run.
+    // The flag names the system of the log, not of cases to run.
     let system = std::mem::take(&mut cases.systems);
     match explain::rows_of_log(&log, system.first(), &cases.plugins)? {
         Some(explained) => open(&cases, &files, explained, Some(args)),
@@ -51,7 +51,6 @@ pub(crate) fn tui(args: &TuiArgs) -> Result<ExitStatus, Failure> {
     }
 }
 
-/// The rows and the verdicts of a log.
 type Explained = (Vec<Record>, Vec<String>);
 
 /// The folder is `$XDG_STATE_HOME/swapmeet`, by default `~/.local/state/swapmeet`.
@@ -63,7 +62,6 @@ fn state_file() -> Option<PathBuf> {
     Some(base?.join("swapmeet/dashboard.json"))
 }
 
-/// Returns the options of the dashboard in the configuration file and in its flags.
 fn options(args: Option<&TuiArgs>) -> Result<Options, Failure> {
     const MOST: u64 = 1 << 20;
     let (config, mut options) = (config::read()?, Options::default());
@@ -123,7 +121,7 @@ fn theme(appearance: &AppearanceArgs) -> Result<Theme, Failure> {
     }
     let of_environment = Theme::of_environment();
     let Some(name) = config::read()?.theme else {
-        // Ask the terminal for its background only if the answer can change the theme.
+        // The terminal's background is requested only if it can change the theme.
         let background = of_environment.has_colours().then(Background::of_terminal).flatten();
         return Ok(background.map_or(of_environment, |background| of_environment.on(background)));
     };
@@ -156,7 +154,6 @@ fn open(
         return Err(Failure::Usage(why.to_owned()));
     }
     run::note_threads(args.threads);
-    // The dashboard may hold a hundred thousand rows, which several threads read, pack and compare.
     use_one_heap();
     let theme = theme(&args.appearance)?;
     let ascii = args.appearance.ascii || is_ascii_terminal();
@@ -187,7 +184,6 @@ fn open(
     let is_example = is_bare(args, files) && opened.is_empty() && follow.is_empty();
     if is_example {
         experiment = run::with_flags(&example().map_err(Failure::usage)?, args);
-        // A system has its own network.
         if !args.systems.is_empty() {
             experiment.topologies.clear();
         }
@@ -273,8 +269,8 @@ fn open(
     })
 }
 
-/// Returns the number of rows, their file, and the flag that continues the run; `None` if there are
-/// none, or if the user has not saved them.
+/// Returns the number of rows, their file, and the flag that continues the run. Returns `None` if
+/// there are no rows, or if the user has not saved them.
 fn rows_in_words(outcome: &SessionResult, out: Option<&Path>) -> Option<String> {
     let rows = count(outcome.records.len(), "row");
     let more = if outcome.unfinished {
@@ -300,8 +296,8 @@ fn is_bare(args: &CaseArgs, files: &[PathBuf]) -> bool {
         && lists.iter().all(|list| list.is_empty())
 }
 
-/// The default experiment answers a common question at once: the algorithms of `quick-start` on the
-/// default network and machine, with sizes up to 1 MiB.
+/// The default experiment runs the algorithms of `quick-start` on the default network and machine,
+/// with sizes up to 1 MiB.
 fn example() -> Result<Experiment, InputError> {
     let example = shipped().iter().find(|study| study.name == "quick-start");
     let example = example.unwrap_or_else(|| unreachable!("quick-start is bundled"));
@@ -320,7 +316,6 @@ fn default_topology() -> Text {
     Text::flag("--topology", "torus:16x16")
 }
 
-/// Adds the default topology, workload and machine. Returns a remark that names the machine.
 fn fill_in(experiment: &mut Experiment) -> Result<Option<String>, Failure> {
     if experiment.topologies.is_empty() && !experiment.is_named_by_tables(|table| &table.topologies)
     {
@@ -340,7 +335,7 @@ fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String>
         RenderKind::Curves(x) => {
             let wanted = FigureOptions { baseline, ..FigureOptions::new(*x, Quantity::Time) };
             let figure = Figure::from_rows(&files, &wanted).map_err(|error| match error {
-                // The message has the flag of `plot`, which the dashboard does not have.
+                // The message names a flag of `plot`, which the dashboard does not have.
                 FigureError::ManyCurves(_) => {
                     error.to_string().replace("with --algorithm", "with the filter /")
                 }

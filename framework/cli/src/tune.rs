@@ -1,4 +1,4 @@
-//! `swapmeet tune`: converts the rows of a sweep to a decision table for an MPI library or NCCL.
+//! `swapmeet tune` converts the rows of a sweep to a decision table for an MPI library or NCCL.
 
 use crate::args::TuneArgs;
 use crate::explain::prediction::{Place, library_rows};
@@ -16,11 +16,9 @@ use swapmeet_results::stats::Summary;
 use swapmeet_results::{CHARGED_LESS, Record, Status, is_measured, rearrangement_remark};
 use swapmeet_workloads::file::read_bounded;
 
-/// Writes the table, and prints how much time is lost without this table. There are two
-/// comparisons: with the algorithms that the library itself would choose, and with one algorithm
-/// for all cases.
+/// Writes the table, and prints how much time is lost without it: with the library's own choice of
+/// algorithms, and with one algorithm for all cases.
 pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
-    // Only successful rows of the selected machine and topologies are considered.
     let Some(library) = library(&args.format) else {
         return Err(Failure::Usage(format!("--format {}: unknown", args.format)));
     };
@@ -34,7 +32,6 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
         _ => rows_of_files(args, place.as_ref())?,
     };
     warn_of_rearrangement(&rows);
-    // The fastest algorithm of each case becomes a rule of the table.
     let system = place.as_ref().and_then(|place| place.system);
     let cells = cells(&rows, system)?;
     let tables = library.decide(&cells).map_err(Failure::Usage)?;
@@ -46,8 +43,8 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
         };
         say!("warning: {collective}: the table always names `{algorithm}`: {why}");
     }
-    // Some libraries read only complete tables. For these libraries, the new rules are merged into
-    // the library's own table.
+    // Some libraries read only complete tables, so the new rules are merged into the library's own
+    // table.
     let base = args.base.as_deref().map(read_table).transpose()?;
     if base.is_some() && !library.is_patch {
         return Err(Failure::Usage(format!("--base: --format {} is written whole", args.format)));
@@ -57,7 +54,6 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
     if let Some((place, system)) = place.as_ref().zip(system) {
         compare_with_aws(library, &cells, place, system);
     }
-    // Print how much time would be lost if one algorithm were used for all cases.
     if let Some(default) = &args.default {
         let lost = library.losses(&cells, default);
         if lost.is_empty() {
@@ -65,7 +61,6 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
         }
         print_losses("", &lost);
     }
-    // Print how much time would be lost if the library chose the algorithms.
     if let Some(DefaultLosses { losses, without_a_time }) =
         library.losses_of_defaults(&cells, base.as_deref()).map_err(Failure::Usage)?
     {
@@ -81,8 +76,8 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Prints a warning if the machine of the rows charges only some of the algorithms for rearrangement,
-/// because the table then prefers the other algorithms.
+/// Prints a warning if the machine charges only some of the algorithms for rearrangement, because
+/// the table then prefers the others.
 fn warn_of_rearrangement(rows: &[Record]) {
     let marked = table::marked(rows);
     let marked = marked.iter().filter_map(|name| name.strip_suffix(CHARGED_LESS)).collect();
@@ -93,7 +88,6 @@ fn warn_of_rearrangement(rows: &[Record]) {
     }
 }
 
-/// Returns calculated rows of the algorithms of NCCL on a system. `None` after an interrupt.
 fn calculated_rows(
     args: &TuneArgs,
     library: &Library,
@@ -116,8 +110,7 @@ fn calculated_rows(
     }
 }
 
-/// Returns the successful rows of the files: those of the system, or of the machine and the
-/// topologies of the flags.
+/// Returns the successful rows of the system, or of the machine and the topologies of the flags.
 fn rows_of_files(args: &TuneArgs, place: Option<&Place>) -> Result<Vec<Record>, Failure> {
     let mut rows = result_files::rows(&args.files)?;
     rows.retain(|row| row.status == Status::Ok);
@@ -129,7 +122,7 @@ fn rows_of_files(args: &TuneArgs, place: Option<&Place>) -> Result<Vec<Record>, 
         one_machine(&rows)?;
         return Ok(rows);
     };
-    // The machine of a row has all protocols, or those that the library has for the algorithm.
+    // A row's machine has all protocols, or only those that the library has for the algorithm.
     let machine = Machine::parse(&place.machine).map_err(Failure::usage)?;
     let without_protocols = |machine: &Machine| {
         let values = machine.values().into_iter();
@@ -150,8 +143,7 @@ fn rows_of_files(args: &TuneArgs, place: Option<&Place>) -> Result<Vec<Record>, 
     }
 }
 
-/// Compares the choices for a system with AWS's tables of the fastest algorithm and protocol, which
-/// AWS measured.
+/// Compares the choices with AWS's tables of the fastest measured algorithm and protocol.
 fn compare_with_aws(
     library: &Library,
     cases: &[TimedCase],
@@ -201,10 +193,9 @@ fn compare_with_aws(
     );
 }
 
-/// Returns an error unless all rows have the same machine, and all rows with the same number of
-/// nodes the same topology.
+/// Errors unless all rows have the same machine, and all rows with the same number of nodes the
+/// same topology. Other times cannot be compared.
 fn one_machine(rows: &[Record]) -> Result<(), Failure> {
-    // Times on different machines or topologies cannot be compared, so mixed rows are an error.
     let one = |texts: BTreeSet<&str>, what: &str, flag: &str| {
         let list: Vec<&str> = texts.into_iter().collect();
         match list.len() {
@@ -226,17 +217,16 @@ fn one_machine(rows: &[Record]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns one time per case. The time of a case is the mean of its predictions. For measurements
-/// it is the median, because background activity of the machine causes outliers.
+/// Returns one time per case: the mean of predictions, or the median of measurements, because
+/// background activity of the machine causes outliers.
 fn cells(
     rows: &[Record],
     system: Option<(&'static System, u64, u64)>,
 ) -> Result<Vec<TimedCase>, Failure> {
-    // Collect the times of the repetitions of each case.
     let mut times: BTreeMap<(&str, u64, u64, &str, &str), Vec<f64>> = BTreeMap::new();
     for row in rows {
-        // Leave out irregular workloads, because their blocks differ in size and an entry of the
-        // table has a single block size.
+        // An entry of the table has a single block size, so workloads with several block sizes are
+        // left out.
         if let (Some(time), Some(bytes)) = (row.time_us, row.block_bytes) {
             times
                 .entry((&row.collective, row.nodes, bytes, &row.algorithm, &row.protocol))
@@ -247,7 +237,6 @@ fn cells(
     if times.is_empty() {
         return Err(Failure::Usage("no row has a time and one size of block".to_owned()));
     }
-    // Combine the repetitions of each case into one time.
     let is_measured = rows.first().is_some_and(is_measured);
     let cell = |((collective, ranks, bytes, algorithm, protocol), times): (_, Vec<f64>)| {
         let all = Summary::of(&times)?;
@@ -264,7 +253,6 @@ fn cells(
     Ok(times.into_iter().filter_map(cell).collect())
 }
 
-/// Reads a decision table of a library.
 fn read_table(path: &Path) -> Result<String, Failure> {
     /// The maximum number of bytes of a decision table. The table of MPICH has about 30 000 bytes.
     const LONGEST: u64 = 16 << 20;

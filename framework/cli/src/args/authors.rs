@@ -1,5 +1,3 @@
-//! Arguments of the commands for plugin authors: `new-plugin`, `header` and `check`.
-
 use super::memory;
 use super::seconds;
 use clap::{Args, ValueEnum};

@@ -1,6 +1,3 @@
-//! Arguments of the commands that exchange data with other programs: `export`, `import`, `fit` and
-//! `tune`, and the options of `run` for real ranks.
-
 use super::{Overwrite, PluginArgs, ScheduleArgs, seconds};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
@@ -16,7 +13,6 @@ Examples:
 
 Only verified schedules are written. docs/bridges.md explains the formats.";
 
-/// The usage in two lines, because clap does not wrap it.
 pub(super) const EXPORT_USAGE: &str = "\
 swapmeet export [OPTIONS] --format <FORMAT> --topology <SPEC>
                        --algorithm <SPEC>";
@@ -245,7 +241,6 @@ fn schedules() -> PossibleValuesParser {
     words(export::FORMATS.iter().map(|format| (format.name, format.help)).chain([export::JSON]))
 }
 
-/// Returns a parser of the names in `rows`, whose descriptions are shown in the help.
 fn words(rows: impl Iterator<Item = (&'static str, &'static str)>) -> PossibleValuesParser {
     rows.map(|(name, help)| PossibleValue::new(name).help(help)).into()
 }

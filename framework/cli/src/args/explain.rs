@@ -1,5 +1,3 @@
-//! Arguments of `explain` and `expect`.
-
 use super::PluginArgs;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;

@@ -1,12 +1,11 @@
-//! The groups of commands in the help of the program. clap has no groups of commands, so a template
-//! lists them.
+//! The groups of commands in the program's help. A template lists them, because clap has no such
+//! groups.
 
 use super::Command;
 use clap::Subcommand;
 use clap::builder::{StyledStr, Styles};
 use std::fmt::Write;
 
-/// The title of each group, and its commands.
 const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Run and compare",
@@ -17,7 +16,6 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("More", &["links", "export", "import", "fit", "tune", "header", "completions", "man"]),
 ];
 
-/// Returns the template of the help. The descriptions are those of the commands.
 pub(super) fn template() -> StyledStr {
     let all = Command::augment_subcommands(clap::Command::new("swapmeet"));
     let heading = Styles::styled().get_header().to_owned();
@@ -54,7 +52,7 @@ mod tests {
         assert_eq!(visible.len(), listed.len());
     }
 
-    /// clap does not wrap the lines of a template.
+    /// clap does not wrap the lines of the template, so a test checks their length.
     #[test]
     fn descriptions_fit_in_80_columns() {
         for line in template().to_string().lines().filter(|line| line.starts_with("  ")) {

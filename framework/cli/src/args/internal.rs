@@ -1,5 +1,3 @@
-//! Arguments of the internal commands that run plugins.
-
 use super::PluginArgs;
 use clap::Args;
 use std::path::PathBuf;

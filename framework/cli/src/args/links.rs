@@ -1,5 +1,3 @@
-//! Arguments of `links`.
-
 use super::ranking::RankingArgs;
 use clap::Args;
 

@@ -1,5 +1,3 @@
-//! Arguments of `completions` and `man`.
-
 use super::Overwrite;
 use clap::Args;
 use std::path::PathBuf;

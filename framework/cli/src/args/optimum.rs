@@ -1,5 +1,3 @@
-//! Arguments of `optimum`.
-
 use super::{Overwrite, PluginArgs, seconds};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;

@@ -1,5 +1,3 @@
-//! Arguments of `place`.
-
 use super::ranking::RankingArgs;
 use clap::Args;
 

@@ -1,5 +1,3 @@
-//! Arguments of the commands that read rows again: `merge` and `rerun`.
-
 use super::{Overwrite, PluginArgs};
 use clap::Args;
 use std::path::PathBuf;

@@ -1,5 +1,3 @@
-//! Arguments of `run` and `tui`.
-
 use super::{PluginArgs, RealRanks, Shard, memory};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use std::path::PathBuf;
@@ -181,7 +179,7 @@ pub(crate) struct AppearanceArgs {
     pub ascii: bool,
 }
 
-/// The settings that are given as flags. The flags are those of [`SETTINGS`].
+/// The settings of the table [`SETTINGS`], each of which is also a flag.
 #[derive(Debug, Clone)]
 pub(crate) struct SettingArgs(Vec<(&'static Setting, String)>);
 

@@ -1,11 +1,11 @@
-//! One of several parts of an experiment that run in separate processes. The user gives its number,
-//! or it is read from the environment of a scheduler or launcher.
+//! A shard is one of several parts of an experiment that run in separate processes.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shard {
     /// The number of this shard, counted from 1, and the total number of shards.
     Part(usize, usize),
-    /// Its number is read from the environment, and so is the total, unless the user gives it.
+    /// The shard's number and, unless the user states it, the total come from environment
+    /// variables.
     Auto(Option<usize>),
 }
 
@@ -13,7 +13,7 @@ pub(crate) enum Shard {
 struct Starter {
     name: &'static str,
     number: &'static str,
-    /// The number of the first task, unless the environment variable `first_in` contains it.
+    /// The number of the first task, which the variable `first_in` overrides.
     first: usize,
     first_in: Option<&'static str>,
     count_in: Option<&'static str>,
@@ -35,8 +35,8 @@ impl Starter {
     }
 }
 
-/// Schedulers and launchers, the innermost first: a rank of a parallel job runs within a task of a
-/// job array. The manuals of these programs name the variables.
+/// Schedulers and launchers, innermost first, because an MPI rank can run within a task of a job
+/// array.
 const STARTERS: &[Starter] = &[
     Starter {
         count_in: Some("OMPI_COMM_WORLD_SIZE"),
@@ -86,9 +86,8 @@ impl std::str::FromStr for Shard {
 }
 
 impl Shard {
-    /// Returns index, from 0, and number of shards.
     pub(crate) fn resolve(self) -> Result<(usize, usize), String> {
-        /// The maximum number of shards. The costs of all shards are in memory.
+        /// The maximum number of shards, because the costs of all shards are in memory.
         const MOST: usize = 1_000_000;
         let (index, count) = match self {
             Self::Part(i, n) => (i - 1, n),
@@ -102,8 +101,8 @@ impl Shard {
     }
 }
 
-/// Returns the index and the number of shards from the innermost scheduler or launcher with more
-/// than one task. `of` is the number that the user gives.
+/// Returns the index and the number of shards from the innermost scheduler or launcher that has
+/// several tasks. `of` is the user's number of shards.
 fn from_variables(
     of: Option<usize>,
     variable: impl Fn(&str) -> Option<String>,
@@ -119,7 +118,7 @@ fn from_variables(
     let mut alone = None;
     for starter in STARTERS {
         let Some(task) = number(starter.number)? else { continue };
-        // LSF sets the index 0 for a job that is not an array.
+        // LSF sets the index to 0 for a job that is not an array.
         if starter.last_in.is_some() && task < starter.first {
             continue;
         }

@@ -1,5 +1,3 @@
-//! Arguments of the commands that show results: `plot` and `report`.
-
 use super::Overwrite;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
@@ -84,7 +82,7 @@ pub(crate) enum PlotKind {
     Heat(HeatArgs),
 }
 
-/// The arguments of `plot`: a kind with its arguments, or the arguments of curves.
+/// The arguments of a plot kind. The default kind is `curves`.
 #[derive(Debug)]
 pub(crate) struct PlotArgs(pub PlotKind);
 
@@ -117,7 +115,7 @@ impl Args for PlotArgs {
     }
 }
 
-/// Earlier flags and values, with the messages that name their replacements.
+/// Flags and values of earlier versions, with the messages that name their replacements.
 const REMOVED: [(&str, &str, &str); 5] = [
     ("--kind", "scaling", "`plot scaling` is now `plot curves --x nodes`"),
     ("--kind", "faults", "`plot faults` is now `plot curves --x faults`"),
@@ -136,16 +134,13 @@ const REMOVED: [(&str, &str, &str); 5] = [
     ("--legend", "inside", "`--legend inside` has been removed: use bottom, top, right or none"),
 ];
 
-/// Converts `plot FILE.csv --kind KIND` of earlier versions to `plot KIND FILE.csv`. Other command
-/// lines are returned unchanged. Errors for a kind of `plot` that does not exist, or a value of
-/// [`REMOVED`].
+/// Converts `plot FILE.csv --kind KIND`, the form of earlier versions, to `plot KIND FILE.csv`.
+/// Errors if the kind does not exist or was removed ([`REMOVED`]).
 pub(crate) fn in_todays_form(mut words: Vec<OsString>) -> Result<Vec<OsString>, String> {
-    /// The index of the kind in the command line `swapmeet plot KIND`.
     const KIND: usize = 2;
     if words.get(KIND - 1).is_none_or(|word| word != "plot") {
         return Ok(words);
     }
-    // Returns the words of a flag, `--flag VALUE` or `--flag=VALUE`, and its value.
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
     let value = |flag: &str| {
         (KIND..end).find_map(|at| match words[at].to_str()?.strip_prefix(flag)? {
@@ -173,14 +168,13 @@ pub(crate) fn in_todays_form(mut words: Vec<OsString>) -> Result<Vec<OsString>, 
     Ok(words)
 }
 
-/// Returns the names of the kinds for whose commands `condition` is true.
 fn kinds(condition: impl Fn(&Command) -> bool) -> Vec<String> {
     let plot = PlotKind::augment_subcommands(Command::new("plot"));
     let kinds = plot.get_subcommands().filter(|kind| condition(kind));
     kinds.map(|kind| kind.get_name().to_owned()).collect()
 }
 
-/// Adds the names of the kinds that have a flag to the error that another kind does not have it.
+/// Adds to an error about an unknown flag the names of the plot kinds that have this flag.
 pub(crate) fn with_kinds_of_flag(mut error: Error) -> Error {
     let is_of_plot = |usage: &ContextValue| usage.to_string().starts_with("Usage: swapmeet plot");
     if !error.get(ContextKind::Usage).is_some_and(is_of_plot) {
@@ -210,7 +204,7 @@ fn colour(text: &str) -> Result<(String, Colour), String> {
     Ok((name.to_owned(), colour.parse()?))
 }
 
-/// Parses `ALGORITHM=TEXT`, divided at the last equals sign, because parameters contain them too.
+/// Parses `ALGORITHM=TEXT`. Parameters of the algorithm may contain equals signs, too.
 fn label(text: &str) -> Result<(String, String), String> {
     let (name, label) = text.rsplit_once('=').ok_or("expected ALGORITHM=TEXT")?;
     Ok((name.to_owned(), label.to_owned()))

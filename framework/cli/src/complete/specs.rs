@@ -1,5 +1,3 @@
-//! Completion of specs: names, and the keys of their arguments.
-
 use super::candidate;
 use crate::args::PluginArgs;
 use crate::run;
@@ -19,17 +17,15 @@ use swapmeet_workloads::{common_arguments, generators};
 /// A spec whose last argument is being typed.
 #[derive(Debug, PartialEq)]
 struct Begun<'a> {
-    /// The name, before the first colon.
     name: &'a str,
-    /// Everything before the last argument, including the colon or comma.
+    /// All text before the last argument, including the separator.
     before: &'a str,
-    /// Whether other arguments precede the last one.
     has_others: bool,
 }
 
 impl<'a> Begun<'a> {
-    /// Splits a spec. `None` if only the name, or the value of the last key, is being typed. Colons
-    /// and commas in parentheses belong to an inner spec.
+    /// Returns `None` if the name, or the value of the last key, is being typed. Colons and commas
+    /// in parentheses belong to an inner spec.
     fn of(typed: &'a str) -> Option<Self> {
         let (name, _) = typed.split_once(':')?;
         let first = name.len() + 1;
@@ -46,7 +42,6 @@ impl<'a> Begun<'a> {
         (!last.contains('=') && depth == 0).then_some(Self { name, before, has_others })
     }
 
-    /// Returns a candidate, with its description, for each key that the spec does not have yet.
     fn with(&self, keys: impl IntoIterator<Item = (String, String)>) -> Vec<CompletionCandidate> {
         let is_new = |key: &str| {
             let has = |separator| self.before.contains(&format!("{separator}{key}="));
@@ -103,7 +98,7 @@ pub(super) fn algorithms(typed: &str) -> Vec<CompletionCandidate> {
 }
 
 pub(super) fn workloads(typed: &str) -> Vec<CompletionCandidate> {
-    // A collective may precede the workload, as in `allreduce/uniform:64`.
+    // The name of a collective may precede the workload, as in `allreduce/uniform:64`.
     let (prefix, rest) = typed.split_once('/').unwrap_or(("", typed));
     let collective = COLLECTIVES.into_iter().find(|kind| kind.word == prefix);
     if collective.is_none() && !prefix.is_empty() {
@@ -130,7 +125,7 @@ pub(super) fn machines(typed: &str) -> Vec<CompletionCandidate> {
     let Some(begun) = Begun::of(typed) else {
         return presets().iter().map(|preset| candidate(preset.name, preset.title)).collect();
     };
-    // The typed part determines the cost model, and the model the parameters.
+    // The typed text determines the cost model, which determines the parameters.
     let so_far = begun.before.trim_end_matches([':', ',']);
     let Ok(machine) = Machine::parse(so_far).or_else(|_| Machine::parse(begun.name)) else {
         return Vec::new();
@@ -141,7 +136,6 @@ pub(super) fn machines(typed: &str) -> Vec<CompletionCandidate> {
     begun.with(parameters.map(|p| owned((p.key(), p.meaning()))).chain([model]))
 }
 
-/// Returns the systems with their domains, and then the parameters of their machines.
 pub(super) fn systems(typed: &str) -> Vec<CompletionCandidate> {
     let Some(begun) = Begun::of(typed).filter(|begun| begun.has_others) else {
         let all = system::systems().iter();
@@ -161,7 +155,7 @@ pub(super) fn axes(_typed: &str) -> Vec<CompletionCandidate> {
     own.chain(numbers()).collect()
 }
 
-/// Returns the second axis of a map after a comma, and otherwise the first one.
+/// Completes a pair of axes such as `x,y`.
 pub(super) fn pairs_of_axes(typed: &str) -> Vec<CompletionCandidate> {
     let before = typed.find(',').map_or("", |at| &typed[..=at]);
     let all = axes(typed).into_iter().chain(columns().map(|name| candidate(name, "a column")));
@@ -173,7 +167,6 @@ pub(super) fn properties(_typed: &str) -> Vec<CompletionCandidate> {
     own.chain(numbers()).collect()
 }
 
-/// Returns the keys of all specs that have numbers.
 fn numbers() -> impl Iterator<Item = CompletionCandidate> {
     let mut numbers = BTreeMap::new();
     let registry = run::registry(&PluginArgs::default());
@@ -207,7 +200,6 @@ mod tests {
         assert_eq!([of("tor"), of("free:startup_us=1"), of("rdn:2(torus:5")], [None; 3]);
     }
 
-    /// A topology spec with any of the offered options is accepted.
     #[test]
     fn options_of_topologies_are_valid() {
         let values = ["0-1", "0-1:0.5", "1", "1:0.5", "2", "cyclic", "minimal"];

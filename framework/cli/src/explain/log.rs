@@ -1,4 +1,4 @@
-//! Logs of benchmarks of collectives: the measured times, and what the log says about the machine.
+//! Reads logs of collective benchmarks.
 
 use crate::failure::Failure;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,75 +11,65 @@ use swapmeet_bridges::import::{
 use swapmeet_core::spec::format_size;
 use swapmeet_workloads::file::read_bounded;
 
-/// The maximum number of bytes of a log.
 const LONGEST: u64 = 256 << 20;
 
-/// The maximum number of runs in a log. The text of each is as long as all before it.
+/// The maximum number of runs. The text of each run includes all lines before it.
 const MOST_RUNS: usize = 100;
 
-/// The values of `NCCL_ALGO` that name a single algorithm, in small letters.
+/// The values of `NCCL_ALGO`, in lower case, that permit a single algorithm.
 const ALGORITHMS: [&str; 5] = ["ring", "tree", "nvls", "nvlstree", "pat"];
 
-/// The times of a size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Times {
     pub us: f64,
-    /// The time with one buffer for sending and receiving, if it was measured.
+    /// The time with one buffer for sending and receiving.
     pub in_place_us: Option<f64>,
 }
 
-/// A run in a log.
 #[derive(Debug)]
 pub(super) struct LogOfRun {
-    /// Its first and its last line; `None` if it is the only run.
+    /// The first and the last line of the run, if the log has several runs.
     pub lines: Option<[usize; 2]>,
-    /// The log, or the reason for which it cannot be read.
+    /// The content, or the reason why the run cannot be read.
     pub log: Result<Log, String>,
 }
 
-/// The log of a run.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     measurements: Vec<Measurement>,
-    /// The question for the collective, if it is unknown, or not the stated one. Then the collective
-    /// of the measurements has no meaning.
+    /// The message that asks for the collective, if the log does not state it or contradicts the
+    /// flag.
     pub question: Option<String>,
-    /// The source of the number of ranks, with its line if it is known.
+    /// Where the log states the number of ranks, for error messages.
     pub source_of_ranks: String,
-    /// The sizes that were measured several times.
     pub repeated: BTreeSet<u64>,
-    /// The network ports that `NCCL_IB_HCA` names, if it names each of them.
+    /// The network ports in `NCCL_IB_HCA`, if it lists all of them.
     pub named_ports: Option<BTreeSet<String>>,
-    /// Whether NCCL used sockets between hosts.
     pub uses_sockets: bool,
-    /// The measurements without a usable time, as texts for the user.
+    /// Messages about measurements without a usable time.
     pub omitted: Vec<String>,
     pub ranks: Option<u64>,
     /// The ranks of each communicator, if several ran at the same time.
     pub communicators: Vec<Vec<u64>>,
-    /// The models of the GPUs, such as `NVIDIA H100 80GB HBM3`.
     pub gpus: BTreeSet<String>,
     /// The only algorithm that `NCCL_ALGO` permits.
     pub algorithm: Option<&'static str>,
-    /// Whether it measured an MPI library, whose times a system of GPUs does not predict.
+    /// Whether the log is of an MPI library, whose times a system of GPUs does not predict.
     pub is_mpi: bool,
-    /// What NCCL itself expects.
     pub tuning: Option<Tuning>,
-    /// The ranks of each host.
     hosts: BTreeMap<String, u64>,
-    /// The hosts of each rank.
     rank_hosts: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Log {
-    /// Returns whether a file is a log that can be explained. Files that cannot be read are none.
+    /// Returns whether a file can be read and is a log.
     pub(super) fn is_at(path: &Path) -> bool {
         let text = read_bounded(path, LONGEST, "a log of a benchmark");
         text.is_ok_and(|text| is_like_any(&without_terminal_codes(&text)))
     }
 
-    /// Reads the runs of a log; `-` is standard input. `collective` is their collective, if they name
-    /// none.
+    /// Reads the runs of a log, or of standard input if the path is `-`. `collective` is the
+    /// default.
     pub(super) fn read_runs(
         path: &Path,
         collective: Option<&str>,
@@ -96,7 +86,6 @@ impl Log {
         Ok(Self::parse_runs(&without_terminal_codes(&text), path, collective))
     }
 
-    /// Returns the logs of the runs of a text without terminal codes.
     fn parse_runs(text: &str, path: &Path, collective: Option<&str>) -> Vec<LogOfRun> {
         let all = if is_nccl_tests(text) { runs(text) } else { Vec::new() };
         if let [] | [_] = &all[..] {
@@ -120,7 +109,7 @@ impl Log {
         let mut collective = collective;
         if is_nccl_tests(&text) && collective.is_none() {
             question = collective_question(&text).map(|question| question.to_string());
-            // The rows are read whatever their collective is, for what else they say.
+            // The collective is unknown, but the rows are read for their other information.
             collective = question.is_some().then_some("allreduce");
         } else if let (Some(given), Some(rows)) = (collective, &of_rows)
             && !rows.collectives.is_empty()
@@ -147,7 +136,7 @@ impl Log {
         log.question = question;
         log.named_ports = named_ports(&text);
         log.uses_sockets = text.contains("via NET/Socket");
-        // Both MPI benchmarks have sizes of blocks; OSU can also run NCCL.
+        // Both MPI benchmarks, OSU and IMB, print the size of a block. OSU can also run NCCL.
         let has_blocks = all.iter().all(|measurement| measurement.size_of == SizeOf::Count);
         let is_nccl = text.lines().any(|line| line.starts_with("# OSU ") && line.contains("CCL"));
         log.is_mpi = has_blocks && !is_nccl;
@@ -157,7 +146,8 @@ impl Log {
         for (number, line) in (1..).zip(without_labels(&text).lines()) {
             log.read_rank(number, line);
         }
-        // An excerpt can lack the last ranks. With several communicators, rows have the ranks of one.
+        // An excerpt may lack ranks. If there are several communicators, rows state the ranks of
+        // one.
         let ranks_of_rows = of_rows.as_ref().and_then(|rows| rows.ranks);
         if let (Some(ranks), Some(rows), true) =
             (ranks_of_rows, &of_rows, log.communicators.is_empty())
@@ -166,7 +156,7 @@ impl Log {
             log.ranks = Some(ranks);
             log.source_of_ranks = format!("line {}: {}", rows.line, rows.reason);
         }
-        // Calls without data have no time of a collective.
+        // Calls without data do not measure the collective.
         let with_data = all.into_iter().filter(|measurement| measurement.size > 0);
         let (timed, omitted): (Vec<_>, Vec<_>) =
             with_data.partition(|measurement| measurement.time_us > 0.0);
@@ -196,14 +186,13 @@ impl Log {
         }
     }
 
-    /// Returns, for each collective, the times of its sizes, as nccl-tests defines sizes. `members`
-    /// is the number of ranks of a communicator.
+    /// Returns the times by collective and size of nccl-tests. Communicators have `members` ranks.
     pub(super) fn times(&self, members: u64) -> BTreeMap<String, BTreeMap<u64, Times>> {
         let mut all: BTreeMap<String, BTreeMap<u64, Times>> = BTreeMap::new();
         for Measurement { collective, size, size_of, time_us, in_place_us, .. } in
             &self.measurements
         {
-            // MPI benchmarks name the size of a block, nccl-tests that of the larger buffer.
+            // MPI benchmarks print the size of a block, and nccl-tests that of the larger buffer.
             let is_block =
                 *size_of == SizeOf::Count && matches!(&**collective, "alltoall" | "allgather");
             let bytes = if is_block { size.saturating_mul(members) } else { *size };
@@ -213,10 +202,9 @@ impl Log {
         all
     }
 
-    /// Reads a line of nccl-tests such as
-    /// `#  Rank  0 Group  0 Pid  81 on  node1 device  0 [0x1b] NVIDIA H100 80GB HBM3`, and the number
-    /// of ranks from a line of NCCL such as `comm 0x5639 rank 0 nRanks 24 nNodes 3 ..`. With several
-    /// communicators, the latter is that of one of them.
+    /// Reads a rank from nccl-tests, as in `#  Rank  0 Group  0 Pid  81 on  node1 device  0 [0x1b]
+    /// NVIDIA H100 80GB HBM3`, and the size of a communicator from NCCL, as in `comm 0x5639 rank 0
+    /// nRanks 24 nNodes 3 ..`.
     fn read_rank(&mut self, number: usize, line: &str) {
         if line.contains("NCCL INFO") && self.ranks.is_none() {
             let mut words = line.split_whitespace();
@@ -233,7 +221,7 @@ impl Log {
         }
         self.source_of_ranks = format!("line {number}: the last rank of the list");
         let position = |word: &str| words.iter().position(|other| *other == word);
-        // A name that was replaced before publication can have spaces.
+        // Before publication, a host name may have been replaced by one with spaces.
         let host = position("on").zip(position("device")).filter(|(on, device)| on < device);
         if let (Some((on, device)), Some(rank)) = (host, words.get(1)) {
             let host = words[on + 1..device].join(" ");
@@ -247,13 +235,11 @@ impl Log {
         }
     }
 
-    /// Returns whether a rank is on several hosts. Then the program was built without MPI, and each
-    /// of its processes measured alone.
+    /// Returns whether a rank is on several hosts: each process ran alone, without MPI.
     pub(super) fn has_lone_processes(&self) -> bool {
         self.rank_hosts.values().any(|hosts| hosts.len() > 1)
     }
 
-    /// Returns the ranks of a host, if all hosts have the same number.
     pub(super) fn gpus_per_host(&self) -> Option<u64> {
         let mut counts = self.hosts.values();
         let first = *counts.next()?;
@@ -261,14 +247,14 @@ impl Log {
     }
 }
 
-/// Returns the letters of a collective's name, which is written with and without hyphens.
+/// Removes hyphens, because some programs write the name of a collective with them.
 fn letters(name: &str) -> String {
     let name = name.to_lowercase().replace("bcast", "broadcast");
     name.chars().filter(char::is_ascii_alphabetic).collect()
 }
 
-/// Returns the network ports that the variable `NCCL_IB_HCA` names, as NCCL prints it or as the
-/// command sets it. `None` if it is not set, excludes ports, or names prefixes without numbers.
+/// Returns the network ports in `NCCL_IB_HCA`, from NCCL's output or the command. Returns `None` if
+/// the variable is not set, excludes ports, or has prefixes of port names.
 fn named_ports(text: &str) -> Option<BTreeSet<String>> {
     const NAMES: [&str; 2] = ["NCCL_IB_HCA set by environment to ", "NCCL_IB_HCA="];
     let value = NAMES.iter().find_map(|name| text.split_once(name)).map(|(_, rest)| rest)?;
@@ -276,14 +262,13 @@ fn named_ports(text: &str) -> Option<BTreeSet<String>> {
     let end = value.find(|c: char| c.is_whitespace() || "\"';|".contains(c));
     let value = value[..end.unwrap_or(value.len())].trim_end_matches(['.', ',']);
     let names: BTreeSet<String> = value.split(',').map(str::to_owned).collect();
-    // The name of a driver is a prefix of the names of its ports.
     let is_driver = |name: &str| matches!(name, "mlx4" | "mlx5");
     let is_port = |name: &String| name.ends_with(|c: char| c.is_ascii_digit()) && !is_driver(name);
     (!value.starts_with('^') && names.iter().all(is_port)).then_some(names)
 }
 
-/// Returns the only algorithm that the variable `NCCL_ALGO` permits, as NCCL prints it or as the
-/// command sets it. `None` if it is not set, permits several, or has different values.
+/// Returns the only algorithm that `NCCL_ALGO` permits, from NCCL's output or the command. Returns
+/// `None` if the variable is not set, permits several algorithms, or has different values.
 fn algorithm(text: &str) -> Option<&'static str> {
     const PRINTED: &str = "NCCL_ALGO set by environment to ";
     let given = text.lines().flat_map(|line| {
@@ -302,7 +287,7 @@ fn algorithm(text: &str) -> Option<&'static str> {
     if names.len() == 1 { names.into_iter().next()? } else { None }
 }
 
-/// Returns a text without escape sequences of terminals and carriage returns.
+/// Removes carriage returns and the escape sequences of terminals.
 fn without_terminal_codes(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
@@ -345,7 +330,7 @@ mod tests {
         }
     }
 
-    /// An excerpt without the list of ranks has their number in a line of NCCL (NVIDIA/nccl#1453).
+    /// In NVIDIA/nccl#1453, only a line of NCCL has the number of ranks.
     #[test]
     fn nccl_prints_the_number_of_ranks() {
         let rows = LOG.replace("25.57", "0.00").replace("40.33", "0.00");
@@ -370,7 +355,7 @@ mod tests {
         }
     }
 
-    /// A time of 0 is that of a size that the program did not run, or rounded.
+    /// A time of 0 means that the program did not run the size, or rounded the time.
     #[test]
     fn a_size_without_a_time_is_named() {
         let zero = LOG.replace("41.00 ", "0.00 ");
@@ -385,8 +370,8 @@ mod tests {
         );
     }
 
-    /// Two hosts list the rank 0, as in NVIDIA/nccl-tests#182. The names of hosts in
-    /// NVIDIA/nccl-tests#347 have a space.
+    /// Rank 0 is on two hosts in NVIDIA/nccl-tests#182. Host names have spaces in
+    /// NVIDIA/nccl-tests#347.
     #[test]
     fn a_rank_on_two_hosts_shows_a_build_without_mpi() {
         let names = LOG.replace("node1", "NODE A ").replace("node2", "NODE B");
@@ -397,7 +382,7 @@ mod tests {
         assert_eq!((log.ranks, log.has_lone_processes()), (Some(1), true));
     }
 
-    /// NVIDIA/nccl-tests#290 has the labels of `srun --label` in front of all lines.
+    /// In NVIDIA/nccl-tests#290, `srun --label` added a label to each line.
     #[test]
     fn a_label_hides_no_gpu() {
         let labelled: String = LOG.lines().map(|line| format!("0: {line}\n")).collect();
@@ -421,7 +406,7 @@ mod tests {
             assert_eq!((log.ranks, log.gpus.len(), log.repeated.len()), (Some(2), 1, 0));
             assert_eq!(log.times(2).keys().collect::<Vec<_>>(), [collective]);
         }
-        // Rows alone, after other text, have the header of the first table.
+        // Rows without a header have the columns of the first table, even after other text.
         let rows = LOG.lines().skip(5).collect::<Vec<_>>().join("\n");
         let all = Log::parse_runs(&format!("{LOG}again:\n{rows}\n"), Path::new("x"), None);
         assert_eq!(all[1].lines, Some([9, 10]));

@@ -1,5 +1,4 @@
-//! What to check after a low verdict, from the measured times and from what the log says, and the
-//! limit of the ports that a GPU can use.
+//! Suggestions of what to check after a low verdict.
 
 use super::log::Log;
 use super::prediction::{Place, bus_factor, library_times};
@@ -9,24 +8,22 @@ use crate::failure::Failure;
 use swapmeet_core::spec::format_size;
 use swapmeet_results::duration;
 
-/// A number of things, with the plural of their name.
 pub(super) fn counted(count: u64, name: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {name}{plural}")
 }
 
-/// The collective of lines and its place.
 pub(super) struct Case<'a> {
     pub log: &'a Log,
     pub collective: &'a str,
     pub place: &'a Place,
-    /// The algorithm that replaces the choice of the library.
+    /// The algorithm that replaces the library's choice.
     pub algorithm: Option<&'a str>,
     pub plugins: &'a PluginArgs,
 }
 
 impl Case<'_> {
-    /// Returns what to check if a size of at least [`LARGE`] is low. `None` after an interrupt.
+    /// Returns suggestions if a large size is low. Returns `None` after an interrupt.
     pub(super) fn after_low(&self, lines: &[Line]) -> Result<Option<Vec<String>>, Failure> {
         let large: Vec<&Line> = lines.iter().filter(|line| line.bytes >= LARGE).collect();
         let Some(line) = large.last().filter(|line| line.ratio() < LOW) else {
@@ -65,13 +62,13 @@ impl Case<'_> {
         Ok(Some(remarks))
     }
 
-    /// Returns the times that the library should reach with another number of network ports.
     fn with_ports(&self, nics: u64, sizes: &[u64]) -> Result<Option<Vec<f64>>, Failure> {
         let place = self.place.with_nics(nics);
         library_times(&place, self.collective, sizes, self.algorithm, self.plugins)
     }
 
-    /// Returns with how many ports of a domain the two largest sizes agree. Powers of two are tried.
+    /// Suggests how many network ports explain the times of the two largest sizes, if powers of two
+    /// do. The outer `None` means an interrupt.
     fn fewer_ports(&self, large: &[&Line]) -> Result<Option<Option<String>>, Failure> {
         let (Some(nics), None) = (self.place.nics(), &self.place.split) else {
             return Ok(Some(None));
@@ -116,7 +113,6 @@ impl Case<'_> {
         }))
     }
 
-    /// Compares the ports that `NCCL_IB_HCA` names with those of the GPUs of a host.
     fn named_ports(&self) -> Option<String> {
         let named = self.log.named_ports.as_ref()?.len() as u64;
         let (system, _, gpus) = self.place.system?;
@@ -132,15 +128,15 @@ impl Case<'_> {
     }
 }
 
-/// Domains with more network ports than GPUs.
+/// The result of [`more_ports`].
 pub(super) struct MorePorts {
-    /// The times in us that are expected with one port for each GPU.
+    /// The expected times in µs with one port for each GPU.
     pub one_port_us: Vec<f64>,
     pub remark: String,
 }
 
-/// Returns the consequence of more network ports than GPUs for some sizes: a GPU normally reaches
-/// one port at its full rate. The outer `None` is an interrupt.
+/// Predicts the times if a domain has more network ports than GPUs, because a GPU normally reaches
+/// only one port at its full rate. The outer `None` means an interrupt.
 pub(super) fn more_ports(
     place: &Place,
     collective: &str,

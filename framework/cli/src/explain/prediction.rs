@@ -1,5 +1,4 @@
-//! Predictions of a library's collectives on a system: the time of each algorithm from which the
-//! library chooses, and the bytes that it moves through the links of a GPU.
+//! Predictions for the algorithms from which a library chooses on a system.
 
 use crate::args::PluginArgs;
 use crate::failure::Failure;
@@ -15,40 +14,35 @@ use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::topology;
 
-/// The least factor by which a schedule is named as faster than the library's.
+/// The least gain for which a faster schedule is named.
 const GAIN: f64 = 1.05;
 
-/// The place of a measurement.
+/// The network and the machine of a measurement.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
-    /// The spec that the user gave.
     pub name: String,
     pub topology: String,
     pub machine: String,
     pub ranks: u64,
-    /// The system with its domains and the GPUs of each; `None` for a topology and a machine.
+    /// The system, its number of domains and the GPUs of each domain.
     pub system: Option<(&'static System, u64, u64)>,
-    /// The communicators, if several run at the same time.
     pub split: Option<Split>,
 }
 
-/// Communicators that run a collective at the same time.
+/// Communicators that run the same collective at the same time.
 #[derive(Debug, Clone)]
 pub(crate) struct Split {
-    /// The value of `over=`.
+    /// The axes of ranks that form a communicator (`over=` in a workload).
     pub over: String,
     pub count: u64,
-    /// The ranks of each communicator.
     pub members: u64,
     /// The domains of each communicator, and its GPUs in each of them.
     shape: (u64, u64),
-    /// The topology of one communicator, with the network ports of its GPUs; `None` without a
-    /// system.
+    /// The topology of one communicator with the network ports of its GPUs, if a system is given.
     alone: Option<String>,
 }
 
 impl Place {
-    /// Returns the place of a system's spec.
     pub(crate) fn of_system(spec: &str) -> Result<Self, Failure> {
         let at = Text::flag("--system", spec);
         let Expanded { topology, machine } =
@@ -74,7 +68,6 @@ impl Place {
         Ok(Self { name: spec.to_owned(), topology, machine, ranks, system, split: None })
     }
 
-    /// Returns the place of a topology and a machine.
     pub(crate) fn of_specs(topology: &str, machine: &str) -> Result<Self, Failure> {
         let at = Text::flag("--topology", topology);
         let network = topology::parse(topology).map_err(|e| spec_error(&at, &e))?;
@@ -88,8 +81,7 @@ impl Place {
         })
     }
 
-    /// Returns the place with communicators that run at the same time. `stated` are those of a log
-    /// and of flags; without flags, they can be consecutive ranks or have a stride.
+    /// Divides the ranks into the communicators of a log or of flags.
     pub(crate) fn divided(self, stated: &Stated<'_>) -> Result<Self, String> {
         let stride = match stated.axes {
             Some(_) => None,
@@ -100,7 +92,7 @@ impl Place {
             None => *stated,
         };
         let Some((over, all)) = communicators(&stated, &self.topology)? else { return Ok(self) };
-        // The domains of a communicator decide from which algorithms the library chooses.
+        // The library chooses algorithms by the domains of a communicator.
         let gpus = self.system.map_or(u64::MAX, |(.., gpus)| gpus);
         let shapes: BTreeSet<(u64, u64)> = all
             .all()
@@ -127,20 +119,18 @@ impl Place {
         Ok(Self { topology: all.network().spec(), split: Some(split), ..self })
     }
 
-    /// Returns the number of ranks of a communicator.
     pub(crate) fn members(&self) -> u64 {
         self.split.as_ref().map_or(self.ranks, |split| split.members)
     }
 
-    /// Returns the place of one communicator without the others. `None` if there is only one, or
-    /// without a system.
+    /// Returns the place of a single communicator. Returns `None` if there is only one, or without
+    /// a system.
     fn alone(&self) -> Option<Self> {
         let topology = self.split.as_ref()?.alone.clone()?;
         let system = self.communicator();
         Some(Self { topology, system, ranks: self.members(), split: None, ..self.clone() })
     }
 
-    /// Returns the place with another number of network ports of a domain.
     pub(crate) fn with_nics(&self, nics: u64) -> Self {
         let arguments = self.topology.split(',').map(|argument| match argument.split_once('=') {
             Some(("nics", _)) => format!("nics={nics}"),
@@ -149,20 +139,17 @@ impl Place {
         Self { topology: arguments.collect::<Vec<_>>().join(","), ..self.clone() }
     }
 
-    /// Returns the parameters in the spec of a system that the user has set.
     pub(crate) fn own_parameters(&self) -> Vec<&str> {
         let settings = self.name.split(',').skip(1);
         settings.filter(|setting| setting.contains('=') && !setting.starts_with("mesh=")).collect()
     }
 
-    /// Returns the network ports of a domain, if the topology has a pool of them.
     pub(crate) fn nics(&self) -> Option<u64> {
         let mut arguments = self.topology.split(',');
         arguments.find_map(|argument| argument.strip_prefix("nics="))?.parse().ok()
     }
 
-    /// Returns whether no two communicators share a network port or a link of a GPU: each has whole
-    /// domains or is in a single one, or each GPU has a port.
+    /// Returns whether no two communicators share a network port or a link of a GPU.
     fn shares_no_link(&self) -> bool {
         self.system.zip(self.split.as_ref()).is_some_and(|((.., gpus), split)| {
             let (domains, own) = split.shape;
@@ -170,26 +157,23 @@ impl Place {
         })
     }
 
-    /// Returns the system with the domains of a communicator and its GPUs in each of them.
     pub(crate) fn communicator(&self) -> Option<(&'static System, u64, u64)> {
         let (system, domains, gpus) = self.system?;
         let (domains, gpus) = self.split.as_ref().map_or((domains, gpus), |split| split.shape);
         Some((system, domains, gpus))
     }
 
-    /// Returns whether the library chooses an algorithm with this name for a collective.
     pub(crate) fn has(&self, collective: &str, name: &str) -> bool {
         self.communicator().is_some_and(|(system, domains, gpus)| {
             system.library(collective, domains, gpus).iter().any(|of| of.name == name)
         })
     }
 
-    /// Returns the bytes of a block for a size of nccl-tests.
+    /// Converts a size of nccl-tests to the bytes of a block.
     pub(crate) fn block_bytes(&self, collective: &str, bytes: u64) -> u64 {
         if is_whole(collective) { bytes } else { bytes.div_ceil(self.members()).max(1) }
     }
 
-    /// Returns the workload of a size of nccl-tests.
     pub(crate) fn workload(&self, collective: &str, bytes: u64) -> String {
         let block = self.block_bytes(collective, bytes);
         let prefix =
@@ -200,12 +184,12 @@ impl Place {
     }
 }
 
-/// Returns whether a size is that of a whole vector, which is not divided among ranks.
+/// Returns whether nccl-tests states the size of a whole vector, which is not divided among ranks.
 fn is_whole(collective: &str) -> bool {
     matches!(collective, "allreduce" | "broadcast" | "reduce")
 }
 
-/// Returns the factor from algorithm bandwidth to bus bandwidth (nccl-tests, doc/PERFORMANCE.md).
+/// Returns bus bandwidth divided by algorithm bandwidth (nccl-tests, doc/PERFORMANCE.md).
 pub(crate) fn bus_factor(collective: &str, ranks: u64) -> f64 {
     let n = ranks as f64;
     match collective {
@@ -215,23 +199,20 @@ pub(crate) fn bus_factor(collective: &str, ranks: u64) -> f64 {
     }
 }
 
-/// The prediction for one size.
 #[derive(Debug, Clone)]
 pub(crate) struct Prediction {
     pub us: f64,
-    /// The library's name of the algorithm, or the spec of ours if the user named one.
+    /// The library's name of the algorithm, or the user's spec.
     pub algorithm: String,
     pub protocol: String,
-    /// The time of a communicator without the others, if several run at the same time.
+    /// The time of a communicator that runs alone.
     pub alone_us: Option<f64>,
-    /// The times of all algorithms from which the library chooses, by the library's names.
+    /// The times of all algorithms from which the library chooses.
     pub of_library: BTreeMap<String, f64>,
     pub lower_bound_us: f64,
-    /// The bytes that pass through a network port and through the link between a GPU and its
-    /// domain, by the expected algorithm.
     pub outside_bytes: f64,
     pub inside_bytes: f64,
-    /// The fastest schedule of this project, if it gains at least 5 % over the library's.
+    /// The fastest schedule of this project and its time, if the gain is at least [`GAIN`].
     pub better: Option<(String, f64)>,
 }
 
@@ -243,7 +224,7 @@ impl Prediction {
     }
 }
 
-/// Predicts a collective for several sizes. `algorithm` replaces the choice of the library.
+/// Predicts a collective for several sizes. `algorithm` replaces the library's choice.
 pub(crate) fn predict(
     place: &Place,
     collective: &str,
@@ -260,8 +241,7 @@ pub(crate) fn predict(
     let Some(of_library) = sweep.library_rows(&library)? else { return Ok(None) };
     let Some(of_all) = sweep.rows(&every)? else { return Ok(None) };
     let Some(moved) = sweep.moved_bytes(&library)? else { return Ok(None) };
-    // A schedule that the library has with another number of segments, or for more domains, is not a
-    // better one.
+    // Variants of the library's own schedules are not named as faster schedules.
     let of_system = place.communicator().into_iter().flat_map(|(system, domains, gpus)| {
         system.library(collective, domains + 1, gpus).into_iter().map(|of| of.spec)
     });
@@ -309,14 +289,12 @@ fn fastest(rows: Vec<&Record>) -> Option<&Record> {
     rows.into_iter().min_by(|a, b| time(a).total_cmp(&time(b)))
 }
 
-/// Returns the successful rows of a size. `rows` has, for each algorithm, those of all sizes.
 fn of_size<'a>(rows: &'a [Record], index: usize, sizes: &[u64]) -> Vec<&'a Record> {
     let own = rows.iter().skip(index).step_by(sizes.len());
     own.filter(|row| row.status == Status::Ok && row.time_us.is_some()).collect()
 }
 
-/// Returns the rows of the algorithms from which the library chooses on a system, each with the
-/// protocols that the library has for it: for each algorithm, those of all sizes.
+/// Returns the rows of the library's algorithms and sizes, in this order, with all protocols.
 pub(crate) fn library_rows(
     place: &Place,
     collective: &str,
@@ -328,8 +306,7 @@ pub(crate) fn library_rows(
     sweep.rows(&sweep.library(None, &[])?)
 }
 
-/// Returns the times that the library should reach, in us; `algorithm` replaces its choice. `None`
-/// after an interrupt.
+/// Returns the expected times in µs, or `None` after an interrupt. `algorithm` replaces the choice.
 pub(crate) fn library_times(
     place: &Place,
     collective: &str,
@@ -347,28 +324,26 @@ pub(crate) fn library_times(
     Ok(Some(best.map(|us| us.unwrap_or(f64::INFINITY)).collect()))
 }
 
-/// Returns whether a row's algorithm is that of a spec, whose parameters may be defaults.
+/// Compares algorithms without parameters, because a spec may omit defaults.
 fn is_same(spec: &str, algorithm: &str) -> bool {
     let name = |spec: &str| spec.split(':').next().unwrap_or_default().to_owned();
     spec == algorithm || name(spec) == name(algorithm)
 }
 
-/// An algorithm from which the library chooses.
 struct Candidate {
     name: String,
     spec: String,
-    /// The spec of the machine, with the protocols in which the library has the algorithm.
+    /// The machine's spec, with the protocols of this algorithm.
     machine: String,
 }
 
 impl Candidate {
-    /// Returns an algorithm of this project, which has no name in the library.
+    /// Returns an algorithm that the library does not have.
     fn of_spec(spec: &str, place: &Place) -> Self {
         Self { name: spec.to_owned(), spec: spec.to_owned(), machine: place.machine.clone() }
     }
 }
 
-/// The runs of a collective for several sizes.
 struct Sweep<'a> {
     place: &'a Place,
     collective: &'a str,
@@ -378,8 +353,8 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    /// Returns the algorithms from which the library chooses. `algorithm` replaces its choice, and
-    /// `every` are all algorithms of the collective.
+    /// Returns the library's algorithms. `algorithm` replaces them. Without a system, they are
+    /// `every`.
     fn library(
         &self,
         algorithm: Option<&str>,
@@ -407,7 +382,6 @@ impl Sweep<'_> {
                 spec: algorithm.spec,
             })
             .collect();
-        // An algorithm is named as the library does, or by a spec.
         if let Some(name) = algorithm {
             all.retain(|candidate| candidate.name == name);
             return Ok(if all.is_empty() { vec![own(name)] } else { all });
@@ -421,9 +395,9 @@ impl Sweep<'_> {
         Ok(all)
     }
 
-    /// Returns the rows of candidates with the times of a communicator without the others. The
-    /// switches of domains are not in the network of a communicator; if communicators share no
-    /// links, those algorithms take the time that they take alone.
+    /// Returns the rows, with the times of a single communicator. Algorithms that use the switches
+    /// of a domain cannot run on the network of several communicators. If these share no links, the
+    /// time of a single communicator is used.
     fn library_rows(&self, candidates: &[Candidate]) -> Result<Option<Vec<Record>>, Failure> {
         let Some(mut rows) = self.rows(candidates)? else { return Ok(None) };
         let Some(place) = self.place.alone() else { return Ok(Some(rows)) };
@@ -440,9 +414,8 @@ impl Sweep<'_> {
         Ok(Some(rows))
     }
 
-    /// Returns the rows of candidates: for each of them, those of all sizes.
     fn rows(&self, candidates: &[Candidate]) -> Result<Option<Vec<Record>>, Failure> {
-        // Different sizes can have the same block size, and equal workloads would be refused.
+        // Different sizes can have the same block size, and equal workloads are refused.
         let mut workloads: Vec<String> = Vec::new();
         let of_size: Vec<usize> = self
             .sizes
@@ -471,10 +444,9 @@ impl Sweep<'_> {
         Ok(Some(all))
     }
 
-    /// Returns, for each algorithm, the bytes through a network port and through the link of a GPU
-    /// for the largest size. On a machine on which bytes take 1 us and nothing else takes time, the
-    /// time is the bytes on the busiest link. Links of one kind are the busiest if those of the
-    /// other kind are far faster.
+    /// Returns the bytes that each algorithm moves through a network port and the link of a GPU,
+    /// for the largest size. On this machine, bytes on one kind of link take 1 µs and all else
+    /// takes far less, so the time is the bytes on the busiest link of that kind.
     fn moved_bytes(
         &self,
         candidates: &[Candidate],
@@ -508,7 +480,7 @@ impl Sweep<'_> {
             let candidates: Vec<Candidate> = candidates.iter().map(own).collect();
             let Some(rows) = probe.library_rows(&candidates)? else { return Ok(None) };
             for (Candidate { spec, .. }, row) in candidates.into_iter().zip(rows) {
-                // Bytes outside are those of a port; inside, a byte takes 1/`inside` us.
+                // A byte on the link of a GPU takes 1/`inside` µs.
                 let bytes = row.time_us.unwrap_or(0.0) * if kind == 0 { 1.0 } else { inside };
                 moved.entry(spec).or_insert([0.0; 2])[kind] = bytes;
             }
@@ -517,7 +489,6 @@ impl Sweep<'_> {
     }
 }
 
-/// What limits a collective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Limit {
     Floor,
@@ -528,7 +499,6 @@ pub(crate) enum Limit {
 }
 
 impl Limit {
-    /// Returns the limit of a prediction.
     pub(crate) fn of(place: &Place, prediction: &Prediction) -> Self {
         let Some((system, domains, _)) = place.communicator() else { return Self::Links };
         let floor = floor_us(place);
@@ -545,7 +515,6 @@ impl Limit {
         }
     }
 
-    /// Returns the word in JSON and in tables.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Floor => "floor",
@@ -556,13 +525,11 @@ impl Limit {
         }
     }
 
-    /// Describes the use of the limiting resource during `us`, in its own units.
     pub(crate) fn usage(self, place: &Place, prediction: &Prediction, us: f64) -> String {
         let Some((system, _, gpus)) = place.system else { return String::new() };
         match self {
             Self::Nic => {
-                // The ports of the GPUs that take part in a host, which can have more ports than
-                // GPUs.
+                // Only the ports of participating GPUs count. A host can have more ports than GPUs.
                 let share = prediction.outside_bytes / us / 1e3 / system.port_gbps;
                 let each = place.nics().unwrap_or(0) as f64 / gpus as f64;
                 let of_host = each * gpus.min(system.gpus_per_host) as f64;
@@ -585,7 +552,7 @@ impl Limit {
         }
     }
 
-    /// Describes the reached rate of the resource that should limit, for a low time.
+    /// Describes which part of the limiting rate a low time reached.
     pub(crate) fn reached(self, place: &Place, prediction: &Prediction, us: f64) -> String {
         let usage = self.usage(place, prediction, us);
         let Some((system, ..)) = place.system else { return usage };
@@ -601,7 +568,6 @@ impl Limit {
     }
 }
 
-/// Formats a bandwidth with about three digits.
 fn rounded(gbps: f64) -> String {
     match gbps {
         gbps if gbps >= 100.0 || (gbps - gbps.round()).abs() < 1e-9 => format!("{gbps:.0}"),
@@ -610,7 +576,7 @@ fn rounded(gbps: f64) -> String {
     }
 }
 
-/// Returns the least time of a collective on the machine, in us.
+/// Returns the least time of a collective on the machine, in µs.
 pub(crate) fn floor_us(place: &Place) -> f64 {
     let machine = Machine::parse(&place.machine).ok();
     machine.and_then(|machine| machine.number("floor_us")).unwrap_or(0.0)

@@ -1,4 +1,4 @@
-//! NCCL's own expectation beside ours, from the lines of `NCCL_DEBUG_SUBSYS=TUNING` in a log.
+//! NCCL's own prediction, from `NCCL_DEBUG_SUBSYS=TUNING` in a log, next to ours.
 
 use super::log::Log;
 use super::prediction::Place;
@@ -7,7 +7,7 @@ use swapmeet_bridges::import::{Communicator, Opinion, Tuning};
 use swapmeet_core::spec::format_size;
 use swapmeet_results::duration;
 
-/// The compute capabilities (times ten) of the GPUs that nccl-tests names, by a part of their names.
+/// Parts of GPU names in nccl-tests, with the compute capabilities (times ten).
 const CAPABILITIES: [(&str, u64); 10] = [
     ("P100", 60),
     ("V100", 70),
@@ -21,8 +21,8 @@ const CAPABILITIES: [(&str, u64); 10] = [
     ("B300", 100),
 ];
 
-/// Returns the communicator of a log, for which NCCL's time is computed. GPUs that are not in the
-/// list count as newer than A100, like most of them.
+/// Returns the communicator for which NCCL's time is computed. Unknown GPUs count as newer than
+/// A100.
 pub(super) fn communicator(log: &Log, place: &Place) -> Communicator {
     let gpu = log.gpus.first().map_or("", String::as_str);
     let known = CAPABILITIES.iter().find(|(name, _)| gpu.contains(name));
@@ -30,19 +30,17 @@ pub(super) fn communicator(log: &Log, place: &Place) -> Communicator {
         ranks: place.members(),
         nodes: place.communicator().map_or(1, |(_, domains, _)| domains),
         compute_capability: known.map_or(80, |(_, capability)| *capability),
-        // The processors of GB200 and of similar GPUs are Arm.
+        // The processors of GB200 and similar GPUs are Arm.
         is_x86: !gpu.contains("GB"),
     }
 }
 
-/// Returns NCCL's choice and its time, if it is known, as a cell of the table.
 pub(super) fn cell(opinion: Option<&Opinion>) -> String {
     let Some(Opinion { algorithm, protocol, us, .. }) = opinion else { return String::new() };
     let time = us.map_or(String::new(), |us| format!("{} ", duration(us)));
     format!("{time}{algorithm}/{protocol}")
 }
 
-/// Returns the remarks on the differences between NCCL's expectation, ours and the measured times.
 pub(super) fn remarks(
     tuning: &Tuning,
     collective: &str,
@@ -101,7 +99,7 @@ pub(super) fn remarks(
             cell(Some(opinion)),
         ))
     }));
-    // NCCL's model has no least time, so that small sizes always differ.
+    // NCCL's model has no least time, so small sizes always differ.
     let large = lines.iter().filter(|line| line.bytes >= LARGE);
     let factors: Vec<(u64, f64)> =
         large.filter_map(|line| Some((line.bytes, timed(line)? / line.prediction.us))).collect();

@@ -1,6 +1,5 @@
-//! `swapmeet fit LOG --system SPEC`: adapts a system to a log of nccl-tests or of a similar program.
-//! Only the two values are fitted that are in no data sheet: the least time of a collective and, if
-//! there are several domains, the factor of the fabric.
+//! `swapmeet fit LOG --system SPEC` fits to a log the two values of a system that no data sheet
+//! contains: the least time of a collective and, for several domains, the factor of the fabric.
 
 use crate::args::FitArgs;
 use crate::explain::prediction::Place;
@@ -17,14 +16,13 @@ use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::spec::format_size;
 use swapmeet_workloads::file::{read_bounded, read_regular};
 
-/// Sizes up to this number of bytes determine the least time of a collective.
 const SMALL: u64 = 4096;
 
-/// The factors that are tried: from a tenth to ten, in steps of about 1.3.
+/// The tried factors lie between a tenth and ten, in steps of about 1.3.
 const FACTORS: [f64; 17] =
     [0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1.0, 1.3, 1.7, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0];
 
-/// The algorithms that the library can choose, and that a schedule of this project represents.
+/// The algorithms of the library that schedules of this project represent.
 fn algorithms(collective: &str, gpus: u64) -> &'static [&'static str] {
     match (collective, gpus) {
         ("allreduce", 1) => &["ring-allreduce", "two-tree-allreduce:segments=2"],
@@ -38,10 +36,9 @@ fn algorithms(collective: &str, gpus: u64) -> &'static [&'static str] {
     }
 }
 
-/// A measured time: its collective, the bytes of a block and the time in µs.
+/// A collective, the bytes of a block and the measured time in µs.
 type Sample = (String, u64, f64);
 
-/// Writes the spec of the fitted system, and prints how well it fits.
 pub(super) fn fit(args: &FitArgs, spec: &str) -> Result<ExitStatus, Failure> {
     let wrong = |why: String| Failure::Usage(format!("--system {spec}: {why}"));
     let (place, samples, small) = samples(args, Place::of_system(spec)?)?;
@@ -60,7 +57,7 @@ pub(super) fn fit(args: &FitArgs, spec: &str) -> Result<ExitStatus, Failure> {
             (mean.exp() * 10.0).round() / 10.0
         }
     };
-    // Run all factors at once, because they share schedules.
+    // All factors run at once, because they share schedules.
     let own = machine.number("fabric_factor").unwrap_or(1.0);
     let factors = if domains > 1 { FACTORS.to_vec() } else { vec![own] };
     let machines: Vec<String> = factors
@@ -131,7 +128,7 @@ pub(super) fn fit(args: &FitArgs, spec: &str) -> Result<ExitStatus, Failure> {
 }
 
 /// Returns the measured times of the collectives that can be predicted, and the times of small
-/// sizes. The place has the communicators of the logs.
+/// sizes. The returned place has the communicators of the logs.
 fn samples(args: &FitArgs, place: Place) -> Result<(Place, Vec<Sample>, Vec<f64>), Failure> {
     let mut all = Vec::new();
     for file in &args.files {

@@ -1,4 +1,4 @@
-//! Human-readable lists: one line per entry, or the details of a selected entry.
+//! Lists for people: one line for each entry, or the details of a selected entry.
 
 use super::{List, collectives, in_groups};
 use crate::args::ListArgs;
@@ -14,7 +14,6 @@ use swapmeet_runner::system;
 pub(super) fn render(lists: &[List], registry: &Registry, args: &ListArgs) -> String {
     let mut out = String::new();
     for list in lists {
-        // Several lists need titles to distinguish them.
         if lists.len() > 1 {
             out += &format!("{}\n\n", list.title.to_uppercase());
         }
@@ -103,7 +102,6 @@ fn shortened(text: &str, most: usize) -> String {
 }
 
 fn algorithms(list: &List, registry: &Registry) -> String {
-    // The user may have requested only the algorithms of one collective.
     let mut selected = in_groups(registry);
     selected.retain(|(_, a)| {
         let name = registry.spec_name(&a.name, &a.plugin.name);
@@ -127,7 +125,6 @@ fn algorithms(list: &List, registry: &Registry) -> String {
         &["  name", "collective", "topologies", "title"],
         selected.iter().map(row).collect(),
     );
-    // All groups share one table, so that their columns have the same widths.
     let mut lines = table.lines();
     let mut out = format!("{}\n", lines.next().unwrap_or_default());
     let mut previous = None;
@@ -201,7 +198,7 @@ fn plugins(registry: &Registry) -> String {
     out
 }
 
-/// Returns a text that states how the sandbox confines plugins on this machine.
+/// States how the sandbox confines plugins on this machine.
 fn confined(no_sandbox: bool) -> String {
     let none =
         |why: &str| format!("\nsandbox: none ({why}): plugins run with all of your permissions\n");
@@ -213,7 +210,6 @@ fn confined(no_sandbox: bool) -> String {
     }
 }
 
-/// Returns the details of a preset, and the parameters that all machines have.
 fn machine(name: &str) -> String {
     let mut out = String::new();
     for preset in presets().iter().filter(|preset| preset.name == name) {

@@ -1,5 +1,3 @@
-//! The result of `swapmeet optimum`, printed as text and as JSON.
-
 use crate::table;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -8,24 +6,22 @@ use swapmeet_optimum::optimum::{Bottleneck, Optimum};
 use swapmeet_optimum::{Certificate, demand::Demand};
 use swapmeet_results::{Record, Status, duration};
 
-/// Algorithms are run only on networks with at most this number of nodes.
+/// Algorithms run only on networks with at most this number of nodes.
 pub(super) const MAX_RUN_NODES: u64 = 1024;
 
 pub(super) struct Answer {
     pub optimum: Optimum,
     /// The requested width of the interval that contains the optimum, divided by its lower end.
     pub wanted_gap: f64,
-    /// Includes the start-ups and latencies that every schedule has.
+    /// The optimum with the start-ups and latencies that every schedule has.
     pub optimum_us: f64,
-    /// The duration of the search for the optimum, in seconds.
     pub seconds: f64,
-    /// An algorithm that is faster than the upper end of the search, and its time for the bytes in
+    /// An algorithm that moves the bytes faster than the upper end of the search, with its time in
     /// µs.
     pub schedule: Option<(String, f64)>,
 }
 
 pub(super) struct Times {
-    /// The rows that have a time, in ascending order of time.
     rows: Vec<Record>,
     /// The algorithms whose cases exceeded the time limit.
     unfinished: Vec<String>,
@@ -49,10 +45,10 @@ impl Answer {
         self.optimum.gap() > self.wanted_gap
     }
 
-    /// Lowers the upper end to the time in which a schedule, all of which were verified, moves the
+    /// Lowers the upper end of the interval to the time in which a verified schedule moves the
     /// bytes.
     pub(super) fn use_schedules(&mut self, times: &Times) {
-        // Without a time of the bytes alone, the time as a whole is enough for all bytes.
+        // If the time for bytes is unknown, the total time is an upper bound of it.
         let enough = |row: &Record| bytes_us(row).or(row.time_us);
         let of_row = |row: &Record| Some((row.algorithm.clone(), enough(row)?));
         let schedules = times.rows.iter().filter_map(of_row);
@@ -66,7 +62,6 @@ impl Answer {
         self.schedule.as_ref().map_or(self.optimum.upper_us, |(_, us)| *us)
     }
 
-    /// The width of the interval, divided by its lower end.
     fn gap(&self) -> f64 {
         match &self.schedule {
             Some((_, us)) if self.optimum.lower_us > 0.0 => us / self.optimum.lower_us - 1.0,
@@ -74,7 +69,6 @@ impl Answer {
         }
     }
 
-    /// Returns the lines about the interval that contains the optimum, and about the bottleneck.
     pub(super) fn interval_text(&self) -> String {
         let Optimum { lower_us, certificate, .. } = &self.optimum;
         let origin = &certificate.origin;
@@ -172,8 +166,8 @@ impl Answer {
         })
     }
 
-    /// Returns the ratios of the time to the optimum with start-ups, and of the time for bytes, if
-    /// known, to the optimum without start-ups.
+    /// Returns the ratio of the total time to the optimum with start-ups, and of the time for bytes
+    /// to the optimum without start-ups.
     fn ratios(&self, row: &Record) -> [Option<f64>; 2] {
         let over = |value: Option<f64>, least: f64| Some(value? / least).filter(|_| least > 0.0);
         [over(row.time_us, self.optimum_us), over(bytes_us(row), self.optimum.lower_us)]
@@ -202,16 +196,15 @@ impl Answer {
     }
 }
 
-/// The reason why `bytes/optimum` is empty.
 const NO_BYTES: &str = "bytes/optimum is empty for models in which each rank has its own clock: the bytes of some messages move during the start-ups of others, so no part of the time is that of the bytes alone";
 
-/// Returns whether the parts of the time are those of one chain of messages.
+/// Returns whether the parts of the time describe only one chain of messages.
 fn has_own_clocks(row: &Record) -> bool {
     row.first_rank_us.is_some()
 }
 
-/// Returns the time for moving bytes in µs; `None` if it is not a part of the row's time, because
-/// bytes move at any time, not only along the chain that ends last.
+/// Returns the time for moving bytes in µs. Returns `None` if ranks have clocks of their own,
+/// because the parts of the time then describe only the chain of messages that ends last.
 fn bytes_us(row: &Record) -> Option<f64> {
     if has_own_clocks(row) {
         return None;

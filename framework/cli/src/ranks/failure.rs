@@ -4,14 +4,12 @@
 const HINTS: [(&str, &str); 2] =
     [("not enough slots", "--oversubscribe"), ("run as root", "--allow-run-as-root")];
 
-/// Returns the error message of the program that runs on the ranks.
 pub(super) fn of_program(errors: &str) -> Option<String> {
     errors.lines().find_map(|line| line.split_once("replay: ")).map(|(_, rest)| rest.to_owned())
 }
 
 /// Returns the first sentence of a launcher's error output, because the last lines contain general
-/// advice. The hint is an `mpirun` command with the missing flag, and with the flags of `launch` if
-/// that is one.
+/// advice. The hint is an `mpirun` command with the missing flag.
 pub(super) fn of_launcher(errors: &str, launch: &[String]) -> Option<String> {
     let says_something = |line: &&str| line.contains(char::is_alphabetic);
     let mut sentence = String::new();
@@ -42,7 +40,6 @@ pub(super) fn of_launcher(errors: &str, launch: &[String]) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The output is that of Open MPI 4.1.
     #[test]
     fn the_first_sentence_is_the_reason() {
         let line = "-".repeat(74);

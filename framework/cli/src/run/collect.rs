@@ -1,5 +1,3 @@
-//! Runs cases and collects their rows.
-
 use super::{interrupts, no_worker_left, workers};
 use crate::args::PluginArgs;
 use crate::failure::Failure;
@@ -10,7 +8,7 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::event::CaseEvent;
 use swapmeet_runner::plan_group::{self, plan_groups};
 
-/// Runs the cases and returns their rows, in the order of the cases; `None` after an interrupt.
+/// Returns the rows in the order of the cases, or `None` after an interrupt.
 pub(crate) fn collect(
     cases: &[Case],
     jobs: Option<u32>,
@@ -24,7 +22,7 @@ pub(crate) fn collect(
     Ok(finished.then(|| rows.into_iter().flatten().collect()))
 }
 
-/// Calls `ended` with the index and the row of each case that ends. Returns whether all cases ended
+/// Calls `ended` with the index and the row of each finished case. Returns whether all cases ended
 /// without an interrupt.
 pub(crate) fn for_each_row(
     cases: &[Case],

@@ -1,6 +1,5 @@
-//! Shows the progress of a run on standard error: on a terminal a bar for the whole run and a line
-//! for each schedule in progress, otherwise lines of text. A line is printed when a case ends and
-//! the last one is at least [`BETWEEN_CASES`] old, or at least [`WITHIN_CASES`] while cases run.
+//! Shows the progress of a run on standard error. A terminal shows a bar for the run and a line for
+//! each schedule in progress. Otherwise, lines of text are printed.
 
 use crate::say::say;
 use crate::streams;
@@ -13,7 +12,6 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::forecast::Forecast;
 use swapmeet_runner::schedule_progress::{ScheduleProgress, StepCounts};
 
-/// Shows nothing if the user disables it.
 pub(super) struct Progress {
     shown: Shown,
     done: u64,
@@ -27,12 +25,10 @@ pub(super) struct Progress {
 
 enum Shown {
     Quiet,
-    /// A line of text at regular intervals.
     Lines {
         /// The time of the last line, since the start of the run.
         last: Duration,
     },
-    /// A bar for the whole run, and a line for each schedule in progress.
     Bars {
         all: MultiProgress,
         sweep: ProgressBar,
@@ -46,7 +42,7 @@ const WITHIN_CASES: Duration = Duration::from_secs(30);
 
 struct Running {
     bar: Option<ProgressBar>,
-    /// Since the start of the run.
+    /// The start of the schedule, as the time since the start of the run.
     since: Duration,
     what: String,
     pace: ScheduleProgress,
@@ -82,7 +78,7 @@ impl Progress {
         }
     }
 
-    /// `cases` share a schedule, and `first` is the first of them.
+    /// The `cases` share a schedule, and `first` is the first of them.
     pub(super) fn started(&mut self, cases: Range<usize>, first: &Case) {
         let more =
             if cases.len() > 1 { format!(" and {} more", cases.len() - 1) } else { String::new() };
@@ -123,7 +119,7 @@ impl Progress {
         self.tick();
     }
 
-    /// Updates the estimate of the remaining time. Prints a line if there was none for some time.
+    /// Updates the remaining time, and prints a line if none was printed for some time.
     pub(super) fn tick(&mut self) {
         if let Shown::Bars { sweep, .. } = &self.shown {
             let left = self.left(self.began.elapsed());
@@ -134,8 +130,8 @@ impl Progress {
         }
     }
 
-    /// Returns a line about the run and the schedule that has run the longest; `None` if the last
-    /// line was printed less than [`WITHIN_CASES`] ago. `now` is the time since the start of the
+    /// Returns a line about the run and its longest-running schedule. Returns `None` if the last
+    /// line was printed less than [`WITHIN_CASES`] before `now`, the time since the start of the
     /// run.
     fn line_within_cases(&mut self, now: Duration) -> Option<String> {
         let line = self.line(now, WITHIN_CASES)?;
@@ -176,8 +172,8 @@ impl Progress {
         self.done += 1;
         self.forecast.ended(case, now);
         self.lengths.ended(what, row);
-        // The cases of a schedule are consecutive, so it is the last one that begins at this case
-        // or before.
+        // The cases of a schedule are consecutive, so the last one that begins at or before this
+        // case has it.
         if let Some((&first, running)) = self.running.range_mut(..=case).next_back() {
             running.open -= 1;
             if running.open == 0 {
@@ -219,8 +215,8 @@ impl Progress {
     }
 }
 
-/// The columns for the elapsed time of a case, and for the `^C` that a terminal echoes: if that did
-/// not fit, the line would wrap, and the bar could not be removed.
+/// The columns for the elapsed time of a case, and for the `^C` that a terminal echoes. If the line
+/// wrapped, the bar could not be removed.
 const BESIDE_ELAPSED: usize = 12;
 
 /// Cuts a text to the width of the terminal minus `taken` columns.
@@ -241,7 +237,6 @@ fn style(template: &str) -> ProgressStyle {
 mod tests {
     use super::*;
 
-    /// A case that runs for long is described every 30 s. The clock is the argument `now`.
     #[test]
     fn long_cases_are_described_every_thirty_seconds() {
         let mut progress = Progress::new(7, &[], false);

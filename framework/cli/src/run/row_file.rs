@@ -1,9 +1,8 @@
 //! A row file that detects changes by other programs. Lines that another program appends stay
-//! between the rows. If it truncates the file, rows are lost, so the run ends with an error;
-//! `--resume` then runs the cases of the lost rows.
-//!
-//! A separate thread syncs the file to the disk. One sync covers all pending rows, so a power
-//! failure loses only the latest, and writing does not wait for the disk.
+//! between the rows. If it truncates the file, the run ends with an error, and `--resume` runs the
+//! cases of the lost rows again.
+//! A separate thread syncs the file to the disk, so that writing does not wait. One sync covers all
+//! pending rows.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -13,7 +12,6 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// Remarks about row files, which are printed after the run.
 pub(crate) type Remarks = Arc<Mutex<Vec<String>>>;
 
 pub(crate) struct RowFile {
@@ -21,13 +19,12 @@ pub(crate) struct RowFile {
     path: PathBuf,
     /// The expected length, and the thread that syncs the file. `None` for pipes and devices.
     disk: Option<(u64, Disk)>,
-    /// Whether another program has added lines to the file.
     has_others: bool,
     remarks: Remarks,
 }
 
 impl RowFile {
-    /// `file` is opened for reading and appending.
+    /// `file` must be open for reading and appending.
     pub(crate) fn new(file: File, path: PathBuf, remarks: Remarks) -> io::Result<Self> {
         let there = file.metadata()?;
         let disk = match there.is_file() {
@@ -37,7 +34,8 @@ impl RowFile {
         Ok(Self { file, path, disk, has_others: false, remarks })
     }
 
-    /// Checks whether another program has changed the length. Ends its incomplete line.
+    /// Checks whether another program has changed the length. If it added an incomplete line, ends
+    /// the line.
     fn check(&mut self) -> io::Result<()> {
         let Some((expected, _)) = &mut self.disk else { return Ok(()) };
         let len = self.file.metadata()?.len();
@@ -54,7 +52,6 @@ impl RowFile {
                 self.file.write_all(b"\n")?;
             }
             *expected = self.file.metadata()?.len();
-            // Report only the first change.
             if !std::mem::replace(&mut self.has_others, true) {
                 self.remarks.lock().unwrap_or_else(PoisonError::into_inner).push(format!(
                     "remark: {}: another program appended to it during the run: its lines stay between the rows",
@@ -82,7 +79,7 @@ impl Write for RowFile {
     }
 }
 
-/// A thread that syncs a file to the disk. Dropping this value waits for the last sync.
+/// A thread that syncs a file. Dropping this value waits for the last sync.
 struct Disk {
     requests: Option<Sender<()>>,
     failed: Arc<Mutex<Option<io::Error>>>,

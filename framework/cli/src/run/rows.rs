@@ -1,5 +1,5 @@
-//! The destination of rows: standard output, a table at the end, or a file, which may already
-//! contain rows of an interrupted run.
+//! The destination of rows: a stream, a table, or a file that may contain rows of an interrupted
+//! run.
 
 use super::row_file::{Remarks, RowFile};
 use crate::args::RowFormat;
@@ -24,21 +24,20 @@ use swapmeet_runner::optimum_columns::{fill, lacks, of_group};
 use swapmeet_runner::plan_group::plan_groups;
 
 /// A file gets each row when its case ends, so that a killed run loses none, and is sorted after
-/// the last case. A row for another destination waits until all earlier cases have ended.
+/// the last case. At other destinations, a row waits until all earlier cases have ended.
 pub(crate) struct Rows {
     destination: Destination,
     waiting: ReorderBuffer,
     received: usize,
-    /// Whether the rows of a file are in the order of their cases so far.
+    /// Whether the rows of the file are in the order of their cases so far.
     in_order: bool,
 }
 
 enum Destination {
-    /// The rows stay in memory and are printed as a table at the end.
     Table(Vec<Record>),
-    /// The rows are printed on standard output as JSON, one object per line.
+    /// Rows are printed on standard output as JSON, one object in each line.
     Json(Stream),
-    /// The rows are written as CSV to standard output, a pipe or a device.
+    /// Rows are written as CSV to standard output, a pipe or a device.
     Csv(Box<CsvSink<Box<dyn Write + Send>>>, Option<PathBuf>),
     /// A regular file, with the lock that prevents other runs from writing to it.
     File(Box<CsvSink<Box<dyn Write + Send>>>, PathBuf, File),
@@ -46,7 +45,7 @@ enum Destination {
 
 /// The rows that a file already contains, assigned to the cases of the run.
 pub(crate) struct Found {
-    /// One entry for each case of the run: its existing row, or `None`.
+    /// The existing row of each case.
     pub rows: Vec<Option<Box<Record>>>,
     /// Whether the existing rows are those of the first cases of the run, in order.
     pub in_order: bool,
@@ -68,7 +67,7 @@ impl Found {
     }
 
     /// Removes the rows of cases that crashed, timed out or failed, because these may succeed when
-    /// they run again. Returns whether any was removed.
+    /// they run again. Returns whether any row was removed.
     fn drop_failed(&mut self) -> bool {
         let failed =
             |r: &Record| matches!(r.status, Status::Crashed | Status::Timeout | Status::Error);
@@ -108,7 +107,6 @@ impl Rows {
         Self { destination, waiting: ReorderBuffer::default(), received: 0, in_order }
     }
 
-    /// There are no existing rows.
     pub(crate) fn printed(format: RowFormat, cases: usize) -> (Self, Found) {
         let destination = match format {
             RowFormat::Json => Destination::Json(streams::stdout()),
@@ -120,9 +118,8 @@ impl Rows {
         (Self::new(destination, true), Found::nothing(cases))
     }
 
-    /// Opens the destination of the rows of `cases`, and returns the existing rows that are kept,
-    /// too. `all` are the cases of all shards. `report` receives lines about the search for missing
-    /// optima.
+    /// Opens the destination of the rows, and returns the existing rows that are kept. `all` are
+    /// the cases of all shards. `report` receives lines about the search for missing optima.
     pub(crate) fn open(
         out: Option<&Path>,
         before: Before,
@@ -184,7 +181,6 @@ impl Rows {
         }
     }
 
-    /// Writes the rows that wait for an earlier case, which will not run, or at least the header.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
         let waiting = std::mem::take(&mut self.waiting);
         waiting.left().try_for_each(|row| self.write(row))?;
@@ -196,7 +192,6 @@ impl Rows {
         }
     }
 
-    /// Prints the rows on standard output if their destination is a table.
     pub(crate) fn print_table(&self) -> Result<(), Failure> {
         let Destination::Table(rows) = &self.destination else { return Ok(()) };
         let text = table::results(rows, table::terminal_width());
@@ -218,7 +213,7 @@ impl Rows {
         if self.in_order {
             return Ok(None);
         }
-        // The rows may need more memory than all other data of the run, so read them one at a time.
+        // The rows may need much memory, so they are read one at a time.
         let sorted = || {
             let failed = |error: &dyn std::error::Error| Failure::Output(error.to_string());
             let rows = Shards::read(&[path]).map_err(|e| failed(&e))?;
@@ -229,7 +224,7 @@ impl Rows {
                 rows.in_case_order(|| cases.iter().map(Case::id)).map_err(|e| failed(&e))?;
             rewrite(path, rows.rows(&order).map(|row| row.map_err(io::Error::other)))
         };
-        // Lock the new file from now on. If sorting fails, the unsorted file remains.
+        // From now on, the new file is locked. If sorting fails, the unsorted file remains.
         match sorted() {
             Ok(file) => {
                 *lock = file;
@@ -257,8 +252,7 @@ fn rewrite(
     Ok(file)
 }
 
-/// Opens and locks a file, and returns the existing rows that are kept, too. The parameters are as
-/// for [`Rows::open`].
+/// Opens and locks a file. The parameters and the result are those of [`Rows::open`].
 pub(crate) fn open_and_lock(
     path: &Path,
     before: Before,
@@ -277,7 +271,7 @@ pub(crate) fn open_and_lock(
             "--resume --out {path}: a folder, a pipe or a device, expected a file of rows"
         )));
     }
-    // No other run can change the contents any more.
+    // Because of the lock, no other run can change the contents any more.
     let mut file = open(path)?;
     let (is_file, there) =
         file.metadata().map(|m| (m.is_file(), m.len())).map_err(|e| refused(&e))?;
@@ -289,7 +283,7 @@ pub(crate) fn open_and_lock(
         Before::Leave => {}
         Before::Drop if is_file => file.set_len(0).map_err(|e| refused(&e))?,
         Before::Drop => {}
-        // Remove an incomplete last row by truncating the file. Rewrite the file, by atomic
+        // Truncating the file removes an incomplete last row. The file is rewritten, by atomic
         // replacement, only if rows are dropped or changed, or if the format differs.
         Before::Keep | Before::KeepGood => match read_found(path, &mut file, report)? {
             Some(IntactRows { intact, records, is_as_written }) => {
@@ -321,17 +315,16 @@ pub(crate) fn sink(
 }
 
 fn open(path: &Path) -> Result<File, Failure> {
-    // Opening a pipe for reading, too, would make this program the reader of its own rows.
+    // If a pipe were open for reading, too, this program would read its own rows.
     let is_file = std::fs::metadata(path).map_or(true, |m| m.is_file());
     let options = File::options().read(is_file).append(true).create(true).open(path);
     let file = options.map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
     output::lock(&file, path)?;
-    // Another run may have replaced the opened file by a sorted one, so that the lock is on the old
-    // file.
+    // Another run may have replaced the opened file by a sorted one, so that this lock is on the
+    // old file.
     if is_replaced(path, &file) { open(path) } else { Ok(file) }
 }
 
-/// Returns whether the path now leads to a file other than `file`.
 fn is_replaced(path: &Path, file: &File) -> bool {
     is_regular(file) && !atomic_file::is_at(file, path)
 }
@@ -340,17 +333,17 @@ fn is_regular(file: &File) -> bool {
     file.metadata().is_ok_and(|m| m.is_file())
 }
 
-/// An interrupted run may leave an incomplete last row.
+/// The rows of a file without an incomplete last row, which an interrupted run may leave.
 struct IntactRows {
     /// The total number of bytes of the header and the complete rows.
     intact: u64,
     records: Vec<Record>,
-    /// Whether the header is as this program writes it. Rows cannot be appended if another program
-    /// has added a byte-order mark or changed the line ends.
+    /// Whether this program wrote the header. Rows cannot be appended if another program has added
+    /// a byte-order mark or changed the line ends.
     is_as_written: bool,
 }
 
-/// `None` without a header. `report` receives a line if the last row is incomplete.
+/// Returns `None` without a header. `report` receives a line if the last row is incomplete.
 fn read_found(
     path: &Path,
     file: &mut File,
@@ -375,7 +368,7 @@ fn read_found(
         Err(e) => return Err(Failure::Usage(e.to_string())),
     };
     let header: String = columns().collect::<Vec<_>>().join(",");
-    // The header, a byte-order mark (three bytes) and a line end (two bytes).
+    // The five additional bytes are a byte-order mark (three) and a line end (two).
     let mut bytes = Vec::new();
     file.rewind().map_err(failed)?;
     file.take(header.len() as u64 + 5).read_to_end(&mut bytes).map_err(failed)?;
@@ -397,8 +390,8 @@ fn read_found(
 }
 
 /// Assigns each row to its case. `all` are the cases of all shards. The error for an unknown case
-/// names the difference from the most similar one. If the dashboard ran a case again, its later row
-/// is used.
+/// names the difference from the most similar one. If a case has several rows, the last one is
+/// used.
 fn assign_to_cases(
     path: &Path,
     records: Vec<Record>,

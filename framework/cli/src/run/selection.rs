@@ -1,5 +1,4 @@
-//! Builds the cases of a command line from flags, an experiment file, the configuration and
-//! plugins.
+//! Builds cases from the command line, an experiment file, the configuration and plugins.
 
 use super::child;
 use crate::args::{CaseArgs, PluginArgs, Shard};
@@ -31,7 +30,7 @@ pub(crate) struct SpecLists<'a> {
     pub systems: &'a [String],
 }
 
-/// Does not check whether the specs exist.
+/// Specs may not exist, because they are checked later.
 pub(crate) fn experiment(args: &CaseArgs) -> Result<Experiment, Failure> {
     let experiment = match &args.experiment {
         Some(path) => read(path)?,
@@ -46,7 +45,7 @@ pub(crate) fn experiment(args: &CaseArgs) -> Result<Experiment, Failure> {
     Ok(experiment)
 }
 
-/// Replaces the lists and settings of an experiment by those that are given as flags.
+/// Replaces the lists and settings of an experiment by those of flags.
 pub(crate) fn with_flags(given: &Experiment, args: &CaseArgs) -> Experiment {
     let mut experiment = given.clone();
     let lists = SpecLists {
@@ -71,7 +70,6 @@ pub(crate) fn with_flags(given: &Experiment, args: &CaseArgs) -> Experiment {
 fn read(path: &Path) -> Result<Experiment, Failure> {
     /// Even an experiment with the maximum number of cases is smaller.
     const LONGEST: u64 = 16 << 20;
-    // The file may be a pipe.
     let content = read_bounded(path, LONGEST, "an experiment")
         .map_err(|what| Failure::Usage(format!("{}: {what}", path.display())))?;
     let experiment = Experiment::parse(&path.display().to_string(), &content)?;
@@ -89,7 +87,7 @@ fn override_lists(experiment: &mut Experiment, lists: &SpecLists<'_>) {
     for (flag, given, list, of_table) in kinds {
         if !given.is_empty() {
             *list = given.iter().map(|value| Text::flag(flag, value)).collect();
-            // The flag also replaces the lists of all `case` tables.
+            // The flag also replaces the lists of all `[[case]]` tables.
             experiment.case_tables.iter_mut().for_each(|table| of_table(table).clear());
         }
     }
@@ -124,7 +122,7 @@ pub(crate) fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<CaseGrid, Fa
 }
 
 /// Adds defaults to an experiment, finds the plugins within `memory_limit`, and returns the cases.
-/// Unless `quiet` is true, says which machine is the default.
+/// Prints the default machine unless `quiet` is true.
 pub(crate) fn complete(
     experiment: Experiment,
     plugins: &PluginArgs,
@@ -134,7 +132,7 @@ pub(crate) fn complete(
     complete_with(experiment, quiet, || registry_within(plugins, memory_limit))
 }
 
-/// Returns the cases for each algorithm that implements the collective of the workload and needs no
+/// Returns the cases of each algorithm that implements the collective of the workload and needs no
 /// input file. The experiment names no algorithms and at most one workload.
 pub(crate) fn cases_of_all_algorithms(
     mut experiment: Experiment,
@@ -177,7 +175,7 @@ fn complete_with<R: Borrow<Registry>>(
     Ok(grid)
 }
 
-/// Returns the cases of a shard, or all cases. Those of other shards are not kept in memory.
+/// Returns the cases of a shard, or all cases. Cases of other shards are not kept in memory.
 pub(crate) fn shard_cases<C: FromIterator<Case>>(
     all: &CaseGrid,
     shard: Option<Shard>,
@@ -211,8 +209,8 @@ pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<Option<String>, Fai
     Ok(Some(remark))
 }
 
-/// Returns the default machine and a remark that names it, which also says if its parameters were
-/// fitted to measurements on networks of other families.
+/// Returns the default machine, and a remark that names it and says whether its parameters were
+/// fitted on networks of other families.
 pub(crate) fn default_machine(topologies: &[&str]) -> Result<(Text, String), Failure> {
     let (machine, origin) = match config::read()?.machine {
         Some(own) => (own, "swapmeet.toml"),

@@ -1,4 +1,4 @@
-//! Writes a complete schedule for other programs as one JSON document with one event per line
+//! Writes a schedule for other programs as one JSON document, with one event per line
 //! (`docs/trace.md`).
 
 use super::Writer;
@@ -42,8 +42,7 @@ pub(crate) fn head(out: &mut dyn Write, case: &Case) -> io::Result<()> {
     writeln!(out, "{{\"schedule\":{head},\n\"events\":[")
 }
 
-/// Writes the times of ranks between the events and the outcome, if there are any; the row of the
-/// case states why there are none.
+/// Writes the times of ranks, if there are any, between the events and the outcome.
 pub(super) fn times(
     out: &mut dyn Write,
     record: &ScheduleRecord,
@@ -72,21 +71,20 @@ pub(crate) fn outcome(out: &mut dyn Write, record: Option<&Record>) -> io::Resul
     out.flush()
 }
 
-/// Writes the events of a schedule, in the worker that makes it.
+/// An observer that writes the events of a schedule, in the worker that makes it.
 pub(crate) struct Json<W: Write> {
     out: W,
-    /// The text of an event, reused for all events, because there may be millions.
     text: String,
     selection: SendSelection,
     omitted: Omitted,
-    /// `None` if all ranks are one communicator, or if the schedule of one communicator is written.
+    /// All communicators of the schedule. `None` if all ranks are one communicator, or if the
+    /// schedule of a single communicator is written.
     communicators: Option<Arc<Communicators>>,
     /// The number of communicators of the schedules before this one.
     before: u64,
-    /// The number of bytes of a block, if all blocks have the same size.
+    /// The bytes of a block, if all blocks have the same size.
     block_bytes: Option<u64>,
-    /// The bytes that the next send transfers to each destination, as JSON; `None` if blocks are
-    /// counted.
+    /// The bytes of the next send for each destination, as JSON. `None` if blocks are counted.
     share: Option<String>,
     laid_out: bool,
     first: bool,
@@ -116,8 +114,8 @@ impl<W: Write> Json<W> {
     }
 
     fn put(&mut self, text: &str) {
-        // This runs in the worker, which can ignore a failed write: the main process prints the
-        // text, and stops the worker if standard output is closed.
+        // The worker ignores failed writes. If standard output is closed, the main process stops
+        // the worker.
         drop(writeln!(self.out, "{text}"));
     }
 
@@ -126,8 +124,8 @@ impl<W: Write> Json<W> {
         self.put(&format!("{comma}{event}"));
     }
 
-    /// Writes a layout event before the first send: the number of segments per block and, if the
-    /// schedule has its own grid, its placement on the machine.
+    /// Writes a layout event before the first send: the segments of a block and, if the schedule
+    /// has its own grid, its placement on the machine.
     fn lay_out(&mut self, sent: &Sent<'_>) {
         if std::mem::replace(&mut self.laid_out, true) {
             return;
@@ -149,7 +147,8 @@ impl<W: Write> Json<W> {
         self.event(&json!({ "layout": layout }));
     }
 
-    /// Converts a load, in segments of a block, or in bytes if blocks differ in size.
+    /// Converts a load to bytes. It is in segments of a block or, if blocks differ in size, in
+    /// bytes.
     fn bytes(&self, load: u64, segments: u64) -> u64 {
         self.block_bytes.map_or(load, |bytes| load.saturating_mul(bytes.div_ceil(segments.max(1))))
     }
@@ -193,7 +192,6 @@ impl<W: Write> Listener for Json<W> {
 }
 
 impl<W: Write> Json<W> {
-    /// Begins one of several schedules.
     fn begin(&mut self, all: &Arc<Communicators>) {
         self.before += self.communicators.as_ref().map_or(0, |all| all.count());
         self.event(&json!({ "communicators": [self.before, self.before + all.count() - 1] }));
@@ -271,12 +269,10 @@ impl<W: Write> Json<W> {
         if sent.latest_arrival > 0 {
             event.set("after", sent.latest_arrival);
         }
-        // On most networks, all links have the bandwidth and latency of the machine.
         let list = |numbers: &[f64]| serde_json::to_string(numbers).unwrap_or_default();
         if !path.is_empty() && network.bandwidths().is_some() {
             event.set("bandwidths", list(&bandwidths).as_str());
         }
-        // Lists the bytes per destination, or sets of blocks.
         if share.is_none() || self.omitted.contents {
             let boxes = if self.omitted.contents { &[][..] } else { &sent.boxes[..] };
             push_list(event.key("blocks"), boxes, |text, bits| {
@@ -320,14 +316,12 @@ impl<W: Write> Json<W> {
         }
         event.set("step", sent.step);
         event.set("to", to);
-        // Nodes have their physical numbers, and also those of the schedule's own grid, if it has
-        // one.
+        // A schedule with its own grid also has the node numbers of that grid.
         if !sent.embedding.is_identity() {
             event.set("virtual_from", sent.from.virtual_node);
             event.set("virtual_to", sent.to.virtual_node);
         }
         self.text.push_str("}\n");
-        // A failed write is ignored, as in `put`.
         drop(self.out.write_all(self.text.as_bytes()));
     }
 }
@@ -374,8 +368,8 @@ pub(crate) struct Path {
 /// Returns the route between two nodes. It has only the source if the network refuses the route.
 pub(crate) fn path(topology: &Network, (from, to): (u64, u64), route: Option<&Route>) -> Path {
     let start = topology.endpoint(from);
-    // The links of a run are in ascending order, even if the message passes them in descending
-    // order. Follow the vertices that they connect.
+    // The list of links is in ascending order, even if the message passes them in descending order,
+    // so the path follows the vertices that they connect.
     let mut path = Path { vertices: Vec::with_capacity(64), ..Path::default() };
     path.vertices.push(start);
     let has_bandwidths = topology.bandwidths().is_some();
@@ -397,8 +391,8 @@ pub(crate) fn path(topology: &Network, (from, to): (u64, u64), route: Option<&Ro
     }
 }
 
-/// Writes a set of blocks as ranges, of first and last node, of physical origins and destinations.
-/// They are left out if the schedule does not distinguish blocks by them.
+/// Writes a set of blocks as ranges of physical origins and destinations. Ranges are left out if
+/// the schedule does not distinguish blocks by them.
 fn push_block_set(text: &mut String, sent: &Sent<'_>, image: &Image<'_>, bits: &[u64]) {
     let mut set = Fields { text, is_empty: true };
     for (side, key) in [(Side::Destinations, "destinations"), (Side::Origins, "origins")] {

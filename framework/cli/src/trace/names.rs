@@ -1,5 +1,3 @@
-//! Names of nodes, node sets and directions, in coordinates of the machine.
-
 use super::selection::Image;
 use std::collections::BTreeSet;
 use swapmeet_core::delivery::boxes::{Layout, Side};
@@ -7,7 +5,7 @@ use swapmeet_core::delivery::fault::PlacedNode;
 use swapmeet_core::network::topology::{Route, Switch};
 use swapmeet_core::simulation::listener::Sent;
 
-/// Uses coordinates of the machine, even if the schedule has its own grid.
+/// Names of nodes and sets, in coordinates of the machine even if the schedule has its own grid.
 pub(super) struct Names<'a> {
     sent: &'a Sent<'a>,
     image: &'a Image<'a>,
@@ -19,15 +17,14 @@ impl<'a> Names<'a> {
         Self { sent, image, radices: image.network.radices() }
     }
 
-    /// Returns the name of the physical node that executes a node of the grid, with `*` if that is
-    /// virtual.
+    /// Returns the name of the physical node for a node of the grid. A `*` marks a virtual node.
     pub(super) fn node(&self, place: PlacedNode) -> String {
         let name = name(self.image.rank(place.physical), self.radices);
         if self.is_virtual(place) { format!("{name}*") } else { name }
     }
 
-    /// Returns whether a node of the grid is virtual: its physical node executes several, one of
-    /// which is its home node.
+    /// Returns whether a node of the grid is virtual. A physical node may execute several nodes of
+    /// the grid, and only one of them, its home node, is not virtual.
     pub(super) fn is_virtual(&self, place: PlacedNode) -> bool {
         self.sent.embedding.home(place.physical) != place.virtual_node
     }
@@ -48,8 +45,8 @@ impl<'a> Names<'a> {
         words.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
-    /// Describes a set by its coordinates in each dimension if it has all combinations of them, and
-    /// otherwise by the number of nodes.
+    /// Describes a set by its coordinates in each dimension if it is their product, otherwise by
+    /// its size.
     fn set(&self, side: Side, bits: &[u64]) -> String {
         let nodes: Vec<u64> = self
             .sent
@@ -92,7 +89,7 @@ pub(super) fn name(node: u64, radices: &[u64]) -> String {
     if c.len() == 1 { c.join(",") } else { format!("({})", c.join(",")) }
 }
 
-/// Describes the route of a message by its vertices, or by its direction in each dimension.
+/// Describes a route by its vertices, or by its direction in each dimension.
 pub(super) fn direction(route: &Route) -> String {
     match route.switch {
         Some(Switch::Reducer(vertex)) => return format!(" added in switch {vertex}"),
@@ -112,7 +109,7 @@ pub(super) fn direction(route: &Route) -> String {
         .collect()
 }
 
-/// Formats sorted coordinates as ranges, such as `0-3` or `1 5 9`. Returns `*` for all coordinates.
+/// Formats sorted coordinates as ranges, such as `0-3` or `1 5 9`. `*` means all coordinates.
 fn ranges(coordinates: &[u64], radix: u64) -> String {
     if coordinates.len() as u64 == radix && radix > 1 {
         return "*".to_owned();

@@ -1,5 +1,5 @@
-//! `--format html`: one file that plays one or two schedules in a browser: the trace in the JSON
-//! format, the network, and the facts of each step, compressed and encoded in Base64.
+//! `--format html`: a page that plays one or two schedules in a browser. It contains the JSON
+//! trace, the network and the facts of each step, compressed and encoded in Base64.
 
 use super::{TraceOptions, json, observed, print_failure, print_verified, times};
 use crate::args::TraceArgs;
@@ -34,9 +34,8 @@ struct Schedule {
     record: Box<Record>,
     /// The list `events` of the JSON format; `None` if it is too large for the page.
     events: Option<String>,
-    /// The JSON text before the events, which begins with the head of the JSON format.
+    /// The JSON text before the events: the head of the JSON format.
     before: String,
-    /// The JSON text after the events: the end of the JSON format, and the other data of the page.
     after: String,
     steps: usize,
 }
@@ -57,7 +56,7 @@ pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Fail
         match schedule.record.status {
             Status::Ok => print_verified(&schedule.record),
             Status::Unsupported => return Ok(print_failure(&schedule.record)),
-            // Of schedules that are merged, there is no record up to the fault.
+            // Schedules that are merged have no record up to the fault.
             _ if !schedule.has_sends() || case.is_merged() => {
                 return Ok(print_failure(&schedule.record));
             }
@@ -87,7 +86,6 @@ pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Fail
     Ok(status)
 }
 
-/// Returns the title of a page that [`write()`] has made; `None` if the text is not such a page.
 pub(crate) fn title_of(page: &str) -> Option<String> {
     page.contains("<meta name=\"generator\" content=\"swapmeet ").then_some(())?;
     let (title, _) = page.split_once("<title>")?.1.split_once("</title>")?;
@@ -139,7 +137,6 @@ fn schedule(args: &TraceArgs, case: &Case) -> Result<Option<Schedule>, Failure> 
     Ok(Some(Schedule { record: row, events, before, after, steps }))
 }
 
-/// Returns the steps, in the names of the page.
 fn steps(record: &ScheduleRecord) -> Vec<Value> {
     let object = |(at, step): (usize, &StepRecord)| {
         let mut object = json!({
@@ -155,7 +152,7 @@ fn steps(record: &ScheduleRecord) -> Vec<Value> {
         if let Some((from, to)) = record.frame(at).and_then(|frame| frame.at_fault) {
             object["at_fault"] = json!([from, to]);
         }
-        // Of schedules that are merged, the data in nodes is not recorded.
+        // The data that nodes hold is not recorded for schedules that are merged.
         if let Some(frame) = record.frame(at).filter(|frame| !frame.held.is_empty()) {
             object["held"] = frame.held.iter().map(|load| record.bytes(*load)).collect();
         }
@@ -179,8 +176,8 @@ fn drawing(topology: &Network) -> Option<Value> {
     }))
 }
 
-/// Returns a page of at most `most_bytes` bytes, without some events if necessary; `None` if it is
-/// still too large.
+/// Returns a page of at most `most_bytes` bytes, without some events if necessary. Returns `None`
+/// if the page is still too large.
 fn page(title: &str, schedules: &mut [Schedule], most_bytes: u64) -> Option<String> {
     loop {
         let data: Vec<String> = schedules.iter().map(Schedule::json).collect();
@@ -192,13 +189,12 @@ fn page(title: &str, schedules: &mut [Schedule], most_bytes: u64) -> Option<Stri
             .replace("{style}", STYLE)
             .replace("{script}", SCRIPT)
             .replace("{data}", &data)
-            // The title is the only text of users, and may contain text like `{data}`, which must
-            // not be replaced.
+            // The title is inserted last, because it may contain text like `{data}`, which must not
+            // be replaced.
             .replace("{title}", &escaped(title));
         if page.len() as u64 <= most_bytes {
             return Some(page);
         }
-        // Leave out the longest events.
         let size = |schedule: &&mut Schedule| schedule.events.as_ref().map(String::len);
         let largest = schedules.iter_mut().max_by_key(size)?;
         largest.events.take()?;
@@ -222,7 +218,7 @@ mod tests {
     use super::*;
 
     fn schedule(events: usize) -> Schedule {
-        // Digits of a linear congruential generator, which compression does not shorten much.
+        // Digits of a linear congruential generator hardly compress.
         let mut state: u64 = 1;
         let digits = std::iter::repeat_with(|| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -258,7 +254,6 @@ mod tests {
         assert_eq!(page("t", &mut [schedule(9)], fixed), None);
     }
 
-    /// A title may contain any text, including markup and placeholders of the template.
     #[test]
     fn titles_are_escaped_and_read_back() {
         let title = "graph:<a&b>'{data}\".txt";

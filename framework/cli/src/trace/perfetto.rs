@@ -1,9 +1,8 @@
-//! `--format perfetto`: the times of a schedule as Chrome trace events, for Perfetto
+//! `--format perfetto` writes the times of a schedule as Chrome trace events, for Perfetto
 //! (ui.perfetto.dev) and other viewers.
-//!
-//! Each rank is a track. A slice is its time in a step, and contains slices of each kind of time.
-//! If ranks have no clocks of their own, the kinds are on a track of steps, and a rank has slices
-//! for the steps in which it sends or receives. Arrows are messages.
+//! Each rank is a track, with a slice for each step. A slice contains slices of each kind of time.
+//! If ranks have no clocks of their own, the kinds are on a separate track of steps. Arrows are
+//! messages.
 
 use super::names::name;
 use super::{Observed, observed_by, print_failure, print_verified};
@@ -19,9 +18,9 @@ use swapmeet_runner::step_record::{
     FrameSelection, RECORD, RankSelection, RecordRequest, ScheduleRecord, intervals, steps_of,
 };
 
-/// The number of all tracks' process. A trace has one process, and its tracks are threads.
+/// The process of all tracks, which are its threads.
 const PROCESS: u64 = 1;
-/// The track of steps. That of rank r is r + 2, and 0 would be the idle thread.
+/// The track of steps. The track of rank r is r + 2, because 0 would be the idle thread.
 const STEPS: u64 = 1;
 
 pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Failure> {
@@ -53,7 +52,7 @@ pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Fail
     Ok(SUCCESS)
 }
 
-/// The events of a track are in the order of time.
+/// The JSON of the events, which must be added in the order of time on each track.
 #[derive(Default)]
 struct Events(String);
 
@@ -73,7 +72,6 @@ impl Events {
         self.push("M", track, 0.0, order);
     }
 
-    /// Slices are pairs of a beginning and an end, so that the ends of nested slices agree exactly.
     fn slice(&mut self, track: u64, slice: &Slice, args: &Value) {
         let [first, last] = slice.steps.map(|step| step + 1);
         let name =
@@ -115,7 +113,6 @@ struct Slice {
     of_sends: f64,
     /// The numbers and the bytes of the messages that the rank sends.
     sent: Vec<(u64, u64)>,
-    /// The numbers of the messages that the rank receives.
     received: Vec<u64>,
 }
 
@@ -158,7 +155,6 @@ fn document(case: &Case, row: &Record, record: &ScheduleRecord) -> String {
         let name = name(rank, case.topology.radices());
         events.name_track(rank + 2, &format!("rank {name}"));
     }
-    // If ranks have no clocks of their own, write a track of steps.
     if record.ranks.is_none() {
         events.name_track(STEPS, "steps");
         for (step, of) in record.steps.iter().enumerate() {
@@ -171,9 +167,9 @@ fn document(case: &Case, row: &Record, record: &ScheduleRecord) -> String {
             events.slice(STEPS, &slice_of_step(record, step), &args);
         }
     }
-    // Find the two slices of each message. A rank that does not wait for a message (`order=data`)
-    // may end the step before it arrives, and has no slice of it if it does not send. Such a
-    // message has no arrow.
+    // A message needs a slice at both ends. A rank that does not wait for the message
+    // (`order=data`) may end the step before it arrives, so it may have no slice. The message then
+    // has no arrow.
     let mut slices: BTreeMap<(u64, usize), Slice> = BTreeMap::new();
     let entries = record.ranks.iter().flat_map(|ranks| (0..).zip(&ranks.entries));
     for (rank, entry) in entries.flat_map(|(rank, all)| all.iter().map(move |e| (rank, e))) {

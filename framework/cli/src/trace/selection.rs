@@ -1,5 +1,3 @@
-//! The selection of the sends that a trace prints, and of their fields.
-
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use swapmeet_core::network::communicators::Communicators;
@@ -25,8 +23,8 @@ impl SendSelection {
     }
 }
 
-/// The image of a send in one communicator. A schedule is that of one communicator; all of them
-/// send images of it.
+/// The image of a send in one communicator. A schedule is written for one communicator, and all
+/// communicators send images of its messages.
 pub(super) struct Image<'a> {
     /// The network of all communicators.
     pub network: &'a Network,
@@ -59,8 +57,8 @@ impl<'a> Image<'a> {
     }
 }
 
-/// The fields of sends that the reader does not need. Without them, a step with many messages is
-/// much smaller.
+/// The fields that the reader does not need. Without them, a step with many messages is much
+/// smaller.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Omitted {
     /// The path of each message that passes the same vertices as the topology's own route.

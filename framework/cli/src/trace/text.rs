@@ -21,12 +21,12 @@ pub(super) struct Text<W: Write> {
     before: u64,
     /// Whether loads are in bytes. Otherwise, they are in blocks.
     bytes: bool,
-    /// The name of the current phase, until it is printed before the first line of the phase.
+    /// The name of a phase whose first line is not yet printed.
     phase: Option<String>,
     /// Rearrangements since the last step, printed below the heading of the next one.
     rearrangements: u32,
     has_virtual: bool,
-    /// The messages of the current step with its number, until its heading is printed.
+    /// The numbers and messages of the current step, until its heading is printed.
     lines: Vec<(u64, String)>,
     /// The steps with messages between nodes. A step is printed with its position in this list,
     /// from 1.
@@ -148,7 +148,6 @@ impl<W: Write> Listener for Text<W> {
 }
 
 impl<W: Write> Text<W> {
-    /// Begins one of several schedules, with a heading.
     fn begin(&mut self, all: &Arc<Communicators>) {
         self.put_local_steps(u64::MAX);
         self.put_rearrangements();
@@ -166,7 +165,6 @@ impl<W: Write> Text<W> {
     }
 
     fn sent(&mut self, sent: &Sent<'_>) {
-        // Print the communicator of the selected node or, without one, the first.
         let communicators = self.communicators.clone();
         let printed = match (communicators.as_deref(), self.selection.node) {
             (None, _) => None,

@@ -1,5 +1,5 @@
-//! `--times`: when each rank starts and ends each step, and the time of each activity in between,
-//! for models that simulate each rank.
+//! `--times` prints when each rank starts and ends each step, and the time of each activity in
+//! between.
 
 use super::names::name;
 use super::selection::SendSelection;
@@ -11,8 +11,8 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::session::pricing_context;
 use swapmeet_runner::step_record::{RankSelection, ScheduleRecord};
 
-/// The maximum number of entries, each of one rank in one step, which take about 28 MB when
-/// printed. If there are more, consecutive steps are combined in an entry.
+/// The maximum number of entries, each of one rank in one step. They take about 28 MB when printed.
+/// If there are more, consecutive steps are combined in an entry.
 const MOST: usize = 1 << 18;
 
 pub(super) fn ranks(only: Option<u64>) -> RankSelection {
@@ -71,8 +71,8 @@ pub(super) fn objects(
     })
 }
 
-/// Returns one line per entry, or per rank if `summary` is set, or the reason why there are no
-/// times. `radices` are the side lengths of the machine.
+/// Returns one line per entry, or per rank if `summary` is set. Errors with the reason if there are
+/// no times. `radices` are the side lengths of the machine.
 pub(super) fn lines(
     record: &ScheduleRecord,
     selection: SendSelection,
@@ -100,7 +100,6 @@ pub(super) fn lines(
             ));
         }
     }
-    // The end of each rank and its total of each kind, unless a single step is selected.
     let all = (0..).zip(&ranks.entries).filter(|_| selection.step.is_none());
     for (rank, entries) in all {
         let Some(last) = entries.last() else { continue };
@@ -109,7 +108,7 @@ pub(super) fn lines(
         let name = name(rank, radices);
         lines.push(format!("    {name:>9} ends at {:.3}: {}", last.ended, in_words(&kinds)));
     }
-    // In long traces, an entry combines several steps to save memory. State this in the output.
+    // To save memory, an entry of a long trace combines several steps, which the output must state.
     let joined = ranks.joined;
     if joined > 1 {
         lines.push(format!("    each line has up to {joined} steps, because there would be more than {MOST} lines; --node V prints one rank"));

@@ -1,5 +1,5 @@
-//! An observer that writes the schedule in the worker. If requested, it also sends the record of
-//! the steps.
+//! An observer that writes the schedule in the worker and, on request, sends the record of the
+//! steps.
 
 use super::Writer;
 use super::json::Json;
@@ -35,7 +35,7 @@ impl TraceOptions {
     }
 }
 
-/// Sends its text as strings, and the parts of the record as objects.
+/// The observer sends its text as strings, and the parts of the record as objects.
 pub(crate) const TRACE: ObserverKind = ObserverKind {
     name: "trace",
     max_value_bytes: max_bytes::TRACE,
@@ -49,7 +49,7 @@ pub(crate) const TRACE: ObserverKind = ObserverKind {
         let out = Lines { text: Vec::new(), report: share() };
         let TraceOptions { omitted, summary, members, record, .. } = options;
         // If communicators differ in their schedules, each schedule begins with an event that names
-        // its communicators. If the topology has no such communicators, the row has the reason.
+        // its communicators. If they do not exist in the topology, the row has the reason.
         let communicators = case.workload.communicators(&case.topology).unwrap_or_default();
         let communicators = communicators.filter(|_| !members);
         let selection = options.selection();
@@ -89,12 +89,12 @@ impl Observer for Traced {
     }
 }
 
-/// The maximum bytes of text in one message, far below [`max_bytes::TRACE`], above which a worker
-/// is killed.
+/// The maximum bytes of text in a message, far below [`max_bytes::TRACE`], above which a worker is
+/// killed.
 const PART: usize = max_bytes::TRACE / 16;
 
-/// Sends complete lines at the end of each step, or when there are enough for a message, so that
-/// the steps before a crash are not lost.
+/// A buffer that sends complete lines at the end of each step, or when there are enough for a
+/// message, so that the steps before a crash are not lost.
 struct Lines {
     text: Vec<u8>,
     report: SendValue,
