@@ -1,13 +1,9 @@
 //! Analysis of many cases, for `compare`, `plot`, `report` and the dashboard.
-//!
-//! The groups of a [`compare`](crate::compare), whose cases differ only in the algorithm, are
-//! arranged along an [`Axis`] ([`families`]). A [`Family`] has a [`Curve`] of times for each
-//! algorithm. Its [`Envelope`] is the lowest of its curves at each x: ranges, in each of which one
-//! algorithm is the fastest, and the [`Crossover`]s between them. Crossovers are computed from
-//! times, even if a figure shows another quantity.
-//!
-//! [`overlaps`] compares jobs that ran at the same time with the same jobs one after the other, and
-//! [`link_costs`] finds what the loss of each link of a network costs.
+//! Groups of cases that differ only in the algorithm ([`compare`](crate::compare)) are arranged
+//! along an [`Axis`] ([`families`]). A [`Family`] has a [`Curve`] of times for each algorithm. Its
+//! [`Envelope`] is the lowest of its curves at each x: ranges, in each of which one algorithm is
+//! the fastest, and the [`Crossover`]s between them. Crossovers are computed from times, even if a
+//! figure shows another quantity.
 
 mod axis;
 mod crossover_interval;

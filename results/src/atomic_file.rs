@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::{NamedTempFile, TempDir};
 
-/// Prefix of drafts: new files, or folders of them, that replace other files when they are
-/// complete. The program that writes a draft holds a lock on it, so a draft without a lock was left
-/// behind by a killed program.
+/// The prefix of drafts: new files or folders that replace other files when they are complete. The
+/// writer of a draft holds a lock on it, so a draft without a lock was left behind by a killed
+/// program.
 const DRAFT: &str = ".swapmeet-";
 
 #[derive(Debug, thiserror::Error)]
@@ -74,8 +74,8 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns an empty draft in the folder of `path`, and the path of the file that it will replace:
-/// the target if `path` is a symbolic link.
+/// Returns an empty draft in the folder of `path`, and the path of the file that it will replace.
+/// If `path` is a symbolic link, this is the target of the link.
 pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteError> {
     let there = std::fs::metadata(path).ok();
     let real = if there.is_some() { path.canonicalize()? } else { link_target(path)? };
@@ -103,8 +103,8 @@ pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteErr
     };
     if let Some(there) = there {
         keep_owner(draft.as_file(), &there);
-        // Last, because a new owner may clear permission bits, and explicitly, because of the
-        // umask.
+        // Permissions are set last, because a new owner may clear permission bits, and explicitly,
+        // because of the umask.
         draft.as_file().set_permissions(there.permissions())?;
     }
     Ok((draft, real))
@@ -113,7 +113,7 @@ pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteErr
 /// A temporary folder for files that will be moved into its parent folder; removed when dropped.
 pub struct StagingFolder {
     folder: TempDir,
-    /// Marks the folder as in use.
+    /// The lock marks the folder as in use.
     _lock: File,
 }
 
@@ -144,8 +144,8 @@ fn remove_stale_drafts(folder: &Path) {
     let is_draft = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(DRAFT);
     for draft in std::fs::read_dir(folder).into_iter().flatten().flatten().filter(is_draft) {
         let path = draft.path();
-        // Hold the lock during the removal, so that a program that waits for it on a new draft
-        // notices. Without locks, drafts are not removed.
+        // The lock is held during the removal, so that a program that waits for it on a new draft
+        // notices the removal. Without locks, drafts are not removed.
         let Ok(held) = File::open(&path) else { continue };
         if held.try_lock().is_ok() && is_at(&held, &path) {
             let is_folder = held.metadata().is_ok_and(|m| m.is_dir());
@@ -168,7 +168,6 @@ fn keep_owner(file: &File, there: &Metadata) {
 
 /// Follows symbolic links from a path at which no file exists yet.
 fn link_target(path: &Path) -> io::Result<PathBuf> {
-    /// The maximum number of links that Linux follows.
     const LINKS: usize = 40;
     let mut place = path.to_owned();
     for _ in 0..LINKS {
@@ -186,7 +185,6 @@ fn open_locked(path: &Path) -> Result<File, AtomicWriteError> {
     Ok(file)
 }
 
-/// Whether `file` is that at `path`.
 pub fn is_at(file: &File, path: &Path) -> bool {
     let identity = |m: Metadata| (m.dev(), m.ino());
     file.metadata().map(identity).ok() == std::fs::metadata(path).map(identity).ok()

@@ -1,5 +1,4 @@
 //! The identity of a case, for all code that stores, joins, compares or plots rows.
-//!
 //! It consists of a setting, an implementation and a repetition. Texts are owned (`CaseId`) or
 //! borrowed from a row (`CaseId<&str>`), so that a million rows can be distinguished without
 //! copying texts.
@@ -30,7 +29,6 @@ macro_rules! texts {
             }
         }
 
-        /// A stored value is found without copying texts.
         impl Equivalent<$type> for $type<&str> {
             fn equivalent(&self, stored: &$type) -> bool {
                 *self == stored.borrowed()
@@ -67,12 +65,11 @@ texts! {
         topology,
         collective,
         workload,
-        /// Input files with their digests: see [`inputs_column`].
+        /// Input files with their digests ([`inputs_column`]).
         inputs,
         machine,
-        /// A preset with the value of each parameter. Rows of versions before 0.3 are completed
-        /// when they are read: there, it was empty for a preset, and had only the changed values
-        /// for a machine of the experiment.
+        /// A preset with the value of each parameter. Rows of versions before 0.3, which had no or
+        /// only the changed values, are completed when they are read.
         machine_definition,
         model,
         /// Other jobs that run at the same time, with starts relative to that of the case; empty in
@@ -88,7 +85,7 @@ texts! {
         plugin,
         plugin_version,
         plugin_digest,
-        /// Version of the program that verified and priced the schedule.
+        /// The version of the program that verified and priced the schedule.
         swapmeet_version,
     }
 }
@@ -158,7 +155,7 @@ impl<'a> CaseId<&'a str> {
         let differences =
             cases.into_iter().map(|case| self.differences(&case.borrowed())).min_by_key(Vec::len);
         let Some(mut differences) = differences else { return "there are no cases".to_owned() };
-        // Then their versions and digests give no additional information.
+        // If the plugins differ, their versions and digests give no additional information.
         if differences.iter().any(|d| d.column == "plugin") {
             differences.retain(|d| !matches!(d.column, "plugin_version" | "plugin_digest"));
         }
@@ -281,7 +278,6 @@ pub fn inputs_column<'a>(inputs: impl IntoIterator<Item = (&'a str, &'a str)>) -
         .join(",")
 }
 
-/// Divides the column into files and digests.
 pub fn inputs(column: &str) -> impl Iterator<Item = (&str, &str)> {
     column.split(',').filter_map(|entry| entry.rsplit_once('='))
 }

@@ -1,9 +1,8 @@
 //! Defaults that differ between versions, and what the rows of older versions mean.
-//!
-//! When a row of an older version is read, the values that its specs leave open and that this
-//! version would choose differently are written into them ([`explicit`]), as in
-//! `direct-dispatch:window=1`. Rows of two versions are therefore equal cases only if they were
-//! computed with equal values, and `rerun` repeats a row of any version.
+//! When a row of an older version is read, values that its specs leave open are added to the specs
+//! if this version has another default ([`explicit`]), as in `direct-dispatch:window=1`. Rows of
+//! two versions are therefore equal cases only if they were computed with equal values, and `rerun`
+//! repeats a row of any version.
 
 use crate::record::Record;
 use crate::specs::argument;
@@ -25,7 +24,6 @@ pub struct ChangedDefault {
 #[derive(Debug)]
 pub enum Of {
     Algorithms(&'static [&'static str]),
-    /// The machines that start from these presets.
     Presets(&'static [&'static str]),
 }
 
@@ -126,7 +124,7 @@ impl fmt::Display for ChangedDefault {
     }
 }
 
-/// `None` if it is not a version of this program.
+/// Returns `None` if it is not a version of this program.
 fn numbers(version: &str) -> Option<[u64; 3]> {
     let numbers: Result<Vec<u64>, _> = version.split('.').map(str::parse).collect();
     numbers.ok()?.try_into().ok()
@@ -173,18 +171,15 @@ impl Record {
 }
 
 impl ChangedDefault {
-    /// Whether an algorithm or a machine has this parameter.
     fn is_of(&self, spec: &str) -> bool {
         let (Of::Algorithms(names) | Of::Presets(names)) = self.of;
         let name = spec.split(':').next().unwrap_or_default();
-        // The name of a spec without that of its plugin.
         names.contains(&name.rsplit('/').next().unwrap_or_default())
     }
 }
 
-/// Writes values that this version would choose differently into a row of an earlier version. Rows
-/// of unknown versions are left unchanged, and so are measured rows, whose machines cannot be
-/// parsed.
+/// Writes earlier defaults into the specs of a row of an earlier version. Rows of unknown versions
+/// stay unchanged, as do measured rows, whose machines cannot be parsed.
 pub(crate) fn explicit(record: &mut Record) {
     if record.swapmeet_version == THIS
         || numbers(&record.swapmeet_version).is_none_or(|version| Some(version) > numbers(THIS))
@@ -198,7 +193,7 @@ pub(crate) fn explicit(record: &mut Record) {
     let Ok(mut machine) = Machine::parse(spec) else { return };
     let changes = changed_between(&record.swapmeet_version, THIS);
     for change in changes.iter().filter(|change| matches!(change.of, Of::Presets(_))) {
-        // Its model does not have the parameter.
+        // Otherwise, the model does not have the parameter.
         if argument(spec, change.parameter).is_none()
             && change.is_of(spec)
             && let Ok(with_value) = machine.with(&[(change.parameter, change.was)])

@@ -1,17 +1,16 @@
-//! The command that reproduces a row.
-
 use crate::case_id::{CaseId, Setting};
 use crate::specs::short_machine;
 use std::borrow::Cow;
 
-/// Returns the command that writes the row of a case again, with the rows of jobs that run at the
-/// same time, but without the name of the experiment and with the repetition 0.
+/// Returns the command that writes the row of a case again. It also writes the rows of jobs that
+/// run at the same time, and has no experiment name and the repetition 0.
 pub fn command(case: &CaseId<&str>) -> String {
     format!("{} --out -", case.command())
 }
 
 impl<'a> Setting<&'a str> {
-    /// A preset with the values of all parameters, or the name in a row without a definition.
+    /// Returns a preset with the values of all parameters, or the name in a row without a
+    /// definition.
     pub fn machine_spec(&self) -> &'a str {
         if self.machine_definition.is_empty() { self.machine } else { self.machine_definition }
     }
@@ -21,8 +20,7 @@ impl<'a> Setting<&'a str> {
         short_machine(self.machine_spec())
     }
 
-    /// Returns the machine, followed by its definition if its name does not say it all: if the
-    /// experiment defined it, or if its preset had other values in the version that made the row.
+    /// Returns the machine. Its definition follows if the name does not determine all values.
     pub fn machine_in_full(&self) -> String {
         match self.short_machine() {
             short if short == self.machine => self.machine.to_owned(),
@@ -32,7 +30,6 @@ impl<'a> Setting<&'a str> {
 }
 
 impl CaseId<&str> {
-    /// Returns `swapmeet run` with the specs and the seed, quoted for a POSIX shell.
     pub fn command(&self) -> String {
         let seed = self.seed.to_string();
         let flags = [

@@ -1,8 +1,7 @@
 //! Compares algorithms case by case, with the uncertainty of each comparison.
-//!
 //! A group is all rows with the same setting: all properties of a case except the algorithm. The
 //! repetitions of an algorithm in a group are a sample. Rows whose status is not `ok` are shown,
-//! never dropped.
+//! too.
 
 mod by;
 mod group;
@@ -45,7 +44,6 @@ pub enum CompareError {
     Contradiction {
         /// Algorithm, topology, workload, machine and repetition.
         case: String,
-        /// File and row number.
         first: String,
         second: String,
     },
@@ -55,36 +53,33 @@ pub enum CompareError {
     NoRows,
 }
 
-/// One algorithm in a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparisonLine {
-    /// It includes the plugin, version or build if the group has several of the algorithm.
+    /// The label includes the plugin, version or build if the group has several of the algorithm.
     pub algorithm: String,
     #[serde(skip)]
     pub subject: Box<str>,
-    /// The status of the first row that is not `ok`, if any.
     pub status: Status,
     pub rows: StatusCounts,
     /// The reasons of the rows that are not `ok`, without duplicates.
     pub reason: String,
     /// The weakest verification among the `ok` rows.
     pub verified: Verified,
-    /// The same, as tables show it ([`Record::verification`]).
+    /// The verification as tables show it ([`Record::verification`]).
     #[serde(skip)]
     pub verification: Cow<'static, str>,
     /// Completion times of the `ok` rows, in microseconds.
     pub time: Option<Summary>,
-    /// Mean time divided by that of the baseline. `None` without a baseline, or if a time is 0.
+    /// Mean time divided by that of the baseline, if there is one and no time is 0.
     pub ratio: Option<Ratio>,
     /// Tests against the baseline. `None` if a sample has a single run, or if neither has a spread.
     pub tests: Option<Box<Tests>>,
-    /// `None` if no row has an optimum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimum: Option<LineOptimum>,
     /// Mean time of all communicators, divided by that of one of them alone (`alone_us`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_to_alone: Option<f64>,
-    /// The bandwidths of the mean time; `None` if nccl-tests defines none for the collective.
+    /// The bandwidths of the mean time, if nccl-tests defines them for the collective.
     pub bandwidths: Option<Bandwidths>,
     /// The times of the `ok` rows, in the order of the files.
     #[serde(skip)]
@@ -92,7 +87,7 @@ pub struct ComparisonLine {
     /// The locations of all rows, whatever their status.
     #[serde(skip)]
     pub members: Box<[RowLocation]>,
-    /// The algorithm declares no rearrangement although it needs some.
+    /// Whether the algorithm declares no rearrangement although it needs some.
     #[serde(skip)]
     pub declares_none: bool,
 }
@@ -109,7 +104,6 @@ impl StatusCounts {
         self.0[status as usize]
     }
 
-    /// Returns each status that occurs, with its number of rows.
     pub fn iter(&self) -> impl Iterator<Item = (Status, u32)> + '_ {
         Status::ALL.iter().map(|status| (*status, self.get(*status))).filter(|(_, n)| *n > 0)
     }
@@ -142,12 +136,11 @@ pub struct Tests {
     pub t_p: Option<f64>,
     /// p-value of Wilcoxon's signed-rank test if paired, otherwise of the Mann-Whitney test.
     pub rank_p: Option<f64>,
-    /// `t_p`, corrected for the number of comparisons.
+    /// `t_p` and `rank_p`, corrected for the number of comparisons.
     pub t_p_holm: Option<f64>,
-    /// `rank_p`, corrected for the number of comparisons.
     pub rank_p_holm: Option<f64>,
-    /// Effect size: the difference of the means, divided by the standard deviation of the paired
-    /// differences, or by the pooled one of the samples. Positive if the baseline is faster.
+    /// The difference of the means, divided by the standard deviation of the paired differences, or
+    /// by the pooled one of the samples. The effect is positive if the baseline is faster.
     pub effect: Option<f64>,
 }
 
@@ -164,7 +157,6 @@ impl RowLocation {
 }
 
 impl ComparisonLine {
-    /// `files` are the compared files.
     pub fn records<'a>(
         &'a self,
         files: &'a [(String, Vec<Record>)],
@@ -180,7 +172,7 @@ impl ComparisonLine {
 /// Cases that differ only in the compared property ([`By`]).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Group {
-    /// The compared property is empty.
+    /// The setting, in which the compared property is empty.
     #[serde(flatten)]
     pub setting: Setting,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -188,22 +180,21 @@ pub struct Group {
     pub nodes: u64,
     /// The algorithm (or other property) with which all others are compared.
     pub baseline: Option<String>,
-    /// Why there is no baseline; empty if there is one.
+    /// The reason why there is no baseline; empty if there is one.
     pub no_baseline: String,
     /// Its rivals are known only after p-values were corrected for all groups.
     pub winner: Option<Arc<Winner>>,
     /// Comparisons with the fastest algorithm, until p-values are corrected.
     #[serde(skip)]
     rivals: Vec<Rival>,
-    /// The fastest is first; those without a time are last.
+    /// The lines by time, the fastest first. Lines without a time are last.
     pub lines: Vec<ComparisonLine>,
-    /// The numbers of repeated rows, by file.
     #[serde(skip)]
     repeated: BTreeMap<u32, Repeated>,
 }
 
 impl Group {
-    /// Whether nothing is random, so that one run gives the exact time. Measured times are never
+    /// Whether nothing is random, so that one run gives the exact time. Measured times never are
     /// exact.
     pub fn is_exact(&self) -> bool {
         let Setting { workload, topology, model, .. } = &self.setting;
@@ -217,7 +208,7 @@ impl Group {
         };
         let is_measured = *model == residual::MEASURED
             || self.lines.iter().any(|line| line.algorithm == residual::MEASURED);
-        // If topologies are compared, each line has its own topology.
+        // If topologies are compared, each line has its own.
         let mut topologies = self.lines.iter().map(|line| &*line.subject);
         let has_fixed_topology =
             !topology::is_random(topology) && !topologies.any(topology::is_random);
@@ -230,8 +221,7 @@ impl Group {
     }
 
     /// Whether the line is charged for no rearrangement although it needs some. If algorithms are
-    /// compared, the machine must charge another one of the group; otherwise, readers also compare
-    /// the line with those of other groups.
+    /// compared, the machine must charge another one of the group.
     pub fn is_charged_less(&self, line: &ComparisonLine) -> bool {
         let is_charged = |other: &ComparisonLine| other.time.is_some() && !other.declares_none;
         let compares_algorithms = self.of_algorithm.is_none();
@@ -253,11 +243,8 @@ pub struct Comparison {
     /// The groups in the order of their first rows.
     pub groups: Vec<Arc<Group>>,
     pub by: By,
-    /// Which comparisons are counted when p-values are corrected for the number of comparisons.
     pub correction: Correction,
-    /// The number of tested comparisons.
     pub tested: usize,
-    /// Remarks on the rows, such as duplicates.
     pub notes: Vec<String>,
     /// Remarks on machines that charge only some of the compared algorithms for rearrangement.
     #[serde(rename = "unlike")]
@@ -317,7 +304,7 @@ pub fn compare_rows(
     for numbers in group_rows(rows, by) {
         match distinct_rows(numbers.iter().map(|number| &rows.rows[*number as usize])) {
             Ok(distinct) => groups.push(group::group(rows, distinct, by, baseline)),
-            // Report the contradiction that a reader of the files finds first.
+            // The error is the contradiction that a reader of the files finds first.
             Err(other) => {
                 let is_earlier = |first: &Contradiction<'_>| {
                     other.second.location.order() < first.second.location.order()
@@ -331,7 +318,6 @@ pub fn compare_rows(
     if let Some(contradiction) = contradiction {
         return Err(contradiction.error(rows));
     }
-    // Omit groups without the compared number.
     let all = groups.len();
     if matches!(by, By::Parameter(_)) {
         groups.retain(|group| group.lines.iter().any(|line| !line.subject.is_empty()));
@@ -375,7 +361,7 @@ impl Comparison {
         Parameters::of(settings, of_algorithms.chain(of_lines))
     }
 
-    /// Keeps residuals and the correction of p-values of all groups.
+    /// Residuals and corrected p-values stay those of all groups.
     pub fn part(&self, keep: impl Fn(&Group) -> bool) -> Self {
         let groups = self.groups.iter().filter(|group| keep(group)).cloned().collect();
         Self {
@@ -405,7 +391,6 @@ impl Comparison {
         }
     }
 
-    /// Adds remarks on duplicates and on rearrangement, which follow from the groups.
     fn with_remarks(self) -> Self {
         let notes = grouping::notes(&self.files, self.groups.iter().map(|group| &group.repeated));
         let rearrangement_remarks = rearrangement::remarks(&self.groups, self.by);
@@ -413,8 +398,8 @@ impl Comparison {
     }
 }
 
-/// Returns the number of comparisons. Those with the baselines and those with the fastest
-/// algorithms are corrected separately; they are the same if no baseline was chosen.
+/// Returns the number of comparisons. Comparisons with the chosen baseline are corrected separately
+/// from those with the fastest algorithms.
 fn correct(groups: &mut [Group]) -> usize {
     let mut rivals: Vec<&mut Rival> =
         groups.iter_mut().flat_map(|group| &mut group.rivals).collect();

@@ -1,19 +1,16 @@
 //! The text form of a field of a row.
-//!
 //! Times are rounded to a millionth of a microsecond, because the last bits of a floating-point sum
-//! depend on the order of the additions, and thus on the compiler and the platform. No time is
-//! accurate to a picosecond. A rounded value is written with the fewest digits from which it is
-//! read back (Rust's `{}`).
+//! depend on the order of the additions, and thus on the compiler. A rounded value is written with
+//! the fewest digits from which it is read back (Rust's `{}`).
 
 use std::hash::{Hash, Hasher};
 use std::io::Write;
 use swapmeet_core::text::escaped;
 
-/// Rounding steps in 1 µs.
 pub(crate) const STEPS: f64 = 1e6;
 
-/// Larger values are not rounded: 2^51 millionths of a microsecond, or 37 minutes. Below, rounding
-/// twice does not change a value.
+/// Larger values are not rounded: 2^51 millionths of a microsecond, or 37 minutes. Below this,
+/// rounding twice does not change a value.
 pub(crate) const FINEST: f64 = 2_251_799_813.0;
 
 /// Turns negative zero into zero.
@@ -26,7 +23,6 @@ pub(crate) fn rounded(x: f64) -> f64 {
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("column `{column}` is {value}, expected a finite number")]
 pub struct NotFinite {
-    /// The first column with such a value.
     pub column: &'static str,
     pub value: f64,
 }
@@ -37,10 +33,9 @@ pub(crate) trait Field: Clone {
 
     fn write(&self) -> String;
 
-    /// `Err` says which values are expected.
+    /// The error says which values are expected.
     fn read(text: &str) -> Result<Self, String>;
 
-    /// Returns the value that a reader gets.
     fn as_written(&self) -> Self {
         self.clone()
     }
@@ -48,15 +43,14 @@ pub(crate) trait Field: Clone {
     /// Hashes the value that a reader gets.
     fn hash_as_written(&self, state: &mut impl Hasher);
 
-    /// `None` if the field is not a floating-point number.
+    /// Returns `None` if the field is not a floating-point number.
     fn number(&self) -> Option<f64> {
         None
     }
 }
 
-/// Spreadsheets execute a text that looks like a formula, so it is written with an additional
-/// apostrophe in front, which they take for plain text. Control characters are escaped when a text
-/// is read, because a file may come from an untrusted source.
+/// Spreadsheets execute a text that looks like a formula, so an apostrophe is written in front of
+/// it. Control characters are escaped when a text is read, because a file may be untrusted.
 impl Field for String {
     const TYPE: &'static str = "string";
 
@@ -85,7 +79,6 @@ where
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Writes rows like [`csv_table`].
 pub(crate) fn write_csv_table<R>(
     out: impl Write,
     rows: impl IntoIterator<Item = R>,

@@ -1,9 +1,7 @@
-//! Groups of values with equal keys.
-
 use indexmap::IndexMap;
 use std::hash::Hash;
 
-/// Groups values by key. The groups are in the order in which their keys first occur.
+/// The groups are in the order in which their keys first occur.
 pub fn grouped<K: Eq + Hash, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
     let mut groups: IndexMap<K, Vec<V>> = IndexMap::new();
     for (key, value) in pairs {

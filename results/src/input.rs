@@ -1,8 +1,6 @@
 //! Reading rows from CSV.
-//!
-//! A file may end anywhere, because its run was stopped or the disk was full. Only the last row is
-//! torn (incomplete) then. The rows before it are read, and a [`TornRow`] describes it, so that
-//! every command can use the rest of the file and say so.
+//! If a run was stopped or the disk was full, the last row of a file is torn (incomplete). The rows
+//! before it are read, and a [`TornRow`] describes it, so that every command can use the rest.
 
 mod rows;
 mod torn_row;
@@ -64,7 +62,6 @@ pub enum ReadError {
 #[derive(Debug, PartialEq)]
 pub struct FileRows {
     pub rows: Vec<Record>,
-    /// The last row, if it is incomplete.
     pub torn: Option<TornRow>,
 }
 
@@ -92,7 +89,7 @@ pub fn read_file(path: &Path) -> Result<Vec<Record>, ReadError> {
     FileRows { rows, torn: torn.into_iter().next() }.complete()
 }
 
-/// The last row of each may be incomplete.
+/// The last row of each file may be incomplete.
 pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<ResultFiles, ReadError> {
     let names = paths.iter().map(|path| path.as_ref().display().to_string());
     let mut files: Vec<(String, Vec<Record>)> = names.map(|name| (name, Vec::new())).collect();

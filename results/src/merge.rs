@@ -1,5 +1,4 @@
 //! Joins the rows of shards, so that no row is lost or duplicated.
-//!
 //! Files are read twice, so that sweeps of any size can be joined. The first pass stores the
 //! position and the case of each row, and the second reads the rows in the order of the output.
 
@@ -53,7 +52,6 @@ impl MergedOrder {
 
 pub struct Shards {
     sources: Vec<SourceFile>,
-    /// All rows, in the order of the files.
     rows: Vec<RowEntry>,
     cases: CaseTable,
     /// For each file, the distinct values in its predicted rows (the rows that are not measured).
@@ -94,7 +92,6 @@ impl Shards {
                 // A measured row does not belong to an experiment.
                 if !is_measured {
                     shards.named[number as usize].add(&row.record, &mut shards.texts);
-                    // Continue, because an unreadable file is reported instead of an inconsistency.
                     let place = || place(&source.name, i + 1);
                     shards.inconsistency = shards
                         .inconsistency
@@ -113,9 +110,9 @@ impl Shards {
     }
 
     /// Joins the rows in the order of the files. The expected cases are all combinations of the
-    /// topologies, algorithms, workloads, machines and repetitions of a sweep. Files belong to the
-    /// same sweep if they have values in common in at least three of the first four lists, or if
-    /// other files connect them in this way.
+    /// topologies, algorithms, workloads, machines and repetitions of a sweep. Two files belong to
+    /// the same sweep if they share values in at least three of the first four lists, or if other
+    /// files connect them in this way.
     pub fn in_file_order(&self) -> Result<MergedOrder, MergeError> {
         self.join_rows(|order, _| {
             let mut missing = MissingCases::default();
@@ -159,7 +156,7 @@ impl Shards {
     }
 
     /// Joins the predicted rows by `join`, which receives their indices in the order of the files,
-    /// and a map from cases to rows. Measured rows, which are never expected or missing, follow.
+    /// and a map from cases to rows. Measured rows follow.
     fn join_rows(
         &self,
         join: impl FnOnce(Vec<usize>, HashMap<CaseKey, usize>) -> Result<MergedOrder, MergeError>,
@@ -180,7 +177,6 @@ impl Shards {
         Ok(merged)
     }
 
-    /// Errors if two rows belong to the same case.
     fn by_case(&self, rows: &[usize]) -> Result<HashMap<CaseKey, usize>, MergeError> {
         let mut at = HashMap::with_capacity(rows.len());
         for row in rows {
@@ -205,7 +201,6 @@ impl Shards {
         }
     }
 
-    /// Returns the file and the row number, for a message.
     fn place(&self, row: usize) -> String {
         let source = self.rows[row].source;
         let number =
@@ -248,7 +243,6 @@ mod tests {
         records.iter().map(|record| record.case().owned()).collect()
     }
 
-    /// Returns the rows and the missing cases, or the error message.
     fn merged(
         files: &[Vec<Record>],
         order: Option<&[CaseId]>,

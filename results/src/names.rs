@@ -78,7 +78,6 @@ fn defaults(spec: &str, keys: &[&str]) -> String {
     if known.is_empty() { format!("without {}", keys.join(", ")) } else { known.join(",") }
 }
 
-/// Returns `None` if the text does not follow the grammar.
 fn arguments(text: &str) -> Option<(Spec, Vec<&str>)> {
     let spec = Spec::parse("spec", text).ok()?;
     let texts: Option<Vec<&str>> =

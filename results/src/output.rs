@@ -1,5 +1,3 @@
-//! Writing rows as CSV.
-
 use crate::record::{Record, columns};
 use std::io::{self, Write};
 
@@ -13,15 +11,12 @@ pub trait Sink {
     }
 }
 
-/// Writes CSV (RFC 4180, UTF-8): each row by a single call of `write`, and then a flush, so that
-/// readers see complete rows, and a killed run leaves at most one torn row.
-///
-/// Lines end in a line feed alone, which every CSV reader accepts, so that `cut`, `awk` and `diff`
-/// do not see a carriage return.
+/// Writes CSV (RFC 4180, UTF-8), each row by a single call of `write` and a flush, so that readers
+/// see complete rows, and a killed run leaves at most one torn row. Lines end in a line feed alone,
+/// so that `cut`, `awk` and `diff` do not see a carriage return.
 pub struct CsvSink<W: Write> {
     out: W,
     headed: bool,
-    /// The buffer in which a row is assembled before it is written.
     line: Vec<u8>,
 }
 
@@ -31,14 +26,13 @@ impl<W: Write> CsvSink<W> {
         Self { out, headed: false, line: Vec::new() }
     }
 
-    /// Creates a sink that appends rows to a file that already has a header.
+    /// Appends rows to a file that already has a header.
     pub fn appending(out: W) -> Self {
         Self { out, headed: true, line: Vec::new() }
     }
 
     /// Writes the header too, if it has not been written yet.
     fn write(&mut self, row: Option<&Record>) -> io::Result<()> {
-        /// Enough for most rows.
         const ROW: usize = 512;
         let line = std::mem::take(&mut self.line);
         let mut lines = csv::WriterBuilder::new().buffer_capacity(ROW).from_writer(line);
@@ -110,7 +104,6 @@ mod tests {
         assert_eq!(seen, [0, 2, 3, 4, 4]);
     }
 
-    /// Keeps the bytes of each call of `write`.
     #[derive(Default)]
     struct Pieces(Vec<Vec<u8>>);
 

@@ -1,5 +1,4 @@
-//! The parameters of specs that have a number, such as `tokens` in `moe:experts=64,tokens=16`: axes
-//! of figures and tables, and properties by which cases are compared.
+//! The parameters of specs that have a number, such as `tokens` in `moe:experts=64,tokens=16`.
 
 use crate::case_id::CaseId;
 use crate::specs::{argument, without};
@@ -11,7 +10,7 @@ use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::spec::{Arg, Spec, parse_decimal, parse_size};
 use swapmeet_workloads::default_number;
 
-/// The kind of a spec. It is also the prefix of a parameter's name, as in `machine.ports`.
+/// The kind of a spec, which is also the prefix of a parameter's name, as in `machine.ports`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SpecKind {
     Workload,
@@ -51,8 +50,8 @@ impl Parameter {
         }
     }
 
-    /// The value in a spec or, if the spec does not state it, that of the machine's preset or of
-    /// the workload's generator. `None` if the value is no number, or the default is not known.
+    /// The value in a spec or, by default, in the machine's preset or the workload's generator.
+    /// `None` if the value is no number, or the default is not known.
     pub fn value(self, spec: &str) -> Option<f64> {
         match argument(spec, self.key) {
             Some(text) => number(text),
@@ -107,7 +106,6 @@ pub enum UnknownParameter {
 }
 
 impl UnknownParameter {
-    /// Returns the name, and the names that could be meant.
     pub fn names(&self) -> (&str, &[String]) {
         match self {
             Self::Unknown { name, known } | Self::Ambiguous { name, known } => (name, known),
@@ -134,7 +132,7 @@ impl Parameters {
                 found.add(*of, arg);
             }
         }
-        // Add the values that other specs leave to their defaults.
+        // These are the values that other specs leave to their defaults.
         let parameters: Vec<Parameter> = found.all().collect();
         for parameter in parameters {
             let own = specs.iter().filter(|(of, _)| *of == parameter.of);
@@ -153,7 +151,7 @@ impl Parameters {
     }
 
     fn add(&mut self, of: SpecKind, arg: &Arg) {
-        /// Rows of the program have far fewer.
+        /// Rows of the program have far fewer parameters.
         const MOST: usize = 1000;
         let (Some(key), Some(value)) = (arg.key(), number(arg.value())) else { return };
         if self.0.len() < MOST {
@@ -186,7 +184,7 @@ impl Parameters {
         }
     }
 
-    /// Those of workloads are first.
+    /// Parameters of workloads are first.
     fn all(&self) -> impl Iterator<Item = Parameter> {
         self.0.iter().map(|(&(of, key), found)| {
             let unit = match Unit::of_column(key) {
@@ -212,8 +210,8 @@ fn number(text: &str) -> Option<f64> {
     number.filter(|number| number.is_finite() && *number >= 0.0)
 }
 
-/// Returns the text with the lifetime of the program. Each text is stored once. There are few of
-/// them: the keys of parameters, and values that specs leave to their presets.
+/// Returns the text with the lifetime of the program. Only a few texts are stored: the keys of
+/// parameters, and values that specs leave to their presets.
 fn interned(text: &str) -> &'static str {
     static TEXTS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,7 +5,7 @@ use crate::record::{Record, columns};
 use crate::stats::Summary;
 use swapmeet_core::cost::kind::{Kind, Parts};
 
-/// A part that no row has is `None`.
+/// Returns `None` for a part that no row has.
 pub fn mean<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Parts {
     let rows: Vec<Parts> = rows.into_iter().map(Record::parts).collect();
     Parts::from_fn(|kind| {
@@ -14,8 +14,7 @@ pub fn mean<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Parts {
     })
 }
 
-/// The sum of the parts; `None` without parts.
-///
+/// Returns the sum of the parts, or `None` without parts.
 /// It is computed in whole millionths, so that the written, rounded parts add up exactly to the
 /// written time. Above about half an hour, it has the precision of a double.
 pub fn total(parts: &Parts) -> Option<f64> {
@@ -31,8 +30,8 @@ pub fn total(parts: &Parts) -> Option<f64> {
 }
 
 impl Record {
-    /// Rounds the parts as in a written row, and sets the time to their sum. Leaves the row
-    /// unchanged if a value is not finite.
+    /// Rounds the parts as in a written row, and sets the time to their sum. Errors, and leaves the
+    /// row unchanged, if a value is not finite.
     pub fn set_parts(&mut self, parts: &Parts) -> Result<(), NotFinite> {
         let total = total(parts);
         let named = Kind::PARTS.map(|kind| (kind.name(), parts[kind]));

@@ -1,13 +1,10 @@
-//! Contradictions between the values of a row, with which forged rows are found.
-
 use crate::parts;
 use crate::record::{MOST_US, Record, Status};
 
 impl Record {
-    /// Returns a column and what was expected instead. This program writes no such row, so a worker
-    /// that sends one has forged it.
+    /// If values of a row contradict each other, returns the column and what was expected. This
+    /// program writes no such row, so a worker that sends one has forged it.
     pub fn contradiction(&self) -> Option<(&'static str, &'static str)> {
-        /// Columns that rows of every status have.
         const ALWAYS: [&str; 2] = ["plan_ms", "wall_ms"];
         if self.status != Status::Ok {
             let value = self.outcome_numbers().find(|column| !ALWAYS.contains(column));

@@ -1,9 +1,7 @@
 //! One row of results. A single table of columns defines the CSV header, the text of each field,
 //! the parser and the JSON output.
-//!
-//! serde's derive with the csv crate is not used, because csv writes floating-point numbers in a
-//! different form from `{}`, JSON needs numbers where CSV needs rounded texts, and errors of a
-//! field would not name their column.
+//! serde's derive with the csv crate is not used: csv writes floating-point numbers differently
+//! from `{}`, JSON needs numbers, and errors of a field would not name their column.
 
 use crate::field::{Field, NotFinite, words};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
@@ -52,26 +50,22 @@ pub const MOST_US: f64 = 1e30;
 #[derive(Debug)]
 pub(crate) struct Column {
     info: ColumnInfo,
-    /// Whether the column belongs to the outcome of the case. Otherwise it belongs to the identity
-    /// of the case.
+    /// Whether the column belongs to the outcome of the case, and not to its identity.
     is_outcome: bool,
     write: fn(&Record) -> String,
     read: fn(&mut Record, &str) -> Result<(), String>,
     number: fn(&Record) -> Option<f64>,
 }
 
-/// The description of a column, for readers of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnInfo {
     pub name: &'static str,
     /// The type in the terms of Table Schema: `string`, `integer` or `number`. An empty field means
     /// that the column does not apply to the row.
     pub kind: &'static str,
-    /// One sentence on the column's content.
     pub meaning: &'static str,
 }
 
-/// Whether a column with this role (`case` or `outcome`) is an outcome.
 macro_rules! is_outcome {
     (case) => {
         false
@@ -85,10 +79,7 @@ macro_rules! record {
     ($($(#[doc = $doc:literal])+ $kind:ident $name:ident: $type:ty),+ $(,)?) => {
         /// One row: a case and its outcome. Times are in microseconds (`plan_ms` and `wall_ms` in
         /// milliseconds), sizes in bytes. Sums of bytes have 128 bits because a schedule can
-        /// forward the same bytes many times.
-        ///
-        /// By default, the status is `error`, the reason is empty, and there are no values. The row
-        /// of a failed case is therefore its identity plus a status and a reason.
+        /// forward the same bytes many times. The default status is `error`.
         #[derive(Debug, Clone, PartialEq, Default)]
         pub struct Record {
             $($(#[doc = $doc])+ pub $name: $type,)+
@@ -103,8 +94,7 @@ macro_rules! record {
         }),+];
 
         impl Record {
-            /// Returns the row that a reader gets after this row was written. Its times are rounded
-            /// to a millionth of a microsecond.
+            /// Returns the row that a reader gets after this row was written, with rounded times.
             pub fn as_written(&self) -> Self {
                 Self { $($name: self.$name.as_written(),)+ }
             }
@@ -117,7 +107,7 @@ macro_rules! record {
             }
         }
 
-        /// The names and values of the CSV columns; an empty field is `null`.
+        /// The JSON form of a row. An empty field is `null`.
         impl Serialize for Record {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 let mut row = serializer.serialize_struct("Record", COLUMNS.len())?;
@@ -262,7 +252,6 @@ record! {
     case together: String,
 }
 
-/// Returns the description of each column, in order.
 pub fn column_infos() -> impl Iterator<Item = ColumnInfo> {
     COLUMNS.iter().map(|c| c.info)
 }
@@ -272,13 +261,12 @@ pub(crate) fn column(name: &str) -> Option<&'static Column> {
 }
 
 impl Column {
-    /// Sets the column from a text; `Err` says what was expected.
+    /// Sets the column from a text. The error says what was expected.
     pub(crate) fn set(&self, record: &mut Record, text: &str) -> Result<(), String> {
         (self.read)(record, text)
     }
 }
 
-/// Returns the names of all columns, in order.
 pub fn columns() -> impl Iterator<Item = &'static str> {
     COLUMNS.iter().map(|c| c.info.name)
 }
@@ -295,28 +283,26 @@ pub(crate) fn required_columns() -> impl Iterator<Item = &'static str> {
 }
 
 impl Record {
-    /// Returns the text of the column with this name, if there is one.
+    /// Returns the text of a column, if the column exists.
     pub fn field(&self, name: &str) -> Option<String> {
         column(name).map(|column| (column.write)(self))
     }
 
-    /// Returns the number in the column with this name, if it is a column of fractions and has one.
+    /// Returns the number in a column, if it is a column of fractions and not empty.
     pub fn number(&self, name: &str) -> Option<f64> {
         column(name).and_then(|column| (column.number)(self))
     }
 
-    /// Returns the texts of all columns, in order.
     pub fn fields(&self) -> impl Iterator<Item = String> + '_ {
         COLUMNS.iter().map(|c| (c.write)(self))
     }
 
-    /// Returns the texts of the outcome columns, in order.
     pub fn outcome(&self) -> impl Iterator<Item = String> + '_ {
         COLUMNS.iter().filter(|c| c.is_outcome).map(|c| (c.write)(self))
     }
 
-    /// Sets the outcome columns from their texts, in the order of [`Record::outcome`]. `Err` names
-    /// a column with an invalid text.
+    /// Sets the outcome columns from their texts, in the order of [`Record::outcome`]. The error
+    /// names a column with an invalid text.
     pub fn set_outcome<'a>(
         &mut self,
         texts: impl IntoIterator<Item = &'a str>,
@@ -350,23 +336,20 @@ impl Record {
         COLUMNS.iter().find(is_negative).map(|column| (column.info.name, "a number of 0 or more"))
     }
 
-    /// Returns the names of the outcome columns that contain a number.
     pub(crate) fn outcome_numbers(&self) -> impl Iterator<Item = &'static str> {
         let has_number = |column: &&Column| column.is_outcome && (column.number)(self).is_some();
         COLUMNS.iter().filter(has_number).map(|column| column.info.name)
     }
 
-    /// Returns the verification of the row in the form in which tables show it. If the plans of
-    /// only some nodes were compared with a claimed symmetry, the text includes the number of these
-    /// nodes.
+    /// Returns the verification as tables show it. If only some plans were compared with a claimed
+    /// symmetry, the text includes their number.
     pub fn verification(&self) -> String {
         verification(self.verified, self.compared_on, self.nodes).into_owned()
     }
 
-    /// Hashes the values that are equal in all rows of the same case and repetition, except those
-    /// that identify the case. `plan_ms`, `wall_ms` and the name of the experiment may differ. The
-    /// note, the randomly drawn faults and the rounds are missing in files of earlier versions. The optimum is
-    /// missing in rows of a run without `--optimum`.
+    /// Hashes the outcome columns that are equal in all rows of the same case. `plan_ms` and
+    /// `wall_ms` may differ. Files of earlier versions lack the note, random faults and rounds, and
+    /// those of a run without `--optimum` the optimum.
     pub(crate) fn hash_comparable(&self, hasher: &impl BuildHasher) -> u64 {
         const DIFFERING: [&str; 7] =
             ["plan_ms", "wall_ms", "note", "optimum_us", "optimum_gap", "faults", "rounds"];
@@ -386,8 +369,7 @@ impl Record {
     }
 }
 
-/// Formats a verification as tables show it. `compared_on` is the number of `nodes` whose plans were
-/// compared with a claimed symmetry.
+/// `compared_on` is the number of `nodes` whose plans were compared with a claimed symmetry.
 pub(crate) fn verification(
     verified: Verified,
     compared_on: Option<u64>,

@@ -1,7 +1,6 @@
 //! Output of a comparison as a text table, CSV, JSON, Markdown, LaTeX and HTML, without colour.
-//!
-//! A [`View`] decides what is shown. All views are divided into [`Section`]s, which the formats
-//! write one after another, so that the text is never in memory as a whole.
+//! A [`View`] decides what is shown. All views are divided into [`Section`]s, which are written one
+//! after another, so that the text is never in memory as a whole.
 
 mod csv;
 mod html;
@@ -65,13 +64,12 @@ const HEADER: [&str; 15] = [
     "time/alone",
 ];
 
-/// The first columns are texts.
 const WORDS: usize = 3;
 
 #[derive(Debug, Clone, Default)]
 struct Cell {
     text: String,
-    /// The fastest time, or one that cannot be distinguished from it.
+    /// Whether this is the fastest time, or one that cannot be distinguished from it.
     is_best: bool,
 }
 
@@ -89,7 +87,6 @@ struct Section {
     sentences: Vec<String>,
 }
 
-/// Returns all tables of a view, then the table of residuals, if there are any.
 fn sections(comparison: &Comparison, view: View) -> Box<dyn Iterator<Item = Section> + '_> {
     let own: Box<dyn Iterator<Item = Section>> = match view {
         View::Summary => Box::new(std::iter::once(summary(comparison))),
@@ -201,8 +198,8 @@ fn to_alone(line: &ComparisonLine) -> String {
     line.ratio_to_alone.map(|ratio| format!("{ratio:.2}")).unwrap_or_default()
 }
 
-/// A line for each group: the settings in which it differs from others, the fastest algorithm, and
-/// whether it is significantly faster than the next one.
+/// Returns a line for each group: the settings in which it differs from others, the fastest
+/// algorithm, and whether it is significantly faster than the next one.
 fn summary(comparison: &Comparison) -> Section {
     let groups = || comparison.groups.iter().map(|group| &**group);
     // Settings in which groups differ are columns; the others are shown once.
@@ -277,9 +274,9 @@ fn summary(comparison: &Comparison) -> Section {
 
 const EXACT: &str = "exact";
 
-/// The fastest algorithm, its time, its ratio to the baseline, the next algorithm, the factor by
-/// which it is slower, whether the difference is significant, and the ratio of the fastest time to
-/// that of one communicator alone.
+/// Returns the fastest algorithm, its time, its ratio to the baseline, the next algorithm, the
+/// factor by which it is slower, whether the difference is significant, and the ratio of the
+/// fastest time to that of one communicator alone.
 fn summary_cells(group: &Group, baseline: Option<&str>) -> [String; 7] {
     let Some(winner) = &group.winner else {
         return std::array::from_fn(|at| if at == 0 { "none".to_owned() } else { String::new() });
@@ -307,7 +304,7 @@ fn summary_cells(group: &Group, baseline: Option<&str>) -> [String; 7] {
     ]
 }
 
-/// Whether the difference to the next algorithm is significant.
+/// States whether the difference to the next algorithm is significant.
 fn evidence(group: &Group, winner: &Winner) -> String {
     let Some(second) = &winner.second else { return String::new() };
     let runs = |name: &str| {
@@ -342,7 +339,6 @@ fn conclusion(group: &Group) -> Option<String> {
     let takes = format!("{next} takes {} times as long", factor(ratio.value));
     let evidence = match second.p {
         Some(p) => format!(" (p {})", compared_p(p)),
-        // A remark below all groups says that times are exact.
         None => match &*evidence(group, winner) {
             EXACT => String::new(),
             "same in all runs" => " (the same in all repetitions)".to_owned(),
@@ -371,7 +367,7 @@ fn failed(comparison: &Comparison) -> Option<String> {
         .then(|| format!("rows without a time: {}; see --details", counts.join(", ")))
 }
 
-/// `None` if no row has an optimum.
+/// Returns `None` if no row has an optimum.
 fn optimum_sentence(group: &Group) -> Option<String> {
     const NAMED: usize = 5;
     /// The relative width from which an interval is mentioned.
@@ -407,7 +403,6 @@ fn against_optimum(line: &ComparisonLine, optimum: LineOptimum, is_first: bool) 
     }
 }
 
-/// Returns the remarks on duplicates, on exact times, and on the correction of p-values.
 fn notes(comparison: &Comparison) -> Vec<String> {
     let is_of_noise = matches!(comparison.by, By::Parameter(noise) if noise.key == "noise");
     let single = |group: &&Arc<Group>| group.is_exact() && is_of_single_runs(group) && !is_of_noise;
@@ -437,7 +432,6 @@ fn notes(comparison: &Comparison) -> Vec<String> {
         .collect()
 }
 
-/// Returns a remark for each kind of rank test that cannot become significant.
 fn rank_limits(comparison: &Comparison) -> BTreeSet<String> {
     let groups = comparison.groups.iter();
     let lines = groups.flat_map(|group| group.lines.iter().map(move |line| (group, line)));
@@ -452,7 +446,6 @@ fn rank_limits(comparison: &Comparison) -> BTreeSet<String> {
 
 /// Returns the name of a rank test that cannot become significant with any times, the number of
 /// repetitions that it needs, and the number of comparisons.
-///
 /// The least p-value of Wilcoxon's signed-rank test with n pairs is 2/2^n. That of the Mann-Whitney
 /// test with n and m runs is 2 divided by the number of ways to choose n of n + m runs.
 fn rank_shortfall(
@@ -478,12 +471,10 @@ fn rank_shortfall(
     (!is_possible(n, m)).then_some((name, needed, tests))
 }
 
-/// Returns the number of ways to choose `n` of `n + m` things.
 fn ways(n: usize, m: usize) -> f64 {
     (1..=n).map(|i| (m + i) as f64 / i as f64).product()
 }
 
-/// Returns whether each algorithm of a group that has a time was run only once.
 fn is_of_single_runs(group: &Group) -> bool {
     group.lines.iter().all(|line| run_count(line) <= 1)
         && group.lines.iter().any(|line| run_count(line) == 1)
@@ -493,7 +484,6 @@ fn run_count(line: &ComparisonLine) -> usize {
     line.time.as_ref().map_or(0, |time| time.n)
 }
 
-/// Returns the status of all rows, or the number of rows for each status.
 fn status_text(line: &ComparisonLine) -> String {
     let mut counts = line.rows.iter();
     let (first, second) = (counts.next(), counts.next());
@@ -516,7 +506,6 @@ fn p_value(p: f64) -> String {
     if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
 }
 
-/// Formats a p-value with its relation, as in `p = 0.012`.
 fn compared_p(p: f64) -> String {
     if p < 0.001 { p_value(p) } else { format!("= {}", p_value(p)) }
 }
@@ -583,7 +572,6 @@ pub(crate) mod tests {
         comparison(rows.collect())
     }
 
-    /// One algorithm fails in all runs and a second one in some.
     pub(crate) fn partly_failed() -> Comparison {
         comparison(vec![
             row("fast", 0, 10.0),
@@ -764,12 +752,10 @@ pub(crate) mod tests {
         (0..).zip(times).map(move |(r, t)| row(name, r, *t))
     }
 
-    /// Returns the same rows with other seeds.
     fn unpaired(rows: impl Iterator<Item = Record>) -> impl Iterator<Item = Record> {
         rows.map(|row| Record { seed: 1000 + row.seed, ..row })
     }
 
-    /// Returns the ratio, interval and p-values of the last line.
     fn last_cells(records: Vec<Record>, baseline: Option<&str>) -> [String; 3] {
         let compared = compare(&files(records), baseline).unwrap();
         let Section { header, lines, .. } = of_group(&compared, &compared.groups[0]);
@@ -862,7 +848,7 @@ pub(crate) mod tests {
         );
     }
 
-    /// 1.9999 to 2.0002 is narrower than the digits that are shown.
+    /// The interval from 1.9999 to 2.0002 is narrower than the digits that are shown.
     #[test]
     fn a_small_spread_is_not_rounded_away() {
         let a = || runs_of("a", &[10.0, 10.001, 9.999]);
@@ -898,7 +884,6 @@ pub(crate) mod tests {
         );
     }
 
-    /// Eight groups of three algorithms with three repetitions.
     #[test]
     fn a_summary_of_eight_groups_fits_on_a_screen() {
         let moe = |tokens: u32, skew: u32| {

@@ -1,10 +1,9 @@
-//! Comparison of a row with that of its rerun.
-
 use crate::case_id::Difference;
 use crate::record::{Record, outcome_columns, required_columns};
 
 impl Record {
-    /// Outcome columns without `plan_ms`, `wall_ms`, and those that the old file did not have.
+    /// Returns the outcome columns that differ, except `plan_ms`, `wall_ms`, and columns that the
+    /// old file did not have.
     pub fn changes(&self, again: &Record) -> Vec<Difference> {
         let promised: Vec<&str> = required_columns().collect();
         let pairs = outcome_columns().zip(self.outcome().zip(again.outcome()));
@@ -24,7 +23,7 @@ impl Record {
     /// Names the build, the version, the input files or the definition of the machine.
     pub fn reasons(&self, again: &Record) -> Vec<Difference> {
         let (mut ours, mut theirs) = (self.case(), again.case());
-        // Definitions are compared instead of names, because a rerun uses the definition.
+        // A rerun uses the definition of a machine, so names are not compared.
         let machines = [ours.setting.short_machine(), theirs.setting.short_machine()];
         for (case, machine) in [&mut ours, &mut theirs].into_iter().zip(&machines) {
             case.setting.machine = machine;

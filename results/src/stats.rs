@@ -1,8 +1,6 @@
 //! Statistics of repeated cases.
-//!
 //! Repetitions of a deterministic case are identical: their confidence interval is a point and
 //! there is nothing to test ([`Spread::None`]).
-//!
 //! Repetition r has the same seed for all algorithms, and therefore the same random sizes, so times
 //! are compared in pairs. Samples with different seeds are treated as independent.
 
@@ -19,7 +17,7 @@ pub use ratio::{Ratio, ratio};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// The level of significance: two times are said to differ if the corrected p-value is below it.
+/// The level of significance. Two times are said to differ if the corrected p-value is below it.
 pub const LEVEL: f64 = 0.05;
 
 /// Whether the values of a sample differ, as far as this is known.
@@ -33,7 +31,6 @@ pub enum Spread {
     Some,
 }
 
-/// A confidence interval of 95 %, or the range of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
     pub low: f64,
@@ -59,13 +56,14 @@ pub struct Summary {
     pub median: f64,
     /// The standard deviation, computed with the divisor n - 1; `None` for one value.
     pub sd: Option<f64>,
-    /// Of the mean, 95 %, by Student's t with n - 1 degrees of freedom; `None` for one value.
+    /// The 95 % confidence interval of the mean, by Student's t with n - 1 degrees of freedom;
+    /// `None` for one value.
     pub interval: Option<Interval>,
     pub spread: Spread,
 }
 
 impl Summary {
-    /// `None` if there are no values or if one is not finite.
+    /// Returns `None` if there are no values or if one is not finite.
     pub fn of(values: &[f64]) -> Option<Self> {
         let n = values.len();
         if n == 0 || values.iter().any(|v| !v.is_finite()) {
@@ -89,8 +87,8 @@ impl Summary {
                 Self { sd: None, interval: None, spread: Spread::Unknown, ..known }
             });
         }
-        // Divided by a power of two near the largest value, which changes no digit, so that squares
-        // do not exceed the range of a double.
+        // Values are divided by a power of two near the largest, which changes no digit, so that
+        // squares do not exceed the range of a double.
         let unit = least.abs().max(most.abs()).log2().floor().exp2();
         let count = n as f64;
         let mean = values.iter().map(|v| v / unit).sum::<f64>() / count;
@@ -107,7 +105,6 @@ impl Summary {
     }
 }
 
-/// Returns the distinct values, in increasing order.
 pub fn distinct(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
@@ -120,9 +117,9 @@ fn t_quantile(freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |t| t.inverse_cdf(0.975))
 }
 
-/// For two means with standard errors `a` and `b`, by Welch and Satterthwaite:
-/// `(a² + b²)² / (a⁴/(na - 1) + b⁴/(nb - 1))`, divided by `a² + b²` so that no power exceeds the
-/// range of a double.
+/// The degrees of freedom of two means with standard errors `a` and `b`, by Welch and
+/// Satterthwaite: `(a² + b²)² / (a⁴/(na - 1) + b⁴/(nb - 1))`. Both are divided by `a² + b²` so that
+/// no power exceeds the range of a double.
 fn welch_freedom((a, na): (f64, usize), (b, nb): (f64, usize)) -> f64 {
     let both = a.hypot(b);
     let (a, b) = ((a / both).powi(2), (b / both).powi(2));

@@ -1,10 +1,10 @@
-//! A style is a number, from which plots and the dashboard derive colours and marks. Those of the
+//! A style is a number, from which plots and the dashboard derive colours and marks. The styles of
 //! bundled algorithms are fixed, so that an algorithm looks the same everywhere.
 
 use std::collections::BTreeSet;
 
 /// The bundled algorithms, by the number of their style. Algorithms that support the same
-/// collective have different styles. The lowest numbers, which differ most, are those of the
+/// collective have different styles. The lowest numbers, which differ most, belong to the
 /// algorithms that are compared most often.
 const BUNDLED: [&[&str]; 36] = [
     &[
@@ -97,7 +97,7 @@ const BUNDLED: [&[&str]; 36] = [
     &["tseng-gupta-panda"],
 ];
 
-/// None is a shade character, also not after the replacement by ASCII characters, because the
+/// No mark is a shade character, also not after the replacement by ASCII characters, because the
 /// dashboard draws marks next to shades.
 const MARKS: [char; 48] = [
     '●', '■', '▲', '◆', '▼', '✖', '★', '✚', '○', '□', '△', '◇', '▽', '☆', 'b', 'c', 'd', 'e', 'f',
@@ -108,9 +108,8 @@ const MARKS: [char; 48] = [
 pub const STYLES: usize = MARKS.len();
 
 /// Algorithms that are shown together, with their styles.
-///
-/// Algorithms of other authors get numbers that no bundled algorithm has, or else that none of the
-/// known ones has, by a hash of the name, so that it is usually the same in every call.
+/// Algorithms of other authors get unused numbers, by a hash of the name, so that the number is
+/// usually the same in every call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AlgorithmStyles(Vec<(String, usize)>);
 
@@ -173,7 +172,6 @@ fn bundled(name: &str) -> Option<usize> {
     BUNDLED.iter().position(|names| names.contains(&name))
 }
 
-/// Returns the number of the style that an algorithm prefers.
 fn number(name: &str) -> usize {
     let others = STYLES - BUNDLED.len();
     bundled(name).unwrap_or_else(|| BUNDLED.len() + digest(name) % others)

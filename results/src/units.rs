@@ -2,7 +2,6 @@
 
 use swapmeet_core::delivery::fault::Count;
 
-/// The unit in which the values of a quantity are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Unit {
     Time,

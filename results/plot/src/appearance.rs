@@ -1,4 +1,4 @@
-//! The options that all kinds of figures have: title, labels and colours of algorithms, and legend.
+//! The options of all figures: title, labels and colours of algorithms, and legend.
 
 use crate::marks::scene::{Colour, Scene};
 use crate::style::Styles;
@@ -22,14 +22,13 @@ pub enum LegendPlace {
 
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Appearance<'a> {
-    /// The title, by default the settings that all cases have in common.
+    /// The default title is the settings that all cases have in common.
     pub title: Option<&'a str>,
-    /// Algorithms with their labels, in the order of the legend. The others follow with their
+    /// Algorithms with their labels, in the order of the legend. Other algorithms follow with their
     /// names.
     pub labels: &'a [(String, String)],
     pub colours: &'a [(String, Colour)],
-    /// All algorithms of the files, also those that are not shown. All of these names take part in
-    /// the choice of styles, so that styles are the same in all figures of the same files.
+    /// All algorithms of the files, which determine the styles of those that are shown.
     pub algorithms: &'a [String],
     pub legend: LegendPlace,
 }
@@ -41,7 +40,6 @@ impl Appearance<'_> {
 }
 
 impl LegendPlace {
-    /// The least width of the body in multiples of the font size, with room for labels of an axis.
     const LEAST_BODY: f64 = 26.0;
 
     /// Moves a legend of the width `wide` below the panels if it does not fit next to them.
@@ -54,7 +52,6 @@ impl LegendPlace {
 
     /// Draws the body of a figure and its legend below the y coordinate `top`. `wide` is the width
     /// of a legend on the right.
-    ///
     /// `legend` gets the left, right and upper end of its space, and `body` its right and upper
     /// end. Both return the y coordinate of their lower end.
     pub(crate) fn arrange(
@@ -85,7 +82,7 @@ impl LegendPlace {
     }
 }
 
-/// The labels that the user gave, in the order of the legend. Other algorithms have their names.
+/// The labels of algorithms in the order of the legend. The default label is the name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labels(Vec<(String, String)>);
 
@@ -114,7 +111,7 @@ impl Labels {
         }
     }
 
-    /// Returns labels that mark some algorithms as charged less than others ([`CHARGED_LESS`]).
+    /// Adds a mark ([`CHARGED_LESS`]) to the labels of these algorithms.
     pub(crate) fn marked(mut self, names: &BTreeSet<&str>) -> Self {
         for name in names {
             let label = self.name(name).to_owned() + CHARGED_LESS;

@@ -1,7 +1,5 @@
 //! Lays out a figure as marks on a page.
-//!
-//! A function that draws below the y coordinate `top` returns the y coordinate of the lower end of
-//! what it has drawn.
+//! A function that draws below the y coordinate `top` returns the y coordinate of its lower end.
 
 pub(crate) mod grid;
 mod legend;
@@ -35,7 +33,7 @@ pub trait Drawable {
     /// Returns the place that the user chose, and the width of a legend on the right.
     fn legend(&self, paper: &Paper) -> (LegendPlace, f64);
 
-    /// Returns a message if the legend is not at its place, because there is no room for it.
+    /// Returns a message if the legend has no room at its place and was moved.
     fn moved_legend(&self, paper: &Paper) -> Option<String> {
         let (place, wide) = self.legend(paper);
         let is_moved = place.fitting(paper.width(self.panels()), wide, paper.font()) != place;
@@ -48,7 +46,6 @@ pub trait Drawable {
         1
     }
 
-    /// A PNG has `scale` by `scale` pixels for each pixel of the SVG.
     fn file(&self, format: FigureFormat, paper: &Paper, scale: f64) -> Result<Vec<u8>, DrawError> {
         Ok(match format {
             FigureFormat::Svg => self.picture(paper).svg().into_bytes(),
@@ -188,7 +185,7 @@ pub(crate) fn panel_title(
 }
 
 /// Draws the label of a row in lines that end at the x coordinate `right`. A single line has its
-/// base line at the y coordinate `base`, and several are placed around it, `spacing` apart.
+/// base line at `base`. Several lines are placed around it, `spacing` apart.
 pub(crate) fn row_label(
     scene: &mut Scene,
     lines: &[String],
@@ -207,7 +204,6 @@ pub(crate) fn remarks(scene: &mut Scene, remarks: &[String], top: f64, font: f64
     let mut top = top;
     for remark in remarks {
         top += 0.3 * font;
-        // The backticks that enclose names in a remark are not drawn.
         for line in wrapped(&remark.replace('`', ""), font, scene.width - 2.0 * font) {
             top += 1.2 * font;
             scene.text((font, top), &line, font, Anchor::Start);
@@ -216,11 +212,9 @@ pub(crate) fn remarks(scene: &mut Scene, remarks: &[String], top: f64, font: f64
     top
 }
 
-/// Its entries are next to each other, on as many lines as needed.
 pub(crate) struct LegendRow {
     left: f64,
     pub(crate) right: f64,
-    /// The base line and the start of the next entry.
     at: (f64, f64),
     further: f64,
     font: f64,
@@ -231,8 +225,8 @@ impl LegendRow {
         Self { left, right, at: (left, top), further: 0.0, font }
     }
 
-    /// Writes an entry, in several lines of text if necessary, with a space of the width `sample`
-    /// in front. Returns the left end of this space, on the base line of the first line.
+    /// Writes an entry after a space of the width `sample`. Returns the left end of this space, on
+    /// the base line of the entry's first line.
     pub(crate) fn entry(&mut self, scene: &mut Scene, sample: f64, words: &str) -> (f64, f64) {
         let font = self.font;
         let lines = wrapped(words, font, self.right - self.left - sample);
@@ -250,8 +244,8 @@ impl LegendRow {
         (x, y)
     }
 
-    /// Distributes entries of these widths evenly over the lines that they need: seven entries
-    /// become lines of four and three, not six and one.
+    /// Distributes entries of these widths evenly over the lines that they need. For example, seven
+    /// entries become lines of four and three, not six and one.
     pub(crate) fn balance(&mut self, widths: &[f64]) {
         let gap = 1.6 * self.font;
         let lines = |room: f64| {

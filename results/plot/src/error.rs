@@ -1,5 +1,3 @@
-//! The reasons why a figure cannot be made, and the limits of figures.
-
 use crate::appearance::UnknownLabel;
 use swapmeet_results::{CompareError, UnknownParameter};
 

@@ -21,15 +21,14 @@ use swapmeet_workloads::is_random;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     pub name: String,
-    /// The points, in increasing order of x.
     pub points: Vec<Point>,
-    /// The lines that connect the points, as positions. There are several if the curve has gaps.
+    /// The positions of the lines that connect the points. There are several if the curve has gaps.
     pub lines: Vec<Vec<(f64, f64)>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrawnCrossover {
-    /// The crossover, which is computed from completion times.
+    /// The crossover of completion times.
     pub crossover: Crossover,
     /// The position at which both curves meet. `None` if they need not meet, because the quantity
     /// does not depend on time alone, or no case exists between two points.
@@ -37,7 +36,7 @@ pub struct DrawnCrossover {
     pub interval: Option<Interval>,
 }
 
-/// The cases differ only in the algorithm and in x.
+/// A panel of cases that differ only in the algorithm and in x.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
     /// The settings in which panels differ; empty if there is only one.
@@ -51,12 +50,12 @@ pub struct Panel {
 pub struct FigureOptions<'a> {
     pub x: Axis,
     pub y: Quantity,
-    /// Which axes are logarithmic. With `None`, this is chosen from the values.
+    /// The logarithmic axes. The default depends on the values.
     pub log: Option<LogAxes>,
     /// The algorithm by whose time times are divided to get ratios.
     pub baseline: Option<&'a str>,
     pub appearance: Appearance<'a>,
-    /// The reference, which is not drawn if rows lack its value.
+    /// The reference is not drawn if rows lack its value.
     pub reference: Option<Reference>,
     pub crossovers: bool,
     pub share_y: bool,
@@ -82,7 +81,7 @@ pub struct Figure {
     pub x: Axis,
     pub y: Quantity,
     pub log: LogAxes,
-    /// The title: the title that the user gave, or the settings that all panels have in common.
+    /// The title is the user's, or the settings that all panels have in common.
     pub title: String,
     pub x_label: &'static str,
     pub y_label: String,
@@ -93,14 +92,13 @@ pub struct Figure {
     pub panels: Vec<Panel>,
     pub share_y: bool,
     pub bars_label: &'static str,
-    /// What is not shown, with the reason.
+    /// Messages about omitted parts of the figure, with the reasons.
     pub notes: Vec<String>,
     /// Remarks that are part of the figure, such as on rearrangement.
     pub remarks: Vec<String>,
 }
 
 impl Figure {
-    /// Makes a figure from the rows of `files`, which are pairs of a file name and its rows.
     pub fn from_rows(
         files: &[(String, Vec<Record>)],
         options: &FigureOptions<'_>,
@@ -108,7 +106,6 @@ impl Figure {
         Self::of_comparison(&compare(files, options.baseline)?, files, options)
     }
 
-    /// `files` may be empty if the figure shows times or ratios, without a reference.
     pub fn of_comparison(
         comparison: &Comparison,
         files: &[(String, Vec<Record>)],
@@ -120,7 +117,6 @@ impl Figure {
         if let Some(baseline) = options.baseline {
             comparison.check_baseline(baseline)?;
         }
-        // Each family is a panel.
         let rows = FigureData {
             files,
             comparison,
@@ -136,8 +132,8 @@ impl Figure {
         };
         let log = options.log.unwrap_or_else(|| LogAxes::suits(options.x, options.y, values));
         let shown = |point: &Point| (!log.x() || point.x > 0.0) && (!log.y() || point.y > 0.0);
-        // Omit families and curves without a point that the axes can show. Make panels only if the
-        // figure can have all of them.
+        // Families and curves without a point that the axes can show are omitted before panels are
+        // counted.
         let is_shown = |curve: &&TimeCurve| rows.points(curve).iter().any(shown);
         let shown_families: Vec<&Family> = families
             .iter()
@@ -282,8 +278,8 @@ fn prefix(title: &str) -> String {
     if title.is_empty() { String::new() } else { format!("{title}: ") }
 }
 
-/// Returns whether the algorithms of a crossover differ significantly on both sides of it. Where
-/// cases can exist between points, its confidence interval shows this.
+/// Returns whether the algorithms differ significantly on both sides of a crossover. Where cases
+/// can exist between points, its confidence interval shows this.
 fn is_decided(comparison: &Comparison, family: &Family, crossover: &Crossover) -> bool {
     if family.axis.is_dense() || family.axis.is_of_algorithms() {
         return true;
@@ -298,15 +294,14 @@ fn is_decided(comparison: &Comparison, family: &Family, crossover: &Crossover) -
     is_faster(*left, before, after) && is_faster(*right, after, before)
 }
 
-/// Returns the fastest algorithm at an x that only one group has.
 fn winner_at<'a>(comparison: &'a Comparison, family: &Family, x: f64) -> Option<&'a Winner> {
     let mut points = family.curves.iter().flat_map(|curve| &curve.points);
     let group = points.find(|point| point.x == x)?.group;
     comparison.groups[group].winner.as_deref().filter(|_| !family.shared_xs.contains(&x))
 }
 
-/// Returns a sentence for each set of algorithms that are not told apart at some x, and for each
-/// single winner, with the values of x.
+/// Returns a sentence for each set of algorithms whose difference is not significant at some x, and
+/// for each single winner, with the values of x.
 fn undecided(comparison: &Comparison, family: &Family, labels: &Labels) -> Vec<String> {
     let axis = family.axis;
     let winners = family.xs().into_iter().filter_map(|x| {
@@ -337,10 +332,10 @@ fn enumerated<T: AsRef<str>>(texts: &[T]) -> String {
     }
 }
 
-/// The pieces of a line for each doubling of x, which look curved on logarithmic axes.
 const PIECES: f64 = 6.0;
 
-/// The x of a line's pieces between two points: crossovers and, on logarithmic axes, others.
+/// Returns the x values of the pieces of a line between two points: crossovers and, on logarithmic
+/// axes, others, because the line is then curved.
 fn positions(from: f64, to: f64, log: LogAxes, crossovers: &[Crossover]) -> Vec<f64> {
     let inside = crossovers.iter().map(|crossover| crossover.x).filter(|x| from < *x && *x < to);
     let doublings = if from > 0.0 { (to / from).log2() } else { 4.0 };
@@ -361,7 +356,8 @@ fn positions(from: f64, to: f64, log: LogAxes, crossovers: &[Crossover]) -> Vec<
     distinct(inside.chain(further))
 }
 
-/// Times are linear between points ([`swapmeet_results::analysis`]); others follow from them.
+/// The interpolation between points. Times are linear ([`swapmeet_results::analysis`]), and other
+/// quantities follow from times.
 struct Interpolation<'a> {
     family: &'a Family,
     y: Quantity,
@@ -377,7 +373,6 @@ impl Interpolation<'_> {
         let (first, last) = time_of(curve)?;
         let time = between(first, last);
         let value = match self.y {
-            // The fastest time is the least of all curves.
             Quantity::Ratio if !self.has_baseline => {
                 let times = self.family.curves.iter().filter_map(time_of);
                 time / times.map(|(a, b)| between(a, b)).fold(f64::INFINITY, f64::min)
@@ -399,7 +394,7 @@ impl Interpolation<'_> {
     }
 }
 
-/// Names the fastest algorithm if it is the same at every x, and has competitors.
+/// Names the fastest algorithm if it is the same at every x and has competitors.
 fn single_winner(family: &Family, labels: &Labels) -> Option<String> {
     let [only] = &family.envelope().ranges[..] else { return None };
     let axis = family.axis;
@@ -438,7 +433,6 @@ impl FigureData<'_> {
         Summary::of(&values).map(|s| (s.mean, self.bars.interval(&values, &s)))
     }
 
-    /// Skips cases without a value.
     fn points(&self, curve: &TimeCurve) -> Vec<Point> {
         let point = |point: &swapmeet_results::analysis::Point| {
             let (y, interval) = self.value(self.line(point.group, point.line))?;

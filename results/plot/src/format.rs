@@ -1,5 +1,3 @@
-//! The file formats of figures.
-
 use std::path::Path;
 
 /// The file format of a figure.
@@ -19,7 +17,6 @@ pub enum FigureFormat {
 }
 
 impl FigureFormat {
-    /// Returns the format that belongs to the extension of a file name.
     pub fn of_path(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "svg" => Some(Self::Svg),

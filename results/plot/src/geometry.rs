@@ -90,7 +90,6 @@ fn options(x: Axis, y: Quantity) -> FigureOptions<'static> {
     FigureOptions { reference, ..FigureOptions::new(x, y) }
 }
 
-/// Returns rows with up to eight failed links, in three patterns each, with an optimum.
 fn faults() -> Vec<(String, Vec<Record>)> {
     let vary = |row: &Record| {
         let of = |number: u32| {
@@ -112,7 +111,6 @@ fn faults() -> Vec<(String, Vec<Record>)> {
     files
 }
 
-/// Returns rows of irregular sizes with several coefficients of variation.
 fn irregular() -> Vec<(String, Vec<Record>)> {
     let vary = |row: &Record| {
         [0.25, 0.5, 1.0, 2.0].map(|cv| Record {
@@ -127,7 +125,6 @@ fn irregular() -> Vec<(String, Vec<Record>)> {
     files
 }
 
-/// Returns rows of a mixture of experts, which has a single size, with three repetitions.
 fn experts() -> Vec<(String, Vec<Record>)> {
     let repeat = |row: &Record| {
         [0, 1, 2].map(|repetition| Record {
@@ -144,7 +141,6 @@ fn experts() -> Vec<(String, Vec<Record>)> {
     files
 }
 
-/// Returns rows of a mixture of experts over its tokens and its skew.
 pub(crate) fn tokens() -> Vec<(String, Vec<Record>)> {
     let vary = |row: &Record| {
         [16, 64, 256]
@@ -259,15 +255,14 @@ fn papers() -> impl Iterator<Item = (String, Paper)> {
     })
 }
 
-/// The letters of crossovers are omitted, because they are placed between curves.
+/// The letters of crossovers are left out, because they are placed between curves.
 fn texts(scene: &Scene) -> Vec<&Text> {
     let text = |mark: &'_ Mark| matches!(mark, Mark::Text(text) if !text.halo);
     let texts = scene.marks.iter().filter(|mark| text(mark));
     texts.filter_map(|mark| if let Mark::Text(text) = mark { Some(text) } else { None }).collect()
 }
 
-/// With `SWAPMEET_TESTS=all`, each figure is drawn for all papers. Otherwise the papers take turns,
-/// and each figure is drawn for a third of them.
+/// Without `SWAPMEET_TESTS=all`, each figure is drawn for only a third of the papers, in turns.
 #[test]
 fn texts_are_on_the_page_and_do_not_overlap() {
     let runs_all = std::env::var_os("SWAPMEET_TESTS").is_some_and(|value| value == "all");
@@ -452,7 +447,6 @@ fn text_ring_and_lines_of_a_crossover_are_at_the_same_place() {
     }
 }
 
-/// A legend on the right that leaves no room for the axes is moved, and a message says so.
 #[test]
 fn a_legend_without_room_is_moved() {
     let figure = |legend| {
@@ -494,7 +488,6 @@ fn all_cells_of_a_heat_map_show_their_values_or_none_does() {
     assert!(with > 0 && without > 0, "{with} {without}");
 }
 
-/// Cells without a significant winner are white.
 #[test]
 fn tied_cells_have_a_border() {
     let mut files = study();
@@ -543,7 +536,7 @@ fn algorithms_that_are_charged_less_are_marked() {
     }
     let unmarked = WinnerFigure::from_rows(&study(), &Appearance::default()).unwrap();
     assert!(!unmarked.csv().unwrap().lines().next().unwrap().contains("remark"));
-    // A heat map of times has the mark in the cells of the algorithm, or instead of their values.
+    // A heat map has the mark in the cells of the algorithm, or instead of their values.
     let heat = |value, files| {
         let columns = HeatColumns { value, x: "block_bytes", y: "algorithm" };
         HeatFigure::from_rows(files, columns, &Appearance::default()).unwrap()
@@ -571,7 +564,6 @@ fn algorithms_that_are_charged_less_are_marked() {
     }
     let texts: Vec<String> = curves.crossover_texts().collect();
     assert!(texts[0].contains(&format!("{marked} is fastest up to about")), "{texts:?}");
-    // At least one cell has the mark next to the marker of its winner.
     let picture = winners.picture(&Paper::default());
     let is_mark = |mark: &&Mark| matches!(mark, Mark::Text(text) if text.halo && text.words == "†");
     assert!(picture.scene().marks.iter().any(|mark| is_mark(&mark)));

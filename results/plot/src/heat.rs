@@ -18,9 +18,9 @@ use swapmeet_results::{
 };
 use swapmeet_workloads::CurveAxis;
 
-/// The colour of the largest value. Text in black is readable on the strongest mixture with white.
+/// The colour of the largest value. Black text is readable on its strongest mixture with white.
 const COLOUR: Colour = Colour(0x00, 0x72, 0xb2);
-/// The proportion of [`COLOUR`] in the mixture with white, for the least and for the largest value.
+/// The proportion of [`COLOUR`] in the mixture with white, for the least and the largest value.
 const SHARES: (f64, f64) = (0.06, 0.7);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct HeatPanel {
 pub struct HeatLabel {
     /// The value for other programs: a number with its unit, or a whole spec.
     pub value: String,
-    /// The value as the figure shows it. A spec lacks what it has in common with the other specs.
+    /// The value in the figure, without the parts that all specs have in common.
     pub shown: String,
 }
 
@@ -105,17 +105,15 @@ impl<'a> HeatAxis<'a> {
     }
 }
 
-/// The form in which the cells of a figure show their values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct ValueFormat {
     unit: Unit,
     is_whole: bool,
-    /// The divisor of values and its unit; `None` if values differ so much that each has its own.
+    /// The divisor and unit of all values; `None` if values differ so much that each has its own.
     common: Option<(f64, &'static str)>,
 }
 
 impl ValueFormat {
-    /// Returns the form for values in a range.
     fn of(unit: Unit, (least, most): (f64, f64), is_whole: bool) -> Self {
         /// The ratio of values up to which they have the same unit.
         const CLOSE: f64 = 1000.0;
@@ -133,7 +131,6 @@ impl ValueFormat {
         }
     }
 
-    /// Returns the name of a column with the unit that all values have in common.
     fn name(&self, column: &str) -> String {
         let name = match column {
             "time_us" => "completion time".to_owned(),
@@ -146,8 +143,8 @@ impl ValueFormat {
     }
 }
 
-/// The settings that all rows of a panel have in common. Columns that vary along an axis are empty:
-/// `topology` is then the family of topologies, or `workload` that without the block size.
+/// The settings of a panel. Columns that vary along an axis are empty, except that `topology` is
+/// the family of topologies and `workload` lacks the block size.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct PanelKey {
     algorithm: String,
@@ -189,14 +186,13 @@ impl PanelKey {
     }
 }
 
-/// The row's texts in the columns of both axes, its value and its mark.
 type CellValue = ([String; 2], f64, &'static str);
 
 impl HeatFigure {
-    /// The maximum number of values of an axis. Further cells would be too small to be seen.
+    /// The maximum number of values of an axis. More cells would be too small to be seen.
     const MOST_CELLS: usize = 64;
 
-    /// Makes heat maps from the `ok` rows of `files`, which are pairs of a file name and its rows.
+    /// Uses the `ok` rows of `files`, which are pairs of a file name and its rows.
     pub fn from_rows(
         files: &[(String, Vec<Record>)],
         wanted: HeatColumns<'_>,
@@ -246,7 +242,6 @@ impl HeatFigure {
                 *title = with(&key.algorithm, title);
             }
         }
-        // What all specs of an axis have in common is part of the title.
         let [x_labels, y_labels] = [0, 1].map(|at| {
             let texts = panels.iter().flat_map(|(_, values)| values).map(|(texts, ..)| &texts[at]);
             AxisLabels::new(axes[at], sorted(texts.cloned()))
@@ -519,7 +514,7 @@ impl HeatFigure {
 }
 
 /// Writes labels below `top`, for columns of the width `wide` from `left` on. If one does not fit,
-/// all are turned; if they still do not fit, only every second column has one, etc.
+/// all are turned. If they still do not fit, only every second column has a label, etc.
 fn x_labels(
     scene: &mut Scene,
     labels: &[String],
@@ -548,7 +543,6 @@ mod tests {
     use super::*;
     use crate::geometry::study;
 
-    /// Each case has one row of the study.
     #[test]
     fn cells_have_the_values_of_their_rows() {
         let files = study();
@@ -610,7 +604,7 @@ mod tests {
         );
     }
 
-    /// The title has what all specs have in common; the data have whole specs.
+    /// The title has the common parts of all specs. The data have whole specs.
     #[test]
     fn labels_have_what_differs() {
         let files = crate::geometry::tokens();
@@ -639,7 +633,6 @@ mod tests {
         );
         let row =
             files[0].1.iter().find(|row| row.workload.contains("tokens=64,bytes=7KiB,skew=1"));
-        // Written rows have six decimals.
         let (shown, expected) = (panel.cells[1][1].unwrap(), row.unwrap().time_us.unwrap());
         assert!((shown - expected).abs() < 1e-6, "{shown} {expected}");
     }

@@ -1,5 +1,4 @@
 //! Figures and report pages from result rows.
-//!
 //! [`Figure::from_rows`] turns rows into panels and curves, `draw` lays them out as marks on a
 //! page, and `marks` writes these as SVG, PNG or PDF.
 

@@ -1,13 +1,9 @@
 //! Marks on a page, and the file formats in which they are written.
-//!
-//! No plotting library that was tried was sufficient. plotters rounds all positions to whole pixels
-//! (so curves in a narrow column get steps), has no dashes, and needs the fonts of the system to
-//! measure text. kuva had to be patched for legends, for letters in cells and for dashed lines, and
-//! took a third of the time to compile the workspace.
-//!
-//! tiny-skia and pdf-writer write the marks as PNG and PDF. resvg and svg2pdf, which are based on
-//! them, could convert SVG, but with support for fonts they take longer to compile than the rest of
-//! the workspace.
+//! No plotting library that was tried was sufficient. plotters rounds positions to whole pixels,
+//! has no dashes, and needs the fonts of the system. kuva had to be patched for legends, letters in
+//! cells and dashed lines, and took a third of the workspace's compile time.
+//! tiny-skia and pdf-writer write PNG and PDF. resvg and svg2pdf, which are based on them, could
+//! convert SVG, but with fonts they take longer to compile than the rest of the workspace.
 
 pub(crate) mod outline;
 mod paper;

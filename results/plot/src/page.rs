@@ -1,8 +1,6 @@
-//! A report page about result files, in a single HTML file without a script: a summary, figures,
-//! tables, machines, and the commands that reproduce all rows.
-//!
-//! The summary, and for each collective a map of the fastest algorithms and a figure of curves, are
-//! visible. All else is in elements that a reader opens, and is only printed if they are open.
+//! A report page about result files, in a single HTML file without a script.
+//! A summary, and for each collective a map of the fastest algorithms and a figure of curves, are
+//! visible. All other parts are in elements that a reader opens.
 
 mod figures;
 mod links;
@@ -28,12 +26,11 @@ use swapmeet_results::{
 pub struct PageOptions<'a> {
     pub title: &'a str,
     pub baseline: Option<&'a str>,
-    /// Name and version.
     pub program: &'a str,
     pub links: &'a [Link],
 }
 
-/// Its figures and its long tables and lists are never in memory as texts.
+/// A report page. Its figures, long tables and lists are never in memory as texts.
 pub struct Page<'a> {
     rows: &'a ComparedRows,
     options: PageOptions<'a>,
@@ -158,7 +155,6 @@ fn closed(title: &str, body: &str) -> String {
     format!("<details><summary>{}</summary>\n{body}</details>\n", escaped(title))
 }
 
-/// Writes an element like [`closed`].
 fn write_closed(
     out: &mut dyn Write,
     title: &str,

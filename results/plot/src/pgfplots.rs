@@ -10,7 +10,7 @@ use crate::style::Marker;
 use std::fmt::Write as _;
 use swapmeet_results::{latex_escaped, single_line};
 
-/// Points of 1/72.27 inch, the unit of LaTeX, in a pixel of 1/96 inch.
+/// The number of points (1/72.27 inch), the unit of LaTeX, in a pixel (1/96 inch).
 const POINTS: f64 = 72.27 / 96.0;
 
 impl Figure {
@@ -46,7 +46,6 @@ impl Figure {
             "swapmeet{}",
             self.title.replace(|letter: char| !letter.is_ascii_alphanumeric(), "")
         );
-        // The first panel defines the legend.
         let mut letters = 0;
         for (number, (panel, axes)) in self.panels.iter().zip(self.axes(paper)).enumerate() {
             let title = latex_escaped(&panel.title);
@@ -121,7 +120,6 @@ impl Figure {
         };
         let rows = panels.div_ceil(columns);
         let (place, wide) = Drawable::legend(self, paper);
-        // The legend is as wide as the page at most.
         let fitting = (paper.width(panels) / wide).floor().clamp(1.0, 3.0);
         let legend_columns = if place == LegendPlace::Right { 1.0 } else { fitting };
         let mut options = vec![
@@ -147,8 +145,8 @@ impl Figure {
         format!("swapmeet{}", self.names.iter().position(|known| known == name).unwrap_or_default())
     }
 
-    /// Returns the lines of a curve, which are curved if the times between its points are, and the
-    /// points with their error bars. `place` is the x of all points, if it is the same.
+    /// Returns the lines of a curve, which are curved if times between points are, and the points
+    /// with error bars. `place` is the x of all points, if it is the same.
     fn plotted(&self, curve: &Curve, place: Option<f64>, paper: &Paper) -> String {
         let row = |p: &Point| {
             let (low, high) = p.interval.map_or((0.0, 0.0), |i| (p.y - i.low, i.high - p.y));
@@ -166,7 +164,6 @@ impl Figure {
         )
     }
 
-    /// Returns the options of the lines and of the marks of a curve.
     fn look(&self, curve: &Curve, paper: &Paper) -> (String, &'static str) {
         if !self.names.contains(&curve.name) {
             return ("color=gray, densely dotted".to_owned(), "mark=none");
@@ -187,7 +184,7 @@ impl Figure {
     }
 }
 
-/// Returns the range of the axis `axis` and its ticks, which are those of the other formats.
+/// Returns the range and the ticks of an axis, which are those of the other formats.
 fn axis_options(axis: char, scale: &Scale, ticks: &[Tick]) -> String {
     let list = |is_named: bool, text: fn(&Tick) -> String| {
         let shown = ticks.iter().filter(|tick| tick.label.is_empty() != is_named).map(text);
@@ -205,7 +202,7 @@ fn axis_options(axis: char, scale: &Scale, ticks: &[Tick]) -> String {
     )
 }
 
-/// Returns the dashes of a line as an option, which begins with a comma. Empty for a solid line.
+/// Returns the dashes as an option that begins with a comma, or nothing for a solid line.
 fn dash_pattern(dashes: &[f64], scale: f64) -> String {
     let parts: Vec<String> = dashes
         .chunks(2)

@@ -1,5 +1,3 @@
-//! The quantities of a case that a figure can show.
-
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::stats::Interval;
 use swapmeet_results::units::Unit;
@@ -61,7 +59,7 @@ impl Quantity {
         }
     }
 
-    /// For [`Self::Ratio`], which needs two rows, this is the time.
+    /// The value of [`Self::Ratio`], which needs two rows, is the time.
     pub(crate) fn value(self, record: &Record) -> Option<f64> {
         let count = |n: Option<u64>| n.map(|n| n as f64);
         let over = |bound: Option<f64>| Some(record.time_us? / bound?).filter(|r| r.is_finite());
@@ -136,9 +134,8 @@ impl LogAxes {
     }
 
     /// Chooses logarithmic axes. Sizes, numbers of nodes and most quantities span orders of
-    /// magnitude. The axis of a parameter is logarithmic if its values span a factor of eight.
-    /// Ratios, link loads, and quantities over a linear axis often span less; these y axes are
-    /// linear unless values span a factor of ten.
+    /// magnitude. Parameters must span a factor of eight, and ratios, link loads, and quantities
+    /// over a linear axis a factor of ten.
     pub fn suits<P: Iterator<Item = Point>>(x: Axis, y: Quantity, points: impl Fn() -> P) -> Self {
         let span = |values: &mut dyn Iterator<Item = f64>| {
             let (least, most) =

@@ -39,7 +39,6 @@ impl ScreenPicture {
             }
             if !run.words.trim().is_empty() {
                 scene.marks.push(Mark::Cells {
-                    // The base line is at three quarters of the height.
                     at: (x, y + 0.76 * high),
                     words: run.words.clone(),
                     length,
@@ -51,8 +50,8 @@ impl ScreenPicture {
         Picture::new(scene, "The dashboard", &Paper::default())
     }
 
-    /// Returns the picture as SVG, PNG (with `scale` by `scale` pixels for each pixel of the SVG)
-    /// or PDF. Errors if the format has no such pictures, or if the picture is too large.
+    /// Errors if the format has no such pictures, or if the picture is too large. A PNG has `scale`
+    /// by `scale` pixels for each pixel of the SVG.
     pub fn file(&self, format: FigureFormat, scale: f64) -> Result<Vec<u8>, DrawError> {
         match format {
             FigureFormat::Svg => Ok(self.picture().svg().into_bytes()),
@@ -95,8 +94,7 @@ mod tests {
         assert!(screen().file(FigureFormat::Pdf, 1.0).unwrap().starts_with(b"%PDF"));
     }
 
-    /// All characters are 1233/2048 of the font size wide. Those that the font lacks have a cell,
-    /// too.
+    /// All characters are 1233/2048 of the font size wide, also those that the font lacks.
     #[test]
     fn characters_stay_in_their_cells() {
         let picture = screen().picture();

@@ -13,7 +13,6 @@ use swapmeet_results::analysis::CommonSettings;
 use swapmeet_results::units::{Unit, duration};
 use swapmeet_results::{Group, Kind, Record, Status, compare, csv_table, parts};
 
-/// The quantity that a bar shows as a sum of pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StackKind {
     /// The parts of completion time, such as start-up and transmission.
@@ -37,8 +36,8 @@ impl StackKind {
         }
     }
 
-    /// Returns the mean of each piece, `None` if rows do not have it, and the sum of the means.
-    /// `None` if they have no pieces at all.
+    /// Returns the mean of each piece and the sum of the means. A piece that no row has is `None`.
+    /// Returns `None` if there are no pieces at all.
     pub(crate) fn means<'a>(
         self,
         rows: impl Iterator<Item = &'a Record>,
@@ -69,7 +68,6 @@ impl StackKind {
         }
     }
 
-    /// Formats the length of a bar or a piece. Times have four digits.
     pub(crate) fn text(self, value: f64) -> String {
         match self.unit() {
             Unit::Time => duration(value),
@@ -122,11 +120,10 @@ pub struct Bar {
     pub sum: f64,
 }
 
-/// The bars of cases that differ only in the algorithm.
+/// The bars of cases that differ only in the algorithm, in increasing order of length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BarPanel {
     pub title: String,
-    /// The bars, in increasing order of length.
     pub bars: Vec<Bar>,
 }
 
@@ -135,16 +132,13 @@ pub struct StackedBars {
     pub stack: StackKind,
     pub scales: Scales,
     pub legend: LegendPlace,
-    /// The title: the title that the user gave, or the settings that all panels have in common.
     pub title: String,
     pub panels: Vec<BarPanel>,
     pub labels: Labels,
-    /// Remarks that are part of the figure, such as on rearrangement.
     pub remarks: Vec<String>,
 }
 
 impl StackedBars {
-    /// `files` are pairs of a file name and its rows.
     pub fn from_rows(
         stack: StackKind,
         scales: Scales,
@@ -201,7 +195,7 @@ impl StackedBars {
 }
 
 impl Drawable for StackedBars {
-    /// A piece that a bar does not have is empty.
+    /// The cell of a piece that a bar does not have is empty.
     fn csv(&self) -> Result<String, csv::Error> {
         let columns = self.stack.columns();
         let columns = ["panel", "algorithm"]
@@ -243,7 +237,6 @@ impl Drawable for StackedBars {
         };
         let body = |scene: &mut Scene, right: f64, top: f64| {
             let mut top = top;
-            // Panels with the same scale have a single axis, below the last panel.
             let mut columns = self.columns(right, &self.panels, font);
             for (number, panel) in self.panels.iter().enumerate() {
                 if self.scales == Scales::Free {
@@ -266,7 +259,7 @@ impl Drawable for StackedBars {
     }
 }
 
-/// Names on the left, bars, and sums at their ends.
+/// The columns of a panel: names on the left, bars, and sums at their ends.
 struct Columns {
     right: f64,
     scale: Scale,

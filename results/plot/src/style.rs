@@ -1,6 +1,5 @@
-//! Styles of curves: a colour, dashes and a marker. The styles of a figure differ in marker or
-//! dashes, so that they can be distinguished in a grey print, and in marker or colour. A bundled
-//! algorithm has the same style in all figures ([`AlgorithmStyles`]).
+//! Styles of curves: a colour, dashes and a marker. Two styles of a figure can be distinguished by
+//! marker or dashes in a grey print, and by marker or colour otherwise.
 
 use crate::marks::scene::Colour;
 use std::collections::BTreeMap;
@@ -125,7 +124,7 @@ mod tests {
         assert_eq!(looks.map(|looks| looks.len()), [STYLES; 2]);
     }
 
-    /// The CIE L*a*b* coordinates of a colour for vision that multiplies linear RGB by `vision`.
+    /// Returns the CIE L*a*b* coordinates for vision that multiplies linear RGB by `vision`.
     fn seen(colour: Colour, vision: [[f64; 3]; 3]) -> [f64; 3] {
         let linear = [colour.0, colour.1, colour.2].map(|part| {
             let part = f64::from(part) / 255.0;

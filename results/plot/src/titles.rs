@@ -1,5 +1,3 @@
-//! Titles of figures and panels.
-
 use crate::error::{FigureError, check_panels};
 use swapmeet_results::analysis::CommonSettings;
 use swapmeet_results::{defined_name, without_common_parts};
@@ -58,8 +56,8 @@ impl Titles {
     }
 }
 
-/// Names the input files of each panel without digests. The specs name them, so this is empty
-/// unless panels have different contents of the same files, which are numbered.
+/// Names the input files of each panel without digests. The specs name the files, too, so the texts
+/// are empty unless the contents of a file differ between panels. Such contents are numbered.
 fn named_inputs(inputs: &[&str]) -> Vec<String> {
     let files = |inputs: &str| {
         let files = inputs.split(',').filter_map(|entry| entry.rsplit_once('='));

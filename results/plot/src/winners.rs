@@ -21,7 +21,7 @@ use swapmeet_results::analysis::{
 use swapmeet_results::units::count;
 use swapmeet_results::{CHARGED_LESS_REMARK, Comparison, Record, compare, csv_table};
 
-/// For each margin, the strength of the colour and the label in the legend.
+/// The strength of the colour and the label in the legend for each margin.
 const MARGINS: [(Margin, f64, &str); 6] = [
     (Margin::Tied, 0.0, "not told apart"),
     (Margin::Under5, 0.2, "up to 5 %"),
@@ -34,10 +34,8 @@ const MARGINS: [(Margin, f64, &str); 6] = [
 /// A figure of one or more maps of the fastest algorithms, drawn one below the other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WinnerFigure {
-    /// The title that the user gave, or the settings that all maps have in common.
     pub title: String,
     pub maps: Vec<WinnerMap>,
-    /// For each map, the settings in which it differs from the others.
     pub map_titles: Vec<String>,
     pub names: Vec<String>,
     pub labels: Labels,
@@ -45,14 +43,11 @@ pub struct WinnerFigure {
     pub legend: LegendPlace,
     pub x_label: &'static str,
     pub shows_numbers: bool,
-    /// Remarks that are part of the figure, such as on rearrangement.
     pub remarks: Vec<String>,
-    /// What is not shown, with the reason.
     pub notes: Vec<String>,
 }
 
 impl WinnerFigure {
-    /// Makes maps from the rows of `files`, which are pairs of a file name and its rows.
     pub fn from_rows(
         files: &[(String, Vec<Record>)],
         appearance: &Appearance<'_>,
@@ -70,8 +65,8 @@ impl WinnerFigure {
             Some((x, y)) => winner_maps_over(comparison, x, Some(y)),
             None => winner_maps(comparison),
         };
-        // Cases of one network and one machine have two equal maps of a single row. Show that of
-        // networks, if no larger map contains its cases.
+        // Cases of one network and one machine have two equal maps of a single row. The map of
+        // networks is shown if no larger map contains its cases.
         let is_single = |map: &WinnerMap| map.rows.len() == 1;
         let (single, mut maps): (Vec<WinnerMap>, Vec<WinnerMap>) =
             all.into_iter().partition(is_single);
@@ -98,7 +93,6 @@ impl WinnerFigure {
         let marked = cells().filter(|cell| !cell.mark.is_empty());
         let marked: BTreeSet<&str> = marked.map(|cell| &*cell.winner.algorithm).collect();
         let labels = Labels::new(appearance, &all_names)?.marked(&marked);
-        // Algorithms that are never the fastest also get styles, for figures of curves.
         let styles = appearance.styles(all_names);
         let title = appearance.title.map_or(titles.common, str::to_owned);
         // Cells show their numbers of competitors, unless a remark says that it is always the same.
@@ -143,7 +137,8 @@ impl WinnerFigure {
         })
     }
 
-    /// Omits maps whose cases are all in earlier maps, such as machines after networks.
+    /// Omits maps whose cases are all in earlier maps. For example, maps of machines follow maps of
+    /// networks.
     pub(crate) fn without_known_cases(mut self) -> Result<Self, FigureError> {
         let mut known = BTreeSet::new();
         self.maps.retain(|map| {
@@ -322,7 +317,6 @@ impl WinnerFigure {
         scene.filled(inner, style.colour.paler(strength), Some(hint));
         match margin {
             Margin::Alone => hatch(scene, inner, style.colour.paler(0.5)),
-            // A white cell would not be visible without a border.
             Margin::Tied => border(scene, inner, style.colour),
             Margin::Under5 | Margin::Under25 | Margin::Under100 | Margin::Clear => {}
         }
@@ -397,7 +391,6 @@ fn border(scene: &mut Scene, [left, top, right, bottom]: [f64; 4], colour: Colou
     scene.marks.push(Mark::Lines { points, closed: true, look, hint: None });
 }
 
-/// The distance of the lines depends on the height.
 fn hatch(scene: &mut Scene, [left, top, right, bottom]: [f64; 4], colour: Colour) {
     let (high, wide) = (bottom - top, right - left);
     let step = 0.25 * high;

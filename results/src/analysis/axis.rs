@@ -7,16 +7,15 @@ use serde::Serialize;
 use swapmeet_core::network::topology;
 use swapmeet_workloads::CurveAxis;
 
-/// The quantity that varies along a family of cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Axis {
-    /// Bytes per block: the mean of irregular sizes, the maximum of `one-spike`.
+    /// The bytes of a block: the mean of irregular sizes, the maximum of `one-spike`.
     Block,
-    /// Number of nodes of topologies of the same kind.
+    /// The number of nodes of topologies of the same kind.
     Nodes,
-    /// Coefficient of variation of irregular sizes.
+    /// The coefficient of variation of irregular sizes.
     Variation,
-    /// Number of failed links (`faults=K`); 0 on the network without them.
+    /// The number of failed links (`faults=K`); 0 on the network without them.
     Faults,
     Parameter(Parameter),
 }
@@ -31,7 +30,7 @@ pub struct AxisPosition {
     pub algorithm: String,
 }
 
-/// A setting that varies is empty, or lacks the part that varies.
+/// The settings of several cases. A setting that varies is empty, or lacks the part that varies.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize)]
 pub struct CommonSettings {
     /// The family of topologies if the number of nodes varies.
@@ -40,7 +39,7 @@ pub struct CommonSettings {
     /// The machine, followed by its definition in parentheses if the experiment defined it.
     pub machine: String,
     pub model: String,
-    /// Files that topology and workload name, with their digests.
+    /// The files that topology and workload name, with their digests.
     pub inputs: String,
     /// Other jobs that run at the same time.
     pub together: String,
@@ -64,7 +63,6 @@ impl CommonSettings {
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the definition of the machine if the experiment defined it.
     pub(super) fn machine_spec(&self) -> &str {
         let definition = self.machine.split_once(" (").and_then(|(_, rest)| rest.strip_suffix(')'));
         definition.unwrap_or(&self.machine)
@@ -84,7 +82,7 @@ impl Axis {
         }
     }
 
-    /// One of [`Axis::ALL`], or a number in the specs of the cases.
+    /// `name` is one of [`Axis::ALL`], or a number in the specs of the cases.
     pub fn find(name: &str, comparison: &Comparison) -> Result<Self, UnknownParameter> {
         let known = Self::ALL.into_iter().find(|axis| axis.name() == name);
         let found = || comparison.parameters().find(name).map(Self::Parameter);
@@ -133,8 +131,7 @@ impl Axis {
     }
 
     /// Whether a case can exist between any two values. There are no networks between two networks,
-    /// and the number of failed links is an integer; so are many parameters of algorithms and
-    /// topologies.
+    /// and the number of failed links is an integer, as are many parameters.
     pub fn is_dense(self) -> bool {
         match self {
             Self::Block | Self::Variation => true,
@@ -145,7 +142,7 @@ impl Axis {
         }
     }
 
-    /// `None` if the quantity of the axis is not defined for the line.
+    /// Returns `None` if the quantity of the axis is not defined for the line.
     pub fn place(self, group: &Group, line: &ComparisonLine) -> Option<AxisPosition> {
         let (x, settings) = self.place_group(group)?;
         let Self::Parameter(parameter) = self else {
@@ -154,18 +151,18 @@ impl Axis {
         if parameter.of != SpecKind::Algorithm {
             return Some(AxisPosition { x, settings, algorithm: line.algorithm.clone() });
         }
-        // The build of an algorithm may follow its spec.
+        // A label may be the algorithm's spec followed by its build.
         let build = line.algorithm.strip_prefix(&*line.subject).unwrap_or_default();
         let algorithm = format!("{}{build}", parameter.removed_from(&line.subject));
         Some(AxisPosition { x: parameter.value(&line.subject)?, settings, algorithm })
     }
 
-    /// Not for a parameter of algorithms, on whose axis lines have positions of their own.
+    /// Must not be called for a parameter of algorithms, on whose axis lines have their own
+    /// positions.
     pub(crate) fn place_group(self, group: &Group) -> Option<(f64, CommonSettings)> {
         self.split(CommonSettings::of(&group.setting.borrowed()), group.nodes)
     }
 
-    /// Returns the position of a case, and its settings without the quantity of the axis.
     pub fn split(self, of: CommonSettings, nodes: u64) -> Option<(f64, CommonSettings)> {
         Some(match self {
             Self::Nodes => {
@@ -208,7 +205,7 @@ impl Axis {
         })
     }
 
-    /// Returns settings without the quantity of the axis, also if they do not state it.
+    /// Removes the quantity of the axis from settings, which may lack it.
     pub(super) fn remainder(self, of: CommonSettings, nodes: u64) -> CommonSettings {
         self.split(of.clone(), nodes).map_or(of, |(_, rest)| rest)
     }
@@ -298,7 +295,6 @@ mod tests {
         );
     }
 
-    /// A mixture of experts over tokens and skew: two machines, an algorithm with a parameter.
     fn experts() -> Comparison {
         let of = |tokens: u32, skew: &str, startup: u32, algorithm: &str| Record {
             workload: format!("moe:experts=16,top=2,tokens={tokens},bytes=7KiB{skew}"),

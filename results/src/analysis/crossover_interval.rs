@@ -1,5 +1,3 @@
-//! Confidence intervals of crossovers.
-
 use super::envelope::Crossover;
 use super::family::Family;
 use crate::compare::Comparison;
@@ -8,12 +6,11 @@ use std::collections::BTreeMap;
 
 const HALVINGS: u32 = 40;
 
-/// Returns the 95 % confidence interval of a crossover; `None` without repetitions.
-///
+/// Returns the 95 % confidence interval of a crossover, or `None` without repetitions.
 /// Between two neighbouring points, the time of each repetition is interpolated linearly. The
 /// interval contains every x at which the interval of the mean difference between the two
-/// algorithms contains 0 (Fieller's interval, with repetitions as pairs). Both ends lie between the
-/// two points; if an end is one of them, the crossover may be beyond it.
+/// algorithms contains 0 (Fieller's interval, with repetitions as pairs). If an end of the interval
+/// is one of the two points, the crossover may be beyond it.
 pub fn crossover_interval(
     comparison: &Comparison,
     family: &Family,
@@ -29,7 +26,6 @@ pub fn crossover_interval(
         let runs = &comparison.groups[point.group].lines[point.line].runs;
         Some(runs.iter().map(|run| (run.repetition, run.time_us)).collect())
     };
-    // For each repetition, the difference between the two algorithms at both points.
     let differences = |x: f64| -> Option<BTreeMap<u32, f64>> {
         let (before, after) = (times(&crossover.before, x)?, times(&crossover.after, x)?);
         (before.len() == after.len()).then_some(())?;
@@ -46,7 +42,7 @@ pub fn crossover_interval(
         let interval = Summary::of(&at).and_then(|summary| summary.interval);
         interval.is_some_and(|interval| interval.contains(0.0))
     };
-    // The interval contains 0 at the crossover. Search for the end of the range in which it does.
+    // The interval contains 0 at the crossover. This finds the end of the range in which it does.
     let end = |outside: f64| {
         if is_possible(outside) {
             return outside;

@@ -1,9 +1,8 @@
 //! The envelope of a family: the fastest algorithm at each x, and the crossovers between
 //! algorithms.
-//!
 //! Between two neighbouring points of a curve, time is interpolated linearly in x, because start-up
-//! and transmission time are linear in size. This does not depend on the scale or quantity of a
-//! figure, so all figures of a study have the same crossovers.
+//! and transmission time are linear in size. Because this does not depend on the scale or quantity
+//! of a figure, all figures of a study have the same crossovers.
 
 use super::axis::Axis;
 use super::family::Family;
@@ -12,7 +11,7 @@ use crate::stats::Interval;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Crossover {
     pub x: f64,
-    /// The time of each of the two algorithms at the crossover, which is equal, in microseconds.
+    /// The time of both algorithms at the crossover, in microseconds.
     pub time: f64,
     /// The x of the neighbouring points; both are that of the crossover if it is at a point.
     pub within: (f64, f64),
@@ -24,20 +23,19 @@ pub struct Crossover {
 #[derive(Debug, Clone, PartialEq)]
 pub struct FastestRange {
     pub algorithm: String,
-    /// The first x at which this is known.
+    /// The first x at which the algorithm is known to be the fastest.
     pub from: f64,
     pub to: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Envelope {
-    /// The ranges, by increasing x. Between two consecutive ranges there may be a gap without a
-    /// crossover. The fastest algorithm in the gap is unknown.
+    /// The ranges, by increasing x. In a gap between ranges without a crossover, the fastest
+    /// algorithm is unknown.
     pub ranges: Vec<FastestRange>,
     pub crossovers: Vec<Crossover>,
 }
 
-/// A curve between two neighbouring values of x, with its times at both ends.
 struct Segment<'a> {
     algorithm: &'a str,
     left: f64,
@@ -50,7 +48,6 @@ impl Crossover {
         self.in_words_with(axis, None)
     }
 
-    /// Describes the crossover and the 95 % confidence interval of its x.
     pub fn in_words_with(&self, axis: Axis, interval: Option<Interval>) -> String {
         let (before, after) = (&self.before, &self.after);
         if axis.is_dense() {
@@ -120,7 +117,8 @@ impl Envelope {
     fn extend(&mut self, segments: &[Segment<'_>], (left, right): (f64, f64), dense: bool) {
         let current = self.ranges.last().filter(|s| s.to == left).map(|s| s.algorithm.clone());
         let is_current = |segment: &Segment<'_>| current.as_deref() == Some(segment.algorithm);
-        // The lowest segment at the left end, then at the right end, then the current algorithm's.
+        // The order is by time at the left end, then at the right end, then the current algorithm
+        // is first.
         let order = |a: &&Segment<'_>, b: &&Segment<'_>| {
             let times = a.left.total_cmp(&b.left).then(a.right.total_cmp(&b.right));
             times.then(is_current(b).cmp(&is_current(a)))

@@ -1,4 +1,4 @@
-//! Families of cases, which differ only in the algorithm and in the quantity of an axis.
+//! A family is cases that differ only in the algorithm and in the quantity of an axis.
 
 use super::axis::{Axis, AxisPosition, CommonSettings, FAULTS};
 use crate::compare::Comparison;
@@ -13,9 +13,8 @@ pub struct Point {
     pub x: f64,
     /// The mean, in microseconds.
     pub time: f64,
-    /// Index of the group in the comparison.
+    /// The index of the group in the comparison.
     pub group: usize,
-    /// Index of the line in the group.
     pub line: usize,
 }
 
@@ -32,17 +31,16 @@ pub struct Family {
     pub settings: CommonSettings,
     pub curves: Vec<Curve>,
     /// Values of x that several groups have, such as two grids of different shapes with the same
-    /// number of nodes. No line joins points there, and no algorithm counts as the fastest.
+    /// number of nodes. Lines have a gap there, and no algorithm counts as the fastest.
     pub shared_xs: Vec<f64>,
     pub groups: BTreeSet<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Families {
-    /// The families, in the order of their first groups.
     pub families: Vec<Family>,
-    /// Groups without a position on the axis (or lines, if it is a parameter of algorithms). On the
-    /// axis of failed links, families without any failed links also count.
+    /// The number of groups (or lines, if the axis is a parameter of algorithms) without a position
+    /// on the axis. On the axis of failed links, families without any failed links also count.
     pub off_axis: usize,
 }
 
@@ -81,8 +79,8 @@ pub fn families(comparison: &Comparison, axis: Axis) -> Families {
 }
 
 impl Axis {
-    /// Returns the axes along which cases vary: those of [`Axis::ALL`], then the parameters that no
-    /// other axis stands for, those with the most values first.
+    /// Returns the axes along which cases vary: first those of [`Axis::ALL`], then the parameters
+    /// that no other axis stands for, in descending order of their number of values.
     pub fn varying(comparison: &Comparison) -> Vec<Self> {
         let parameters = comparison.parameters().varying().into_iter();
         let parameters = parameters.map(Self::Parameter);
@@ -95,8 +93,8 @@ impl Axis {
         families(comparison, self).families.iter().any(|family| family.xs().len() > 1)
     }
 
-    /// The default axis: the block size if it varies, or else the parameter with the most values,
-    /// or else another quantity that varies.
+    /// Returns the block size if it varies, otherwise the parameter with the most values, otherwise
+    /// another quantity that varies.
     pub fn main(comparison: &Comparison) -> Self {
         if Self::Block.varies(comparison) {
             return Self::Block;
@@ -107,8 +105,8 @@ impl Axis {
         *parameter.or(varying.first()).unwrap_or(&Self::Block)
     }
 
-    /// Whether the parameter of this axis is the quantity of another axis, as `bytes` of a mixture
-    /// of experts is its block size.
+    /// Whether the parameter of this axis is the quantity of another axis. For example, `bytes` of
+    /// a mixture of experts is its block size.
     fn is_of_other_axis(self, comparison: &Comparison) -> bool {
         let Self::Parameter(parameter) = self else { return false };
         let workloads = || comparison.groups.iter().map(|group| &*group.setting.workload);
@@ -163,7 +161,7 @@ impl Family {
 }
 
 impl Curve {
-    /// Points that can be joined by a line. A point at one of the `shared_xs` is alone.
+    /// Returns points that can be joined by a line. A point at one of the `shared_xs` is alone.
     pub fn segments(&self, shared_xs: &[f64]) -> impl Iterator<Item = &[Point]> {
         self.points.chunk_by(|a, b| !shared_xs.contains(&a.x) && !shared_xs.contains(&b.x))
     }

@@ -1,29 +1,26 @@
-//! The cost of losing single links, computed from rows of `swapmeet links`.
-
 use crate::case_id::{CaseId, Setting};
 use crate::grouped::grouped;
 use crate::record::{Record, Status};
 use crate::specs::{argument, without};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The `reason` on networks that lose a link without which ranks cannot reach each other.
+/// The column `reason` of a network whose lost link disconnects ranks.
 pub const DISCONNECTS: &str = "its failure disconnects ranks";
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LinkCost {
     Disconnects,
-    /// Time without the link, divided by the time with all links.
+    /// The time without the link, divided by the time with all links.
     Ratio(f64),
 }
 
-/// The costs of the links of a network for one algorithm.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkCosts {
     /// The case on the network with all links.
     pub case: CaseId,
     /// The time in the row with the fewest failed links, in µs. Usually, this row has all links.
     pub time_us: f64,
-    /// Costs of the examined links, by the vertices that a link connects, the lower number first.
+    /// The costs of links, by the vertices that a link connects, the lower number first.
     pub links: BTreeMap<(u64, u64), LinkCost>,
 }
 
@@ -39,10 +36,11 @@ impl LinkCosts {
             && rest(own) == rest(other)
     }
 
-    /// Returns the links whose loss costs most, with the ratio of times; `None` if none costs time.
+    /// Returns the links whose loss costs most, with the ratio of times, or `None` if none costs
+    /// time.
     pub fn worst(&self) -> Option<(Vec<(u64, u64)>, f64)> {
-        /// Ratios are equal up to this relative difference: times of symmetric links have rounding
-        /// errors.
+        /// Ratios with a smaller relative difference are equal: times of symmetric links have
+        /// rounding errors.
         const ROUNDING: f64 = 1e-9;
         let ratios = || {
             self.links.iter().filter_map(|(ends, cost)| match cost {
@@ -61,9 +59,9 @@ impl LinkCosts {
     }
 }
 
-/// Costs of links, for each group of cases that differ only in failed links (`down=`). The
-/// reference is the case with the fewest; each case with exactly one more gives the cost of this
-/// link.
+/// Computes the costs of links from rows of `swapmeet links`, for each group of cases that differ
+/// only in failed links (`down=`). The case with the fewest failed links is the reference. Each
+/// case with exactly one more gives the cost of this link.
 pub fn link_costs<'a>(rows: impl Iterator<Item = &'a Record> + Clone) -> Vec<LinkCosts> {
     let intact = |row: &Record| without(&row.topology, "down").into_owned();
     let damaged = rows.clone().filter(|row| argument(&row.topology, "down").is_some());

@@ -5,7 +5,7 @@ use crate::record::{Record, Status};
 use crate::stats::Summary;
 use std::collections::BTreeMap;
 
-/// Precedes the start of a job in the column `together`.
+/// The text before the start of a job in the column `together`.
 const START: &str = " start_us=";
 
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +32,7 @@ impl Overlap {
         self.alone_us.iter().sum()
     }
 
-    /// 2 for equal jobs that do not disturb each other, 1 if nothing is gained.
+    /// The gain is 2 for equal jobs that do not disturb each other, and 1 if nothing is gained.
     pub fn gain(&self) -> f64 {
         self.sequential_us() / self.together_us()
     }
@@ -42,17 +42,15 @@ impl Overlap {
 pub struct Overlaps {
     /// The pairs of which all rows exist, in the order of their first rows.
     pub pairs: Vec<Overlap>,
-    /// For each pair with a missing row, a sentence that names it.
     pub missing: Vec<String>,
     /// The number of rows of more than two jobs.
     pub larger: usize,
 }
 
-/// A case without repetition: the columns that both jobs share, a job, and the job that runs at the
-/// same time with its start, as in the column `together`.
+/// A case without repetition: the columns that both jobs share, a job, and the other job with its
+/// start, as in the column `together`.
 type Key = ([String; 3], String, String);
 
-/// Repetitions are averaged.
 pub fn overlaps<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Overlaps {
     let mut found = Overlaps::default();
     let mut times: BTreeMap<Key, Vec<f64>> = BTreeMap::new();
@@ -75,8 +73,8 @@ pub fn overlaps<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Overlaps {
     for (shared, job, together) in order {
         let (other, start) = together.split_once(START).unwrap_or((&together, "0"));
         let start: f64 = start.parse().unwrap_or_default();
-        // The row of the job that starts first stands for the pair; of two that start at the same
-        // time, the first in the order of their texts.
+        // The pair is listed by the row of the job that starts first. If both start at the same
+        // time, this is the first in the order of their texts.
         let is_second = start < 0.0 || start == 0.0 && other < job.as_str();
         let own_in_other = match start {
             0.0 => job.clone(),

@@ -16,10 +16,10 @@ pub struct Standing {
     pub algorithm: String,
     /// The number of cases in which this algorithm and at least one other algorithm have a time.
     pub cases: usize,
-    /// Cases in which its time is the least and can be distinguished from all others.
+    /// The number of cases in which its time is the least and can be distinguished from all others.
     pub fastest: usize,
-    /// Cases in which its time cannot be distinguished from the fastest one or, if it is the
-    /// fastest, from some other one.
+    /// The number of cases in which its time cannot be distinguished from the fastest one or, if it
+    /// is the fastest, from some other one.
     pub tied: usize,
     /// Factors over the second fastest algorithm, in the cases that `fastest` counts.
     pub ahead: Option<Factors>,
@@ -43,7 +43,6 @@ pub struct Place {
     pub workload: String,
     pub machine: String,
     pub model: String,
-    /// Ranges of neighbouring values with the same fastest algorithm, in increasing order.
     pub ranges: Vec<WonRange>,
 }
 
@@ -51,9 +50,8 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq)]
 pub struct WonRange {
     pub algorithm: String,
-    /// The least and the largest; `None` if the cases have none on the axis.
+    /// The least and the largest value; `None` if the cases have none on the axis.
     pub values: Option<(f64, f64)>,
-    /// Factors over the second fastest algorithm; `None` if no other algorithm has a time.
     pub ahead: Option<Factors>,
     /// Algorithms that cannot be distinguished from the fastest one in any case of the range.
     pub tied: Vec<String>,
@@ -61,7 +59,7 @@ pub struct WonRange {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overview {
-    /// Ordered by collective, machine and model; first the algorithm that wins most cases.
+    /// The order is by collective, machine and model, then by descending number of cases won.
     pub standings: Vec<Standing>,
     pub axis: Axis,
     pub places: Vec<Place>,
@@ -195,8 +193,8 @@ mod tests {
     use crate::compare::tests::{files, row};
     use crate::record::Record;
 
-    /// Expected values by hand. `a` is faster for 1 B and 2 B, `b` for 4 B, both equal for 8 B. On
-    /// `mesh:4x4`, only `a` has a time.
+    /// `a` is faster for 1 B and 2 B, `b` for 4 B, and both are equal for 8 B. On `mesh:4x4`, only
+    /// `a` has a time.
     #[test]
     fn an_overview_counts_cases_and_joins_sizes() {
         let times = [(1, 10.0, 30.0), (2, 20.0, 40.0), (4, 60.0, 40.0), (8, 80.0, 80.0)];

@@ -24,7 +24,7 @@ pub enum RowAxis {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct MapCell {
-    /// Index of the group in the comparison.
+    /// The index of the group in the comparison.
     pub group: usize,
     pub winner: Arc<Winner>,
     /// The mark that follows the name of the fastest algorithm ([`Group::mark`]).
@@ -38,7 +38,6 @@ pub struct WinnerMap {
     pub row_axis: RowAxis,
     /// If all networks are of the same kind, the topology is this kind.
     pub settings: CommonSettings,
-    /// The values of the columns, in increasing order.
     pub xs: Vec<f64>,
     /// The topology, machine or value of each row, in the order of the variant of [`RowAxis`].
     pub rows: Vec<String>,
@@ -49,7 +48,8 @@ pub struct WinnerMap {
 #[derive(Debug, Clone, PartialEq)]
 pub struct WinnerMaps {
     pub maps: Vec<WinnerMap>,
-    /// Groups with a fastest algorithm of which no other differs only in columns and rows.
+    /// The groups with a fastest algorithm that form no map, because no other group differs only in
+    /// columns and rows.
     pub single_groups: Vec<usize>,
 }
 
@@ -68,7 +68,6 @@ impl RowAxis {
         let machine = group.setting.machine.clone();
         let rest = CommonSettings { inputs: String::new(), ..rest };
         Some(match self {
-            // A machine determines its model.
             Self::Machines => {
                 let (no_machine, no_model) = (String::new(), String::new());
                 let settings = CommonSettings { machine: no_machine, model: no_model, ..rest };
@@ -94,7 +93,6 @@ enum RowKey {
     Value(u64),
 }
 
-/// Row, column and group.
 type CasePosition = (RowKey, f64, usize);
 
 /// Returns maps over block sizes, first with networks as rows, then with machines. If all cases
@@ -110,8 +108,8 @@ pub fn winner_maps(comparison: &Comparison) -> WinnerMaps {
     winner_maps_over(comparison, x, parameters.next())
 }
 
-/// Returns maps with the values of `x` as columns. If `rows` is `None`, the rows are networks, and
-/// in further maps machines. All networks with the same workload and machine are rows of one map.
+/// Returns maps with the values of `x` as columns. By default, the rows are networks and, in
+/// further maps, machines. All networks with the same workload and machine are rows of one map.
 pub fn winner_maps_over(comparison: &Comparison, x: Axis, rows: Option<Axis>) -> WinnerMaps {
     let maps = match rows {
         Some(rows) => maps_of(comparison, x, RowAxis::Values(rows)),
@@ -207,7 +205,6 @@ impl WinnerMap {
         self.cells.iter().flatten().flatten().map(|cell| cell.group)
     }
 
-    /// Returns the algorithms that win in some cell, by name.
     pub fn winners(&self) -> Vec<&str> {
         let cells = self.cells.iter().flatten().flatten();
         let names: BTreeSet<&str> = cells.map(|cell| &*cell.winner.algorithm).collect();
@@ -324,7 +321,6 @@ mod tests {
         assert_eq!(&of(rows(&unlike), RowAxis::Machines)[0].rows, &unlike, "as they came");
     }
 
-    /// Networks of several kinds are rows of one map, with one block size and with several.
     #[test]
     fn networks_of_several_kinds_form_one_map() {
         let networks = [("torus:4x4", 16), ("ring:8", 8), ("fat-tree:2x2", 4), ("torus:2x2", 4)];

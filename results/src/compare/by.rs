@@ -1,5 +1,3 @@
-//! The property by which cases are compared.
-
 use super::ComparedRows;
 use crate::case_id::{CaseId, Implementation, Setting};
 use crate::parameter::{Parameter, SpecKind, UnknownParameter};
@@ -7,17 +5,16 @@ use crate::specs::{argument, short_machine, without};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 
-/// The property in which the compared cases differ. All other properties are equal within a group.
+/// The property in which compared cases differ. All others are equal within a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum By {
     #[default]
     Algorithm,
-    /// Compare topologies, such as two networks with the same algorithm.
     Topology,
     Model,
     /// Machines include their models.
     Machine,
-    /// Compare placements of ranks (`place=` and `mesh=` of a topology).
+    /// Placements of ranks (`place=` and `mesh=` of a topology).
     Placement,
     /// A number of specs, such as `tokens`.
     Parameter(Parameter),

@@ -1,5 +1,3 @@
-//! One group of cases: a line for each algorithm, compared with the baseline.
-
 use super::grouping::DistinctRows;
 use super::rows::ComparedRows;
 use super::sample::{Sample, against, samples};
@@ -11,7 +9,7 @@ use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::sync::Arc;
 
-/// By mean time, then by name, like curves of a family. Samples without a time keep their order.
+/// The order is by mean time, then by name. Samples without a time keep their order.
 fn by_time(a: &Sample<'_>, b: &Sample<'_>) -> Ordering {
     let by_name = || match (&a.time, &b.time) {
         (Some(_), Some(_)) => a.label.cmp(&b.label),
@@ -20,8 +18,8 @@ fn by_time(a: &Sample<'_>, b: &Sample<'_>) -> Ordering {
     a.mean().total_cmp(&b.mean()).then_with(by_name)
 }
 
-/// `name` is the label of a line or the name of an algorithm, of which the first sample with a time
-/// is the baseline. The error is the reason why there is none.
+/// `name` is a label or the name of an algorithm, whose first sample with a time is the baseline.
+/// The error is the reason why there is no baseline.
 fn find_baseline<'s, 'a>(
     samples: &'s [Sample<'a>],
     name: Option<&str>,
@@ -117,7 +115,6 @@ fn line(all: &ComparedRows, sample: &Sample<'_>, baseline: Option<&Sample<'_>>) 
     }
 }
 
-/// Returns the mean over rows of the time of all communicators divided by that of one alone.
 fn ratio_to_alone(sample: &Sample<'_>) -> Option<f64> {
     let known = sample.rows.iter().filter_map(|row| Some((row.run()?.time_us, row.alone_us?)));
     let (time, alone) = known.fold((0.0, 0.0), |(time, alone), (t, a)| (time + t, alone + a));

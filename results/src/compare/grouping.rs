@@ -9,7 +9,7 @@ use indexmap::{IndexMap, IndexSet};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-/// Returns the rows of each group in the order of the files, and groups by their first rows.
+/// Groups are in the order of their first rows, and their rows in the order of the files.
 pub(super) fn group_rows(all: &ComparedRows, by: By) -> Vec<Vec<u32>> {
     let mut kinds: IndexSet<Setting<Cow<'_, str>>> = IndexSet::new();
     let kind_of: Vec<usize> =
@@ -30,7 +30,7 @@ pub(super) fn group_rows(all: &ComparedRows, by: By) -> Vec<Vec<u32>> {
     groups.into_values().collect()
 }
 
-/// Rows of a file that repeat the case of an earlier row.
+/// The numbers of rows of a file that repeat the case of an earlier row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Repeated {
     /// The number of copies, which do not count.
@@ -49,8 +49,8 @@ pub(super) struct Contradiction<'a> {
     pub(super) second: &'a ComparedRow,
 }
 
-/// One copy of a duplicate counts. If a case failed for a transient reason and was run again, both
-/// rows count. Any other difference between two rows of a case is an error.
+/// Keeps one copy of each duplicate. If a case failed for a transient reason and was run again,
+/// both rows count. Any other difference between two rows of a case is an error.
 pub(super) fn distinct_rows<'a>(
     rows: impl Iterator<Item = &'a ComparedRow>,
 ) -> Result<DistinctRows<'a>, Contradiction<'a>> {
@@ -58,7 +58,6 @@ pub(super) fn distinct_rows<'a>(
     let mut known: HashMap<_, Vec<&ComparedRow>> = HashMap::new();
     for row in rows {
         let same_case = known.entry(row.case).or_default();
-        // A duplicate, a contradiction, or a new attempt after a transient failure.
         if same_case.iter().any(|other| other.is_copy_of(row)) {
             distinct.repeated.entry(row.location.file).or_default().duplicates += 1;
             continue;
@@ -77,7 +76,6 @@ pub(super) fn distinct_rows<'a>(
     Ok(distinct)
 }
 
-/// The failure may not occur if the case is run again.
 fn is_transient_failure(row: &ComparedRow) -> bool {
     matches!(row.status, Status::Timeout | Status::Crashed | Status::Error)
 }

@@ -7,9 +7,8 @@ use serde::Serialize;
 pub struct LineOptimum {
     /// The mean of the column `optimum_us`.
     pub mean_us: f64,
-    /// Mean time of the rows that have an optimum, divided by `mean_us`.
+    /// The mean time of the rows that have an optimum, divided by `mean_us`.
     pub ratio: f64,
-    /// The largest `optimum_gap`.
     pub gap: f64,
 }
 

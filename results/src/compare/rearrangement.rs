@@ -1,5 +1,5 @@
 //! Remarks on machines with `rearrangement=declared`, which charge an algorithm only for the
-//! rearrangement that it declares. Some need it but do not declare it.
+//! rearrangement that it declares. Some algorithms need it but do not declare it.
 
 use super::{By, ComparisonLine, Group};
 use crate::parameter::SpecKind;
@@ -13,13 +13,13 @@ pub const CHARGED_LESS_REMARK: &str =
     "not charged for rearrangement; rearrangement=packed charges all algorithms equally";
 
 impl Record {
-    /// The algorithm declares none although it needs some, on a machine that charges for it.
+    /// Whether the algorithm declares none although it needs some, on a machine that charges for
+    /// it.
     pub fn is_uncharged(&self) -> bool {
         self.note.contains(UNDECLARED)
     }
 }
 
-/// Returns a remark for each machine that charges only some of the compared algorithms.
 pub(super) fn remarks(groups: &[Arc<Group>], by: By) -> Vec<String> {
     let mut unlike: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for group in groups {
@@ -32,7 +32,7 @@ pub(super) fn remarks(groups: &[Arc<Group>], by: By) -> Vec<String> {
     unlike.iter().map(|(machine, algorithms)| rearrangement_remark(machine, algorithms)).collect()
 }
 
-/// The setting of the group lacks the compared property.
+/// If machines are compared, the setting of the group lacks the machine.
 fn machine(group: &Group, line: &ComparisonLine, by: By) -> String {
     match by {
         By::Machine => line.algorithm.clone(),

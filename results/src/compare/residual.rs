@@ -1,5 +1,3 @@
-//! Measured times against predictions of the same topology, collective, workload and algorithm.
-
 use super::ComparedRows;
 use crate::case_id::{CaseId, Setting};
 use crate::record::{Record, Status};
@@ -9,10 +7,9 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use swapmeet_workloads::CurveAxis;
 
-/// The value of the column `model` in rows of measurements.
 pub const MEASURED: &str = "measured";
 
-/// A case on one machine against a single prediction.
+/// A measured case on one machine, and a single prediction.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Residual {
     pub topology: String,
@@ -20,13 +17,11 @@ pub struct Residual {
     pub workload: String,
     pub algorithm: String,
     pub measured_on: String,
-    /// The number of measurements.
     pub n: usize,
     /// The median of measurements, which does not depend on outliers.
     pub measured_us: f64,
     pub predicted_for: String,
     pub model: String,
-    /// The mean of predictions.
     pub predicted_us: f64,
     /// The percentage by which the measured time exceeds the predicted time.
     pub residual_percent: f64,
@@ -36,12 +31,12 @@ pub fn is_measured(row: &Record) -> bool {
     row.model == MEASURED
 }
 
-/// Returns a residual for each measured case and prediction, ordered by the columns of the case.
+/// Returns a residual for each measured case and prediction of the same topology, collective,
+/// workload and algorithm.
 pub(crate) fn residuals(rows: &ComparedRows) -> Vec<Residual> {
     if rows.settings().all(|setting| setting.model != MEASURED) {
         return Vec::new();
     }
-    // Predicted and measured times by machine.
     type Case<'a> = [&'a str; 4];
     type Times<'a> = BTreeMap<(&'a str, &'a str), Vec<f64>>;
     let mut cases: BTreeMap<Case<'_>, [Times<'_>; 2]> = BTreeMap::new();
@@ -85,7 +80,7 @@ pub(crate) fn residuals(rows: &ComparedRows) -> Vec<Residual> {
             }
         }
     }
-    // Cases are ordered by text. Order sizes of the same kind of workload as numbers.
+    // Cases are in the order of texts, but sizes of the same kind of workload in that of numbers.
     all.sort_by_cached_key(|residual| {
         let (size, kind) = CurveAxis::BlockSize
             .split(&residual.workload)

@@ -9,10 +9,9 @@ use indexmap::IndexSet;
 use std::borrow::Cow;
 use std::hash::RandomState;
 
-/// Texts are stored once.
+/// Rows whose texts are stored once.
 #[derive(Debug, Default)]
 pub struct ComparedRows {
-    /// The names, with their numbers of rows.
     files: Vec<(String, u32)>,
     pub(super) cases: CaseTable,
     reasons: IndexSet<String>,
@@ -32,7 +31,7 @@ pub(crate) struct ComparedRow {
     pub(crate) optimum_us: Option<f64>,
     pub(crate) optimum_gap: Option<f64>,
     /// A hash of the values that rows of a case share ([`Record::hash_comparable`]), with a random
-    /// key, so that nobody can construct two equal ones.
+    /// key, so that nobody can construct two equal hashes.
     content: u64,
     reason: u32,
     pub(crate) status: Status,
@@ -59,12 +58,10 @@ impl ComparedRows {
         Parameters::of(settings, self.implementations().map(|own| own.algorithm))
     }
 
-    /// Has no rows yet.
     pub fn of_files(names: impl Iterator<Item = String>) -> Self {
         Self { files: names.map(|name| (name, 0)).collect(), ..Self::default() }
     }
 
-    /// `file` is the index of the file.
     pub fn add(&mut self, file: usize, record: &Record) {
         let row = self.files[file].1;
         self.files[file].1 += 1;

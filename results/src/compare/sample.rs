@@ -1,5 +1,3 @@
-//! The rows of one algorithm within a group.
-
 use super::rows::{ComparedRow, ComparedRows};
 use super::{By, RunTime, Tests};
 use crate::case_id::Implementation;
@@ -28,7 +26,6 @@ impl Sample<'_> {
         self.times.iter().map(|run| run.time_us).collect()
     }
 
-    /// Whether both samples have the same repetitions with the same seeds.
     fn is_paired_with(&self, other: &Self) -> bool {
         let alone = |times: &[RunTime]| times.windows(2).all(|pair| pair[0].run() != pair[1].run());
         let same = self.times.iter().map(RunTime::run).eq(other.times.iter().map(RunTime::run));
@@ -90,7 +87,6 @@ fn label(own: &Implementation<&str>, all: &[Implementation<&str>]) -> String {
     format!("{} ({})", own.algorithm, words.join(", "))
 }
 
-/// Ratio of mean times and tests of the difference.
 pub(super) fn against(sample: &Sample<'_>, base: &Sample<'_>) -> (Option<Ratio>, Option<Tests>) {
     let Some((own, other)) = sample.time.as_ref().zip(base.time.as_ref()) else {
         return (None, None);

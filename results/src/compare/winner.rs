@@ -1,5 +1,3 @@
-//! The fastest algorithm in a group of cases, and its margin.
-
 use super::Group;
 use super::sample::{Sample, against};
 use crate::stats::{LEVEL, Ratio, Summary};
@@ -28,9 +26,7 @@ pub enum Margin {
     Tied,
     /// The second fastest algorithm takes less than 5 % longer.
     Under5,
-    /// The second fastest algorithm takes less than 25 % longer.
     Under25,
-    /// The second fastest algorithm takes less than 100 % longer.
     Under100,
     Clear,
     /// No other algorithm has a time.
@@ -68,10 +64,10 @@ impl Winner {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunnerUp {
     pub algorithm: String,
-    /// `None` if one of the times is 0.
+    /// The factor is `None` if one of the times is 0.
     pub times_as_long: Option<Ratio>,
-    /// The corrected p-value of the t test. `None` if nothing could be tested, because of a single
-    /// run or because all differences are the same.
+    /// The corrected p-value of the t test. `None` if there is a single run, or if all differences
+    /// are the same.
     pub p: Option<f64>,
 }
 
@@ -82,7 +78,7 @@ pub(super) struct Rival {
     pub(super) p: Option<f64>,
 }
 
-/// Returns the winner, without rivals, of samples that are ordered by time, fastest first.
+/// Returns the winner, without rivals. Samples must be ordered by time, fastest first.
 pub(super) fn winner(ranked: &[&Sample<'_>]) -> Option<Winner> {
     let first = ranked.first()?;
     let (algorithm, time) = (first.label.clone(), first.time.clone()?);
@@ -90,7 +86,6 @@ pub(super) fn winner(ranked: &[&Sample<'_>]) -> Option<Winner> {
     Some(Winner { algorithm, time, competitors, second: None, tied: Vec::new() })
 }
 
-/// Compares each sample that has a time with the fastest one, which is the first one.
 pub(super) fn rivals(ranked: &[&Sample<'_>]) -> Vec<Rival> {
     let timed = || ranked.iter().enumerate().filter(|(_, sample)| sample.time.is_some());
     let Some((_, first)) = timed().next() else { return Vec::new() };
@@ -186,7 +181,6 @@ mod tests {
         assert_eq!((won.margin(), won.tied), (Margin::Tied, vec!["b".to_owned()]));
     }
 
-    /// The p-values are corrected for the comparisons of all groups.
     #[test]
     fn the_winner_does_not_depend_on_the_baseline() {
         let times =

@@ -7,10 +7,10 @@ use std::io::{self, Read};
 use swapmeet_core::spec::format_size;
 use swapmeet_core::text::excerpt;
 
-/// Rows of this version do not name it.
+/// The version of rows without a version.
 const FIRST_VERSION: &str = "0.1.0";
 
-/// Some programs write it at the start of a file.
+/// Some programs write this mark at the start of a file.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 pub(crate) struct Rows<R> {
@@ -20,13 +20,12 @@ pub(crate) struct Rows<R> {
     line: u64,
     /// The next row, which is read in advance, because only the last row of a file can be torn.
     next: Option<RawRow>,
-    /// The last row, if it is incomplete.
     torn: Option<TornRow>,
 }
 
 #[derive(Debug)]
 pub(crate) struct LocatedRecord {
-    /// A reader finds the row from here; there may be blank lines before it.
+    /// A reader that starts here finds the row, maybe after blank lines.
     pub(crate) from: u64,
     pub(crate) record: Record,
 }
@@ -35,15 +34,14 @@ struct RawRow {
     fields: csv::ByteRecord,
     /// The position of the reader before it read the row.
     from: u64,
-    /// The byte offset at which the row's text starts. It is greater than `from` if the reader
-    /// skipped blank lines, or the second half of a line end, before the row.
+    /// The offset of the row's text, which is greater than `from` if the reader skipped blank lines
+    /// or the second half of a line end.
     start: u64,
     line: u64,
     text: Vec<u8>,
 }
 
 impl<R: Read> Rows<R> {
-    /// `file` is for error messages.
     pub(crate) fn new(file: String, text: R) -> Result<Self, ReadError> {
         let recording = RecordingReader { inner: text, bytes: Vec::new() };
         let reader =
@@ -59,7 +57,7 @@ impl<R: Read> Rows<R> {
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         let is_all = rows.next.is_none() && rows.line == 1;
         if is_all && columns().collect::<Vec<_>>().join(",").as_bytes().starts_with(text) {
-            // The only line is the beginning of the header of this program. Any other is wrong.
+            // The only line must be the beginning of this program's header.
             return Err(ReadError::TornHeader { file: rows.file });
         }
         let names = csv::StringRecord::from_byte_record(head.fields)
@@ -69,12 +67,11 @@ impl<R: Read> Rows<R> {
         Ok(rows)
     }
 
-    /// Returns the last row if it is incomplete. The value is known after the last row was read.
+    /// Returns the last row if it is incomplete. Must be called after the last row was read.
     pub(crate) fn into_torn(self) -> Option<TornRow> {
         self.torn
     }
 
-    /// Returns `None` at the end.
     fn read_next_row(&mut self) -> Result<Option<RawRow>, ReadError> {
         self.read_next().map(|(is_row, raw)| is_row.then_some(raw))
     }
@@ -219,7 +216,8 @@ fn check_header(file: &str, header: &csv::StringRecord) -> Result<(), ReadError>
     }
 }
 
-/// It has no line end, or its line end is inside a quoted field that is never closed.
+/// An incomplete row has no line end, or its line end is inside a quoted field that is never
+/// closed.
 fn is_incomplete(row: &[u8]) -> bool {
     !row.ends_with(b"\n") && !row.ends_with(b"\r") || is_quoted(row)
 }
@@ -228,8 +226,8 @@ fn is_quoted(row: &[u8]) -> bool {
     row.iter().filter(|b| **b == b'"').count() % 2 == 1
 }
 
-/// Records the bytes that it has read, which are needed to check whether a row is complete. The CSV
-/// reader returns only its fields.
+/// A reader that stores the bytes that it has read, to check whether a row is complete. The CSV
+/// reader returns only fields.
 struct RecordingReader<R> {
     inner: R,
     bytes: Vec<u8>,
@@ -244,7 +242,8 @@ impl<R> RecordingReader<R> {
 
 impl<R: Read> Read for RecordingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        /// Of a row, so that a file without line ends (`/dev/zero`) does not fill the memory.
+        /// The maximum size of a row, so that a file without line ends (`/dev/zero`) does not fill
+        /// memory.
         const MAX_BYTES: usize = 64 << 20;
         if self.bytes.len() > MAX_BYTES {
             let limit = format_size(MAX_BYTES as u64);

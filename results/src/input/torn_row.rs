@@ -1,15 +1,13 @@
 use std::fmt;
 
-/// Its text is a message for users.
+/// The incomplete last row of a file. Its text is a message for users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TornRow {
     pub file: String,
-    /// The line number at which the row starts, from 1.
     pub line: u64,
     /// The number of bytes of the complete rows before it, after which a resumed run can append.
     pub intact: u64,
-    /// Whether it was read: it has all fields and lacks only its line end, which editors often
-    /// remove. Its last value may be cut off.
+    /// Whether the row was read, because it lacks only its line end. Its last value may be cut off.
     pub is_read: bool,
 }
 

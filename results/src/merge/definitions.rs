@@ -1,12 +1,10 @@
-//! Checks that a name has the same definition in all rows.
-
 use crate::case_id::inputs;
 use crate::changed_defaults::remark_on_versions;
 use crate::record::Record;
 use crate::specs::short_machine;
 use std::collections::HashMap;
 
-/// The rows belong to different experiments or versions.
+/// An error about rows of different experiments or versions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{first} and {second} are not of one experiment: their {what} is `{a}` and `{b}`{changed}")]
 pub struct InconsistentRows {
@@ -15,13 +13,13 @@ pub struct InconsistentRows {
     what: String,
     a: String,
     b: String,
-    /// If the versions differ, the defaults that changed between them.
+    /// The defaults that changed between the versions of the rows.
     changed: String,
 }
 
 #[derive(Default)]
 pub(super) struct Definitions {
-    /// By kind of name and name: the definition, and the location of the first row that has it.
+    /// The definition of each name, by kind, and the location of the first row that has it.
     known: HashMap<&'static str, HashMap<String, (String, String)>>,
 }
 
@@ -52,7 +50,7 @@ impl Definitions {
                         format!("{what} of `{name}`")
                     };
                     let changed = remark_on_versions(there, &meaning);
-                    // Show only values that differ from the preset.
+                    // Only values that differ from the preset are shown.
                     let [a, b] = match what.starts_with("machine_definition") {
                         true => [there, &meaning].map(|spec| short_machine(spec).into_owned()),
                         false => [there.clone(), meaning],

@@ -3,11 +3,10 @@ use crate::record::Record;
 use indexmap::IndexSet;
 use std::collections::HashSet;
 
-/// There may be millions, so only the first are named.
+/// Cases without a row. There may be millions, so only the first are named.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MissingCases {
     pub named: Vec<String>,
-    /// The number of all missing cases, including the listed ones.
     pub count: usize,
 }
 
@@ -21,8 +20,8 @@ impl MissingCases {
     }
 }
 
-/// Without an experiment file, every combination of the values of a sweep is an expected case.
-/// Texts are indices in a list that all files share.
+/// The values in the rows of a sweep. Without an experiment file, every combination of them is an
+/// expected case. Texts are indices in a list that all files share.
 #[derive(Clone, Default)]
 pub(super) struct NamedValues {
     /// The topologies, algorithms, workloads and machines.
@@ -33,14 +32,12 @@ pub(super) struct NamedValues {
 }
 
 impl NamedValues {
-    /// `all` are the texts of all files.
     pub(super) fn add(&mut self, row: &Record, all: &mut IndexSet<String>) {
         // Jobs that ran together are not all combinations of their values.
         if !row.together.is_empty() {
             return;
         }
         let texts = [&row.topology, &row.algorithm, &row.workload, &row.machine];
-        // Most texts have occurred before, so they need no copy.
         let texts = texts.map(|text| {
             let known = all.get_index_of(text);
             index(known.unwrap_or_else(|| all.insert_full(text.clone()).0))
@@ -60,8 +57,8 @@ impl NamedValues {
         self.combinations.extend(other.combinations);
     }
 
-    /// Whether they have a value in common in at least three of the four lists, as every shard has
-    /// with some other one of its sweep, unless many shards are missing.
+    /// Whether two files share a value in at least three of the four lists. Shards of the same
+    /// sweep do, unless many shards are missing.
     fn is_of_same_sweep(&self, other: &Self) -> bool {
         let lists = self.texts.iter().zip(&other.texts);
         lists.filter(|(own, other)| own.is_disjoint(other)).count() <= 1
@@ -85,7 +82,6 @@ impl NamedValues {
         sweeps.into_iter().filter_map(joined).collect()
     }
 
-    /// Adds the combinations without a row.
     pub(super) fn add_missing(&self, all: &IndexSet<String>, missing: &mut MissingCases) {
         let [topologies, algorithms, workloads, machines] = &self.texts;
         for topology in topologies {

@@ -11,14 +11,13 @@ use std::path::{Path, PathBuf};
 use swapmeet_core::spec::format_size;
 use tempfile::{NamedTempFile, TempPath};
 
-/// The limit of a pipe, which is copied to the disk. The size of a file is not limited.
+/// The maximum size of a pipe, which is copied to the disk. Files have no limit.
 const MAX_PIPE_BYTES: u64 = 512 << 20;
 
 /// A pipe, which can be read only once, is copied to a temporary file.
 pub(super) struct SourceFile {
     pub(super) name: String,
     path: PathBuf,
-    /// The copy of a pipe, which is removed when this value is dropped.
     copy: Option<TempPath>,
 }
 
@@ -81,7 +80,7 @@ impl<'a> RowReader<'a> {
     }
 
     fn opened(&mut self, number: usize) -> Result<&mut OpenFile, ReadError> {
-        /// The number of open files. A process may not open as many as there may be shards.
+        /// The maximum number of open files. A process may not open as many as there may be shards.
         const MOST: usize = 128;
         if self.open.len() == MOST && !self.open.contains_key(&number) {
             self.open.clear();

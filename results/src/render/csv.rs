@@ -17,15 +17,15 @@ pub fn write_json(comparison: &Comparison, view: View, out: &mut dyn Write) -> i
     .map_err(io::Error::from)
 }
 
-/// A row for each line of a group or of a pivot table, with all digits. Unknown values are empty.
+/// Writes a row for each line of a group or of a pivot table, with all digits. Unknown values are
+/// empty.
 pub fn write_csv(comparison: &Comparison, view: View, out: &mut dyn Write) -> io::Result<()> {
     if let View::Pivot(axis) = view {
         let tables = pivots(comparison, axis);
         return write_csv_table(out, super::pivot::csv(axis, &tables)).map_err(io::Error::from);
     }
-    // The column of companions is only in comparisons with jobs that ran together.
+    // Only comparisons with jobs that ran together have the column of companions.
     let has_companions = comparison.groups.iter().any(|g| !g.setting.together.is_empty());
-    // The column of remarks is only in comparisons that have one.
     let has_remarks = comparison
         .groups
         .iter()
@@ -48,7 +48,6 @@ pub fn write_csv(comparison: &Comparison, view: View, out: &mut dyn Write) -> io
 }
 
 fn columns(group: &Group, line: &ComparisonLine, by: By) -> Vec<(String, String)> {
-    // A value that does not exist, such as the ratio of the baseline to itself, is empty.
     let time = line.time.as_ref();
     let ratio = line.ratio.as_ref();
     let number = |f: Option<f64>| f.map(|f| f.to_string()).unwrap_or_default();
@@ -89,7 +88,7 @@ fn columns(group: &Group, line: &ComparisonLine, by: By) -> Vec<(String, String)
     ]
     .map(|(name, text)| (name.to_owned(), text))
     .into();
-    // The same columns in the files of all comparisons.
+    // The files of all comparisons have these columns.
     let count = |status: &Status| line.rows.get(*status).to_string();
     columns.extend(Status::ALL.iter().map(|status| (format!("rows_{status}"), count(status))));
     columns.extend([
@@ -149,7 +148,6 @@ mod tests {
         assert_eq!(of(by, rows), ["2 pex", "4 pex"]);
     }
 
-    /// The last column has the remark that tables have as a mark.
     #[test]
     fn lines_that_are_charged_less_have_a_remark() {
         let note = swapmeet_core::cost::model::UNDECLARED.to_owned();

@@ -1,5 +1,3 @@
-//! Output of a comparison as HTML tables.
-
 use super::{
     Cell, Section, is_of_single_runs, measured, notes, of_group, optimum_sentence, single_line,
 };
@@ -10,7 +8,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use swapmeet_core::text::is_unsafe;
 
-/// Without the sentences of other formats, because the tables contain the same values. Reasons of
+/// Sentences of other formats are left out, because the tables contain the same values. Reasons of
 /// lines that are not `ok` are in one table for all groups.
 pub fn write_html(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
     for group in &comparison.groups {
@@ -62,7 +60,7 @@ fn write_titled(out: &mut dyn Write, section: &Section) -> io::Result<()> {
     write!(out, "<h3>{}</h3>\n{}", escaped(title), html_table(&header, &lines))
 }
 
-/// A column has a flag that is true for numbers. Cells are HTML.
+/// The flag of a column is true for numbers. Cells are HTML.
 pub fn html_table(columns: &[(&str, bool)], lines: &[Vec<String>]) -> String {
     let class = |is_number: bool| if is_number { " class=\"number\"" } else { "" };
     let mut out = "<table><thead><tr>".to_owned();
@@ -80,7 +78,6 @@ pub fn html_table(columns: &[(&str, bool)], lines: &[Vec<String>]) -> String {
     out + "</tbody></table>\n"
 }
 
-/// Backticks surround a name.
 fn with_names(sentence: &str) -> String {
     let mut out = String::new();
     for (i, part) in escaped(sentence).split('`').enumerate() {

@@ -1,13 +1,10 @@
-//! Output of a comparison as LaTeX tables.
-
 use super::{Cell, Section, View, notes, sections, single_line};
 use crate::compare::Comparison;
 use std::io::{self, Write};
 use swapmeet_core::text::is_unsafe;
 
 /// Needs the packages booktabs and graphicx. A table is at most `width` wide, a length in LaTeX.
-/// The fastest times of a pivot table are bold. Sentences follow as comments, because a paper
-/// usually says them in its own words.
+/// Sentences follow as comments, because a paper usually says them in its own words.
 pub fn write_latex(
     comparison: &Comparison,
     view: View,

@@ -1,5 +1,3 @@
-//! Output of a comparison as Markdown.
-
 use super::{Cell, Section, View, notes, sections};
 use crate::compare::Comparison;
 use std::io::{self, Write};
@@ -31,7 +29,6 @@ pub fn write_markdown(comparison: &Comparison, view: View, out: &mut dyn Write) 
     notes.try_for_each(|note| writeln!(out, "Note: {}\n", without_html(&note)))
 }
 
-/// Escapes the text of a cell or a heading.
 fn plain(text: &str) -> String {
     without_html(text).replace('|', "\\|")
 }

@@ -1,4 +1,4 @@
-//! Tables of algorithms over the values of an axis: one for cases that differ only in these.
+//! Tables of algorithms over the values of an axis. Cases that differ only in these share a table.
 
 use super::{Cell, Section, single_line};
 use crate::analysis::{Axis, CommonSettings, Curve, Family, families};
@@ -14,7 +14,7 @@ pub(super) struct Pivot {
     axis: &'static str,
     values: Vec<f64>,
     algorithms: Vec<Line>,
-    /// Several cases have the same value, of which the table has the fastest.
+    /// Whether several cases have the same value, of which the table shows the fastest.
     #[serde(skip)]
     has_shared_values: bool,
 }
@@ -22,16 +22,15 @@ pub(super) struct Pivot {
 #[derive(Debug, Serialize)]
 struct Line {
     algorithm: String,
-    /// For each value, the mean time in microseconds; `None` if there is none.
+    /// The mean time in microseconds for each value.
     mean_us: Vec<Option<f64>>,
-    /// For each value, whether the algorithm is the fastest, or is not told apart from it.
+    /// For each value, whether the algorithm is the fastest, or cannot be distinguished from it.
     fastest: Vec<bool>,
     /// Whether the machine charges the algorithm less than others in some case.
     #[serde(skip)]
     is_charged_less: bool,
 }
 
-/// Returns a table for each family along an axis.
 pub(super) fn pivots(comparison: &Comparison, axis: Axis) -> Vec<Pivot> {
     let families = families(comparison, axis).families;
     families.iter().map(|family| pivot(comparison, family)).collect()
@@ -81,13 +80,13 @@ fn pivot(comparison: &Comparison, family: &Family) -> Pivot {
     }
 }
 
-/// First the names of the columns: settings, algorithm, mean times in µs for the values of the
-/// axis, and remarks on algorithms if there are any.
+/// Returns the names of the columns, followed by rows: settings, algorithm, mean times in µs for
+/// the values of the axis, and remarks if there are any.
 pub(super) fn csv(axis: Axis, tables: &[Pivot]) -> Vec<Vec<String>> {
     let mut values: Vec<f64> = tables.iter().flat_map(|table| &table.values).copied().collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
-    // The column of companions is only in comparisons with jobs that ran together.
+    // Only comparisons with jobs that ran together have the column of companions.
     let has_companions = tables.iter().any(|table| !table.settings.together.is_empty());
     let names = ["topology", "workload", "machine", "model", "inputs"].into_iter();
     let names = names.chain(has_companions.then_some("together")).chain(["algorithm"]);
@@ -126,7 +125,7 @@ pub(super) fn sections(
 fn section(axis: Axis, table: &Pivot) -> Section {
     /// The width of a table that needs no other form, in characters.
     const WIDE: usize = 80;
-    // The unit that suits its fastest time, so that numbers are short.
+    // The unit suits the fastest time, so that numbers are short.
     let least = |at: usize| {
         let times = table.algorithms.iter().filter_map(|line| line.mean_us[at]);
         times.fold(f64::INFINITY, f64::min)
@@ -207,7 +206,7 @@ mod tests {
     use crate::render::tests::text_of;
     use crate::render::{View, write_csv, write_json, write_latex, write_markdown, write_table};
 
-    /// `start` takes 5 µs, and `rate` 1 µs for every 100 B: equal at 500 B.
+    /// `start` takes 5 µs, and `rate` 1 µs for every 100 B, so they are equal at 500 B.
     fn comparison() -> Comparison {
         let sized = |bytes: u32, name: &str, time| Record {
             workload: format!("uniform:{bytes}"),

@@ -1,5 +1,3 @@
-//! Output of a comparison as text tables.
-
 use super::{Cell, Section, View, notes, sections};
 use crate::compare::Comparison;
 use comfy_table::presets::NOTHING;
@@ -11,7 +9,7 @@ const WIDTH: usize = 100;
 
 const GAP: usize = 2;
 
-/// A summary is at most 100 columns wide. The fastest times of a pivot table have an asterisk.
+/// The fastest times of a pivot table have an asterisk.
 pub fn write_table(comparison: &Comparison, view: View, out: &mut dyn Write) -> io::Result<()> {
     let is_summary = view == View::Summary;
     let wrapped = |text: &str| {
@@ -56,8 +54,8 @@ fn text(cell: &Cell) -> String {
     if cell.is_best { format!("{}*", cell.text) } else { cell.text.clone() }
 }
 
-/// Breaks the texts of the widest columns, so that the table is at most [`WIDTH`] wide if the
-/// punctuation of specs permits. `texts[0]` is the header.
+/// Breaks the texts of the widest columns after punctuation, so that the table is at most [`WIDTH`]
+/// wide if possible. `texts[0]` is the header.
 fn narrow(texts: &mut [Vec<String>]) {
     let length = |text: &String| text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     let width = |texts: &[Vec<String>], column: usize| {
@@ -116,7 +114,6 @@ mod tests {
         ");
     }
 
-    /// Texts are broken only after punctuation, also if the table is exactly as wide as allowed.
     #[test]
     fn names_in_a_summary_are_only_broken_after_punctuation() {
         let [first, second] = ["n".repeat(30), format!("linear-sync:window={}", "1".repeat(6))];

@@ -5,7 +5,8 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
-/// Two-sided p-value of Welch's t test. `None` for a single value, or if neither has a spread.
+/// Returns the two-sided p-value of Welch's t test. Returns `None` for a single value, or if
+/// neither sample has a spread.
 pub fn welch_p(a: &Summary, b: &Summary) -> Option<f64> {
     let (sa, sb) = (a.standard_error()?, b.standard_error()?);
     let both = sa.hypot(sb);
@@ -17,9 +18,9 @@ pub fn welch_p(a: &Summary, b: &Summary) -> Option<f64> {
     Some((2.0 * distribution.sf(t)).min(1.0)).filter(|p| !p.is_nan())
 }
 
-/// Two-sided p-value of the Mann-Whitney U test that neither sample tends to have larger values;
-/// `None` as in [`welch_p`]. Exact for small samples without ties, otherwise the normal
-/// approximation, corrected for ties and continuity.
+/// Returns the two-sided p-value of the Mann-Whitney U test that neither sample tends to have
+/// larger values, or `None` as [`welch_p`] does. The value is exact for small samples without ties,
+/// otherwise the normal approximation, corrected for ties and continuity.
 pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let spread = |sample: &[f64]| sample.iter().any(|v| *v != sample[0]);
     if a.len() < 2 || b.len() < 2 || !(spread(a) || spread(b)) {
@@ -41,11 +42,8 @@ pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     Some(exact_p(u, fewer, more))
 }
 
-/// The exact two-sided p-value without ties: twice the share of rank assignments in the tail from
-/// `u`.
-///
-/// statrs 0.19 cannot be used: unless the first sample is the larger one, it returns the
-/// complement.
+/// The exact two-sided p-value without ties is twice the share of rank assignments in the tail from
+/// `u`. statrs 0.19 returns the complement unless the first sample is the larger one.
 fn exact_p(u: f64, n: usize, m: usize) -> f64 {
     // `ways[k]` is the number of rank assignments with U = k, the coefficients of the Gaussian
     // binomial: the product over i of (1 - q^(m + i)) / (1 - q^i).
@@ -60,14 +58,14 @@ fn exact_p(u: f64, n: usize, m: usize) -> f64 {
             ways[k] += ways[k - i];
         }
     }
-    // Both tails have equal probability. The upper one's would be a difference of large numbers.
+    // Both tails have equal probability. The upper tail would be a difference of large numbers.
     let near = u.min(most as f64 - u).floor() as usize;
     let tail: f64 = ways[..=near.min(most)].iter().sum();
     (2.0 * tail / ways.iter().sum::<f64>()).min(1.0)
 }
 
 /// Returns Hedges's g: the difference of means in pooled standard deviations (Cohen's d), corrected
-/// for its bias in small samples. `None` as in [`welch_p`].
+/// for its bias in small samples. Returns `None` as [`welch_p`] does.
 pub fn effect(a: &Summary, b: &Summary) -> Option<f64> {
     let (freedom_a, freedom_b) = ((a.n - 1) as f64, (b.n - 1) as f64);
     let freedom = freedom_a + freedom_b;

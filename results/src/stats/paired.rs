@@ -8,8 +8,8 @@ fn differences(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a - b).collect()
 }
 
-/// Two-sided p-value of the paired t test of a mean difference of 0. `None` for a single pair, or
-/// if all differences are equal.
+/// Returns the two-sided p-value of the paired t test of a mean difference of 0. Returns `None` for
+/// a single pair, or if all differences are equal.
 pub fn paired_t_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let differences = Summary::of(&differences(a, b))?;
     let error = differences.standard_error().filter(|error| *error > 0.0)?;
@@ -17,10 +17,9 @@ pub fn paired_t_p(a: &[f64], b: &[f64]) -> Option<f64> {
     Some((2.0 * distribution.sf((differences.mean / error).abs())).min(1.0)).filter(|p| !p.is_nan())
 }
 
-/// Two-sided p-value of Wilcoxon's signed-rank test of differences that are symmetric around 0;
-/// `None` as in [`paired_t_p`]. Pairs without a difference do not count. Exact for up to 200 pairs,
-/// with or without ties, because all assignments of signs are counted; otherwise the normal
-/// approximation, corrected for ties.
+/// Returns the two-sided p-value of Wilcoxon's signed-rank test of differences that are symmetric
+/// around 0, or `None` as [`paired_t_p`] does. Pairs without a difference do not count. The value
+/// is exact for up to 200 pairs, otherwise the normal approximation, corrected for ties.
 pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     const MOST_COUNTED: usize = 200;
     let all = differences(a, b);
@@ -29,7 +28,7 @@ pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     }
     let mut differences: Vec<f64> = all.into_iter().filter(|d| *d != 0.0).collect();
     differences.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
-    // Twice each rank, because tied values have the mean of their ranks.
+    // The list has twice each rank, because tied values have the mean of their ranks.
     let mut ranks: Vec<usize> = Vec::new();
     for tied in differences.chunk_by(|a, b| a.abs() == b.abs()) {
         let twice = 2 * ranks.len() + tied.len() + 1;
@@ -44,8 +43,8 @@ pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     })
 }
 
-/// Proportion of sign assignments for which the sum of the positive ranks is at least as extreme.
-/// Ranks and sums are doubled.
+/// Returns the share of sign assignments for which the sum of the positive ranks is at least as
+/// extreme. Ranks and sums are doubled.
 fn counted(ranks: &[usize], above: usize) -> f64 {
     let total: usize = ranks.iter().sum();
     // `ways[s]` is the number of assignments with the sum s.
@@ -60,7 +59,6 @@ fn counted(ranks: &[usize], above: usize) -> f64 {
     (2.0 * tail / (ranks.len() as f64).exp2()).min(1.0)
 }
 
-/// The normal approximation of [`counted`].
 fn approximated(ranks: &[usize], above: usize) -> f64 {
     let total: usize = ranks.iter().sum();
     let variance = ranks.iter().map(|rank| (*rank as f64).powi(2)).sum::<f64>() / 4.0;
@@ -68,8 +66,8 @@ fn approximated(ranks: &[usize], above: usize) -> f64 {
     (2.0 * Normal::standard().sf(z)).min(1.0)
 }
 
-/// The ratio of means by the delta method as in [`ratio`](super::ratio()), without variation that
-/// both values of a pair have in common. Student's t has n - 1 degrees of freedom.
+/// Returns the ratio of means by the delta method as in [`ratio`](super::ratio()), without
+/// variation that both values of a pair have in common. Student's t has n - 1 degrees of freedom.
 pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Ratio> {
     let (own, base) = (Summary::of(a)?, Summary::of(b)?);
     let plain = super::ratio(&own, &base)?;
@@ -112,8 +110,8 @@ mod tests {
     }
 
     /// Expected values are from R: `t.test(extra ~ group, data = sleep, paired = TRUE)` gives t =
-    /// -4.0621, p = 0.002833. One difference is 0. The nine other differences, some of which are
-    /// tied, have the same sign, so 2 of 512 sign assignments are as extreme as this one.
+    /// -4.0621, p = 0.002833. One difference is 0. The nine others have the same sign, so 2 of 512
+    /// sign assignments are as extreme.
     #[test]
     fn students_sleep_in_pairs() {
         assert_near(paired_t_p(&SLEEP[0], &SLEEP[1]).unwrap(), 0.002_832_890_197_4);

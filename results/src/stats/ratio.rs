@@ -1,5 +1,3 @@
-//! The ratio of two means, with its uncertainty.
-
 use super::{Interval, Summary, t_quantile, welch_freedom};
 use serde::Serialize;
 
@@ -10,17 +8,13 @@ pub struct Ratio {
     pub interval: Option<Interval>,
 }
 
-/// Returns the ratio of the means of two samples; `None` if a mean is not positive or the ratio
-/// exceeds the range of a double.
-///
-/// The interval is that of the logarithm by the delta method:
-/// `ln(a/b) ± t sqrt(sa²/(na a²) + sb²/(nb b²))`, with the variance of Hedges, Gurevitch & Curtis
-/// (Ecology 80, 1999) and the degrees of freedom of Welch and Satterthwaite.
-///
-/// The distribution of a ratio of positive times is skewed; with the logarithm the interval is
+/// Returns the ratio of the means of two samples. Returns `None` if a mean is not positive or the
+/// ratio exceeds the range of a double.
+/// The interval is that of the logarithm by the delta method: `ln(a/b) ± t sqrt(sa²/(na a²) +
+/// sb²/(nb b²))`, with the variance of Hedges, Gurevitch & Curtis (Ecology 80, 1999) and the
+/// degrees of freedom of Welch and Satterthwaite. Because of the logarithm, the interval is
 /// positive, and that of `b/a` has the reciprocal ends. Fieller's interval is exact for normal
-/// samples, but can be unbounded or two ranges if `b` is uncertain. The two agree if the relative
-/// errors are small.
+/// samples, but can be unbounded or two ranges if `b` is uncertain.
 pub fn ratio(a: &Summary, b: &Summary) -> Option<Ratio> {
     let value = a.mean / b.mean;
     if a.mean <= 0.0 || b.mean <= 0.0 || !value.is_normal() {

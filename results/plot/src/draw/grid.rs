@@ -10,7 +10,6 @@ pub(crate) struct Grid<'a> {
     pub columns: usize,
     /// The minimum height of a row, in multiples of the font size.
     pub least_height: f64,
-    /// Drawn above the labels of the rows.
     pub name: Option<&'a str>,
 }
 
@@ -28,8 +27,8 @@ impl Grid<'_> {
         (left, (right - font - left) / self.columns.max(1) as f64)
     }
 
-    /// Draws the grid from `top` down and to the left of `right`. `cell` draws a cell (row,
-    /// column), given its left, top, right and bottom edges.
+    /// Draws the grid below `top` and to the left of `right`. `cell` draws the cell of a row and a
+    /// column, given its left, top, right and bottom edges.
     pub(crate) fn draw(
         &self,
         scene: &mut Scene,

@@ -1,4 +1,4 @@
-//! The legend: the line and marker of each curve. Crossovers are described below the panels.
+//! The legend: the line and marker of each curve.
 
 use super::marker::marker;
 use super::{letter, remarks};
@@ -6,12 +6,11 @@ use crate::figure::Figure;
 use crate::marks::scene::{Anchor, GREY, Scene};
 use crate::marks::text::{width, wrapped};
 
-/// The dash pattern of the curve of a reference. No curve of an algorithm has this pattern.
+/// The dash pattern of a reference. No curve of an algorithm has it.
 pub(super) const REFERENCE_DASHES: &[f64] = &[1.5, 2.5];
 
-/// The length of the sample of a line in an entry, in multiples of the font size.
+/// The length of a sample of a line, in multiples of the font size.
 const SAMPLE: f64 = 3.4;
-/// The gap between the sample and the name of an entry, in multiples of the font size.
 const GAP: f64 = 0.8;
 
 /// Returns the names of all curves, and that of the reference, which is the last of them.
@@ -20,7 +19,7 @@ fn curves(figure: &Figure) -> (Vec<&str>, Option<&str>) {
     (figure.names.iter().map(String::as_str).chain(reference).collect(), reference)
 }
 
-/// Returns the width of a legend that has all names in one column, but at most 40 % of the page.
+/// Returns the width of a legend in one column, but at most 40 % of the page.
 pub(super) fn width_of_names(figure: &Figure, page: f64, font: f64) -> f64 {
     let (names, _) = curves(figure);
     let longest = names.iter().map(|name| width(figure.label(name), font)).fold(0.0, f64::max);
@@ -44,7 +43,8 @@ pub(super) fn names(
     let column = sample + gap + longest + 2.0 * font;
     let fit =
         ((room + 2.0 * font) / column).floor().clamp(1.0, entries.len().max(1) as f64) as usize;
-    // Distribute the entries evenly: five become rows of three and two, not four and one.
+    // Entries are distributed evenly. For example, five become rows of three and two, not four and
+    // one.
     let columns = entries.len().div_ceil(entries.len().div_ceil(fit).max(1)).max(1);
     let left = left + ((room - columns as f64 * column + 2.0 * font) / 2.0).max(0.0);
     let mut top = top;

@@ -1,10 +1,8 @@
-//! The markers of curves, at their points and in the legend.
-
 use crate::marks::outline::Point;
 use crate::marks::scene::{Mark, ShapeStyle, Stroke};
 use crate::style::{Marker, Style};
 
-/// Returns a marker whose centre is at a point. `size` is half the height of the marker.
+/// `size` is half the height of the marker.
 pub(crate) fn marker(style: Style, (x, y): Point, size: f64, hint: Option<String>) -> Mark {
     let filled = ShapeStyle { fill: Some(style.colour), stroke: None };
     let at = |(dx, dy): (f64, f64)| (x + dx * size, y + dy * size);

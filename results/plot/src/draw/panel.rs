@@ -21,7 +21,6 @@ pub(super) struct Frame {
     pub width: f64,
     pub height: f64,
     pub font: f64,
-    /// The lines of the title, which is placed above the panel.
     pub title: Vec<String>,
     pub title_lines: usize,
 }
@@ -48,7 +47,7 @@ impl Axes {
 }
 
 impl Frame {
-    /// Draws a panel. The first crossover of the panel gets the letter with the index `letters`.
+    /// Draws a panel. The letter of its first crossover has the index `letters`.
     pub(super) fn draw(&self, scene: &mut Scene, figure: &Figure, panel: &Panel, letters: usize) {
         let axes = self.axes(figure, panel);
         // A title is above the middle of the axes, unless it would extend beyond the panel.
@@ -79,7 +78,6 @@ impl Frame {
             let (y, (left, right)) = (axes.y.at(reference.points[0].y), axes.x.ends);
             scene.line(vec![(left, y), (right, y)], GREY, 0.125 * self.font, REFERENCE_DASHES);
         }
-        // Markers and error bars are above all lines.
         let mut drawn: Vec<Position> = Vec::new();
         for (number, curve) in panel.curves.iter().enumerate() {
             for point in &curve.points {
@@ -138,8 +136,8 @@ impl Frame {
         let size = 0.9 * self.font;
         let text = |value: f64, digits: usize| figure.x.unit().text_to(value, digits);
         let points = panel.curves.iter().flat_map(|curve| &curve.points);
-        // The values of the cases are ticks if they fit and are no sizes: between 16 and 64 nodes,
-        // for example, there may be no network.
+        // The ticks are the values of the cases if they fit and are not sizes. For example, no
+        // network may exist between 16 and 64 nodes.
         let own: Vec<Tick> = distinct(points.map(|point| point.x))
             .into_iter()
             .map(|value| Tick { value, label: text(value, 3) })
@@ -231,7 +229,6 @@ impl Frame {
         let font = self.font;
         let ((left, right), (bottom, top)) = (axes.x.ends, axes.y.ends);
         let ring = 0.6 * font;
-        // For each crossover: its position on the page, and whether it gets a ring.
         let places: Vec<(Position, bool)> = panel
             .crossovers
             .iter()
@@ -239,14 +236,13 @@ impl Frame {
                 let (_, to) = crossing.crossover.within;
                 match crossing.at {
                     Some(at) => (axes.at(at), true),
-                    // A position between two networks has no meaning, so use the first network on
-                    // which the other algorithm is the fastest.
+                    // A position between two networks has no meaning, so the crossover is drawn at
+                    // the first network on which the other algorithm is the fastest.
                     None if !figure.x.is_dense() => ((axes.x.at(to), top + font), false),
                     None => ((axes.x.at(crossing.crossover.x), top + font), false),
                 }
             })
             .collect();
-        // Letters must not cover rings, markers or other letters.
         let around = |(x, y): Position, r: f64| [x - r, y - r, x + r, y + r];
         let mut covered: Vec<[f64; 4]> = places.iter().map(|(at, _)| around(*at, ring)).collect();
         let curves = panel.curves.iter().enumerate();
@@ -286,7 +282,7 @@ impl Frame {
                         .iter()
                         .all(|[cl, ct, cr, cb]| r < *cl || *cr < l || b < *ct || *cb < t)
             };
-            // Put the letter next to the ring, or further away if that position is covered.
+            // The letter is next to the ring, or further away if that position is covered.
             let free = (0..48)
                 .map(label_offset)
                 .map(|(dx, dy)| text((dx * font, dy * font)))
@@ -298,8 +294,7 @@ impl Frame {
     }
 }
 
-/// Returns the base of round numbers on the x axis: two for sizes, numbers of nodes, and parameters
-/// whose values are all powers of two.
+/// Returns base two for sizes, numbers of nodes, and parameters whose values are powers of two.
 fn x_base(figure: &Figure, panel: &Panel) -> Base {
     let points = || panel.curves.iter().flat_map(|curve| &curve.points);
     let is_base_two = match figure.x {
@@ -324,16 +319,16 @@ fn error_bar(
     }
 }
 
-/// Returns a candidate position for a letter relative to its crossover. The first eight surround it
-/// from the lower right on, and the following groups of eight are further away.
+/// Returns a candidate position for a letter relative to its crossover. Eight positions surround it
+/// from the lower right on, and each following group of eight is further away.
 fn label_offset(number: u32) -> (f64, f64) {
     let (distance, turn) =
         (1.25 + 0.7 * f64::from(number / 8), f64::from(number % 8) * std::f64::consts::FRAC_PI_4);
     (distance * (turn + 0.9).cos(), distance * (turn + 0.9).sin())
 }
 
-/// Returns the y values of a point and its error bar, which may reach 0: on a logarithmic axis, the
-/// lower end is at least a tenth of the value.
+/// Returns the y values of a point and its error bar. On a logarithmic axis, the lower end of the
+/// bar is at least a tenth of the value.
 fn heights(figure: &Figure, point: &Point) -> [f64; 3] {
     let least = if figure.log.y() { point.y / 10.0 } else { f64::MIN };
     let (low, high) = point.interval.map_or((point.y, point.y), |i| (i.low, i.high));

@@ -11,7 +11,7 @@ pub(crate) struct Scale {
     pub ends: (f64, f64),
 }
 
-/// The base whose powers and multiples are the round numbers for ticks.
+/// The base of the round numbers at which ticks are placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Base {
     Ten,
@@ -30,11 +30,11 @@ impl Base {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
     pub value: f64,
-    /// Empty for a minor tick.
+    /// The label is empty for a minor tick.
     pub label: String,
 }
 
-/// The ends of the longest axis. Row files may contain any number, and further ones would overflow.
+/// The longest axis ends at these values, because larger ones in row files would overflow.
 const LEAST: f64 = 1e-290;
 const MOST: f64 = 1e290;
 
@@ -50,8 +50,8 @@ impl Scale {
         let (least, most) =
             values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
         let (low, high) = match most - least {
-            // A single value is in a range of a factor of four on a logarithmic axis, otherwise of
-            // its own size, but at least 1.
+            // The range around a single value is a factor of four on a logarithmic axis, and
+            // otherwise as long as the value, but at least 1.
             0.0 if log => (least / 2.0, most * 2.0),
             0.0 => (least - 0.5 * least.abs().max(1.0), most + 0.5 * most.abs().max(1.0)),
             _ if log => {
@@ -83,7 +83,7 @@ impl Scale {
         self.low <= value && value <= self.high
     }
 
-    /// Labels of the font size `size` have a generous distance if it leaves room for three.
+    /// Ticks are far apart if three labels of the font size `size` then have room.
     pub(crate) fn horizontal_ticks(
         &self,
         base: Base,
@@ -111,7 +111,7 @@ impl Scale {
         Self { ends: (self.ends.0, self.ends.1 - beyond), ..*self }
     }
 
-    /// The labels are as for [`Self::horizontal_ticks`].
+    /// Ticks are chosen as by [`Self::horizontal_ticks`].
     pub(crate) fn vertical_ticks(
         &self,
         base: Base,
@@ -127,9 +127,9 @@ impl Scale {
         most_labels([2.9, 1.3], |gap| self.ticks(base, fits(gap), &text))
     }
 
-    /// Returns the first choice of ticks with different labels that have room (`fits`), of which
-    /// there are three that cover the axis, or else the choice with the most labels. `text` formats
-    /// a value with a given number of digits.
+    /// Returns the first choice of ticks with room (`fits`) and different labels, three of which
+    /// cover the axis. If there is none, returns the choice with the most labels. `text` formats a
+    /// value with a given number of digits.
     pub(crate) fn ticks(
         &self,
         base: Base,
@@ -162,9 +162,9 @@ impl Scale {
     }
 
     /// Widens a logarithmic axis of base ten, so that it has at least three of the numbers 1, 2 and
-    /// 5 times a power of ten, unless it is so short that ticks are evenly spaced.
+    /// 5 times a power of ten. Short axes have evenly spaced ticks and are not widened.
     pub(crate) fn rounded(self, base: Base) -> Self {
-        /// The ratio of both ends up to which evenly spaced ticks cover an axis.
+        /// The maximum ratio of both ends for which evenly spaced ticks cover an axis.
         const SHORT: f64 = 3.0;
         let is_wide = self.log && base == Base::Ten && self.high / self.low > SHORT;
         if !is_wide || self.round_numbers().len() >= 3 {
@@ -176,14 +176,14 @@ impl Scale {
         Self { low, high, ..self }
     }
 
-    /// Returns the numbers 1, 2 and 5 times a power of ten on the axis.
     fn round_numbers(&self) -> Vec<f64> {
         let powers = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
         self.multiples(&powers.collect::<Vec<_>>(), &[1.0, 2.0, 5.0])
     }
 
-    /// Returns the choices of ticks, best first, as values with labels and values without. The
-    /// former are 1, 2 or 5 times a power of ten, or powers of two, or have such a distance.
+    /// Returns the choices of ticks, best first, each as values with labels and values without.
+    /// Labelled values are 1, 2 or 5 times a power of ten, or powers of two, or have such a
+    /// distance.
     fn choices(&self, base: Base) -> Vec<(Vec<f64>, Vec<f64>)> {
         const LARGE: i32 = 32;
         let mut choices: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
@@ -195,7 +195,7 @@ impl Scale {
                 ((first - 1e-9).ceil() as i32..=(last + 1e-9).floor() as i32).collect();
             let whole: Vec<i32> = (first.floor() as i32..=last.ceil() as i32).collect();
             let value = |power: &i32| factor.powi(*power);
-            // Label every power, every second power, etc., preferably multiples of the step.
+            // Every power, every second power, etc. has a label, preferably multiples of the step.
             for step in 1..=(powers.len() as i32 / 2).max(1) {
                 // An axis of hundreds of powers has only the multiples of a large step.
                 for rest in 0..if step > LARGE { 1 } else { step } {
@@ -225,7 +225,7 @@ impl Scale {
             choices.retain(|(named, _)| named.len() >= 3);
         }
         choices.extend((2..=12).rev().map(|most| (self.even(base, most), Vec::new())));
-        // If no distance has room for three labels, label every second value of one.
+        // If no distance leaves room for three labels, every second value has a label.
         for (most, start) in (5..=12).rev().flat_map(|most| [(most, 0), (most, 1)]) {
             let values = self.even(base, most).into_iter();
             choices.push((values.skip(start).step_by(2).collect(), Vec::new()));
@@ -312,7 +312,6 @@ mod tests {
         assert!(Scale::around([5.0].into_iter(), true, 0.1).holds(5.0));
     }
 
-    /// A row file may contain any number, also one that a plugin has forged.
     #[test]
     fn an_axis_of_extreme_values_has_a_bounded_number_of_ticks() {
         let extremes = [5e-324, 1e-300, 1.0, 2e3, 1e150, 1e300, f64::MAX];
@@ -367,7 +366,7 @@ mod tests {
         );
     }
 
-    /// A reader complained about the ticks 0.9 | 0.52 | 0.3, and 53 ms | 3 ms | 170 µs. They must
+    /// A reader complained about the ticks 0.9 | 0.52 | 0.3, and 53 ms | 3 ms | 170 µs. Ticks must
     /// be 1, 2 or 5 times a power of ten, or have such a distance.
     #[test]
     fn ticks_are_numbers_that_a_person_would_choose() {

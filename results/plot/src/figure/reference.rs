@@ -8,7 +8,6 @@ use swapmeet_results::stats::{Interval, Summary};
 /// A time that is the same for all algorithms in a case, drawn as a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reference {
-    /// The lower bound on the time of any schedule on the machine.
     LowerBound,
     /// The optimum, which only the rows of `run --optimum` have.
     Optimum,
@@ -22,7 +21,6 @@ impl Reference {
         }
     }
 
-    /// Returns the value of the reference in a row, in µs.
     pub(crate) fn value(self, row: &Record) -> Option<f64> {
         match self {
             Self::LowerBound => row.lower_bound_us,
@@ -34,14 +32,14 @@ impl Reference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorBars {
     Confidence,
-    /// The range over repetitions with their own patterns of failed links. A user of one network
-    /// wants to know the range of its times, not how well the mean over all patterns is known.
+    /// The range over repetitions with different patterns of failed links. A user of one network
+    /// wants to know the range of its times, not the precision of the mean.
     Patterns,
 }
 
 impl ErrorBars {
-    /// Returns ranges over patterns of failed links in a figure over their number, unless it shows
-    /// the ratio of two algorithms, and otherwise confidence intervals.
+    /// Returns ranges over patterns of failed links if the number of these links is the axis and
+    /// the figure does not show ratios of two algorithms. Otherwise returns confidence intervals.
     pub(crate) fn for_axes(x: Axis, y: Quantity) -> Self {
         match (x, y) {
             (Axis::Faults, Quantity::Ratio) => Self::Confidence,
@@ -63,7 +61,7 @@ impl ErrorBars {
         }
     }
 
-    /// Says what the bars are. `is_random` is whether repetitions also draw the sizes of blocks.
+    /// Describes the bars. `is_random` is whether repetitions also have random sizes of blocks.
     pub(crate) fn in_words(self, is_random: bool) -> &'static str {
         match self {
             Self::Confidence => "Bars are 95 % confidence intervals over repetitions.",

@@ -1,5 +1,3 @@
-//! Outlines of shapes, made of lines and cubic curves.
-
 pub(crate) type Point = (f64, f64);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -8,7 +6,7 @@ pub(crate) enum Step {
     Move(Point),
     Line(Point),
     Curve(Point, Point, Point),
-    /// Draws a straight line back to the start of the path, which closes the path.
+    /// Closes the path with a straight line to its start.
     Close,
 }
 
@@ -26,8 +24,8 @@ impl Outline {
     }
 
     pub(crate) fn of_circle((x, y): Point, r: f64) -> Self {
-        /// The distance of a control point from its end of a quarter circle, relative to the
-        /// radius, that approximates a circle best.
+        /// The distance of a control point from an end of a quarter circle, relative to the radius,
+        /// that approximates a circle best.
         const REACH: f64 = 0.552_284_75;
         let at = |dx: f64, dy: f64| (x + dx * r, y + dy * r);
         let quarter = |(ax, ay): Point, (bx, by): Point| {

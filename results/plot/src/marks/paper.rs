@@ -1,5 +1,3 @@
-//! The size of a figure and its font size.
-
 use std::fmt;
 use std::str::FromStr;
 
@@ -7,7 +5,6 @@ use std::str::FromStr;
 const UNITS: [(&str, f64); 5] =
     [("mm", 96.0 / 25.4), ("cm", 960.0 / 25.4), ("in", 96.0), ("pt", 96.0 / 72.0), ("px", 1.0)];
 
-/// A length with a unit, such as `84mm`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Length {
     count: f64,
@@ -55,12 +52,11 @@ pub struct Paper {
     pub font: Option<Length>,
 }
 
-/// The width of a figure in multiples of the font size. A narrower one has no room for axes, and
-/// the text of a wider one is too small to read.
+/// The least and largest width in multiples of the font size. A narrower figure has no room for
+/// axes, and the text of a wider one is too small to read.
 pub(super) const LETTERS: (f64, f64) = (16.0, 400.0);
 
 impl Paper {
-    /// The default width of a panel, in pixels.
     const PANEL: f64 = 520.0;
     const FONT: f64 = 12.0;
 
@@ -73,7 +69,7 @@ impl Paper {
         self.width.map_or(usual, Length::pixels)
     }
 
-    /// The number of panels in a row: two if both are wide enough for the font size.
+    /// Returns two panels in a row if both are wide enough for the font size, otherwise one.
     pub(crate) fn columns(&self, panels: usize, width: f64) -> usize {
         if panels > 1 && width >= 52.0 * self.font() { 2 } else { 1 }
     }

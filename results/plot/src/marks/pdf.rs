@@ -9,7 +9,6 @@ use pdf_writer::{Content, Filter, Finish, Pdf, Rect, Ref, TextStr};
 /// The number of points (1/72 inch) in a pixel (1/96 inch).
 const POINT: f32 = 0.75;
 
-/// A pixel of the scene is 1/96 inch on the page.
 pub(super) fn pdf(scene: &Scene, title: &str) -> Vec<u8> {
     let [catalog, pages, page, contents, info] = [1, 2, 3, 4, 5].map(Ref::new);
     let (width, height) = (scene.width as f32 * POINT, scene.height as f32 * POINT);
@@ -28,11 +27,11 @@ pub(super) fn pdf(scene: &Scene, title: &str) -> Vec<u8> {
 
 fn content(scene: &Scene, height: f32) -> Vec<u8> {
     let mut content = Content::new();
-    // Flip the y axis, because in PDF it points upwards.
+    // In PDF, the y axis points upwards.
     content.transform([POINT, 0.0, 0.0, -POINT, 0.0, height]);
     let narrow = |(x, y): (f64, f64)| (x as f32, y as f32);
     for shape in scene.shapes() {
-        // The colour and line style of a path precede it.
+        // In PDF, the colour and line style of a path precede it.
         if let Some(stroke) = shape.look.stroke {
             let [r, g, b] = shares(stroke.colour);
             content

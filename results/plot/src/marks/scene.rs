@@ -12,7 +12,7 @@ pub(crate) const GREY: Colour = Colour(0x88, 0x88, 0x88);
 pub(crate) const PALE: Colour = Colour(0xe4, 0xe4, 0xe4);
 
 impl Colour {
-    /// Mixes the colour, of the proportion `share`, with white.
+    /// Mixes the proportion `share` of the colour with white.
     pub(crate) fn paler(self, share: f64) -> Self {
         let mix = |part: u8| (255.0 - (255.0 - f64::from(part)) * share).round() as u8;
         Self(mix(self.0), mix(self.1), mix(self.2))
@@ -37,7 +37,7 @@ impl std::str::FromStr for Colour {
 pub(crate) struct Stroke {
     pub colour: Colour,
     pub width: f64,
-    /// Dashes and gaps, alternating; empty for a solid line.
+    /// The lengths of dashes and gaps; empty for a solid line.
     pub dashes: &'static [f64],
 }
 
@@ -99,12 +99,10 @@ pub(crate) struct Scene {
     pub height: f64,
     /// The factor by which the dashes of all lines are lengthened.
     pub dash: f64,
-    /// All marks. A later mark is drawn on top of an earlier mark.
     pub marks: Vec<Mark>,
 }
 
 impl Text {
-    /// Returns the length of the whole text, and of the part before its position.
     fn extent(&self) -> (f64, f64) {
         let length = width(&self.words, self.size);
         let before = match self.anchor {

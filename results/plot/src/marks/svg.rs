@@ -1,5 +1,3 @@
-//! SVG output. Texts are written as text elements, and marks have tooltips.
-
 use super::scene::{Anchor, Colour, Mark, Scene, ShapeStyle};
 use super::text::CELL_FONT;
 use std::fmt::Write as _;
@@ -65,7 +63,6 @@ fn mark(out: &mut String, mark: &Mark, dash: f64) {
             } else {
                 String::new()
             };
-            // The halo separates a text from the lines behind it.
             let edge = number(0.25 * text.size);
             let halo = if text.halo {
                 format!(" stroke=\"#ffffff\" stroke-width=\"{edge}\" paint-order=\"stroke\"")

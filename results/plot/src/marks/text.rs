@@ -1,12 +1,12 @@
-//! Lengths, line breaks and outlines of texts in DejaVu Sans, the font of PNG and PDF. A browser
-//! may replace it in SVG by another font, which is usually narrower, so that the text still fits.
+//! Lengths, line breaks and outlines of texts in DejaVu Sans, the font of PNG and PDF. In SVG, a
+//! browser may use another font, which is usually narrower, so that the text still fits.
 
 use super::outline::{Outline, Point, Step};
 use std::sync::OnceLock;
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-/// The maximum number of letters of a text. A longer one, such as a name of a megabyte in a file of
-/// rows, could not be read, and its outlines would take minutes.
+/// The maximum number of letters of a text. The outlines of a longer one, such as a name of a
+/// megabyte in a file of rows, would take minutes.
 const MOST_LETTERS: usize = 2000;
 
 fn face() -> Option<&'static Face<'static>> {
@@ -30,15 +30,14 @@ fn glyphs<'a>(
     })
 }
 
-/// Returns the length of a text in the font size `size`, in pixels.
 pub(crate) fn width(words: &str, size: f64) -> f64 {
     face()
         .map_or(0.0, |face| glyphs(face, words).map(|(_, _, advance)| advance).sum::<f64>() * size)
 }
 
-/// Breaks a text into lines of at most `most` after spaces. A longer word is also broken after the
-/// commas of a spec, a longer part of it after other punctuation, and anything else anywhere. Text
-/// beyond [`MOST_LETTERS`] is replaced by ` ..`.
+/// Breaks a text into lines of at most `most` pixels after spaces. Words that are too long are
+/// broken after commas, other punctuation, or anywhere. Text beyond [`MOST_LETTERS`] is replaced by
+/// ` ..`.
 pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     if words.chars().nth(MOST_LETTERS).is_some() {
         let kept: String = words.chars().take(MOST_LETTERS - 3).collect();
@@ -46,7 +45,6 @@ pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     }
     /// The letters after which a text is broken. Later entries are for pieces that are too long.
     const BREAKS: [&[char]; 3] = [&[' '], &[','], &[':', '=', '/', '(', '-']];
-    /// Returns the pieces of a text that are never broken.
     fn pieces<'a>(text: &'a str, breaks: &[&[char]], fits: &dyn Fn(&str) -> bool) -> Vec<&'a str> {
         match breaks.split_first() {
             _ if fits(text) => vec![text],
@@ -69,8 +67,8 @@ pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns outlines of a text from `before` left of its position. `place` maps a point of a letter,
-/// as the distance from this position along the base line and the height above it, to the page.
+/// Returns outlines of a text from `before` left of its position. `place` maps a point of a letter
+/// to the page, from its distance along the base line and its height above it.
 pub(super) fn outline(
     words: &str,
     size: f64,
@@ -91,11 +89,11 @@ pub(super) fn outline(
 /// The width and the height of a cell of a terminal, in pixels.
 pub(crate) const CELL: [f64; 2] = [8.0, 17.0];
 
-/// A character of DejaVu Sans Mono, 1233/2048 of the font size wide, fills a cell at this size.
+/// At this font size, a character of DejaVu Sans Mono (1233/2048 of the size wide) fills a cell.
 pub(crate) const CELL_FONT: f64 = CELL[0] * 2048.0 / 1233.0;
 
-/// Each character fills a cell. Braille patterns, which DejaVu Sans Mono lacks, are those of DejaVu
-/// Sans, in the middle of their cells.
+/// Returns characters that each fill a cell. Braille patterns are taken from DejaVu Sans, because
+/// DejaVu Sans Mono lacks them.
 pub(super) fn outline_of_cells(words: &str, (x, y): Point) -> Outline {
     static MONO: OnceLock<Option<Face<'static>>> = OnceLock::new();
     let mono = MONO.get_or_init(|| Face::parse(dejavu::sans_mono::regular(), 0).ok()).as_ref();
@@ -109,7 +107,6 @@ pub(super) fn outline_of_cells(words: &str, (x, y): Point) -> Outline {
         let place = |along: f64, up: f64| (x + along, y - up);
         let from = f64::from(number) * CELL[0] + (CELL[0] - advance) / 2.0;
         let mut pen = Pen { steps, last: (0.0, 0.0), place, scale, from };
-        // A space has no outline.
         let _ = face.outline_glyph(glyph, &mut pen);
         steps = pen.steps;
     }
@@ -144,7 +141,8 @@ impl<P: Fn(f64, f64) -> Point> OutlineBuilder for Pen<P> {
 
     fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
         let (from, control, to) = (self.last, self.at(x1, y1), self.at(x, y));
-        // Each cubic control point lies two thirds of the way from an end to the quadratic one.
+        // A cubic control point lies at two thirds of the distance from an end to the quadratic
+        // one.
         let toward = |end: Point| {
             (end.0 + (control.0 - end.0) * 2.0 / 3.0, end.1 + (control.1 - end.1) * 2.0 / 3.0)
         };

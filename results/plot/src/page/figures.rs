@@ -1,5 +1,3 @@
-//! The figures of a report.
-
 use super::{list, write_closed};
 use crate::appearance::Appearance;
 use crate::draw::Drawable;
@@ -15,17 +13,14 @@ use swapmeet_results::analysis::Axis;
 use swapmeet_results::units::count;
 use swapmeet_results::{Comparison, Group, escaped, grouped};
 
-/// The maximum number of figures of maps that are visible at first, for each collective.
+/// The maximum numbers of figures of maps and of curves that are visible at first.
 const MOST_MAPS: usize = 3;
-/// The maximum number of figures of curves that are visible at first, for each collective.
 const MOST_CURVES: usize = 2;
-/// The maximum number of maps in a figure, so that the figure fits on a page.
+/// The maximum numbers of maps and of panels in a figure, so that it fits on a page.
 const MOST_ROWS: usize = 4;
-/// The maximum number of panels in a figure of curves, so that the figure fits on a page.
 const MOST_PANELS: usize = 6;
 /// The width of a figure of several panels. It is shown at 86 % of this width on A4 paper.
 const WIDE: &str = "860px";
-/// The width of the layout for small screens.
 const NARROW: &str = "330px";
 
 pub(super) struct Figures {
@@ -33,7 +28,7 @@ pub(super) struct Figures {
     pub(super) id: String,
     pub(super) heading: String,
     visible: Vec<Framed>,
-    /// Notes that name what the figures do not show.
+    /// Messages about omitted parts of the figures.
     notes: BTreeSet<String>,
     others: Vec<Framed>,
 }
@@ -52,7 +47,7 @@ impl Figures {
     }
 }
 
-/// A figure is drawn only when it is written, because a picture is many times as large as its data.
+/// A figure that is drawn when it is written, because a picture is many times as large as its data.
 struct Framed {
     number: usize,
     caption: String,
@@ -112,7 +107,6 @@ fn of_collective(
         WinnerFigure::of_comparison(part, None, &Appearance::default())?.without_known_cases()
     });
     for map in maps.into_iter().flatten() {
-        // An algorithm has the same style in all figures of the page.
         let map = WinnerFigure { styles: styles.clone(), ..map };
         notes.extend(map.notes.iter().cloned());
         let place = if visible.len() < MOST_MAPS { &mut visible } else { &mut others };
@@ -150,7 +144,7 @@ fn of_collective(
                         let (y, x) = (y.label(), x.label());
                         notes.insert(format!("No figure of {y} against {x}: {error}."));
                     }
-                    // Make no figure if the cases do not vary along the axis.
+                    // If the cases do not vary along the axis, there is no figure.
                     Ok(_) | Err(_) => {}
                 }
             }
@@ -161,12 +155,10 @@ fn of_collective(
     Figures { id, heading: format!("Figures of {collective}"), visible, notes, others }
 }
 
-/// Makes one figure of compared cases by `figure`, or several if its panels or maps (`parts`) are
-/// more than `most`.
-///
-/// Cases are divided by machine, or if they have the same, by kind of workload, or else by
-/// topology, and each part in the same way. If they cannot be divided, the result of `figure` is
-/// returned.
+/// Makes a figure of compared cases, or several figures if it would have more than `most` parts,
+/// which are panels or maps.
+/// Cases are divided by machine, otherwise by kind of workload, otherwise by topology, and each
+/// division may be divided again. If this is impossible, the result of `figure` is returned.
 fn drawn<T>(
     comparison: &Comparison,
     most: usize,
@@ -197,7 +189,7 @@ fn drawn<T>(
     }
 }
 
-/// The order is that in which the results of `text` first occur.
+/// Divides groups by their `text`, in the order in which texts first occur.
 fn divided(comparison: &Comparison, text: fn(&Group) -> String) -> Vec<Comparison> {
     let texts = grouped(comparison.groups.iter().map(|group| (text(group), ())));
     texts.iter().map(|(wanted, _)| comparison.part(|group| text(group) == *wanted)).collect()
@@ -211,7 +203,6 @@ fn capital(sentence: &str) -> String {
         .unwrap_or_default()
 }
 
-/// Returns whether any curve of the panel has several points, so that it has a line.
 fn has_a_line(panel: &Panel) -> bool {
     panel.curves.iter().any(|curve| curve.points.len() > 1)
 }

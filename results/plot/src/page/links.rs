@@ -1,11 +1,9 @@
-//! Links from a report to pages that play schedules.
-
 use super::list;
 use swapmeet_results::escaped;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// Relative to the folder of the report.
+    /// The path relative to the folder of the report.
     pub path: String,
     pub title: String,
 }
@@ -17,8 +15,8 @@ pub(super) fn schedules(links: &[Link]) -> String {
     list(links.iter().map(link))
 }
 
-/// Encodes each byte that has a meaning in URLs. A relative path begins with `./`, because a colon
-/// would otherwise end the name of a protocol.
+/// Encodes characters that have a meaning in URLs. A relative path begins with `./`, because a
+/// colon would otherwise end the name of a protocol.
 fn address(path: &str) -> String {
     let mut address = if path.starts_with('/') { String::new() } else { "./".to_owned() };
     for byte in path.bytes() {

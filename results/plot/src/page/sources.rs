@@ -8,7 +8,6 @@ use std::io::{self, Write};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_results::{CaseId, ComparedRows, Setting, command, escaped, html_table};
 
-/// Returns a description of each machine: its parameters and their sources.
 pub(super) fn machines(rows: &ComparedRows) -> String {
     let specs: BTreeSet<(&str, &str)> =
         rows.settings().map(|setting| (setting.machine, setting.machine_spec())).collect();
@@ -53,8 +52,8 @@ fn algorithm_name(spec: &str) -> &str {
 }
 
 pub(super) fn write_commands(rows: &ComparedRows, out: &mut dyn Write) -> io::Result<()> {
-    // Equal hashes with a random key mean equal commands, of which there are far fewer than 2^32.
-    // The texts would need several times the memory.
+    // Hashes with a random key stand for commands, whose texts would need several times the memory.
+    // There are far fewer than 2^32 commands.
     let hasher = RandomState::new();
     let hash = |case: &CaseId<&str>| hasher.hash_one(texts_of_command(case));
     let mut distinct: HashSet<u64> = rows.cases().map(|case| hash(&case)).collect();

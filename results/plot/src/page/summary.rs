@@ -1,5 +1,3 @@
-//! The summary of a report: the fastest algorithms on each machine and model.
-
 use super::closed;
 use std::collections::BTreeSet;
 use swapmeet_results::analysis::{Axis, Factors, Overview, Place, Standing, WonRange};
@@ -8,7 +6,6 @@ use swapmeet_results::{escaped, grouped, html_table};
 
 const MOST_PLACES: usize = 4;
 
-/// Returns a section for each collective, machine and model.
 pub(super) fn summary(overview: &Overview) -> String {
     let Overview { standings, axis, places } = overview;
     if standings.is_empty() {
@@ -30,7 +27,6 @@ fn conditions(standing: &Standing) -> [&str; 3] {
     [&standing.collective, &standing.machine, &standing.model]
 }
 
-/// Names the best algorithm, above a table of all.
 fn of_conditions(standings: &[Standing], axis: Axis, places: &[&Place]) -> String {
     let best = &standings[0];
     let [collective, machine, model] = conditions(best).map(escaped);
@@ -66,7 +62,7 @@ fn of_conditions(standings: &[Standing], axis: Axis, places: &[&Place]) -> Strin
     sentence + &html_table(&columns, &lines) + &closed(&details, &places_table(axis, places))
 }
 
-/// Names networks with the same workload and sizes together.
+/// Networks with the same workload and sizes are named together.
 fn won_by(algorithm: &str, axis: Axis, places: &[&Place]) -> String {
     let is_won = |range: &&WonRange| range.algorithm == algorithm && range.tied.is_empty();
     let won = places.iter().flat_map(|place| {
@@ -134,7 +130,7 @@ fn code(name: &str) -> String {
     format!("<code>{}</code>", escaped(name))
 }
 
-/// Three digits, or more if a factor other than 1 would be shown as 1.
+/// Formats three digits, or more if a factor other than 1 would be shown as 1.
 fn factor(value: f64) -> String {
     let exact = (3..=6).map(|digits| format!("{value:.digits$}"));
     let is_close = value > 1.0 && value < 1.005;
