@@ -1,5 +1,4 @@
-//! Tells the linker to accept duplicate symbols, because every bundled plugin defines the entry
-//! symbol of plugin files.
+//! Lets the linker accept the entry symbol that every bundled plugin defines.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::{NamedTempFile, TempDir};
 
-/// The prefix of drafts: new files or folders that replace other files when they are complete. The
-/// writer of a draft holds a lock on it, so a draft without a lock was left behind by a killed
-/// program.
+/// The prefix of drafts: new files or folders that replace others when they are complete. Their
+/// writer locks them, so an unlocked draft was left behind by a killed program.
 const DRAFT: &str = ".swapmeet-";
 
 #[derive(Debug, thiserror::Error)]
@@ -103,8 +102,7 @@ pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteErr
     };
     if let Some(there) = there {
         keep_owner(draft.as_file(), &there);
-        // Permissions are set last, because a new owner may clear permission bits, and explicitly,
-        // because of the umask.
+        // Permissions are set last, because a new owner may clear some, and despite the umask.
         draft.as_file().set_permissions(there.permissions())?;
     }
     Ok((draft, real))
@@ -122,8 +120,7 @@ impl StagingFolder {
         remove_stale_drafts(near);
         loop {
             let folder = tempfile::Builder::new().prefix(DRAFT).tempdir_in(near)?;
-            // Until it is locked, another program may take the folder for a stale draft and remove
-            // it.
+            // Until it is locked, another program may remove the folder as a stale draft.
             let held = match File::open(folder.path()) {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
                 opened => opened?,

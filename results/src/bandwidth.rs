@@ -16,8 +16,7 @@ pub struct Bandwidths {
 }
 
 impl Bandwidths {
-    /// Returns `None` if nccl-tests (`doc/PERFORMANCE.md`) defines no factor for the collective, or
-    /// if the block sizes differ.
+    /// Returns `None` if nccl-tests (`doc/PERFORMANCE.md`) has no factor, or if block sizes differ.
     pub fn of(record: &Record, time_us: f64) -> Option<Self> {
         Self::of_case(&record.collective, record.nodes, record.block_bytes, time_us)
     }

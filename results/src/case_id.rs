@@ -72,8 +72,7 @@ texts! {
         /// only the changed values, are completed when they are read.
         machine_definition,
         model,
-        /// Other jobs that run at the same time, with starts relative to that of the case; empty in
-        /// rows of versions before 0.3.
+        /// Other jobs that run at the same time, with relative starts; empty before version 0.3.
         together,
     }
 }
@@ -268,8 +267,7 @@ impl Record {
     }
 }
 
-/// Formats the column `inputs`: `FILE=sha256:...`, separated by commas. File names in a spec
-/// contain neither commas nor equals signs.
+/// Formats the column `inputs`: `FILE=sha256:...`, separated by commas.
 pub fn inputs_column<'a>(inputs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     inputs
         .into_iter()

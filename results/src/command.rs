@@ -9,8 +9,7 @@ pub fn command(case: &CaseId<&str>) -> String {
 }
 
 impl<'a> Setting<&'a str> {
-    /// Returns a preset with the values of all parameters, or the name in a row without a
-    /// definition.
+    /// Returns the definition of the machine, or its name if a row has no definition.
     pub fn machine_spec(&self) -> &'a str {
         if self.machine_definition.is_empty() { self.machine } else { self.machine_definition }
     }

@@ -1,7 +1,6 @@
 //! Compares algorithms case by case, with the uncertainty of each comparison.
 //! A group is all rows with the same setting: all properties of a case except the algorithm. The
-//! repetitions of an algorithm in a group are a sample. Rows whose status is not `ok` are shown,
-//! too.
+//! repetitions of an algorithm in a group are a sample. Rows that are not `ok` are shown, too.
 
 mod by;
 mod group;
@@ -194,7 +193,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Whether nothing is random, so that one run gives the exact time. Measured times never are
+    /// Whether nothing is random, so that one run gives the exact time. Measurements are never
     /// exact.
     pub fn is_exact(&self) -> bool {
         let Setting { workload, topology, model, .. } = &self.setting;
@@ -398,8 +397,8 @@ impl Comparison {
     }
 }
 
-/// Returns the number of comparisons. Comparisons with the chosen baseline are corrected separately
-/// from those with the fastest algorithms.
+/// Corrects comparisons with the baselines and with the fastest algorithms separately. Returns
+/// their number.
 fn correct(groups: &mut [Group]) -> usize {
     let mut rivals: Vec<&mut Rival> =
         groups.iter_mut().flat_map(|group| &mut group.rivals).collect();

@@ -9,8 +9,7 @@ use swapmeet_core::text::escaped;
 
 pub(crate) const STEPS: f64 = 1e6;
 
-/// Larger values are not rounded: 2^51 millionths of a microsecond, or 37 minutes. Below this,
-/// rounding twice does not change a value.
+/// Larger values (2^51 steps, 37 minutes) are not rounded: rounding twice could change them.
 pub(crate) const FINEST: f64 = 2_251_799_813.0;
 
 /// Turns negative zero into zero.

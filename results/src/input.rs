@@ -148,8 +148,7 @@ fn line_ends(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|b| **b == b'\n').count() as u64
 }
 
-/// Errors if the last row is incomplete. `file` is for error messages. Unknown columns, which a
-/// later version may have written, are ignored.
+/// Errors if the last row is incomplete. `file` is for error messages. Unknown columns are ignored.
 pub fn read_records(file: &str, content: &str) -> Result<Vec<Record>, ReadError> {
     read_rows(file.to_owned(), content.as_bytes())?.complete()
 }

@@ -110,9 +110,9 @@ impl Shards {
     }
 
     /// Joins the rows in the order of the files. The expected cases are all combinations of the
-    /// topologies, algorithms, workloads, machines and repetitions of a sweep. Two files belong to
-    /// the same sweep if they share values in at least three of the first four lists, or if other
-    /// files connect them in this way.
+    /// topologies, algorithms, workloads, machines and repetitions of a sweep. Files belong to the
+    /// same sweep if a chain of files connects them that share values in three of the first four
+    /// lists.
     pub fn in_file_order(&self) -> Result<MergedOrder, MergeError> {
         self.join_rows(|order, _| {
             let mut missing = MissingCases::default();

@@ -67,8 +67,7 @@ pub fn without_common_parts(specs: &[&str]) -> (String, Vec<String>) {
     (common.join(","), read.iter().map(|spec| named(&own(spec))).collect())
 }
 
-/// Describes a spec without these arguments, by its values or, if none of these is a known number,
-/// by the names of the arguments.
+/// Describes a spec without these arguments, by their default values or by their names.
 fn defaults(spec: &str, keys: &[&str]) -> String {
     let value = |key: &&str| {
         let of_machine = || Machine::parse(spec).ok()?.number(key);

@@ -30,8 +30,7 @@ pub fn total(parts: &Parts) -> Option<f64> {
 }
 
 impl Record {
-    /// Rounds the parts as in a written row, and sets the time to their sum. Errors, and leaves the
-    /// row unchanged, if a value is not finite.
+    /// Rounds the parts and sets the time to their sum. Errors if a value is not finite.
     pub fn set_parts(&mut self, parts: &Parts) -> Result<(), NotFinite> {
         let total = total(parts);
         let named = Kind::PARTS.map(|kind| (kind.name(), parts[kind]));

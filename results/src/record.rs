@@ -60,8 +60,7 @@ pub(crate) struct Column {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnInfo {
     pub name: &'static str,
-    /// The type in the terms of Table Schema: `string`, `integer` or `number`. An empty field means
-    /// that the column does not apply to the row.
+    /// The type as in Table Schema: `string`, `integer` or `number`. Fields may be empty.
     pub kind: &'static str,
     pub meaning: &'static str,
 }
@@ -301,8 +300,7 @@ impl Record {
         COLUMNS.iter().filter(|c| c.is_outcome).map(|c| (c.write)(self))
     }
 
-    /// Sets the outcome columns from their texts, in the order of [`Record::outcome`]. The error
-    /// names a column with an invalid text.
+    /// Sets the outcome columns from their texts. The error names a column with an invalid text.
     pub fn set_outcome<'a>(
         &mut self,
         texts: impl IntoIterator<Item = &'a str>,
@@ -323,8 +321,7 @@ impl Record {
         }
     }
 
-    /// If the row is `ok` and a column has an impossible value, returns the name of that column and
-    /// what was expected instead.
+    /// Returns the first column of an `ok` row with an impossible value, and what was expected.
     pub(crate) fn impossible_value(&self) -> Option<(&'static str, &'static str)> {
         if self.status != Status::Ok {
             return None;
@@ -341,8 +338,7 @@ impl Record {
         COLUMNS.iter().filter(has_number).map(|column| column.info.name)
     }
 
-    /// Returns the verification as tables show it. If only some plans were compared with a claimed
-    /// symmetry, the text includes their number.
+    /// Returns the verification as tables show it, with the number of compared plans.
     pub fn verification(&self) -> String {
         verification(self.verified, self.compared_on, self.nodes).into_owned()
     }

@@ -2,8 +2,8 @@ use crate::case_id::Difference;
 use crate::record::{Record, outcome_columns, required_columns};
 
 impl Record {
-    /// Returns the outcome columns that differ, except `plan_ms`, `wall_ms`, and columns that the
-    /// old file did not have.
+    /// Returns the outcome columns that differ, except durations and columns that the old file
+    /// lacks.
     pub fn changes(&self, again: &Record) -> Vec<Difference> {
         let promised: Vec<&str> = required_columns().collect();
         let pairs = outcome_columns().zip(self.outcome().zip(again.outcome()));

@@ -27,8 +27,8 @@ pub(crate) fn without<'a>(spec: &'a str, key: &str) -> Cow<'a, str> {
 pub(crate) fn short_machine(spec: &str) -> Cow<'_, str> {
     const MOST: usize = 1_000;
     thread_local! {
-        /// The short specs of machines, because parsing a machine takes longer than the rest of the
-        /// analysis of a row.
+        /// Short specs by spec, because parsing a machine is the slowest part of the analysis of a
+        /// row.
         static KNOWN: RefCell<HashMap<String, String>> = RefCell::default();
     }
     let shorten = || Machine::parse(spec).map_or_else(|_| spec.to_owned(), |m| m.to_string());

@@ -56,8 +56,7 @@ pub struct Summary {
     pub median: f64,
     /// The standard deviation, computed with the divisor n - 1; `None` for one value.
     pub sd: Option<f64>,
-    /// The 95 % confidence interval of the mean, by Student's t with n - 1 degrees of freedom;
-    /// `None` for one value.
+    /// The 95 % confidence interval of the mean, by Student's t; `None` for one value.
     pub interval: Option<Interval>,
     pub spread: Spread,
 }
@@ -87,8 +86,8 @@ impl Summary {
                 Self { sd: None, interval: None, spread: Spread::Unknown, ..known }
             });
         }
-        // Values are divided by a power of two near the largest, which changes no digit, so that
-        // squares do not exceed the range of a double.
+        // Dividing by a power of two near the largest value prevents an overflow and changes no
+        // digit.
         let unit = least.abs().max(most.abs()).log2().floor().exp2();
         let count = n as f64;
         let mean = values.iter().map(|v| v / unit).sum::<f64>() / count;
@@ -118,8 +117,8 @@ fn t_quantile(freedom: f64) -> f64 {
 }
 
 /// The degrees of freedom of two means with standard errors `a` and `b`, by Welch and
-/// Satterthwaite: `(a² + b²)² / (a⁴/(na - 1) + b⁴/(nb - 1))`. Both are divided by `a² + b²` so that
-/// no power exceeds the range of a double.
+/// Satterthwaite: `(a² + b²)² / (a⁴/(na - 1) + b⁴/(nb - 1))`. Dividing both by `a² + b²` prevents
+/// an overflow.
 fn welch_freedom((a, na): (f64, usize), (b, nb): (f64, usize)) -> f64 {
     let both = a.hypot(b);
     let (a, b) = ((a / both).powi(2), (b / both).powi(2));

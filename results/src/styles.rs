@@ -3,9 +3,8 @@
 
 use std::collections::BTreeSet;
 
-/// The bundled algorithms, by the number of their style. Algorithms that support the same
-/// collective have different styles. The lowest numbers, which differ most, belong to the
-/// algorithms that are compared most often.
+/// The bundled algorithms, by style. Algorithms of the same collective have different styles. The
+/// lowest numbers differ most, so they belong to the most compared algorithms.
 const BUNDLED: [&[&str]; 36] = [
     &[
         "suh-shin",
@@ -97,8 +96,7 @@ const BUNDLED: [&[&str]; 36] = [
     &["tseng-gupta-panda"],
 ];
 
-/// No mark is a shade character, also not after the replacement by ASCII characters, because the
-/// dashboard draws marks next to shades.
+/// The dashboard draws marks next to shades, so no mark is a shade, not even as ASCII.
 const MARKS: [char; 48] = [
     '●', '■', '▲', '◆', '▼', '✖', '★', '✚', '○', '□', '△', '◇', '▽', '☆', 'b', 'c', 'd', 'e', 'f',
     'g', 'h', 'k', 'm', 'n', 'p', 'q', 'r', 's', 't', 'y', 'B', 'C', 'D', 'E', 'G', 'J', 'K', 'L',
@@ -107,9 +105,8 @@ const MARKS: [char; 48] = [
 
 pub const STYLES: usize = MARKS.len();
 
-/// Algorithms that are shown together, with their styles.
-/// Algorithms of other authors get unused numbers, by a hash of the name, so that the number is
-/// usually the same in every call.
+/// Algorithms that are shown together, with their styles. Algorithms of other authors get an unused
+/// number, by a hash of the name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AlgorithmStyles(Vec<(String, usize)>);
 

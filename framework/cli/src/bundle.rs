@@ -1,8 +1,6 @@
-//! A bundle is a folder with the rows of a run and everything else that is needed to repeat its
-//! cases on another computer (`run --bundle`, `rerun`).
+//! A bundle is a folder with the rows of a run and all that is needed to repeat its cases.
 //! A row has the digests of its input files and of its plugin. In a bundle, `inputs/DIGEST` is the
-//! file with this digest. If a spec names several files (`matrix:DIR/*.csv`), `inputs/DIGEST` is a
-//! list of them with their digests.
+//! file with this digest. If a spec names several files (`matrix:DIR/*.csv`), it is a list of them.
 
 use crate::failure::Failure;
 use crate::output;

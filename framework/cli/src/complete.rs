@@ -1,5 +1,4 @@
-//! Tab completion in shells. A script makes the shell call this program, which also completes
-//! specs.
+//! Tab completion in shells. A script calls this program, which also completes specs.
 
 mod bash;
 mod specs;

@@ -64,7 +64,7 @@ impl Verdict {
         }
     }
 
-    /// Returns the verdict on a log. If it has large sizes, only these count, and one low size
+    /// Returns the verdict on a log's large sizes, or on all if none is large. One low size
     /// suffices.
     fn of_log(sizes: &[(u64, f64)]) -> Self {
         let large: Vec<(u64, f64)> =
@@ -173,8 +173,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, Failure> {
     Ok(if fails { SOME_FAILED } else { SUCCESS })
 }
 
-/// Compares measured and expected times of each run. Returns `None` after an interrupt. Errors if
-/// no run can be explained.
+/// Compares measured and expected times of each run. Returns `None` after an interrupt.
 fn explain_log(args: &ExplainArgs) -> Result<Option<Vec<ExplainedRun>>, Failure> {
     let wrong = |why: String| Failure::Usage(format!("{}: {why}", args.log.display()));
     let place = match (&args.system, &args.topology, &args.machine) {
@@ -294,8 +293,7 @@ pub(crate) fn is_log(path: &Path) -> bool {
 
 pub(crate) type RowsAndNotes = (Vec<Record>, Vec<String>);
 
-/// Returns the measured and the expected rows of a log, and the verdicts, for the dashboard.
-/// Returns `None` after an interrupt.
+/// Returns the rows and the verdicts for the dashboard, or `None` after an interrupt.
 pub(crate) fn rows_of_log(
     log: &Path,
     system: Option<&String>,
@@ -527,9 +525,8 @@ fn explained(
     }
 }
 
-/// Returns the number of ports with which a ring would reach the measured bus bandwidth, the rate
-/// at which each domain of a ring sends data to others. Returns `None` if this bandwidth is not
-/// low.
+/// Returns the number of ports with which a ring would reach the measured bus bandwidth, if this is
+/// low. In a ring, each domain sends to others at the bus bandwidth.
 fn ports_of_a_ring(collective: &str, place: &Place, lines: &[Line]) -> Option<String> {
     let (system, domains, _) = place.communicator()?;
     let line = lines.last().filter(|line| line.bytes >= LARGE && line.ratio() < LOW)?;

@@ -55,8 +55,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitStatus, Failure> {
     }
 }
 
-/// Writes the schedule as `trace --format json` does. Returns its row, or `None` after an
-/// interrupt.
+/// Writes what `trace --format json` writes. Returns the row, or `None` after an interrupt.
 fn printed(
     case: &Case,
     args: &ExportArgs,
@@ -69,8 +68,7 @@ fn printed(
     Ok(record)
 }
 
-/// Writes the schedule in another format to `folder`. The caller moves the files to `place`, which
-/// error messages name.
+/// Writes the schedule in another format to `folder`. Errors name `place`, the later folder.
 pub(crate) fn translated(
     case: &Case,
     plugins: &PluginArgs,

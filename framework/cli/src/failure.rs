@@ -60,8 +60,7 @@ impl Failure {
         Self::Output(format!("{what}: {error}"))
     }
 
-    /// Returns a usage error if no file can be created at this path, and an output error if the
-    /// disk fails.
+    /// Returns a usage error for a wrong path, and an output error if the disk fails.
     pub(crate) fn file(path: &Path, error: &io::Error) -> Self {
         use io::ErrorKind::{
             AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied,

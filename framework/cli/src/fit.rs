@@ -1,5 +1,4 @@
-//! `swapmeet fit` fits the parameters of a machine to measurements, and writes the machine as a
-//! table of an experiment file.
+//! `swapmeet fit` fits a machine to measurements, and writes it as a table of an experiment file.
 
 use crate::args::FitArgs;
 use crate::failure::{ExitStatus, Failure, SUCCESS};
@@ -33,8 +32,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, Failure> {
     if let Some(path) = &args.residuals {
         output::may_write(path, args.over, &args.files)?;
     }
-    // Each file contains point-to-point measurements, which are samples, or rows of collectives,
-    // which are converted to samples.
+    // Each file contains point-to-point samples or rows of collectives, which become samples.
     let (mut samples, mut rows) = (Vec::new(), Vec::new());
     for file in &args.files {
         let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
@@ -84,8 +82,7 @@ fn residual_table(samples: &[Sample], fit: &Fit) -> Result<String, csv::Error> {
 }
 
 /// Converts each measured row to a sample: its time, its number of steps, and its critical bytes
-/// (the sum over all steps of the longest message). Missing values are taken from the predicted row
-/// of the same case.
+/// (the sum over all steps of the longest message). The predicted row supplies missing values.
 fn of_rows(rows: &[Record], machine: Option<&str>) -> Result<Vec<Sample>, Failure> {
     fn case(row: &Record) -> [&str; 4] {
         [&row.topology, &row.collective, &row.workload, &row.algorithm]

@@ -79,8 +79,7 @@ pub fn run<S: Into<OsString>>(args: impl IntoIterator<Item = S>) -> Captured {
     streams::capture(|| run_command(words))
 }
 
-/// Gives the linked plugins the paths and digest of `program`, which must have the same code. A
-/// test calls this before it uses a plugin.
+/// Gives the linked plugins the paths and digest of `program`, which must have the same code.
 #[cfg(feature = "in-process")]
 pub fn act_as(program: &Path) {
     swapmeet_runner::plugin::linked::act_as(program);
@@ -102,8 +101,7 @@ pub fn worker_in_thread() -> Workers {
 fn prepare() {
     static PREPARED: Once = Once::new();
     PREPARED.call_once(|| {
-        // A write above the limit of the file size then returns an error instead of ending the
-        // program.
+        // A write above the limit of the file size then returns an error.
         drop(signal_hook::flag::register(SIGXFSZ, Arc::default()));
         swapmeet_runner::limits::raise_descriptors();
         swapmeet_runner::plugin::linked::offer(bundled::PLUGINS);

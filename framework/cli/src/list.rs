@@ -228,8 +228,7 @@ fn make(kind: Kind, registry: &Registry) -> List {
             header: &["name", "spec", "what it is"],
             rows: families().iter().map(|f| texts(&[f.name, f.syntax, f.help])).collect(),
         },
-        // All-to-all generators are listed by their own name, other workloads by their
-        // collective's.
+        // All-to-all generators have their own name, other workloads that of their collective.
         Kind::Workloads => List {
             title: "workloads",
             header: &["name", "spec", "what it is"],
@@ -335,8 +334,7 @@ fn make(kind: Kind, registry: &Registry) -> List {
     }
 }
 
-/// Returns all algorithms in groups with titles: the papers in `PAPERS`, the plugins, and
-/// reconstructions of published algorithms.
+/// Returns the groups: the papers in `PAPERS`, the plugins, and reconstructed algorithms.
 fn in_groups(registry: &Registry) -> Vec<(String, &Algorithm)> {
     const RECONSTRUCTIONS: &str = "reconstructions from descriptions, without the paper's text";
     let group = |a: &Algorithm| match a.main_paper() {

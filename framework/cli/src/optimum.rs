@@ -58,8 +58,7 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitStatus, Failure> {
     }
     let optimum_us = setting.with_startups(&optimum);
     let mut answer = Answer { optimum, wanted_gap: args.gap, optimum_us, seconds, schedule: None };
-    // The algorithms can take minutes, so a narrow interval is printed before they run. The upper
-    // end of a wide one may still change.
+    // The algorithms can take minutes, so a narrow interval is printed before they run.
     let is_early = args.format == OptimumFormat::Text && !answer.is_wide();
     if is_early {
         output::print(&answer.interval_text())?;

@@ -93,8 +93,7 @@ fn job(text: &str) -> Result<Job, Failure> {
     Ok(Job { workload, weight })
 }
 
-/// Returns the algorithms of the flags or, if there are none, all that implement the collective of
-/// the workload and need no input file.
+/// Returns the algorithms of the flags, or all for the collective that need no input file.
 fn algorithms(
     args: &PlaceArgs,
     registry: &Registry,

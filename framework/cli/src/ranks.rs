@@ -157,8 +157,7 @@ fn run_with_launcher(
     })
 }
 
-/// Returns whether a file is empty or has only failed measurements, so that the next run may
-/// replace it.
+/// Returns whether a file has no successful measurement, so that the next run may replace it.
 fn has_no_measurement(file: &Path) -> bool {
     if output::is_stdout(file) {
         return false;

@@ -19,8 +19,7 @@ use swapmeet_runner::registry::Registry;
 
 enum Outcome {
     Same,
-    /// The outcome columns that differ, followed by the conditions that differ, such as the plugin
-    /// version.
+    /// The outcome columns that differ, and conditions that differ, such as the plugin version.
     Differs(Vec<Difference>, Vec<Difference>),
     Refused(String),
 }
@@ -68,8 +67,7 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
             None => again,
         };
         let (changes, reasons) = (old.changes(&again), old.reasons(&again));
-        // A row of changed input files is that of another case, even with equal values, as in `run
-        // --resume`.
+        // A row of changed input files is that of another case, even with equal values.
         let has_other_inputs = reasons.iter().any(|difference| difference.column == "inputs");
         let outcome = if changes.is_empty() && !has_other_inputs {
             Outcome::Same

@@ -139,8 +139,7 @@ fn report_unused(args: &CaseArgs, all: &CaseGrid) {
     );
 }
 
-/// Opens the destination of the rows, and returns the existing rows that are kept. `all` are the
-/// cases of all shards.
+/// Opens the destination of rows and returns the kept rows. `all` are the cases of all shards.
 pub(crate) fn place_for(
     args: &CaseArgs,
     format: Option<RowFormat>,
@@ -257,8 +256,8 @@ fn worker_kind(plugins: &PluginArgs) -> Result<WorkerKind, Failure> {
     Ok(WorkerKind::Processes(command))
 }
 
-/// Limits the number of jobs to the system's limit of open files. At most `parts` workers are busy
-/// at the same time.
+/// Limits the number of jobs, of which at most `parts` are busy, to the system's limit of open
+/// files.
 fn affordable_jobs(jobs: usize, parts: usize) -> usize {
     /// The descriptors that the program itself needs.
     const OWN: u64 = 64;

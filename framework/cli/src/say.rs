@@ -1,5 +1,4 @@
-//! Messages on standard error. Write errors are ignored, so that the program continues if standard
-//! error is closed or the disk is full.
+//! Messages on standard error. The program continues if they cannot be written.
 
 use crate::streams;
 use std::fmt::Arguments;
@@ -24,8 +23,7 @@ fn written(text: &str) {
     let _ = streams::stderr().write_all(format!("{text}\n").as_bytes());
 }
 
-/// Replaces control characters, which could change the state of the terminal. The length in bytes
-/// stays the same.
+/// Replaces control characters, which could change the terminal, by others of the same length.
 pub(crate) fn visible(text: &str) -> String {
     let shown = |c: char| !is_unsafe(c) || matches!(c, '\n' | '\t');
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {

@@ -20,9 +20,8 @@ pub(crate) struct Stated<'a> {
     pub mesh: Option<&'a str>,
 }
 
-/// Returns the communicators and the value of `over=`. Flags replace the groups of the log, which
-/// must have consecutive ranks. Returns `None` if all ranks are one communicator. `topology` is the
-/// spec of the network.
+/// Returns the communicators and the value of `over=`. Flags replace the groups of the log. Returns
+/// `None` if all ranks are one communicator. `topology` is the spec of the network.
 pub(crate) fn communicators(
     stated: &Stated<'_>,
     topology: &str,
@@ -67,8 +66,7 @@ pub(crate) fn communicators(
     Ok(Some((over, all)))
 }
 
-/// Returns the mesh and the axis if each group has every K-th rank, as with `NCCL_TESTS_SPLIT="MOD
-/// K"`.
+/// Returns the mesh and the axis if each group has every K-th rank.
 pub(crate) fn axes_of_stride(groups: &[Vec<u64>]) -> Option<[String; 2]> {
     let count = groups.len() as u64;
     let is_stride = |(first, ranks): (u64, &Vec<u64>)| {

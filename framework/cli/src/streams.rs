@@ -1,5 +1,4 @@
-//! Standard output and standard error. If a test runs a command in its own process, they are
-//! buffers of the thread.
+//! Standard output and standard error. In-process tests replace them by buffers of the thread.
 
 use std::io::{self, IsTerminal, Write};
 

@@ -257,8 +257,7 @@ fn observed(
     observed_by(&TRACE, cases, plugins, options, handle)
 }
 
-/// Starts a worker that makes the schedule with an observer. The first error of `handle`, which
-/// gets the text, stops the worker.
+/// Makes the schedule in a worker with an observer, until `handle`, which gets its text, fails.
 fn observed_by(
     kind: &ObserverKind,
     cases: &[Case],

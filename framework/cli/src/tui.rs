@@ -200,8 +200,7 @@ fn open(
     let default_machine = experiment.machines.first().filter(|_| is_default);
     let default_machine = default_machine.map(|machine| machine.value.clone());
     let registry = run::registry_within(&args.plugins, args.memory_limit)?;
-    // Errors in flags or files are reported before the dashboard opens, even if the experiment is
-    // incomplete.
+    // Errors in flags or files are reported before the dashboard opens.
     let all = CaseGrid::new(&experiment, &registry)?;
     // The user can run the cases of the rows, as far as their specs are available.
     if !opened.is_empty() && args.experiment.is_none() {
@@ -296,8 +295,7 @@ fn is_bare(args: &CaseArgs, files: &[PathBuf]) -> bool {
         && lists.iter().all(|list| list.is_empty())
 }
 
-/// The default experiment runs the algorithms of `quick-start` on the default network and machine,
-/// with sizes up to 1 MiB.
+/// The default experiment has the algorithms of `quick-start` with sizes up to 1 MiB.
 fn example() -> Result<Experiment, InputError> {
     let example = shipped().iter().find(|study| study.name == "quick-start");
     let example = example.unwrap_or_else(|| unreachable!("quick-start is bundled"));

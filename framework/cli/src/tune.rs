@@ -43,8 +43,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
         };
         say!("warning: {collective}: the table always names `{algorithm}`: {why}");
     }
-    // Some libraries read only complete tables, so the new rules are merged into the library's own
-    // table.
+    // Some libraries read only complete tables, so new rules are merged into the library's table.
     let base = args.base.as_deref().map(read_table).transpose()?;
     if base.is_some() && !library.is_patch {
         return Err(Failure::Usage(format!("--base: --format {} is written whole", args.format)));
@@ -76,8 +75,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Prints a warning if the machine charges only some of the algorithms for rearrangement, because
-/// the table then prefers the others.
+/// Warns if the machine charges only some algorithms for rearrangement and thus favours the others.
 fn warn_of_rearrangement(rows: &[Record]) {
     let marked = table::marked(rows);
     let marked = marked.iter().filter_map(|name| name.strip_suffix(CHARGED_LESS)).collect();
@@ -225,8 +223,7 @@ fn cells(
 ) -> Result<Vec<TimedCase>, Failure> {
     let mut times: BTreeMap<(&str, u64, u64, &str, &str), Vec<f64>> = BTreeMap::new();
     for row in rows {
-        // An entry of the table has a single block size, so workloads with several block sizes are
-        // left out.
+        // An entry of the table has a single block size, so other workloads are left out.
         if let (Some(time), Some(bytes)) = (row.time_us, row.block_bytes) {
             times
                 .entry((&row.collective, row.nodes, bytes, &row.algorithm, &row.protocol))

@@ -24,8 +24,7 @@ pub enum LegendPlace {
 pub struct Appearance<'a> {
     /// The default title is the settings that all cases have in common.
     pub title: Option<&'a str>,
-    /// Algorithms with their labels, in the order of the legend. Other algorithms follow with their
-    /// names.
+    /// Labels of algorithms, in the order of the legend. The other algorithms follow them.
     pub labels: &'a [(String, String)],
     pub colours: &'a [(String, Colour)],
     /// All algorithms of the files, which determine the styles of those that are shown.

@@ -225,8 +225,7 @@ impl LegendRow {
         Self { left, right, at: (left, top), further: 0.0, font }
     }
 
-    /// Writes an entry after a space of the width `sample`. Returns the left end of this space, on
-    /// the base line of the entry's first line.
+    /// Writes an entry after a space of the width `sample`. Returns the left end of the space.
     pub(crate) fn entry(&mut self, scene: &mut Scene, sample: f64, words: &str) -> (f64, f64) {
         let font = self.font;
         let lines = wrapped(words, font, self.right - self.left - sample);

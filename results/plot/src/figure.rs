@@ -132,8 +132,7 @@ impl Figure {
         };
         let log = options.log.unwrap_or_else(|| LogAxes::suits(options.x, options.y, values));
         let shown = |point: &Point| (!log.x() || point.x > 0.0) && (!log.y() || point.y > 0.0);
-        // Families and curves without a point that the axes can show are omitted before panels are
-        // counted.
+        // Families and curves without a point that the axes can show are omitted.
         let is_shown = |curve: &&TimeCurve| rows.points(curve).iter().any(shown);
         let shown_families: Vec<&Family> = families
             .iter()
@@ -356,8 +355,8 @@ fn positions(from: f64, to: f64, log: LogAxes, crossovers: &[Crossover]) -> Vec<
     distinct(inside.chain(further))
 }
 
-/// The interpolation between points. Times are linear ([`swapmeet_results::analysis`]), and other
-/// quantities follow from times.
+/// Interpolates times linearly ([`swapmeet_results::analysis`]). Other quantities follow from
+/// times.
 struct Interpolation<'a> {
     family: &'a Family,
     y: Quantity,

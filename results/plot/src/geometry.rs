@@ -405,8 +405,7 @@ fn points_of_a_single_size_are_next_to_each_other() {
     assert!(xs.windows(2).all(|pair| pair[1] - pair[0] > 12.0), "{xs:?}");
 }
 
-/// The text, the ring and the lines have one point in common. Times are start-up + rate x size, so
-/// lines and crossovers have a closed form.
+/// Times are start-up + rate x size, so lines and crossovers have a closed form.
 #[test]
 fn text_ring_and_lines_of_a_crossover_are_at_the_same_place() {
     let model = |name: &str| {

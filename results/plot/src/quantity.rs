@@ -133,9 +133,9 @@ impl LogAxes {
         matches!(self, Self::Y | Self::Both)
     }
 
-    /// Chooses logarithmic axes. Sizes, numbers of nodes and most quantities span orders of
-    /// magnitude. Parameters must span a factor of eight, and ratios, link loads, and quantities
-    /// over a linear axis a factor of ten.
+    /// Chooses logarithmic axes for sizes, numbers of nodes and most quantities. Parameters must
+    /// span a factor of eight, and ratios, link loads, and quantities over a linear axis a factor
+    /// of ten.
     pub fn suits<P: Iterator<Item = Point>>(x: Axis, y: Quantity, points: impl Fn() -> P) -> Self {
         let span = |values: &mut dyn Iterator<Item = f64>| {
             let (least, most) =

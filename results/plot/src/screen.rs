@@ -50,8 +50,7 @@ impl ScreenPicture {
         Picture::new(scene, "The dashboard", &Paper::default())
     }
 
-    /// Errors if the format has no such pictures, or if the picture is too large. A PNG has `scale`
-    /// by `scale` pixels for each pixel of the SVG.
+    /// Errors if the format has no such pictures, or if the picture is too large.
     pub fn file(&self, format: FigureFormat, scale: f64) -> Result<Vec<u8>, DrawError> {
         match format {
             FigureFormat::Svg => Ok(self.picture().svg().into_bytes()),

@@ -20,9 +20,8 @@ pub enum Marker {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
-    /// The colour. People with any common type of colour blindness can distinguish all: six are
-    /// those of Okabe and Ito without black and yellow, which is too light for a line; a wine and a
-    /// brown have a large distance from these.
+    /// The colour. People with any common colour blindness can distinguish all: six are those of
+    /// Okabe and Ito without black and yellow, and wine and brown differ much from these.
     pub colour: Colour,
     /// The lengths of dashes and gaps; empty for a solid line.
     pub dashes: &'static [f64],

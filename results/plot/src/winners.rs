@@ -1,6 +1,5 @@
-//! Maps of the fastest algorithm of each case, over block sizes or another axis, and networks,
-//! machines or values. Colour and marker of a cell show the algorithm, and the strength of the
-//! colour its margin over the second fastest.
+//! Maps of the fastest algorithm of each case. Colour and marker of a cell show the algorithm, and
+//! the strength of the colour its margin over the second fastest.
 
 use crate::appearance::{Appearance, Labels, LegendPlace};
 use crate::draw::grid::{Grid, GridPlace};
@@ -137,8 +136,7 @@ impl WinnerFigure {
         })
     }
 
-    /// Omits maps whose cases are all in earlier maps. For example, maps of machines follow maps of
-    /// networks.
+    /// Omits maps whose cases are all in earlier maps.
     pub(crate) fn without_known_cases(mut self) -> Result<Self, FigureError> {
         let mut known = BTreeSet::new();
         self.maps.retain(|map| {

@@ -23,8 +23,7 @@ pub enum Axis {
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisPosition {
     pub x: f64,
-    /// The settings of the case without the quantity of the axis. On the axis of nodes, the
-    /// topology is the family of topologies.
+    /// The settings without the quantity of the axis. A topology without its nodes is a family.
     pub settings: CommonSettings,
     /// The algorithm without the quantity of the axis.
     pub algorithm: String,
@@ -157,8 +156,7 @@ impl Axis {
         Some(AxisPosition { x: parameter.value(&line.subject)?, settings, algorithm })
     }
 
-    /// Must not be called for a parameter of algorithms, on whose axis lines have their own
-    /// positions.
+    /// Must not be called for a parameter of algorithms, because each line has its own value.
     pub(crate) fn place_group(self, group: &Group) -> Option<(f64, CommonSettings)> {
         self.split(CommonSettings::of(&group.setting.borrowed()), group.nodes)
     }

@@ -30,8 +30,7 @@ pub struct FastestRange {
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Envelope {
-    /// The ranges, by increasing x. In a gap between ranges without a crossover, the fastest
-    /// algorithm is unknown.
+    /// The ranges, by increasing x. Between them, the fastest algorithm may be unknown.
     pub ranges: Vec<FastestRange>,
     pub crossovers: Vec<Crossover>,
 }
@@ -112,13 +111,12 @@ impl Envelope {
         }
     }
 
-    /// Follows the lowest segment from `left` to `right`, and changes at each crossing to the
-    /// segment that is lower to its right.
+    /// Follows the lowest segment from `left` to `right`, which changes at crossings.
     fn extend(&mut self, segments: &[Segment<'_>], (left, right): (f64, f64), dense: bool) {
         let current = self.ranges.last().filter(|s| s.to == left).map(|s| s.algorithm.clone());
         let is_current = |segment: &Segment<'_>| current.as_deref() == Some(segment.algorithm);
-        // The order is by time at the left end, then at the right end, then the current algorithm
-        // is first.
+        // The lowest at the left end is first, then the lowest at the right end, then the current
+        // one.
         let order = |a: &&Segment<'_>, b: &&Segment<'_>| {
             let times = a.left.total_cmp(&b.left).then(a.right.total_cmp(&b.right));
             times.then(is_current(b).cmp(&is_current(a)))

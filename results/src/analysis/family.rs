@@ -93,8 +93,7 @@ impl Axis {
         families(comparison, self).families.iter().any(|family| family.xs().len() > 1)
     }
 
-    /// Returns the block size if it varies, otherwise the parameter with the most values, otherwise
-    /// another quantity that varies.
+    /// Returns the block size if it varies, or the parameter with the most values, or another axis.
     pub fn main(comparison: &Comparison) -> Self {
         if Self::Block.varies(comparison) {
             return Self::Block;
@@ -105,8 +104,8 @@ impl Axis {
         *parameter.or(varying.first()).unwrap_or(&Self::Block)
     }
 
-    /// Whether the parameter of this axis is the quantity of another axis. For example, `bytes` of
-    /// a mixture of experts is its block size.
+    /// Whether another axis has the same quantity, as `bytes` of a mixture of experts is its block
+    /// size.
     fn is_of_other_axis(self, comparison: &Comparison) -> bool {
         let Self::Parameter(parameter) = self else { return false };
         let workloads = || comparison.groups.iter().map(|group| &*group.setting.workload);

@@ -36,11 +36,9 @@ impl LinkCosts {
             && rest(own) == rest(other)
     }
 
-    /// Returns the links whose loss costs most, with the ratio of times, or `None` if none costs
-    /// time.
+    /// Returns the links whose loss costs most, with the ratio of times, if any costs time.
     pub fn worst(&self) -> Option<(Vec<(u64, u64)>, f64)> {
-        /// Ratios with a smaller relative difference are equal: times of symmetric links have
-        /// rounding errors.
+        /// Closer ratios are equal, because times of symmetric links have rounding errors.
         const ROUNDING: f64 = 1e-9;
         let ratios = || {
             self.links.iter().filter_map(|(ends, cost)| match cost {

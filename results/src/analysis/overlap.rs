@@ -47,8 +47,7 @@ pub struct Overlaps {
     pub larger: usize,
 }
 
-/// A case without repetition: the columns that both jobs share, a job, and the other job with its
-/// start, as in the column `together`.
+/// The columns that both jobs share, a job, and the other job with its start.
 type Key = ([String; 3], String, String);
 
 pub fn overlaps<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Overlaps {

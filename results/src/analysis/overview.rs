@@ -18,8 +18,7 @@ pub struct Standing {
     pub cases: usize,
     /// The number of cases in which its time is the least and can be distinguished from all others.
     pub fastest: usize,
-    /// The number of cases in which its time cannot be distinguished from the fastest one or, if it
-    /// is the fastest, from some other one.
+    /// The number of cases in which its time and another one cannot be told apart as the fastest.
     pub tied: usize,
     /// Factors over the second fastest algorithm, in the cases that `fastest` counts.
     pub ahead: Option<Factors>,
@@ -193,8 +192,7 @@ mod tests {
     use crate::compare::tests::{files, row};
     use crate::record::Record;
 
-    /// `a` is faster for 1 B and 2 B, `b` for 4 B, and both are equal for 8 B. On `mesh:4x4`, only
-    /// `a` has a time.
+    /// `a` is faster for 1 B and 2 B, `b` for 4 B; both are equal for 8 B. `b` fails on `mesh:4x4`.
     #[test]
     fn an_overview_counts_cases_and_joins_sizes() {
         let times = [(1, 10.0, 30.0), (2, 20.0, 40.0), (4, 60.0, 40.0), (8, 80.0, 80.0)];

@@ -48,8 +48,7 @@ pub struct WinnerMap {
 #[derive(Debug, Clone, PartialEq)]
 pub struct WinnerMaps {
     pub maps: Vec<WinnerMap>,
-    /// The groups with a fastest algorithm that form no map, because no other group differs only in
-    /// columns and rows.
+    /// Groups that form no map, because no other group differs only in columns and rows.
     pub single_groups: Vec<usize>,
 }
 
@@ -96,8 +95,7 @@ enum RowKey {
 type CasePosition = (RowKey, f64, usize);
 
 /// Returns maps over block sizes, first with networks as rows, then with machines. If all cases
-/// have the same block size, the columns are the parameter with the most values, and the rows a
-/// second parameter, if one varies.
+/// have the same block size, columns and rows are parameters.
 pub fn winner_maps(comparison: &Comparison) -> WinnerMaps {
     if Axis::Block.varies(comparison) {
         return winner_maps_over(comparison, Axis::Block, None);

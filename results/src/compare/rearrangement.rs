@@ -13,8 +13,8 @@ pub const CHARGED_LESS_REMARK: &str =
     "not charged for rearrangement; rearrangement=packed charges all algorithms equally";
 
 impl Record {
-    /// Whether the algorithm declares none although it needs some, on a machine that charges for
-    /// it.
+    /// Whether the machine charges for rearrangement, but the algorithm declares none and needs
+    /// some.
     pub fn is_uncharged(&self) -> bool {
         self.note.contains(UNDECLARED)
     }

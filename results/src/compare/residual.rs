@@ -31,8 +31,7 @@ pub fn is_measured(row: &Record) -> bool {
     row.model == MEASURED
 }
 
-/// Returns a residual for each measured case and prediction of the same topology, collective,
-/// workload and algorithm.
+/// Returns a residual for each measured case and each prediction of the same case.
 pub(crate) fn residuals(rows: &ComparedRows) -> Vec<Residual> {
     if rows.settings().all(|setting| setting.model != MEASURED) {
         return Vec::new();

@@ -11,8 +11,7 @@ pub struct Winner {
     /// The completion times of the fastest algorithm, in microseconds.
     pub time: Summary,
     pub second: Option<RunnerUp>,
-    /// Algorithms whose corrected p-value against the fastest is not below 0.05 or, if nothing
-    /// could be tested, whose times are equal.
+    /// Algorithms whose difference from the fastest is not significant or, if untestable, is 0.
     #[serde(rename = "level")]
     pub tied: Vec<String>,
     /// The number of algorithms that have a time, including the fastest.
@@ -66,8 +65,7 @@ pub struct RunnerUp {
     pub algorithm: String,
     /// The factor is `None` if one of the times is 0.
     pub times_as_long: Option<Ratio>,
-    /// The corrected p-value of the t test. `None` if there is a single run, or if all differences
-    /// are the same.
+    /// The corrected p-value of the t test, if the difference could be tested.
     pub p: Option<f64>,
 }
 

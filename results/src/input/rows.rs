@@ -34,8 +34,7 @@ struct RawRow {
     fields: csv::ByteRecord,
     /// The position of the reader before it read the row.
     from: u64,
-    /// The offset of the row's text, which is greater than `from` if the reader skipped blank lines
-    /// or the second half of a line end.
+    /// The offset of the row's text. Blank lines may precede it.
     start: u64,
     line: u64,
     text: Vec<u8>,
@@ -216,8 +215,7 @@ fn check_header(file: &str, header: &csv::StringRecord) -> Result<(), ReadError>
     }
 }
 
-/// An incomplete row has no line end, or its line end is inside a quoted field that is never
-/// closed.
+/// An incomplete row has no line end, or its line end is inside a quoted field.
 fn is_incomplete(row: &[u8]) -> bool {
     !row.ends_with(b"\n") && !row.ends_with(b"\r") || is_quoted(row)
 }
@@ -226,8 +224,7 @@ fn is_quoted(row: &[u8]) -> bool {
     row.iter().filter(|b| **b == b'"').count() % 2 == 1
 }
 
-/// A reader that stores the bytes that it has read, to check whether a row is complete. The CSV
-/// reader returns only fields.
+/// A reader that keeps the bytes of a row, to check whether the row is complete.
 struct RecordingReader<R> {
     inner: R,
     bytes: Vec<u8>,
@@ -242,8 +239,7 @@ impl<R> RecordingReader<R> {
 
 impl<R: Read> Read for RecordingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        /// The maximum size of a row, so that a file without line ends (`/dev/zero`) does not fill
-        /// memory.
+        /// The maximum size of a row, so that `/dev/zero` does not fill the memory.
         const MAX_BYTES: usize = 64 << 20;
         if self.bytes.len() > MAX_BYTES {
             let limit = format_size(MAX_BYTES as u64);

@@ -57,8 +57,7 @@ impl NamedValues {
         self.combinations.extend(other.combinations);
     }
 
-    /// Whether two files share a value in at least three of the four lists. Shards of the same
-    /// sweep do, unless many shards are missing.
+    /// Whether two files share a value in at least three lists, as shards of a sweep usually do.
     fn is_of_same_sweep(&self, other: &Self) -> bool {
         let lists = self.texts.iter().zip(&other.texts);
         lists.filter(|(own, other)| own.is_disjoint(other)).count() <= 1

@@ -17,8 +17,7 @@ pub fn write_json(comparison: &Comparison, view: View, out: &mut dyn Write) -> i
     .map_err(io::Error::from)
 }
 
-/// Writes a row for each line of a group or of a pivot table, with all digits. Unknown values are
-/// empty.
+/// Writes a row for each line of a group or pivot table, with all digits. Unknown values are empty.
 pub fn write_csv(comparison: &Comparison, view: View, out: &mut dyn Write) -> io::Result<()> {
     if let View::Pivot(axis) = view {
         let tables = pivots(comparison, axis);

@@ -55,8 +55,8 @@ fn pivot(comparison: &Comparison, family: &Family) -> Pivot {
             let others = family.curves.iter().filter_map(|curve| curve.time_at(point.x));
             others.fold(f64::INFINITY, f64::min) >= point.time
         };
-        // If the axis is a parameter of algorithms, the cases of a column are lines of one group,
-        // whose fastest line may be in another column.
+        // If the axis is a parameter of algorithms, a group's fastest line may be in another
+        // column.
         let is_best = |point: &crate::analysis::Point| {
             if family.axis.is_of_algorithms() { is_least(point) } else { is_fastest(point) }
         };

@@ -54,8 +54,8 @@ fn text(cell: &Cell) -> String {
     if cell.is_best { format!("{}*", cell.text) } else { cell.text.clone() }
 }
 
-/// Breaks the texts of the widest columns after punctuation, so that the table is at most [`WIDTH`]
-/// wide if possible. `texts[0]` is the header.
+/// Breaks the texts of the widest columns to make the table [`WIDTH`] wide. `texts[0]` is the
+/// header.
 fn narrow(texts: &mut [Vec<String>]) {
     let length = |text: &String| text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     let width = |texts: &[Vec<String>], column: usize| {

@@ -5,8 +5,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
-/// Returns the two-sided p-value of Welch's t test. Returns `None` for a single value, or if
-/// neither sample has a spread.
+/// Returns the two-sided p-value of Welch's t test, or `None` for a single value or without spread.
 pub fn welch_p(a: &Summary, b: &Summary) -> Option<f64> {
     let (sa, sb) = (a.standard_error()?, b.standard_error()?);
     let both = sa.hypot(sb);
@@ -130,7 +129,7 @@ mod tests {
         }
     }
 
-    /// Cohen's d of the sleep data is -0.832; for 18 degrees of freedom, Hedges's factor is 1 -
+    /// Cohen's d of the sleep data is -0.832. Hedges's factor for 18 degrees of freedom is 1 -
     /// 3/71.
     #[test]
     fn an_effect_is_in_standard_deviations() {

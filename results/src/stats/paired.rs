@@ -43,8 +43,7 @@ pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     })
 }
 
-/// Returns the share of sign assignments for which the sum of the positive ranks is at least as
-/// extreme. Ranks and sums are doubled.
+/// Returns the share of sign assignments that are as extreme. Ranks and sums are doubled.
 fn counted(ranks: &[usize], above: usize) -> f64 {
     let total: usize = ranks.iter().sum();
     // `ways[s]` is the number of assignments with the sum s.
@@ -110,8 +109,8 @@ mod tests {
     }
 
     /// Expected values are from R: `t.test(extra ~ group, data = sleep, paired = TRUE)` gives t =
-    /// -4.0621, p = 0.002833. One difference is 0. The nine others have the same sign, so 2 of 512
-    /// sign assignments are as extreme.
+    /// -4.0621, p = 0.002833. Nine of ten differences have the same sign and one is 0, so p is
+    /// 2/512.
     #[test]
     fn students_sleep_in_pairs() {
         assert_near(paired_t_p(&SLEEP[0], &SLEEP[1]).unwrap(), 0.002_832_890_197_4);

@@ -1,5 +1,4 @@
-//! The groups of commands in the program's help. A template lists them, because clap has no such
-//! groups.
+//! The groups of commands in the help. clap has no such groups, so a template lists them.
 
 use super::Command;
 use clap::Subcommand;

@@ -4,8 +4,7 @@
 pub(crate) enum Shard {
     /// The number of this shard, counted from 1, and the total number of shards.
     Part(usize, usize),
-    /// The shard's number and, unless the user states it, the total come from environment
-    /// variables.
+    /// Environment variables give the number and, unless the user states it, the total.
     Auto(Option<usize>),
 }
 
@@ -35,8 +34,7 @@ impl Starter {
     }
 }
 
-/// Schedulers and launchers, innermost first, because an MPI rank can run within a task of a job
-/// array.
+/// Schedulers and launchers. An MPI rank can run within a task of a job array, so ranks are first.
 const STARTERS: &[Starter] = &[
     Starter {
         count_in: Some("OMPI_COMM_WORLD_SIZE"),

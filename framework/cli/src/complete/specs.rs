@@ -24,8 +24,7 @@ struct Begun<'a> {
 }
 
 impl<'a> Begun<'a> {
-    /// Returns `None` if the name, or the value of the last key, is being typed. Colons and commas
-    /// in parentheses belong to an inner spec.
+    /// Returns `None` if the name or a value is being typed. Parentheses enclose an inner spec.
     fn of(typed: &'a str) -> Option<Self> {
         let (name, _) = typed.split_once(':')?;
         let first = name.len() + 1;

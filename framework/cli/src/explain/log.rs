@@ -37,8 +37,7 @@ pub(super) struct LogOfRun {
 #[derive(Debug, Default)]
 pub(super) struct Log {
     measurements: Vec<Measurement>,
-    /// The message that asks for the collective, if the log does not state it or contradicts the
-    /// flag.
+    /// The message that asks for the collective, which is unknown or contradicts the flag.
     pub question: Option<String>,
     /// Where the log states the number of ranks, for error messages.
     pub source_of_ranks: String,
@@ -68,8 +67,7 @@ impl Log {
         text.is_ok_and(|text| is_like_any(&without_terminal_codes(&text)))
     }
 
-    /// Reads the runs of a log, or of standard input if the path is `-`. `collective` is the
-    /// default.
+    /// Reads the runs of a log. The path `-` is standard input. `collective` is the default.
     pub(super) fn read_runs(
         path: &Path,
         collective: Option<&str>,
@@ -146,8 +144,7 @@ impl Log {
         for (number, line) in (1..).zip(without_labels(&text).lines()) {
             log.read_rank(number, line);
         }
-        // An excerpt may lack ranks. If there are several communicators, rows state the ranks of
-        // one.
+        // An excerpt may lack ranks. With several communicators, rows state the ranks of one.
         let ranks_of_rows = of_rows.as_ref().and_then(|rows| rows.ranks);
         if let (Some(ranks), Some(rows), true) =
             (ranks_of_rows, &of_rows, log.communicators.is_empty())
@@ -370,8 +367,7 @@ mod tests {
         );
     }
 
-    /// Rank 0 is on two hosts in NVIDIA/nccl-tests#182. Host names have spaces in
-    /// NVIDIA/nccl-tests#347.
+    /// See NVIDIA/nccl-tests#182, and NVIDIA/nccl-tests#347 for spaces in host names.
     #[test]
     fn a_rank_on_two_hosts_shows_a_build_without_mpi() {
         let names = LOG.replace("node1", "NODE A ").replace("node2", "NODE B");

@@ -123,8 +123,7 @@ impl Place {
         self.split.as_ref().map_or(self.ranks, |split| split.members)
     }
 
-    /// Returns the place of a single communicator. Returns `None` if there is only one, or without
-    /// a system.
+    /// Returns the place of a single communicator, if there are several on a system.
     fn alone(&self) -> Option<Self> {
         let topology = self.split.as_ref()?.alone.clone()?;
         let system = self.communicator();
@@ -353,8 +352,7 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    /// Returns the library's algorithms. `algorithm` replaces them. Without a system, they are
-    /// `every`.
+    /// Returns the library's algorithms, or `algorithm`. Without a system, they are `every`.
     fn library(
         &self,
         algorithm: Option<&str>,
@@ -395,9 +393,8 @@ impl Sweep<'_> {
         Ok(all)
     }
 
-    /// Returns the rows, with the times of a single communicator. Algorithms that use the switches
-    /// of a domain cannot run on the network of several communicators. If these share no links, the
-    /// time of a single communicator is used.
+    /// Returns the rows, with the times of a single communicator. If communicators share no links,
+    /// its row replaces that of an algorithm that cannot run on all of them.
     fn library_rows(&self, candidates: &[Candidate]) -> Result<Option<Vec<Record>>, Failure> {
         let Some(mut rows) = self.rows(candidates)? else { return Ok(None) };
         let Some(place) = self.place.alone() else { return Ok(Some(rows)) };

@@ -21,8 +21,7 @@ const CAPABILITIES: [(&str, u64); 10] = [
     ("B300", 100),
 ];
 
-/// Returns the communicator for which NCCL's time is computed. Unknown GPUs count as newer than
-/// A100.
+/// Returns the communicator for NCCL's model. Unknown GPUs count as newer than A100.
 pub(super) fn communicator(log: &Log, place: &Place) -> Communicator {
     let gpu = log.gpus.first().map_or("", String::as_str);
     let known = CAPABILITIES.iter().find(|(name, _)| gpu.contains(name));

@@ -16,8 +16,7 @@ pub(super) struct Answer {
     /// The optimum with the start-ups and latencies that every schedule has.
     pub optimum_us: f64,
     pub seconds: f64,
-    /// An algorithm that moves the bytes faster than the upper end of the search, with its time in
-    /// µs.
+    /// An algorithm with a time for the bytes, in µs, that is below the upper end of the search.
     pub schedule: Option<(String, f64)>,
 }
 
@@ -45,8 +44,7 @@ impl Answer {
         self.optimum.gap() > self.wanted_gap
     }
 
-    /// Lowers the upper end of the interval to the time in which a verified schedule moves the
-    /// bytes.
+    /// Lowers the upper end of the interval to the time of a verified schedule for the bytes.
     pub(super) fn use_schedules(&mut self, times: &Times) {
         // If the time for bytes is unknown, the total time is an upper bound of it.
         let enough = |row: &Record| bytes_us(row).or(row.time_us);
@@ -166,8 +164,7 @@ impl Answer {
         })
     }
 
-    /// Returns the ratio of the total time to the optimum with start-ups, and of the time for bytes
-    /// to the optimum without start-ups.
+    /// Returns total time / optimum with start-ups, and time for bytes / optimum without.
     fn ratios(&self, row: &Record) -> [Option<f64>; 2] {
         let over = |value: Option<f64>, least: f64| Some(value? / least).filter(|_| least > 0.0);
         [over(row.time_us, self.optimum_us), over(bytes_us(row), self.optimum.lower_us)]

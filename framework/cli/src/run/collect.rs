@@ -22,8 +22,7 @@ pub(crate) fn collect(
     Ok(finished.then(|| rows.into_iter().flatten().collect()))
 }
 
-/// Calls `ended` with the index and the row of each finished case. Returns whether all cases ended
-/// without an interrupt.
+/// Calls `ended` with the index and the row of each case. Returns false after an interrupt.
 pub(crate) fn for_each_row(
     cases: &[Case],
     jobs: Option<u32>,

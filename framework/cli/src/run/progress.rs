@@ -130,9 +130,8 @@ impl Progress {
         }
     }
 
-    /// Returns a line about the run and its longest-running schedule. Returns `None` if the last
-    /// line was printed less than [`WITHIN_CASES`] before `now`, the time since the start of the
-    /// run.
+    /// Returns a line about the run and its longest-running schedule, if the last line was printed
+    /// at least [`WITHIN_CASES`] before `now`, the time since the start of the run.
     fn line_within_cases(&mut self, now: Duration) -> Option<String> {
         let line = self.line(now, WITHIN_CASES)?;
         let Some(oldest) = self.running.values().min_by_key(|running| running.since) else {
@@ -172,8 +171,8 @@ impl Progress {
         self.done += 1;
         self.forecast.ended(case, now);
         self.lengths.ended(what, row);
-        // The cases of a schedule are consecutive, so the last one that begins at or before this
-        // case has it.
+        // The cases of a schedule are consecutive, so its first case is the last one up to this
+        // case.
         if let Some((&first, running)) = self.running.range_mut(..=case).next_back() {
             running.open -= 1;
             if running.open == 0 {
@@ -215,8 +214,7 @@ impl Progress {
     }
 }
 
-/// The columns for the elapsed time of a case, and for the `^C` that a terminal echoes. If the line
-/// wrapped, the bar could not be removed.
+/// The columns for the elapsed time and for the `^C` that a terminal echoes, so that no line wraps.
 const BESIDE_ELAPSED: usize = 12;
 
 /// Cuts a text to the width of the terminal minus `taken` columns.

@@ -34,8 +34,7 @@ impl RowFile {
         Ok(Self { file, path, disk, has_others: false, remarks })
     }
 
-    /// Checks whether another program has changed the length. If it added an incomplete line, ends
-    /// the line.
+    /// Checks whether another program has changed the length. Ends its incomplete line.
     fn check(&mut self) -> io::Result<()> {
         let Some((expected, _)) = &mut self.disk else { return Ok(()) };
         let len = self.file.metadata()?.len();

@@ -1,5 +1,4 @@
-//! The destination of rows: a stream, a table, or a file that may contain rows of an interrupted
-//! run.
+//! The destination of rows: a stream, a table, or a file, which may contain earlier rows.
 
 use super::row_file::{Remarks, RowFile};
 use crate::args::RowFormat;
@@ -198,8 +197,7 @@ impl Rows {
         writeln!(streams::stdout(), "{text}").map_err(|e| Failure::printing(&e))
     }
 
-    /// Sorts the rows of a file by case. If that is impossible, returns the reason, and the file
-    /// still contains all rows.
+    /// Sorts the rows of a file by case. If that is impossible, returns the reason.
     pub(crate) fn sort(&mut self, cases: &[Case]) -> Result<Option<String>, Failure> {
         let Destination::File(_, path, lock) = &mut self.destination else { return Ok(None) };
         let path: &Path = path;
@@ -320,8 +318,7 @@ fn open(path: &Path) -> Result<File, Failure> {
     let options = File::options().read(is_file).append(true).create(true).open(path);
     let file = options.map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
     output::lock(&file, path)?;
-    // Another run may have replaced the opened file by a sorted one, so that this lock is on the
-    // old file.
+    // If another run has just replaced the file, this lock is on the old file.
     if is_replaced(path, &file) { open(path) } else { Ok(file) }
 }
 
@@ -338,8 +335,7 @@ struct IntactRows {
     /// The total number of bytes of the header and the complete rows.
     intact: u64,
     records: Vec<Record>,
-    /// Whether this program wrote the header. Rows cannot be appended if another program has added
-    /// a byte-order mark or changed the line ends.
+    /// Whether this program wrote the header. If not, no rows are appended to the file.
     is_as_written: bool,
 }
 
@@ -390,8 +386,7 @@ fn read_found(
 }
 
 /// Assigns each row to its case. `all` are the cases of all shards. The error for an unknown case
-/// names the difference from the most similar one. If a case has several rows, the last one is
-/// used.
+/// names the most similar one. If a case has several rows, the last one is used.
 fn assign_to_cases(
     path: &Path,
     records: Vec<Record>,

@@ -188,8 +188,7 @@ pub(crate) fn shard_cases<C: FromIterator<Case>>(
         .collect())
 }
 
-/// Adds the default workload and machine if there are none. Returns a remark that names the
-/// machine.
+/// Adds the default workload and machine. Returns a remark that names the machine.
 pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<Option<String>, Failure> {
     let workloads = experiment.is_named_by_tables(|table| &table.workloads);
     let mut together = experiment.together.iter();
@@ -209,8 +208,7 @@ pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<Option<String>, Fai
     Ok(Some(remark))
 }
 
-/// Returns the default machine, and a remark that names it and says whether its parameters were
-/// fitted on networks of other families.
+/// Returns the default machine, and a remark that warns if it was fitted on other networks.
 pub(crate) fn default_machine(topologies: &[&str]) -> Result<(Text, String), Failure> {
     let (machine, origin) = match config::read()?.machine {
         Some(own) => (own, "swapmeet.toml"),

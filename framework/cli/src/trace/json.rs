@@ -1,5 +1,4 @@
-//! Writes a schedule for other programs as one JSON document, with one event per line
-//! (`docs/trace.md`).
+//! Writes a schedule as one JSON document, with one event per line (`docs/trace.md`).
 
 use super::Writer;
 use super::selection::{Image, Omitted, SendSelection};
@@ -114,8 +113,7 @@ impl<W: Write> Json<W> {
     }
 
     fn put(&mut self, text: &str) {
-        // The worker ignores failed writes. If standard output is closed, the main process stops
-        // the worker.
+        // A failed write is ignored: if the output is closed, the main process stops the worker.
         drop(writeln!(self.out, "{text}"));
     }
 
@@ -147,8 +145,7 @@ impl<W: Write> Json<W> {
         self.event(&json!({ "layout": layout }));
     }
 
-    /// Converts a load to bytes. It is in segments of a block or, if blocks differ in size, in
-    /// bytes.
+    /// Converts a load, in segments of a block or in bytes if blocks differ, to bytes.
     fn bytes(&self, load: u64, segments: u64) -> u64 {
         self.block_bytes.map_or(load, |bytes| load.saturating_mul(bytes.div_ceil(segments.max(1))))
     }
@@ -245,12 +242,10 @@ impl<W: Write> Json<W> {
         if !std::mem::replace(&mut self.first, false) {
             self.text.push(',');
         }
-        // Keys are in alphabetical order, as in all JSON of this program. A local copy, from a node
-        // to itself, has no fields of a route.
+        // Keys are in alphabetical order, as in all JSON. A copy within a node has no route.
         let mut event = Fields { text: &mut self.text, is_empty: true };
         let network = image.network;
-        // If a switch adds or copies the data, the path is the whole route, although other messages
-        // may carry the data on a part of it.
+        // If a switch adds or copies the data, the path is the whole route of several messages.
         let route = image.route.as_deref();
         let switch = route.and_then(|route| route.switch);
         let whole = route.map(|route| Route { section: None, ..route.clone() });

@@ -45,8 +45,7 @@ impl<'a> Names<'a> {
         words.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
-    /// Describes a set by its coordinates in each dimension if it is their product, otherwise by
-    /// its size.
+    /// Describes a set by its coordinates in each dimension if it is their product, or by its size.
     fn set(&self, side: Side, bits: &[u64]) -> String {
         let nodes: Vec<u64> = self
             .sent

@@ -176,8 +176,7 @@ fn drawing(topology: &Network) -> Option<Value> {
     }))
 }
 
-/// Returns a page of at most `most_bytes` bytes, without some events if necessary. Returns `None`
-/// if the page is still too large.
+/// Returns a page of at most `most_bytes` bytes, if necessary without some events.
 fn page(title: &str, schedules: &mut [Schedule], most_bytes: u64) -> Option<String> {
     loop {
         let data: Vec<String> = schedules.iter().map(Schedule::json).collect();
@@ -189,8 +188,7 @@ fn page(title: &str, schedules: &mut [Schedule], most_bytes: u64) -> Option<Stri
             .replace("{style}", STYLE)
             .replace("{script}", SCRIPT)
             .replace("{data}", &data)
-            // The title is inserted last, because it may contain text like `{data}`, which must not
-            // be replaced.
+            // The title is inserted last, because text in it such as `{data}` must not be replaced.
             .replace("{title}", &escaped(title));
         if page.len() as u64 <= most_bytes {
             return Some(page);

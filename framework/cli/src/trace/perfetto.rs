@@ -1,8 +1,6 @@
-//! `--format perfetto` writes the times of a schedule as Chrome trace events, for Perfetto
-//! (ui.perfetto.dev) and other viewers.
+//! `--format perfetto` writes the times of a schedule as Chrome trace events (ui.perfetto.dev).
 //! Each rank is a track, with a slice for each step. A slice contains slices of each kind of time.
-//! If ranks have no clocks of their own, the kinds are on a separate track of steps. Arrows are
-//! messages.
+//! If ranks have no clocks of their own, the kinds are on a track of steps. Arrows are messages.
 
 use super::names::name;
 use super::{Observed, observed_by, print_failure, print_verified};
@@ -167,9 +165,8 @@ fn document(case: &Case, row: &Record, record: &ScheduleRecord) -> String {
             events.slice(STEPS, &slice_of_step(record, step), &args);
         }
     }
-    // A message needs a slice at both ends. A rank that does not wait for the message
-    // (`order=data`) may end the step before it arrives, so it may have no slice. The message then
-    // has no arrow.
+    // With `order=data`, a rank may end a step before a message arrives and have no slice for it.
+    // Such a message has no arrow, which would need a slice at both ends.
     let mut slices: BTreeMap<(u64, usize), Slice> = BTreeMap::new();
     let entries = record.ranks.iter().flat_map(|ranks| (0..).zip(&ranks.entries));
     for (rank, entry) in entries.flat_map(|(rank, all)| all.iter().map(move |e| (rank, e))) {

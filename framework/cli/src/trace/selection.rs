@@ -23,8 +23,7 @@ impl SendSelection {
     }
 }
 
-/// The image of a send in one communicator. A schedule is written for one communicator, and all
-/// communicators send images of its messages.
+/// The image of a send in one communicator. A schedule is that of one communicator.
 pub(super) struct Image<'a> {
     /// The network of all communicators.
     pub network: &'a Network,
@@ -57,8 +56,7 @@ impl<'a> Image<'a> {
     }
 }
 
-/// The fields that the reader does not need. Without them, a step with many messages is much
-/// smaller.
+/// The fields that the reader does not need, and without which a step is much smaller.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Omitted {
     /// The path of each message that passes the same vertices as the topology's own route.

@@ -28,8 +28,7 @@ pub(super) struct Text<W: Write> {
     has_virtual: bool,
     /// The numbers and messages of the current step, until its heading is printed.
     lines: Vec<(u64, String)>,
-    /// The steps with messages between nodes. A step is printed with its position in this list,
-    /// from 1.
+    /// The steps with messages between nodes. Their positions in this list, from 1, are printed.
     steps: Vec<u64>,
 }
 

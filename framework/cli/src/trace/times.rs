@@ -1,5 +1,4 @@
-//! `--times` prints when each rank starts and ends each step, and the time of each activity in
-//! between.
+//! `--times` prints when each rank starts and ends each step, and the times of its activities.
 
 use super::names::name;
 use super::selection::SendSelection;

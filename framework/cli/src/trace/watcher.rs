@@ -1,5 +1,4 @@
-//! An observer that writes the schedule in the worker and, on request, sends the record of the
-//! steps.
+//! An observer that writes the schedule in the worker and may send the record of its steps.
 
 use super::Writer;
 use super::json::Json;
@@ -89,8 +88,7 @@ impl Observer for Traced {
     }
 }
 
-/// The maximum bytes of text in a message, far below [`max_bytes::TRACE`], above which a worker is
-/// killed.
+/// The maximum bytes of text in a message, far below the limit for a worker.
 const PART: usize = max_bytes::TRACE / 16;
 
 /// A buffer that sends complete lines at the end of each step, or when there are enough for a

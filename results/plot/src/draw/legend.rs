@@ -43,8 +43,7 @@ pub(super) fn names(
     let column = sample + gap + longest + 2.0 * font;
     let fit =
         ((room + 2.0 * font) / column).floor().clamp(1.0, entries.len().max(1) as f64) as usize;
-    // Entries are distributed evenly. For example, five become rows of three and two, not four and
-    // one.
+    // Entries are distributed evenly: five become rows of three and two, not four and one.
     let columns = entries.len().div_ceil(entries.len().div_ceil(fit).max(1)).max(1);
     let left = left + ((room - columns as f64 * column + 2.0 * font) / 2.0).max(0.0);
     let mut top = top;

@@ -136,8 +136,8 @@ impl Frame {
         let size = 0.9 * self.font;
         let text = |value: f64, digits: usize| figure.x.unit().text_to(value, digits);
         let points = panel.curves.iter().flat_map(|curve| &curve.points);
-        // The ticks are the values of the cases if they fit and are not sizes. For example, no
-        // network may exist between 16 and 64 nodes.
+        // The values of the cases are ticks, because there may be no network between 16 and 64
+        // nodes.
         let own: Vec<Tick> = distinct(points.map(|point| point.x))
             .into_iter()
             .map(|value| Tick { value, label: text(value, 3) })
@@ -327,8 +327,7 @@ fn label_offset(number: u32) -> (f64, f64) {
     (distance * (turn + 0.9).cos(), distance * (turn + 0.9).sin())
 }
 
-/// Returns the y values of a point and its error bar. On a logarithmic axis, the lower end of the
-/// bar is at least a tenth of the value.
+/// Returns the y values of a point and its error bar, which must not reach 0 on a logarithmic axis.
 fn heights(figure: &Figure, point: &Point) -> [f64; 3] {
     let least = if figure.log.y() { point.y / 10.0 } else { f64::MIN };
     let (low, high) = point.interval.map_or((point.y, point.y), |i| (i.low, i.high));

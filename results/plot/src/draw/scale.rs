@@ -127,9 +127,8 @@ impl Scale {
         most_labels([2.9, 1.3], |gap| self.ticks(base, fits(gap), &text))
     }
 
-    /// Returns the first choice of ticks with room (`fits`) and different labels, three of which
-    /// cover the axis. If there is none, returns the choice with the most labels. `text` formats a
-    /// value with a given number of digits.
+    /// Returns the first choice of ticks with room (`fits`) and three labels that cover the axis,
+    /// otherwise that with the most labels. `text` formats a value with a number of digits.
     pub(crate) fn ticks(
         &self,
         base: Base,
@@ -154,8 +153,7 @@ impl Scale {
         best
     }
 
-    /// Returns whether the labels extend over half of the axis. On a logarithmic axis, evenly
-    /// spaced values are crowded at the upper end.
+    /// Returns whether the labels extend over half of the axis.
     fn is_covered_by(&self, ticks: &[Tick]) -> bool {
         let (first, last) = (self.at(ticks[0].value), self.at(ticks[ticks.len() - 1].value));
         (last - first).abs() >= 0.5 * (self.ends.1 - self.ends.0).abs()
@@ -181,9 +179,8 @@ impl Scale {
         self.multiples(&powers.collect::<Vec<_>>(), &[1.0, 2.0, 5.0])
     }
 
-    /// Returns the choices of ticks, best first, each as values with labels and values without.
-    /// Labelled values are 1, 2 or 5 times a power of ten, or powers of two, or have such a
-    /// distance.
+    /// Returns the choices of ticks, best first, as values with labels and values without. Labelled
+    /// values are 1, 2 or 5 times a power of ten, powers of two, or have such a distance.
     fn choices(&self, base: Base) -> Vec<(Vec<f64>, Vec<f64>)> {
         const LARGE: i32 = 32;
         let mut choices: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();

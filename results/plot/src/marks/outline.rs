@@ -24,8 +24,7 @@ impl Outline {
     }
 
     pub(crate) fn of_circle((x, y): Point, r: f64) -> Self {
-        /// The distance of a control point from an end of a quarter circle, relative to the radius,
-        /// that approximates a circle best.
+        /// The position of control points, relative to the radius, that approximates a circle best.
         const REACH: f64 = 0.552_284_75;
         let at = |dx: f64, dy: f64| (x + dx * r, y + dy * r);
         let quarter = |(ax, ay): Point, (bx, by): Point| {

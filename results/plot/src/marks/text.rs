@@ -14,8 +14,7 @@ fn face() -> Option<&'static Face<'static>> {
     FACE.get_or_init(|| Face::parse(dejavu::sans::regular(), 0).ok()).as_ref()
 }
 
-/// Returns the glyph of each letter, and its position and width at a font size of 1. A letter that
-/// the font lacks is an empty box.
+/// Returns each glyph with its position and width at font size 1. Missing letters are empty boxes.
 fn glyphs<'a>(
     face: &'a Face<'_>,
     words: &'a str,
@@ -35,9 +34,8 @@ pub(crate) fn width(words: &str, size: f64) -> f64 {
         .map_or(0.0, |face| glyphs(face, words).map(|(_, _, advance)| advance).sum::<f64>() * size)
 }
 
-/// Breaks a text into lines of at most `most` pixels after spaces. Words that are too long are
-/// broken after commas, other punctuation, or anywhere. Text beyond [`MOST_LETTERS`] is replaced by
-/// ` ..`.
+/// Breaks a text after spaces into lines of at most `most` pixels, and long words elsewhere. Text
+/// beyond [`MOST_LETTERS`] is replaced by ` ..`.
 pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     if words.chars().nth(MOST_LETTERS).is_some() {
         let kept: String = words.chars().take(MOST_LETTERS - 3).collect();
@@ -92,8 +90,7 @@ pub(crate) const CELL: [f64; 2] = [8.0, 17.0];
 /// At this font size, a character of DejaVu Sans Mono (1233/2048 of the size wide) fills a cell.
 pub(crate) const CELL_FONT: f64 = CELL[0] * 2048.0 / 1233.0;
 
-/// Returns characters that each fill a cell. Braille patterns are taken from DejaVu Sans, because
-/// DejaVu Sans Mono lacks them.
+/// Each character fills a cell. DejaVu Sans Mono lacks Braille patterns, so DejaVu Sans is used.
 pub(super) fn outline_of_cells(words: &str, (x, y): Point) -> Outline {
     static MONO: OnceLock<Option<Face<'static>>> = OnceLock::new();
     let mono = MONO.get_or_init(|| Face::parse(dejavu::sans_mono::regular(), 0).ok()).as_ref();
@@ -141,8 +138,7 @@ impl<P: Fn(f64, f64) -> Point> OutlineBuilder for Pen<P> {
 
     fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
         let (from, control, to) = (self.last, self.at(x1, y1), self.at(x, y));
-        // A cubic control point lies at two thirds of the distance from an end to the quadratic
-        // one.
+        // A cubic control point lies at 2/3 of the distance from an end to the quadratic one.
         let toward = |end: Point| {
             (end.0 + (control.0 - end.0) * 2.0 / 3.0, end.1 + (control.1 - end.1) * 2.0 / 3.0)
         };

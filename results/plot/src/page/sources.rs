@@ -52,8 +52,7 @@ fn algorithm_name(spec: &str) -> &str {
 }
 
 pub(super) fn write_commands(rows: &ComparedRows, out: &mut dyn Write) -> io::Result<()> {
-    // Hashes with a random key stand for commands, whose texts would need several times the memory.
-    // There are far fewer than 2^32 commands.
+    // Commands are compared by hashes with a random key, to save memory.
     let hasher = RandomState::new();
     let hash = |case: &CaseId<&str>| hasher.hash_one(texts_of_command(case));
     let mut distinct: HashSet<u64> = rows.cases().map(|case| hash(&case)).collect();
