@@ -1,11 +1,8 @@
-//! Runs many cases in worker processes, so that a plugin that crashes, hangs, exhausts memory or
-//! closes files affects only the row of the case that it was running.
-//!
-//! Cases that share a schedule form a [`group`](mod@crate::plan_group) of work. The batch starts
-//! one thread for each job that may run at the same time. Each thread takes groups, or parts of
-//! large groups, from a queue and passes them to worker processes of the same program. Rows arrive
-//! over a separate socket, so they cannot be confused with a plugin's output, and in the order in
-//! which cases end; [`ReorderBuffer`] restores the order of the cases.
+//! Runs many cases in worker processes, so that a plugin that crashes, hangs or exhausts memory
+//! affects only the row of the case that it was running.
+//! Cases that share a schedule form a [`group`](mod@crate::plan_group). Each thread of the batch
+//! takes groups, or parts of large groups, from a queue and passes them to workers. Rows arrive
+//! over a separate socket, apart from a plugin's output, and in the order in which cases end.
 
 use crate::case::Case;
 use crate::dispatch::{Dispatcher, NoWorker};
@@ -27,8 +24,7 @@ use swapmeet_results::{Record, Status};
 
 pub use crate::dispatch::DESCRIPTORS_OF_A_JOB;
 
-/// The maximum number of events that have been sent but not received. If rows are written more
-/// slowly than workers send them, the workers wait instead of filling the memory with rows.
+/// The maximum number of unreceived events. If rows are written slowly, workers wait.
 const MOST_EVENTS: usize = 256;
 
 pub struct Batch {
@@ -51,15 +47,15 @@ struct Queue {
 }
 
 impl Batch {
-    /// Starts to run the cases. Returns an error if not even one thread can be started.
+    /// Errors if not even one thread can be started.
     pub fn start(cases: impl Into<Arc<[Case]>>, workers: &Workers) -> io::Result<Self> {
         let cases = cases.into();
         let jobs = jobs(plan_groups(&*cases));
         Self::begin(cases, jobs, workers)
     }
 
-    /// Starts to run the cases, the first repetition of every case before all second repetitions,
-    /// etc., so that partial results cover all cases equally.
+    /// Starts with the first repetition of every case, so that partial results cover all cases
+    /// equally.
     pub fn start_interleaved(cases: &[Case], workers: &Workers) -> io::Result<Self> {
         let mut jobs = jobs(plan_groups(cases));
         jobs.sort_by_key(|job| cases.get(job.cases.start).map(|case| case.repetition));
@@ -111,14 +107,13 @@ impl Batch {
         }
     }
 
-    /// Cancels the batch: kills the workers and starts no further case. Events that have already
-    /// been sent can still be received.
+    /// Kills the workers and starts no further case. Events that were sent can still be received.
     pub fn cancel(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 }
 
-/// The iterator waits for the next event and returns it. It ends when the batch has ended.
+/// The iterator waits for the next event, and ends with the batch.
 impl Iterator for Batch {
     type Item = CaseEvent;
 
@@ -133,7 +128,6 @@ impl Drop for Batch {
         // A thread whose events are not received would wait forever.
         self.events.iter().for_each(drop);
         for thread in self.threads.drain(..) {
-            // If the thread has panicked, the panic message has already been printed.
             let _ = thread.join();
         }
     }
@@ -144,7 +138,6 @@ impl Shared {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the next group. If there is none, the thread must end.
     fn next_group(&self) -> Option<Range<usize>> {
         if self.stop.load(Ordering::Relaxed) {
             return None;
@@ -161,7 +154,7 @@ impl Shared {
     }
 
     fn run(&self, workers: &Workers) {
-        // If the channel is closed, the batch was dropped and its threads are about to end.
+        // The channel is closed only if the batch was dropped.
         let mut report = |event| drop(self.events.send(event));
         let (cases, stop) = (&*self.cases, &*self.stop);
         let mut dispatcher = Dispatcher::new(workers, cases, None, stop, &mut report);

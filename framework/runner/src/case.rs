@@ -1,4 +1,4 @@
-//! The cases of an experiment, their components, and the algorithms and machines that specs name.
+//! The cases of an experiment, and the algorithms and machines that specs name.
 
 pub mod companion;
 mod grid;
@@ -54,8 +54,7 @@ fn without_ranges(experiment: &Experiment) -> Result<Experiment, InputError> {
     Ok(experiment)
 }
 
-/// Maximum number of cases of an experiment, all of which are in memory during a run: a million
-/// cases take 200 MB, sorting their rows 250 MB more, and the file of rows has 300 MB.
+/// The maximum number of cases of an experiment. All are in memory: a million take 200 MB.
 pub const MOST_CASES: u64 = 1_000_000;
 
 #[derive(Debug, Clone)]
@@ -83,7 +82,6 @@ pub struct Case {
     pub topology: Arc<Network>,
     pub algorithm: Arc<SelectedAlgorithm>,
     pub workload: Arc<Workload>,
-    /// The digests of the files that topology, workload, algorithm and machine name.
     pub inputs: Arc<[InputDigest]>,
     pub machine: Arc<Machine>,
     /// The other jobs that run at the same time, in canonical order.
@@ -91,12 +89,11 @@ pub struct Case {
     pub repetition: u32,
     pub seed: u64,
     pub options: RunOptions,
-    /// The cache of optima; `None` if the row need not contain an optimum.
+    /// The cache of optima, if the row must contain an optimum.
     pub optima: Option<Arc<Optima>>,
 }
 
-/// Options that do not change results: in a row only the column `proved_on` and, if the case
-/// exceeds the time limit, its status.
+/// Options that do not change results. Only the column `proved_on` and timeouts depend on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunOptions {
     pub timeout: Option<Duration>,
@@ -105,8 +102,8 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Returns options with a time limit in seconds, by default [`DEFAULT_TIMEOUT_SECS`]. A number
-    /// that does not fit a [`Duration`] means no limit.
+    /// The default time limit is [`DEFAULT_TIMEOUT_SECS`]. A number of seconds that does not fit a
+    /// [`Duration`] means no limit.
     pub fn new(timeout_secs: Option<f64>, proof_scope: ProofScope) -> Self {
         let seconds = timeout_secs.unwrap_or(DEFAULT_TIMEOUT_SECS);
         Self { timeout: Duration::try_from_secs_f64(seconds).ok(), proof_scope }
@@ -119,7 +116,7 @@ impl Default for RunOptions {
     }
 }
 
-/// A copy of the core's [`ProofScope`] for serde, because the core does not depend on serde.
+/// A copy of the core's [`ProofScope`], because the core does not depend on serde.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "ProofScope")]
 enum SerializedProofScope {
@@ -135,7 +132,6 @@ pub(crate) struct CaseParts<'a> {
     /// The workload of this repetition, one of several files if the workload has several.
     pub workload: Arc<Workload>,
     pub machine: &'a LoadedMachine,
-    /// The other jobs that run at the same time, in canonical order.
     pub companions: Arc<[Companion]>,
     pub repetition: u32,
     pub seed: u64,
@@ -208,9 +204,8 @@ impl Case {
         Job { algorithm, workload }
     }
 
-    /// Returns all jobs that run at the same time in canonical order, each with its start in µs
-    /// after that of the first job, and the index of the job of the case itself. All cases of these
-    /// jobs return the same list.
+    /// Returns all jobs that run at the same time, with their starts in µs after the first, and the
+    /// index of the case's own job. All cases of these jobs return the same list.
     pub fn jobs(&self) -> (Vec<Companion>, usize) {
         let own = Companion { job: self.job(), start_us: 0.0 };
         companion::from_first_start(&own, &self.companions)
@@ -228,13 +223,12 @@ impl Case {
         }
     }
 
-    /// Returns whether the schedules of the case are planned one after another and then merged: those
-    /// of several jobs, or of communicators with different numbers of members or sizes of blocks.
+    /// Returns whether the case has several schedules that are planned one after another and
+    /// merged: those of several jobs, or of communicators of different sizes.
     pub fn is_merged(&self) -> bool {
         !self.companions.is_empty() || self.workload.has_unequal_communicators(&self.topology)
     }
 
-    /// Returns whether both cases are jobs of the same simulation.
     fn runs_together_with(&self, other: &Self) -> bool {
         let jobs = |case: &Self| companion::column(&case.jobs().0);
         self.companions.len() == other.companions.len()
@@ -244,7 +238,6 @@ impl Case {
             && jobs(self) == jobs(other)
     }
 
-    /// Returns the plugin files of all algorithms of the case, sorted.
     pub fn plugin_files(&self) -> Vec<&Path> {
         let companions = self.companions.iter().map(|companion| &companion.job.algorithm);
         let all = companions.chain([&self.algorithm]);
@@ -269,8 +262,8 @@ impl Case {
             && self.algorithm.params == other.algorithm.params
             && self.workload.same_shape(&other.workload)
             && (self.workload.is_uniform() || self.seed == other.seed)
-            // Arrival times require full planning. The row of a case must not depend on the other
-            // cases with the same schedule, so such cases do not share one with others.
+            // Arrival times require full planning, which would change the rows of other cases with
+            // the schedule.
             && self.machine.follows_arrivals() == other.machine.follows_arrivals()
     }
 }
@@ -280,7 +273,7 @@ fn unit_bytes(workload: &Workload) -> u64 {
 }
 
 pub fn spec_error(text: &Text, error: &SpecError) -> InputError {
-    // A file may state the kind of spec many lines above, and a flag by its name.
+    // The kind of spec may be stated many lines above in a file. A flag states it itself.
     let message = if text.place.is_file {
         format!("{}: {}", error.what, error.message)
     } else {
@@ -367,7 +360,7 @@ fn takes(algorithm: &Algorithm) -> String {
         return format!("`{}` takes no parameters", algorithm.name);
     }
     let one = |p: &Param| match p.default.as_str() {
-        // A default that is not declared depends on the problem; the help text explains it.
+        // A default that is not declared depends on the problem. The help text explains it.
         "" => format!("{} ({})", p.key, p.help),
         default => format!("{} ({}; default {default})", p.key, p.help),
     };
@@ -405,7 +398,7 @@ fn own_machines(tables: &[OwnMachine]) -> Result<Vec<Machine>, InputError> {
         .collect()
 }
 
-/// Parses a machine spec, which may name a machine that the experiment defines.
+/// The spec may name a machine that the experiment defines.
 pub fn machine(text: &Text, own: &[OwnMachine]) -> Result<Machine, InputError> {
     machine_among(text, &own_machines(own)?)
 }
@@ -418,10 +411,9 @@ pub(crate) fn with_files(text: &Text, machine: Machine) -> Result<LoadedMachine,
     })
 }
 
-/// A machine with the content of its files, and the digests of these files.
 pub type LoadedMachine = (Arc<Machine>, Vec<InputDigest>);
 
-/// Reads the file that the machine names, if any. The error states what is wrong with the file.
+/// Errors if the file that the machine names is wrong.
 fn read_machine(machine: Machine) -> Result<LoadedMachine, String> {
     let Some(name) = machine.background_file().map(str::to_owned) else {
         return Ok((Arc::new(machine), Vec::new()));

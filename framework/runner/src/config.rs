@@ -15,7 +15,7 @@ pub struct Config {
     pub view: Option<Text>,
     /// The columns of values in the table of the dashboard; empty for all of them.
     pub columns: Vec<Text>,
-    /// The keys of actions of the dashboard, by the names of the actions.
+    /// The keys of the dashboard's actions, by the name of the action.
     pub keys: BTreeMap<String, Text>,
 }
 
@@ -66,7 +66,6 @@ impl Config {
         Ok(Self { plugin_dirs, machine, theme: tui_theme.or(theme), view, columns, keys })
     }
 
-    /// Returns this configuration, completed with the settings of `other`.
     #[must_use]
     pub fn over(self, other: Self) -> Self {
         Self {

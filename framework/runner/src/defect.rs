@@ -1,11 +1,8 @@
-//! Failed assertions of the program itself. An assertion states a condition that only a defect of
-//! Swapmeet can violate. If it fails, the case ends without a time, its row names the assertion and
-//! asks for a report, and the other cases continue.
-//!
-//! [`catch`] stops the panic of a failed assertion. Plugins call the host through C, which a panic
-//! must not cross, so each function of the host's table uses it, too. A linked plugin shares the
-//! panic hook of the program, so the host calls it with [`call_plugin`], and the hook of the SDK
-//! stores its own panics.
+//! Failed assertions of the program itself, which only a defect of Swapmeet can cause. The case
+//! then ends without a time, its row names the assertion, and the other cases continue.
+//! Each function that plugins call uses [`catch`], because a panic must not cross C. A linked
+//! plugin shares the panic hook of the program, so [`call_plugin`] lets the SDK's hook store its
+//! panics.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +10,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 thread_local! {
-    /// Whether a panic of this thread reaches [`catch`].
+    /// Whether [`catch`] stops a panic of this thread.
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
     /// The message and location of the last panic that reached [`catch`].
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
@@ -51,8 +48,8 @@ pub(crate) fn has_failed() -> bool {
     HAS_FAILED.load(Ordering::Relaxed)
 }
 
-/// Installs a panic hook that stores the messages of panics that reach [`catch`], after that of
-/// linked plugins, which would replace it.
+/// Installs a panic hook that stores the messages of panics that reach [`catch`]. Linked plugins
+/// must install theirs before, because they would replace it.
 pub(crate) fn store_messages() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {

@@ -1,10 +1,7 @@
-//! Reads the descriptions of plugin files: their names, versions and algorithms. Loading a library
-//! runs its code, so each file is loaded in a child process of its own, and the process that writes
-//! rows loads no plugin.
-//!
-//! The children run in parallel, so that a slow or broken plugin cannot delay or hide the others.
-//! Descriptions are cached until the file changes, because reading a large file takes longer than
-//! the rest of the program's start-up.
+//! Reads the descriptions of plugin files: names, versions and algorithms. Loading a library runs
+//! its code, so each file is loaded in a child process of its own.
+//! The children run in parallel, so that a slow or broken plugin does not delay the others.
+//! Descriptions are cached until the file changes, because reading a large file is slow.
 
 use crate::isolation::{self, ChildLimits};
 use crate::limits::MemoryLimit;
@@ -27,7 +24,7 @@ use swapmeet_results::atomic_file;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PluginReader {
-    /// In this process, which should run plugins anyway.
+    /// Files are loaded in this process, which should run plugins anyway.
     InProcess,
     Child {
         /// A program that calls [`serve`], whose options and file are appended to these arguments.
@@ -42,8 +39,8 @@ pub const READER_MEMORY: u64 = 2 << 30;
 type Description = Result<Plugin, String>;
 
 impl PluginReader {
-    /// Returns the description of each file. The outer error, such as a child process that cannot
-    /// be started, does not concern a certain file.
+    /// Returns the description of each file. The outer error concerns no certain file, for instance
+    /// if a child process cannot be started.
     pub fn read(&self, files: &[PathBuf]) -> io::Result<Vec<Result<Plugin, PluginError>>> {
         let child = match self {
             Self::InProcess => return Ok(files.iter().map(|file| Plugin::load(file)).collect()),
@@ -101,7 +98,6 @@ struct CachedDescription {
     answer: Description,
 }
 
-/// Returns the cached description of a file, or requests it from a child process.
 fn description(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
     let stamp = Stamp::at(linked::file_of(file)).ok();
     let memory = stamp.as_ref().and_then(|stamp| memory(child, file, stamp));
@@ -119,12 +115,11 @@ fn description(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
         Some(_) => Plugin::load(file).map_err(|e| e.to_string()),
         None => described(child, file)?,
     };
-    // Timestamps have a limited resolution, so another change may leave the metadata of a file that
-    // was changed very recently the same. Do not cache its description.
+    // The metadata of a file may hide a change shortly after another one, because timestamps have a
+    // limited resolution. Its description is not cached.
     if let (Some(memory), Some(stamp)) = (memory, stamp.filter(Stamp::is_settled)) {
         let (file, memory_limit) = (file.to_owned(), child.memory_limit);
         let description = CachedDescription { file, stamp, memory_limit, answer };
-        // Without a cache entry, the next run reads the plugin file again.
         drop(
             serde_json::to_vec(&description)
                 .map_err(io::Error::from)
@@ -135,9 +130,9 @@ fn description(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
     Ok(answer)
 }
 
-/// The path of a cache entry in `$XDG_CACHE_HOME/swapmeet` (default `~/.cache/swapmeet`), if the
-/// base directory exists. It contains the inode number, so that an overwritten plugin file replaces
-/// its entry.
+/// Returns the path of a cache entry in `$XDG_CACHE_HOME/swapmeet` (default `~/.cache/swapmeet`),
+/// if the base directory exists. The path contains the inode number, so that an overwritten plugin
+/// file replaces its entry.
 fn memory(child: &Reader<'_>, file: &Path, stamp: &Stamp) -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
@@ -170,13 +165,11 @@ fn keep(memory: &Path, text: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the description of a file. Its texts are the plugin's own, but its digest is computed
-/// here, because a plugin can forge whatever its process sends. Errors if no child process could be
-/// started.
-///
+/// Returns the description of a file. Its digest is computed here, because a plugin can forge
+/// whatever its process sends. Errors if no child process could be started.
 /// A first child process may open only the file. If it cannot be loaded, it may depend on libraries
-/// in its directory, which a second process may open. Rules of the sandbox for these in every
-/// process would take time in proportion to the square of the number of files.
+/// in its directory, which a second process may open. To permit these to every process would take
+/// time in proportion to the square of the number of files.
 fn described(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
     let refused = |why: &str| {
         let reason = why.to_owned();
@@ -193,7 +186,7 @@ fn described(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
     let answer = answer.and_then(|answer| checked(&answer)).unwrap_or_else(|how| {
         Err(format!("{}: its description cannot be read: {how}", file.display()))
     });
-    // If the file was replaced in the meantime, the child has described another build.
+    // The child may have described another build.
     if Stamp::at(file).ok().as_ref() != Some(&stamp) {
         return Ok(refused("it changed while it was loaded"));
     }
@@ -203,8 +196,8 @@ fn described(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
 /// The option with which a child process may also open the libraries in the file's directory.
 const WITH_LIBRARIES: &str = "--libraries";
 
-/// Requests the description of a file from a child process. The outer error states that none could
-/// be started, and the inner one why it gave no answer.
+/// Requests the description of a file from a child process. The outer error means that there was no
+/// child process, and the inner one gives the reason why it did not answer.
 fn ask(
     child: &Reader<'_>,
     file: &Path,
@@ -233,8 +226,8 @@ fn checked(answer: &Description) -> Result<Description, String> {
     Ok(description)
 }
 
-/// Escapes all texts of a reply, because a plugin may have written them. The reply must have been
-/// parsed to its type, because a [`Value`] can take sixteen times the memory of its text.
+/// Escapes all texts of a reply, because a plugin may have written them. The reply has a type,
+/// because a [`Value`] can take sixteen times the memory of its text.
 pub fn with_escaped_texts<T: Serialize + DeserializeOwned>(reply: &T) -> serde_json::Result<T> {
     let mut value = serde_json::to_value(reply)?;
     escape_texts(&mut value);
@@ -250,7 +243,6 @@ fn escape_texts(value: &mut Value) {
     }
 }
 
-/// Loads the file and sends its description, in the child process.
 pub fn serve(
     file: &Path,
     memory_limit: u64,

@@ -1,6 +1,5 @@
 //! Dispatches groups of cases to workers and makes rows of their replies. Every case gets a row,
-//! even if its worker fails, unless no worker process can be started, which is no property of the
-//! case.
+//! even if its worker fails, unless no worker process can be started.
 
 use crate::case::Case;
 use crate::event::CaseEvent;
@@ -21,10 +20,10 @@ use swapmeet_workloads::file;
 
 const MOST_IDLE: usize = 4;
 
-/// In bytes, of an idle worker. A memory limit counts only the worker that runs a case.
+/// The maximum memory of an idle worker in bytes. Memory limits do not count idle workers.
 const MOST_IDLE_BYTES: u64 = 64 << 20;
 
-/// Maximum number of descriptors of a dispatcher: three for each busy, idle and spare worker.
+/// The maximum number of descriptors of a dispatcher: three for each busy, idle and spare worker.
 pub const DESCRIPTORS_OF_A_JOB: u64 = 3 * (1 + MOST_IDLE as u64 + 1);
 
 #[derive(Debug)]
@@ -71,7 +70,7 @@ impl<'a> Dispatcher<'a> {
     }
 
     /// Runs the cases of a group until each has a row or the batch is stopped. A worker for the
-    /// plugins `next` of the following group may be started in advance.
+    /// following group's plugins `next` may be started in advance.
     pub(crate) fn run(
         &mut self,
         group: impl IntoIterator<Item = usize>,
@@ -110,8 +109,8 @@ impl<'a> Dispatcher<'a> {
         Ok(())
     }
 
-    /// Starts a worker. If the system lacks a process, descriptor or memory, ends the workers that
-    /// are not needed, and tries again for about 2 s.
+    /// Starts a worker. If the system lacks a process, descriptor or memory, ends unneeded workers
+    /// and tries again for about 2 s.
     fn start(&mut self) -> io::Result<Worker> {
         let mut pause = Duration::from_millis(10);
         loop {
@@ -133,8 +132,8 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Runs the cases in `open` in a worker, and removes each that gets a row. Returns the worker if
-    /// it can be reused. The error states why it could not start.
+    /// Runs the cases in `open`, and removes each that gets a row. Returns the worker if it can be
+    /// reused. Errors if it could not start.
     fn run_job(
         &mut self,
         mut worker: Worker,
@@ -147,7 +146,7 @@ impl<'a> Dispatcher<'a> {
         let cases = self.cases;
         worker.submit(job, || inputs(cases, &cases[first].plugin_files()), self.stop)?;
         if wants_spare && self.spare.is_none() {
-            // The worker is started later if this fails.
+            // If this fails, the worker is started later.
             self.spare = Worker::start(self.workers).ok();
         }
         self.is_complete = false;
@@ -192,7 +191,6 @@ impl<'a> Dispatcher<'a> {
                     self.log(first, &remark);
                     return Ok(None);
                 }
-                // A worker that ends a job without a row for every case has failed.
                 WorkerEvent::Done(_) => {
                     self.failed_first(open, Status::Error, "the worker process sent no row");
                     return Ok(None);
@@ -258,9 +256,9 @@ fn inputs(cases: &[Case], plugins: &[&Path]) -> Vec<PathBuf> {
 }
 
 /// Runs cases that share a schedule in a worker, with an observer. Its values arrive as
-/// [`CaseEvent::Observed`], before or after the [`CaseEvent::Finished`] of each case. Returns when
-/// all cases have ended or `stop` is set, and then whether all values have arrived; a row may be
-/// `ok` without them.
+/// [`CaseEvent::Observed`], before or after the [`CaseEvent::Finished`] of each case. Returns
+/// whether all values have arrived when all cases have ended or `stop` is set. A row may be `ok`
+/// without them.
 pub fn observe(
     cases: &[Case],
     workers: &Workers,

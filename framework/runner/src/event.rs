@@ -1,17 +1,12 @@
-//! The events of cases, from the worker that runs them to the screen.
-
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use swapmeet_results::Record;
 
-/// An event of cases, which are numbered in a worker among those of its job, and elsewhere among
-/// those of the batch.
-///
-/// `R` is the row of a case. A worker sends only `OutcomeColumns`, because the program itself adds
-/// the identity of the case.
+/// An event of cases, which a worker numbers within its job, and other code within the batch. `R`
+/// is the row of a case. A worker sends only `OutcomeColumns`, because the program itself adds the
+/// identity of the case.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum CaseEvent<R = Box<Record>> {
-    /// The cases share a schedule.
     #[serde(skip)]
     Started {
         cases: Range<usize>,
@@ -41,5 +36,5 @@ pub enum CaseEvent<R = Box<Record>> {
     },
 }
 
-/// The outcome columns of a row, or why the case cannot be built or its plugin cannot be loaded.
+/// The outcome columns of a row, or the reason why the case or its plugin cannot be used.
 pub(crate) type OutcomeColumns = Result<Vec<String>, String>;

@@ -1,6 +1,5 @@
-//! Experiments, as files and flags define them. A key of the file is a field of [`Experiment`]. For
-//! a single value, such as the seed, a row of [`SETTINGS`] makes it a flag of `run` and a setting
-//! of the dashboard.
+//! Experiments. A key of an experiment file is a field of [`Experiment`]. A row of [`SETTINGS`]
+//! makes a single value a flag of `run` and a setting of the dashboard.
 
 use crate::input::{InputError, Text};
 use crate::toml_reader::{self, place, text, texts, texts_not_table};
@@ -15,7 +14,6 @@ use swapmeet_core::text::escaped;
 use swapmeet_results::{quoted, units};
 use toml::Spanned;
 
-/// The specs have not been parsed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Experiment {
@@ -27,7 +25,6 @@ pub struct Experiment {
     pub algorithms: Vec<Text>,
     #[serde(deserialize_with = "texts", skip_serializing_if = "Vec::is_empty")]
     pub workloads: Vec<Text>,
-    /// Machine specs, or names of machines in `own_machines`.
     #[serde(deserialize_with = "machines", skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<Text>,
     /// Systems, each of which stands for a topology and a machine.
@@ -58,8 +55,8 @@ pub struct Experiment {
     /// Jobs that run at the same time.
     #[serde(deserialize_with = "together_tables", skip_serializing_if = "Vec::is_empty")]
     pub together: Vec<TogetherTable>,
-    /// The jobs of `--beside`, which run at the same time as each case of the lists. This is not a
-    /// key of the file, because `together` says the same.
+    /// The jobs of `--beside`, which run at the same time as each case of the lists. In a file,
+    /// `together` has this purpose.
     #[serde(skip)]
     pub beside: Vec<Text>,
     /// The nodes on which delivery is verified. Results do not depend on it, so it is not a key.
@@ -70,7 +67,8 @@ pub struct Experiment {
     pub file: Option<PathBuf>,
 }
 
-/// A `case` or `exclude` table: all combinations of its lists. An empty list is the experiment's.
+/// A `[[case]]` or `exclude` table: all combinations of its lists. An empty list means the
+/// experiment's.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct CaseTable {
@@ -86,8 +84,8 @@ pub struct CaseTable {
     pub machines: Vec<Text>,
 }
 
-/// A `together` table: jobs that run at the same time. There is a row for each job, for each
-/// combination of topologies, machines, and algorithms of all jobs. An empty list is the
+/// A `[[together]]` table: jobs that run at the same time. Each combination of topologies,
+/// machines, and algorithms of all jobs gives a row for each job. An empty list means the
 /// experiment's.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table")]
@@ -119,7 +117,6 @@ fn is_zero(us: &f64) -> bool {
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnMachine {
     pub name: Text,
-    /// The machine whose parameters apply unless `parameters` changes them.
     pub base: Option<Text>,
     pub parameters: Vec<(Text, Text)>,
 }
@@ -153,7 +150,6 @@ impl Default for Experiment {
 #[derive(Debug)]
 pub struct Setting {
     pub key: &'static str,
-    /// The name of the flag without hyphens, if there is one, and of its value, if it is no switch.
     pub flag: Option<(&'static str, Option<&'static str>)>,
     pub about: &'static str,
     /// Returns the value as text, which is empty if it is not set.
@@ -162,7 +158,6 @@ pub struct Setting {
     pub set: fn(&mut Experiment, &str) -> Result<(), String>,
 }
 
-/// All settings, in the order of the dashboard.
 pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "repetitions",
@@ -264,10 +259,10 @@ fn remove_tables<T>(tables: &mut Vec<T>, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A current one whose parameters were fitted to public measurements and tested with others.
+/// A current machine whose parameters were fitted to public measurements and tested with others.
 pub const DEFAULT_MACHINE: &str = "fugaku";
 
-/// Default time limit of a case in seconds, so that a plugin that never ends does not block a run.
+/// The default time limit of a case in seconds.
 pub const DEFAULT_TIMEOUT_SECS: f64 = 600.0;
 
 const SECONDS: &str = "a number of seconds above 0, at most 1000000000";
@@ -320,8 +315,7 @@ impl Experiment {
         SETTINGS.iter().filter_map(flag).collect()
     }
 
-    /// Returns whether the cases are not all combinations of the lists, because of systems, jobs
-    /// that run together, or `case` or `exclude` tables.
+    /// Returns whether the cases are not all combinations of the lists.
     pub fn has_case_tables(&self) -> bool {
         !self.systems.is_empty()
             || !self.case_tables.is_empty()
@@ -337,9 +331,9 @@ impl Experiment {
         !self.together.is_empty() && self.algorithms.is_empty() && self.case_tables.is_empty()
     }
 
-    /// Returns the experiment with a `case` table in place of each system, whose topology and
-    /// machine `expand` returns. Without `case` tables of its own, a further table selects all
-    /// combinations of its lists, unless it lists no topology.
+    /// Returns the experiment with a `[[case]]` table in place of each system, whose topology and
+    /// machine `expand` returns. If there were no such tables before and topologies are listed, a
+    /// further table selects the combinations of the lists.
     pub fn with_systems_as_tables<E>(
         &self,
         expand: impl Fn(&Text) -> Result<[Text; 2], E>,
@@ -361,15 +355,14 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// Returns whether all `case` tables and systems, of which there are some, have entries in this
-    /// list, so that the experiment's own may be empty.
+    /// Returns whether all `[[case]]` tables and systems name entries of this list, so that the
+    /// experiment's own list may be empty.
     pub fn is_named_by_tables(&self, list: fn(&CaseTable) -> &Vec<Text>) -> bool {
         let names = |system: &Text| Ok::<_, Infallible>([system.clone(), system.clone()]);
         let Ok(Self { case_tables, .. }) = self.with_systems_as_tables(names);
         !case_tables.is_empty() && case_tables.iter().all(|table| !list(table).is_empty())
     }
 
-    /// Checks that the seed of the last repetition does not exceed `u64::MAX`.
     pub fn check_seeds(&self) -> Result<(), InputError> {
         if self.seed.checked_add(u64::from(self.repetitions.saturating_sub(1))).is_some() {
             return Ok(());
@@ -430,7 +423,6 @@ fn together_tables<'de, D: Deserializer<'de>>(
     Ok(tables.into_iter().map(with_place).collect())
 }
 
-/// The `machine` tables, whose keys are `base` and parameters.
 mod own_machines {
     use super::*;
 
@@ -478,7 +470,7 @@ impl Serialize for OwnMachine {
     }
 }
 
-/// The value of a machine's parameter: a number as the file has it, or a text.
+/// A number as the file has it, or a text.
 struct Parameter(Text);
 
 impl<'de> Deserialize<'de> for Parameter {

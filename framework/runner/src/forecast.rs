@@ -1,8 +1,6 @@
-//! Estimates the remaining time of a batch. The run time of a case is assumed to be proportional to
-//! its cost, which is estimated from the number of messages and the model.
-//!
-//! Each finished case gives a new estimate of when the batch is done. If that time passes first,
-//! there is no estimate until the next case finishes.
+//! Estimates the remaining time of a batch. Run time is assumed to be proportional to a cost, which
+//! is estimated from the number of messages and the model. Each finished case gives a new estimate.
+//! If its time passes before the next one, there is no estimate.
 
 use crate::case::Case;
 use crate::plan_group::plan_groups;
@@ -11,7 +9,7 @@ use swapmeet_core::cost::model::ModelKind;
 
 #[derive(Debug, Default)]
 pub struct Forecast {
-    /// Estimates; 0 after the case has ended.
+    /// The estimated cost of each case; 0 after the case has ended.
     costs: Vec<f64>,
     cases: usize,
     open: f64,
@@ -43,8 +41,8 @@ impl Forecast {
         }
     }
 
-    /// Returns the remaining time, `elapsed` after the start. `None` if no case or every case has
-    /// ended, or if the estimated time has passed.
+    /// Returns the remaining time, `elapsed` after the start. Returns `None` if no case or every
+    /// case has ended, or if the estimated time has passed.
     pub fn left(&self, elapsed: Duration) -> Option<Duration> {
         if self.cases == 0 || self.ended <= 0.0 {
             return None;
@@ -55,8 +53,7 @@ impl Forecast {
     }
 }
 
-/// Returns the costs of cases that share a schedule: an equal share of the cost of planning and
-/// tracing it (`schedule`), plus that of the model.
+/// Returns an equal share of the cost of the common schedule, plus the cost of the model.
 fn group_costs(schedule: u64, models: &[&ModelKind]) -> Vec<f64> {
     let share = 1.0 / models.len() as f64;
     models.iter().map(|model| schedule as f64 * (share + model.pricing_time)).collect()

@@ -24,7 +24,6 @@ impl GroupClock {
         self.0.started.elapsed()
     }
 
-    /// Returns the time since the start, excluding the time for pricing.
     pub fn planning(&self) -> Duration {
         self.elapsed().saturating_sub(self.0.priced.get())
     }

@@ -1,7 +1,6 @@
 //! Runs a plugin and provides the functions that it may call while it plans.
-//!
-//! Every call is validated: pointers, sizes, counts, texts and node numbers. If the host rejects a
-//! call, it records the reason; this call and all later ones return [`SWM_STOPPED`].
+//! Pointers, sizes, counts, texts and node numbers of every call are validated. If the host rejects
+//! a call, this call and all later ones return [`SWM_STOPPED`].
 
 use crate::defect;
 use crate::group_clock::PlanLimit;
@@ -32,8 +31,7 @@ pub use comparison::compare_symmetry;
 pub struct PlanInputs {
     /// Size of each block in bytes. If sizes differ, size of the largest block.
     pub block_bytes: u64,
-    /// Messages that a node can send, and messages that it can receive, at the same time;
-    /// `u64::MAX` if it can use all its links.
+    /// Messages that a node can send and receive at the same time; `u64::MAX` means all its links.
     pub ports: u64,
     pub virtual_channels: u64,
     /// Bytes of an element, the unit of redistribution, equal for all cases that share a plan.
@@ -108,15 +106,14 @@ pub struct Planned {
     pub departs: bool,
     /// Whether the schedule declares a symmetry, even if the host plans all nodes in spite of it.
     pub claims_symmetry: bool,
-    /// Whether delivery was verified only for one node of each orbit.
     pub relied_on_symmetry: bool,
-    /// The number of nodes whose sends the plugin itself planned: all nodes or, if the host relies
-    /// on a claimed symmetry, those whose plans were compared with the claim.
+    /// The number of nodes whose sends the plugin itself planned. If the host relies on a claimed
+    /// symmetry, these are the nodes whose plans were compared with the claim.
     pub compared_on: u64,
 }
 
-/// Lets `algorithm` plan `task`, verifies the schedule, and reports each step to `listeners`. A
-/// symmetry on which the verification relies is compared with the plans of other nodes.
+/// Lets `algorithm` plan `task`, verifies the schedule, and reports each step to `listeners`. If
+/// verification relies on a symmetry, it is compared with the plans of other nodes.
 pub fn plan<'a>(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -136,7 +133,7 @@ pub fn plan<'a>(
             Count(host.calls_after_error, "call")
         ));
     }
-    // Compare the claim even if the schedule has a fault, because a wrong claim can cause any.
+    // A wrong claim can cause any fault, so the claim is also compared if the schedule has a fault.
     let mut requested = host.requested;
     let (mut outcome, mut compared_on) = (outcome, task.topology.nodes());
     if host.relies_on_symmetry && matches!(outcome, Outcome::Verified(_) | Outcome::Invalid(_)) {
@@ -154,8 +151,8 @@ pub fn plan<'a>(
     let outcome = match outcome {
         // This fault already names the wrong send.
         Outcome::Invalid(fault @ Fault::WrongSymmetry(_)) => Outcome::Invalid(fault),
-        // Repeat the plan for all nodes to trace a lost block. With a claimed symmetry this may be
-        // far more expensive than the first plan, so it is done only on few nodes.
+        // Repeating the plan for all nodes traces a lost block. With a claimed symmetry, this may
+        // be far more expensive than the first plan, so it is done only on few nodes.
         Outcome::Invalid(fault) if !host.claims_symmetry || task.topology.nodes() <= FEW_NODES => {
             defect::catch(|| Outcome::Invalid(call.explained(fault)))
                 .unwrap_or_else(Outcome::HostPanicked)
@@ -184,8 +181,8 @@ struct PlanCall<'a> {
     params: &'a [(String, String)],
     task: &'a Task,
     inputs: PlanInputs,
-    /// The time limit for the plan and its comparison. A repetition to explain a fault gets it
-    /// again.
+    /// The time limit for the plan and its comparison, and again for a repetition to explain a
+    /// fault.
     limit: Option<&'a PlanLimit>,
 }
 
@@ -304,7 +301,7 @@ impl<'a> Host<'a> {
 }
 
 impl Host<'_> {
-    /// Calls a function of the plugin. `None` if it succeeds or does not exist, else the outcome.
+    /// Calls a function of the plugin. Returns `None` if it succeeds or does not exist.
     fn call(&mut self, function: impl FnOnce(&mut Self) -> Option<i32>) -> Option<Outcome> {
         let code = in_plugin(|| defect::call_plugin(|| function(self)));
         if let Some(defect) = self.defect.take() {
@@ -321,7 +318,6 @@ impl Host<'_> {
         if let Some(fault) = self.fault.take() {
             return Some(Outcome::of(fault));
         }
-        // White space is no reason.
         let reason = self.reason.take().filter(|reason| !reason.trim().is_empty());
         let reason_or = |none: &str| reason.unwrap_or_else(|| none.to_owned());
         match code? {

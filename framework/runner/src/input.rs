@@ -32,8 +32,8 @@ impl Text {
         InputError { place: self.place.clone(), message: message.into(), help: None }
     }
 
-    /// Marks `len` bytes of the text from byte `at` on, or the whole range if the text was expanded
-    /// from one and does not occur in the source.
+    /// Marks `len` bytes of the text from byte `at` on. If the text does not occur in the source,
+    /// because it was expanded from a range, marks the whole range.
     pub fn error_at(&self, at: usize, len: usize, message: impl Into<String>) -> InputError {
         if !self.place.content[self.place.span.clone()].contains(&self.value) {
             return self.error(message);
@@ -67,7 +67,7 @@ impl InputError {
         self
     }
 
-    /// Adds the similar names in `near` as help, or `otherwise`, unless that is empty too.
+    /// Adds the similar names in `near` as help, or `otherwise` if there are none.
     #[must_use]
     pub fn near(self, near: &[String], otherwise: &str) -> Self {
         match near {
@@ -80,7 +80,6 @@ impl InputError {
         }
     }
 
-    /// Returns line and column, counted from 1, if the source is a file.
     pub fn line_and_column(&self) -> Option<(usize, usize)> {
         self.place.is_file.then(|| {
             let before = &self.place.content[..self.place.span.start];

@@ -1,5 +1,4 @@
-//! Runs work with plugins in a child process of this program, which replies in lines of JSON. If a
-//! plugin crashes or hangs, only the reply is lost.
+//! Runs work with plugins in a child process, so that only the reply is lost if a plugin crashes.
 
 use serde::de::DeserializeOwned;
 use std::io;
@@ -13,8 +12,8 @@ pub use crate::process::child::{
 pub use crate::process::child_side::{MessageSender, begin};
 pub use crate::process::group::ProcessGroup;
 
-/// Runs a child process and returns its reply, or why there is none. `parse` returns the reply if a
-/// message is the last one. The time limit applies to the time between two messages. `log` receives
+/// Runs a child process and returns its reply, or the reason why there is none. `parse` returns the
+/// reply if a message is the last one. The time limit applies between two messages. `log` receives
 /// printed lines. `stop` ends the child. Errors if no child process could be started.
 pub fn run<L: DeserializeOwned, T>(
     command: &mut Command,

@@ -1,5 +1,3 @@
-//! Resource limits of processes that run plugins.
-
 use crate::system;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
@@ -13,8 +11,8 @@ pub enum MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// Limits the address space of this process. A lower limit that is already set (`ulimit -v`)
-    /// remains, because only the superuser may raise it.
+    /// Limits the address space of this process. A lower limit (`ulimit -v`) remains, because only
+    /// the superuser may raise it.
     pub(crate) fn apply(self) -> io::Result<()> {
         match self {
             Self::Fixed(bytes) => system::limit_address_space(lowered(Resource::As, bytes)),
@@ -27,8 +25,8 @@ impl MemoryLimit {
     }
 }
 
-/// Doubles a child's [`MemoryLimit::Doubling`] of `bytes`. The parent must do this, because the
-/// sandbox does not let the child change its own limits.
+/// Doubles a child's [`MemoryLimit::Doubling`] of `bytes`. The sandbox does not let the child
+/// change its own limits.
 pub fn double_memory_of(child: u32, bytes: u64) -> io::Result<()> {
     let twice = bytes.saturating_mul(2);
     let most = getrlimit(Resource::As).maximum.map_or(twice, |hard| hard.min(twice));
@@ -69,15 +67,15 @@ pub(crate) fn limit_descriptors() -> io::Result<()> {
     at_most(Resource::Nofile, DESCRIPTORS)
 }
 
-/// Raises the limit of open descriptors as far as permitted. The usual limit of 1,024 is for
-/// programs that call `select`, which this program does not.
+/// Raises the limit of open descriptors as far as permitted. Only programs that call `select` need
+/// the usual limit of 1,024.
 pub fn raise_descriptors() {
     let limit = getrlimit(Resource::Nofile);
     // If the limit cannot be raised, fewer jobs run at the same time.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
-/// `None` if there is no limit.
+/// Returns `None` if there is no limit.
 pub fn descriptors() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }

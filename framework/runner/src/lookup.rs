@@ -1,5 +1,5 @@
-//! Finds the case that a row, or a worker's job, names. Cases with the same topology, algorithm,
-//! workload or machine share the parsed value, so that they can also share a schedule.
+//! Finds the case that a row or a worker's job names. Cases share parsed topologies, algorithms,
+//! workloads and machines, so that they can also share a schedule.
 
 use crate::case::companion;
 use crate::case::{
@@ -21,10 +21,8 @@ use swapmeet_core::network::topology::Network;
 use swapmeet_results::{CaseId, Implementation, Record};
 use swapmeet_workloads::{InputDigest, Workload};
 
-/// For each spec, the parsed value, or the message of the error in the spec.
 type Cache<T> = HashMap<String, Result<T, String>>;
 
-/// A cache of all topologies, algorithms, workloads and machines that cases have named so far.
 pub struct CaseLookup<R> {
     registry: R,
     pub(crate) options: RunOptions,
@@ -70,7 +68,7 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
         Ok(Case { experiment: row.experiment.as_str().into(), optima, ..case })
     }
 
-    /// Returns the case with this identity. The name of its experiment is empty.
+    /// The name of the returned case's experiment is empty.
     pub(crate) fn case(&mut self, id: &CaseId<&str>) -> Result<Case, String> {
         let CaseId { setting, implementation, repetition, seed } = id;
         let (topology, topology_inputs) =
@@ -129,9 +127,8 @@ fn spec_of(registry: &Registry, implementation: &Implementation<&str>) -> String
     format!("{}{rest}", registry.spec_name(name, plugin))
 }
 
-/// Returns an experiment with the topologies, algorithms, workloads and machines of the rows, in
-/// the order of appearance. Rows of jobs that ran together, and rows that cannot be run again with
-/// the plugins of `registry`, are ignored.
+/// Returns an experiment with the specs of the rows, in the order of appearance. Rows of jobs that
+/// ran together, and rows that cannot be run again with the plugins of `registry`, are ignored.
 pub fn experiment_of<'a>(
     rows: impl Iterator<Item = &'a Record>,
     registry: &Registry,

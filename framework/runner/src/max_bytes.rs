@@ -1,16 +1,13 @@
 //! Maximum sizes of the messages of a worker in bytes (`docs/abi.md`). A worker that sends a longer
 //! message is killed, so that the memory of the program does not depend on plugins.
 
-/// The limit for a reply, except a value of an observer. The size of the job's text is added,
-/// because a row repeats the description of its case. The rest needs a few KiB.
+/// The limit for a reply, except a value of an observer. The size of the job's text is added.
 pub const REPLY: usize = 1 << 20;
-/// The limit for one portion of the text that `trace` prints or `export` converts.
 pub const TRACE: usize = 1 << 20;
 /// The limit for a part of the record of a schedule, such as a step with the load of each link.
 pub const SCHEDULE: usize = 64 << 20;
 /// The limit for a plugin's description, the tables of a reproduced paper, or an answer of `check`.
 pub const ANSWER: usize = 16 << 20;
-/// All sizes, with their descriptions in `docs/abi.md`.
 pub const ALL: [(&str, usize); 4] = [
     ("a reply to a job, in addition to the text of the job", REPLY),
     ("a part of a schedule, for `trace` and `export`", TRACE),

@@ -1,10 +1,9 @@
 //! The optimum of cases: a lower bound on the time of every schedule. [`swapmeet_optimum`]
 //! certifies an interval that contains the least possible time for moving the bytes. The bound is
 //! its lower end, plus the start-ups and latencies that no schedule can avoid.
-//!
-//! [`Optima`] searches only once for an interval of a network and a demand. Its ends are numbers of
-//! bytes on a link of bandwidth 1, so they are the same for every block size, and for all machines
-//! with the same ratio between the speeds of links and ports.
+//! [`Optima`] searches only once for the interval of a network and a demand. Its ends are bytes on
+//! a link of bandwidth 1, so they hold for every block size, and for all machines with the same
+//! ratio between the speeds of links and ports.
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -34,19 +33,17 @@ pub struct Optimum {
 pub const NO_LINKS: &str =
     "its model has no links, or its times depend on noise or background traffic";
 
-/// The optimum of a case, or why it is unknown. `None` if the case requests none, or if the model
-/// of the machine has none.
+/// The optimum of a case, or the reason why it is unknown. `None` if none is requested or possible.
 pub type CaseOptimum = Option<Result<Optimum, String>>;
 
 /// A flag that ends a search, and a function to which it reports its progress.
 pub struct Search<'a> {
-    /// Set by another thread if the search must end.
+    /// Another thread sets this flag if the search must end.
     pub stop: &'a AtomicBool,
     /// A function that is called with a line about the progress of a long search.
     pub report: &'a mut dyn FnMut(String),
 }
 
-/// The interval in bytes on a link of bandwidth 1, if a unit of load has one byte.
 #[derive(Debug, Clone, Copy)]
 struct Interval {
     lower: f64,
@@ -144,7 +141,6 @@ impl Optima {
     }
 }
 
-/// Returns the task of a workload, or why there is none or it is too large.
 fn task(topology: &Arc<Network>, workload: &Workload, seed: u64) -> Result<Task, String> {
     let pairs = topology.nodes().saturating_mul(topology.nodes());
     let lists_pairs = workload.collective().connects_all_pairs() && !workload.counts_blocks();

@@ -1,5 +1,5 @@
-//! The columns `optimum_us` and `optimum_gap`, which do not depend on a plugin, so that the process
-//! that writes rows fills them. The time limit of a case does not apply to the search.
+//! The columns `optimum_us` and `optimum_gap`. They do not depend on a plugin, so the process that
+//! writes rows fills them. The time limit of a case does not apply to the search.
 
 use crate::case::Case;
 use crate::defect;
@@ -7,11 +7,10 @@ use crate::optimum::{CaseOptimum, Optimum, Search};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_results::{Record, Status};
 
-/// The start of the note that states why the optimum of a row is unknown.
 const UNKNOWN: &str = "no optimum: ";
 
-/// Returns the optima of cases with the same topology and seed, and the same workload unless they
-/// are jobs that run together. The error is a failed assertion.
+/// The cases have the same topology and seed, and the same workload unless they are jobs that run
+/// together. The error is a failed assertion.
 pub fn of_group(cases: &[&Case], search: &mut Search<'_>) -> Result<Vec<CaseOptimum>, String> {
     let Some((first, optima)) = cases.first().and_then(|case| Some((case, case.optima.as_ref()?)))
     else {
@@ -49,7 +48,6 @@ pub(crate) fn has_optimum(row: &Record) -> bool {
     row.optimum_us.is_some() || row.note.contains(UNKNOWN)
 }
 
-/// The row should contain an optimum but does not.
 pub fn lacks(case: &Case, row: &Record) -> bool {
     let has_links = || case.machine.network_rates().is_some();
     case.optima.is_some() && row.status == Status::Ok && !has_optimum(row) && has_links()

@@ -7,7 +7,6 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// A range of cases that share a schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanGroup {
     pub cases: Range<usize>,
@@ -36,9 +35,8 @@ impl PlanGroup {
 }
 
 /// The maximum number of cases of a job, each of which takes about 2 KiB in the worker. Pricing a
-/// case takes at least about a twentieth of the time for planning its schedule
-/// ([`forecast`](mod@crate::forecast)), so planning it again for each job adds less than 1 %,
-/// except for algorithms that search for a schedule.
+/// case takes at least about a twentieth of the planning time ([`forecast`](mod@crate::forecast)),
+/// so planning again for each job usually adds less than 1 %.
 const MOST_OF_A_JOB: usize = 4096;
 
 pub fn plan_groups<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<PlanGroup> {
@@ -61,7 +59,6 @@ pub fn plan_groups<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<P
     groups
 }
 
-/// Divides groups of more than `MOST_OF_A_JOB` cases into jobs, which plan the schedule once each.
 pub fn jobs(groups: Vec<PlanGroup>) -> Vec<PlanGroup> {
     let divided = |group: PlanGroup| {
         let parts = group.cases.len().div_ceil(MOST_OF_A_JOB);
@@ -83,11 +80,9 @@ fn schedule(case: &Case) -> u64 {
 }
 
 /// Returns the cases of shard `index` (from 0) of `count` shards, in ascending order, the same on
-/// every machine.
-///
-/// Groups are assigned in order of descending cost, each to the first shard with the least cost so
-/// far. A group that costs more than `1 / count` of the total is divided, because the other shards
-/// would otherwise wait; its schedule is then planned in several shards.
+/// every machine. Groups are assigned in order of descending cost, each to the first shard with the
+/// least cost so far. A group that costs more than `1 / count` of the total is divided, because the
+/// other shards would otherwise wait.
 pub fn shard(groups: Vec<PlanGroup>, index: usize, count: usize) -> Vec<usize> {
     let total = groups.iter().map(PlanGroup::cost).fold(0, u64::saturating_add);
     let share = (total / count as u64).max(1);

@@ -24,8 +24,7 @@ use swapmeet_core::text::{escaped, excerpt};
 
 #[derive(Debug, thiserror::Error)]
 pub enum PluginError {
-    /// The system's loader rejected the file, which is not a library, was built for another
-    /// machine, or lacks a dependency.
+    /// The system's loader rejected the file.
     #[error("{path}: not a library that can be loaded: {reason}")]
     NotALibrary { path: PathBuf, reason: String },
     #[error("{path}: not a swapmeet plugin: it has no symbol `{}`", ENTRY_SYMBOL.to_string_lossy())]
@@ -82,7 +81,7 @@ pub const PAPERS: [(&str, &str); 5] = [
 ];
 
 impl Algorithm {
-    /// Errors if the algorithm does not implement a collective, before memory is used for a case.
+    /// Checks before memory is used for a case that the algorithm implements the collective.
     pub fn check_implements(&self, kind: &CollectiveKind) -> Result<(), String> {
         if self.collectives >> kind.code & 1 == 1 {
             return Ok(());
@@ -103,7 +102,6 @@ impl Algorithm {
 pub struct Build {
     pub name: String,
     pub version: String,
-    /// The digest is empty if there is no file.
     pub digest: String,
 }
 
@@ -113,7 +111,6 @@ pub struct Param {
     pub kind: ParamKind,
     /// Empty if the value depends on the problem.
     pub default: String,
-    /// The meaning and the valid values of the parameter, for help texts.
     pub help: String,
 }
 
@@ -154,9 +151,7 @@ impl ParamKind {
 }
 
 impl Plugin {
-    /// Loads a plugin file.
-    ///
-    /// This runs its code, and requires the same trust as running a program.
+    /// Runs the code of a plugin file, which requires the same trust as running a program.
     pub fn load(path: &Path) -> Result<Self, PluginError> {
         Self::load_known(path, None)
     }
@@ -167,7 +162,7 @@ impl Plugin {
         Self::load_known(path, Some(KnownDigest { stamp: &stamp, digest: "" }))
     }
 
-    /// Loads a plugin file. Its digest is not computed again if the metadata is that of `known`.
+    /// The digest is not computed again if the metadata of the file is that of `known`.
     pub(crate) fn load_known(
         path: &Path,
         known: Option<KnownDigest<'_>>,
@@ -193,7 +188,6 @@ impl Plugin {
         // RTLD_LOCAL hides its symbols from other libraries.
         let library = in_plugin(|| unsafe { Library::open(Some(&file), RTLD_NOW | RTLD_LOCAL) })
             .map_err(|e| no_library(chain(&e)))?;
-        // The file was replaced while it was loaded.
         if Stamp::at(&file).ok().as_ref() != Some(&stamp) {
             return Err(no_library("it changed while it was loaded".to_owned()));
         }
@@ -271,14 +265,13 @@ impl Algorithm {
         self.table.get_or_init(load).clone()
     }
 
-    /// Returns the plugin's own table, for callers without the host. Loads the file if necessary.
     #[doc(hidden)]
     pub fn raw_table(&self) -> Result<*const SwmAlgorithm, String> {
         self.table().map(|functions| functions.table())
     }
 }
 
-/// Formats an error together with all its causes, because the loader's `Display` omits the cause.
+/// Adds all causes to an error, because the loader's `Display` omits them.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -376,7 +369,7 @@ impl Algorithm {
         if table.collectives == 0 {
             return Err(format!("`{name}` implements no collective"));
         }
-        // Check counts before pointers are followed.
+        // Counts are checked before pointers are followed.
         const MOST_PARAMS: u64 = limits::PARAMS;
         if table.param_count > MOST_PARAMS {
             return Err(format!(

@@ -1,5 +1,3 @@
-//! Classifies the lines that a process printed before it ended.
-
 /// Prefix of lines that the host itself writes about the behaviour of a plugin.
 pub const REMARK: &str = "remark: ";
 

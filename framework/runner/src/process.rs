@@ -1,5 +1,4 @@
-//! Child processes of this program that run plugins: workers, and the processes that describe
-//! plugin files, reproduce papers or `check` plugins. This module does not depend on cases.
+//! Child processes that run plugins: workers, and those that describe, reproduce or `check`.
 
 pub(crate) mod child;
 pub(crate) mod child_side;

@@ -16,14 +16,13 @@ pub const PATH_VARIABLE: &str = "SWAPMEET_PLUGIN_PATH";
 
 const SKIPPED: &str = "skipped ";
 
-/// Names that users of MPI libraries know, and the names here, which alone are in rows.
+/// Names that users of MPI libraries know, with this project's names, which rows have.
 pub const OTHER_NAMES: &[(&str, &str)] = &[("cyclic", "gen")];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// A path given by the option `--plugin-dir`.
     Named,
-    /// A directory from [`PATH_VARIABLE`].
     Variable,
     UserData,
     /// A directory that belongs to the program, such as the directory of its executable.
@@ -43,13 +42,12 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The plugins that were found, and an index of their algorithms by name.
 #[derive(Debug, Default)]
 pub struct Registry {
     plugins: Vec<Plugin>,
     origins: Vec<Origin>,
-    /// The algorithms with the same name, one for each build, in the order in which they were
-    /// found, and whether their plugin is bundled.
+    /// The algorithms of each name, one for each build, in the order in which they were found, and
+    /// whether their plugin is bundled.
     algorithms: BTreeMap<String, Vec<(Arc<Algorithm>, bool)>>,
     places: HashSet<PathBuf>,
     names: SharedNames,
@@ -62,7 +60,7 @@ pub enum SharedNames {
     /// The name alone is an error. `PLUGIN/ALGORITHM` selects one of the algorithms.
     #[default]
     Refused,
-    /// An algorithm that was found first replaces the bundled one. The user has requested this.
+    /// An algorithm that was found first replaces the bundled one, as the user has requested.
     ReplaceBundled,
 }
 
@@ -84,22 +82,18 @@ pub enum NoAlgorithm {
     /// `near` are similar names. `skipped` are messages about skipped plugin files, one of which
     /// may contain the algorithm.
     Unknown { name: String, near: Vec<String>, skipped: Vec<String> },
-    /// Several plugins have the name: these names of plugins, with their files.
+    /// Several plugins have the name. `plugins` are their names and files.
     Shared { name: String, plugins: Vec<(String, PathBuf)> },
 }
 
 impl Registry {
     /// Searches for plugins in this order:
-    ///
     /// 1. the directories and files in `named` (`--plugin-dir`);
     /// 2. the directories of [`PATH_VARIABLE`];
     /// 3. the user's data directory;
     /// 4. the program's directories;
-    /// 5. the plugins that are linked into the program, except those that the program's directories
-    ///    contain as files.
-    ///
+    /// 5. the linked plugins, except those that the program's directories contain as files.
     /// If several plugins offer an algorithm of the same name, `names` determines its meaning.
-    ///
     /// Errors in paths given by the user are returned. Other files that are not plugins are skipped
     /// with a line in the log.
     pub fn find(
@@ -225,7 +219,6 @@ impl Registry {
         self.algorithms.values().flatten().any(|(a, _)| a.plugin.digest == digest)
     }
 
-    /// Returns the digests of the plugins that belong to the program.
     pub fn bundled_digests(&self) -> impl Iterator<Item = &str> {
         let bundled = self.algorithms.values().flatten().filter(|(_, is_bundled)| *is_bundled);
         bundled.map(|(algorithm, _)| algorithm.plugin.digest.as_str())
@@ -273,7 +266,6 @@ impl Registry {
     }
 }
 
-/// The plugin files to load, in order of precedence.
 #[derive(Default)]
 struct Search {
     /// Each file with its origin, and whether the user named it itself and not only its directory.
@@ -369,7 +361,6 @@ impl Search {
     }
 }
 
-/// Returns `$XDG_DATA_HOME/swapmeet/plugins`, by default `~/.local/share/swapmeet/plugins`.
 fn data_folder() -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());

@@ -1,9 +1,7 @@
 //! The interface of the sandbox for processes that run plugins; [`crate::system`] implements it. In
 //! it, a process can read the files of its cases and reply to its parent. It cannot write other
-//! files, start programs, open sockets, signal other processes or gain permissions.
-//!
-//! The sandbox protects against accidents. A malicious plugin still controls its own process and
-//! its replies; see `docs/abi.md`.
+//! files, start programs, open sockets, signal other processes or gain permissions. The sandbox
+//! protects against accidents: a malicious plugin still controls its replies (`docs/abi.md`).
 
 use std::fmt;
 use std::path::PathBuf;
@@ -34,10 +32,8 @@ pub struct FileAccess<'a> {
     pub readable: &'a [PathBuf],
 }
 
-// The attacks that the sandbox prevents, the mechanism of the kernel that prevents each, and
-// whether this kernel has it. `docs/abi.md` contains the same table.
-
-/// An attempt of a plugin to affect something outside its process.
+/// An attempt of a plugin to affect something outside its process. `docs/abi.md` contains the same
+/// list.
 #[derive(Debug)]
 pub struct Attack {
     pub name: &'static str,
@@ -46,7 +42,6 @@ pub struct Attack {
     pub otherwise: &'static str,
 }
 
-/// A mechanism of the kernel that prevents attacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mechanism {
     /// Landlock of this version or a later one.

@@ -1,5 +1,3 @@
-//! Progress of a schedule: the current step, of how many if known, and messages per second.
-
 use crate::case::Case;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -42,7 +40,6 @@ impl ScheduleProgress {
     }
 }
 
-/// Has at most three significant characters and a unit prefix.
 fn short(number: f64) -> String {
     let units = ["", " k", " M", " G", " T", " P"];
     let thousands = units.iter().scan(number, |left, unit| {
@@ -56,7 +53,7 @@ fn short(number: f64) -> String {
     })
 }
 
-/// The steps of finished schedules, usually as many for equal algorithm, topology and collective.
+/// The steps of finished schedules. Equal algorithm, topology and collective usually have as many.
 #[derive(Debug, Default)]
 pub struct StepCounts(HashMap<[String; 3], u64>);
 

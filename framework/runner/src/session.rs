@@ -31,10 +31,9 @@ mod merged;
 pub enum Pricing {
     /// Cases have no bounds, and no times except the total time 0, which verified rows must have.
     Off,
-    /// Cases are priced while the schedule is planned.
     Together,
-    /// While the schedule is planned, except cases whose pricing takes far longer than all others
-    /// together. Each of these is planned again and priced alone.
+    /// Cases are priced while the schedule is planned. A case whose pricing takes far longer than
+    /// all others together is planned again and priced alone.
     SlowApart,
 }
 
@@ -50,8 +49,7 @@ pub fn run_group(group: &[Case], observers: &mut [&mut dyn Listener]) -> Vec<Rec
 }
 
 /// Runs cases that share a schedule. Reports rows as soon as they are available, lines that the
-/// plugin logs, and progress before planning and long pricing. Returns the values that the plugin
-/// requested during the last plan.
+/// plugin logs, and progress. Returns the values that the plugin requested during the last plan.
 pub fn report_group(
     group: &[Case],
     pricing: Pricing,
@@ -61,7 +59,6 @@ pub fn report_group(
     report_with(group, (pricing, &evaluator_of), observers, report)
 }
 
-/// The time at which cases are priced, and a function that creates the evaluator of a case.
 type Evaluators<'a> = (Pricing, &'a dyn Fn(&Case) -> Box<dyn Evaluator>);
 
 fn report_with(
@@ -73,8 +70,8 @@ fn report_with(
     let mut requested = Requested::default();
     // A plan is valid only for cases with the same requested values, such as the block size. The
     // other cases stay in `open` and are planned again. Cases that must not share a plan come last:
-    // those whose pricing is slow, and all cases of a plan in which an assertion failed, because a
-    // single one of them is responsible.
+    // slow ones, and all cases of a plan in which an assertion failed, because one of them is
+    // responsible.
     let mut open: Vec<usize> = (0..group.len()).collect();
     let mut alone = VecDeque::new();
     loop {
@@ -143,8 +140,8 @@ fn plan_and_price(
             return PlanResult::default();
         }
     };
-    // A model that needs the sends of all nodes requires full planning. The row of a case must not
-    // depend on the other cases of its group, so such cases are planned separately.
+    // A model that needs the sends of all nodes requires full planning. Such cases are planned
+    // separately, because a row must not depend on other cases.
     let mut pending: Vec<(usize, Option<Box<dyn Evaluator>>)> = cases
         .iter()
         .map(|i| (*i, (pricing != Pricing::Off).then(|| evaluator(&group[*i]))))
@@ -174,8 +171,8 @@ fn plan_and_price(
     let planned =
         checked_plan(&first.algorithm, (&task, inputs(first)), limit.as_ref(), listeners, report);
     let planning = shared.clock.planning();
-    // Set cases with slow evaluators aside. The plan is valid for the others whose requested values
-    // equal those of the first case.
+    // Cases with slow evaluators are set aside. The plan is valid for the others whose requested
+    // values equal those of the first case.
     let (given, verified) = (inputs(first), matches!(planned.outcome, Outcome::Verified(_)));
     let mut result = PlanResult { requested: planned.requested, slow: BTreeSet::new() };
     pending.retain(|(case, evaluator)| {
@@ -193,8 +190,8 @@ fn plan_and_price(
         Pricing::Together | Pricing::SlowApart if verified => Traffic::of_nodes(&task),
         Pricing::Off | Pricing::Together | Pricing::SlowApart => Traffic::default(),
     };
-    // Price the pending cases in turns, in which each gets a time that doubles after each turn, so
-    // that quick cases do not wait for slow ones.
+    // Pending cases are priced in turns of doubling time, so that quick cases do not wait for slow
+    // ones.
     let share = planning / pending.len().max(1) as u32;
     let mut turn = Duration::from_millis(100);
     while !pending.is_empty() {
@@ -305,8 +302,8 @@ pub fn pricing_context(case: &Case) -> PricingContext<'_> {
     }
 }
 
-/// Returns the time of each kind since the last call in µs; `None` if the model has no times for
-/// single steps. `charged` stores the totals.
+/// Returns the time of each kind since the last call in µs, if the model has times of steps.
+/// `charged` stores the totals.
 pub fn newly_charged(evaluator: &dyn Evaluator, charged: &mut Times) -> Option<Times> {
     let now = evaluator.parts_so_far()?.map(|part| part.unwrap_or(0.0));
     Some(now.zip(std::mem::replace(charged, now), newly))
@@ -447,10 +444,8 @@ fn price(
     Ok(())
 }
 
-/// The note of a schedule whose claimed symmetry was not compared with other nodes' plans.
 const NOT_COMPARED: &str = "the claim of symmetry was not compared with what other nodes plan (`--proof full` plans all nodes)";
 
-/// The note of a schedule that chooses paths, such as other dimension orders.
 const OWN_ROUTES: &str =
     "messages take routes that the schedule requests, not those of the network";
 
@@ -468,7 +463,6 @@ pub(crate) fn refuse(record: &mut Record, status: Status, reason: &str) {
     record.reason = bounded(reason);
 }
 
-/// Limits the length of a text that a plugin may have supplied.
 fn bounded(text: &str) -> String {
     const MOST: usize = 4000;
     const MARK: &str = " .. (cut off here)";
@@ -480,9 +474,8 @@ fn bounded(text: &str) -> String {
 }
 
 fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
-    // Convert a load to bytes. The column stays empty if this overflows 128 bits, which does not
-    // happen: `unit` is 1 if loads are bytes, and otherwise both factors have at most 64 bits,
-    // unless a load is the sum over more than 2^24 steps.
+    // The column of a load stays empty if bytes exceed 128 bits, which only sums over more than
+    // 2^24 steps can do.
     let bytes = |load: u128| load.checked_mul(unit.div_ceil(totals.segments.max(1)).into());
     record.steps = Some(totals.steps);
     record.messages = Some(totals.messages);

@@ -1,8 +1,6 @@
-//! The record of a schedule: for each step its messages, the loads that they cause, and its times.
-//!
-//! An observer in the worker ([`RECORD`]) sends it in parts ([`RecordPart`]), which
-//! [`ScheduleRecord`] puts together. All displays of steps are views of it: `trace --times`, the
-//! page and the Perfetto file of `trace`, and the dashboard.
+//! The record of a schedule: for each step its messages, their loads, and its times.
+//! An observer in the worker ([`RECORD`]) sends parts ([`RecordPart`]), which [`ScheduleRecord`]
+//! puts together. All displays of steps are views of it.
 
 mod recorder;
 
@@ -17,7 +15,6 @@ use swapmeet_core::cost::model::time_space::Entry;
 pub struct Load {
     pub link: u64,
     pub messages: u64,
-    /// The amount of data, in units of the schedule ([`ScheduleRecord::bytes`]).
     pub load: u64,
 }
 
@@ -61,15 +58,14 @@ impl From<Pair> for (u64, u64, u64, u64) {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
     pub links: Vec<Load>,
-    /// For each entry of `links`, the communicator whose messages are on this link; `None` if
-    /// several communicators have messages on it. The list is empty if all ranks are one
-    /// communicator.
+    /// For each entry of `links`, the communicator whose messages are on this link; `None` if there
+    /// are several. The list is empty if all ranks are one communicator.
     pub communicators: Vec<Option<u32>>,
     /// The messages of the step. Empty if there are too many messages.
     pub pairs: Vec<Pair>,
     /// The amount of data in each node after the step.
     pub held: Vec<u64>,
-    /// If a send broke a rule, its sender and its receiver.
+    /// The sender and the receiver of a send that broke a rule.
     pub at_fault: Option<(u64, u64)>,
 }
 
@@ -97,7 +93,6 @@ pub struct StepRecord {
     /// The time of each kind, with the rearrangement before the step; `None` if ranks have clocks.
     #[serde(with = "time_bits")]
     pub times: Option<Times>,
-    /// The selected data of the step ([`FrameSelection`]).
     pub frame: Option<Box<Frame>>,
 }
 
@@ -149,7 +144,6 @@ pub enum RecordPart {
     EntriesEnd(u64),
     /// The reason why there are no times of ranks, although they are requested.
     NoRanks(String),
-    /// The bytes between groups of ranks, at the end of the schedule.
     Matrix(Matrix),
 }
 
@@ -167,7 +161,6 @@ pub enum FrameSelection {
     Newest,
 }
 
-/// Selects the ranks whose times are recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankSelection {
     /// The only recorded rank; `None` for all ranks.
@@ -184,12 +177,11 @@ pub struct RecordRequest {
     pub max_steps: u64,
     /// Whether to record the unfinished step after an error, for which every send is stored.
     pub unfinished: bool,
-    /// The times of ranks, which only models in which ranks have their own clocks have.
+    /// The times of ranks, if ranks have their own clocks in the model.
     pub ranks: Option<RankSelection>,
     pub matrix: bool,
 }
 
-/// The record of a schedule, as far as its parts have been received.
 #[derive(Debug, Default)]
 pub struct ScheduleRecord {
     pub links: u64,
@@ -245,20 +237,19 @@ impl ScheduleRecord {
         }
     }
 
-    /// Returns the frame of a step (counted from 0) if it is recorded.
     pub fn frame(&self, step: usize) -> Option<&Frame> {
         self.steps.get(step)?.frame.as_deref()
     }
 
-    /// Returns the time of each kind in a step, in µs; 0 if the model does not charge it. If ranks
-    /// have their own clocks, these are means over all ranks.
+    /// Returns the time of each kind in a step, in µs. If ranks have their own clocks, these are
+    /// means over all ranks.
     pub fn times(&self, step: usize) -> Option<Times> {
         let of_ranks = || self.ranks.as_ref()?.of_steps.get(step).copied();
         self.steps.get(step)?.times.or_else(of_ranks)
     }
 
-    /// Returns the end time of each step in µs, that of its last rank if ranks have their own
-    /// clocks; empty if the steps have no times.
+    /// Returns the end time of each step in µs. If ranks have their own clocks, this is the end of
+    /// the last rank.
     pub fn ends(&self) -> &[f64] {
         self.ranks.as_ref().map_or(&self.ends, |ranks| &ranks.ends)
     }
@@ -279,11 +270,8 @@ impl ScheduleRecord {
     }
 }
 
-// The times of ranks, for models in which each rank has its own clock.
-
 /// The serialized form of an entry: first and last step, bits of `posted`, `started`, `waited` and
-/// `ended`, and bits of the time of each kind. Field names are left out, because there are many
-/// entries.
+/// `ended`, and bits of the time of each kind. Field names would take too much space.
 type EntryNumbers = ([u64; 2], [u64; 4], TimeBits);
 
 fn numbers(entry: &Entry) -> EntryNumbers {
@@ -326,7 +314,7 @@ const ORDER: [Kind; 9] = [
     Kind::Barrier,
 ];
 
-/// Divides the time of a step from `from` on into intervals of one kind: kind, start and end.
+/// Divides the time of a step after `from` into intervals of one kind: kind, start and end.
 /// `of_sends` is the maximum start-up time of sends; the rest, for received messages, is an
 /// interval of its own.
 pub fn intervals(times: Times, from: f64, of_sends: f64) -> impl Iterator<Item = (Kind, f64, f64)> {
@@ -344,7 +332,7 @@ pub fn intervals(times: Times, from: f64, of_sends: f64) -> impl Iterator<Item =
     })
 }
 
-/// An entry contains the times of one rank in one or several consecutive steps.
+/// The entries of all ranks. An entry contains the times of one rank in consecutive steps.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ranks {
     pub entries: Vec<Vec<Entry>>,
@@ -352,7 +340,6 @@ pub struct Ranks {
     of_steps: Vec<Times>,
     /// For each step, the time when all ranks have ended this step and all steps before it.
     ends: Vec<f64>,
-    /// The maximum number of steps in an entry.
     pub joined: u64,
 }
 

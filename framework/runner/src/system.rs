@@ -1,6 +1,6 @@
 //! The operations that differ between systems. `linux` and `portable` define the same functions.
-//! `portable`, for other Unix systems such as macOS, has no sandbox and notices fewer changes of a
-//! process. With `--cfg swapmeet_portable`, it is tested on Linux.
+//! `portable`, for other Unix systems such as macOS, has no sandbox. With `--cfg
+//! swapmeet_portable`, it is tested on Linux.
 
 #[cfg(all(target_os = "linux", not(swapmeet_portable)))]
 mod linux;
@@ -33,7 +33,6 @@ pub fn has_sandbox() -> bool {
     HAS_SANDBOX
 }
 
-/// Returns the number of threads of this process; `None` if the system does not report it.
 pub fn threads() -> Option<u64> {
     status_line(&process_status(), "Threads:")?.parse().ok()
 }
@@ -69,9 +68,9 @@ pub fn total_memory() -> Option<u64> {
     u64::try_from(pages).ok()?.checked_mul(u64::try_from(size).ok()?)
 }
 
-/// Makes all threads of the process allocate from one heap, so that a thread uses the memory that
-/// another one has freed. Otherwise, the allocator of glibc has a heap for each thread, and a process
-/// that hands its data from thread to thread takes up to a quarter more memory.
+/// Makes all threads of the process allocate from one heap. With a heap for each thread, the
+/// default of glibc, a process that hands its data from thread to thread takes up to a quarter more
+/// memory.
 pub fn use_one_heap() {
     // SAFETY: the call takes no pointer.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -16,7 +16,6 @@ thread_local! {
     static FILE: RefCell<Option<Place>> = const { RefCell::new(None) };
 }
 
-/// Reads a TOML file. `source` is its name for error messages.
 pub(crate) fn read<T: DeserializeOwned>(source: &str, content: &str) -> Result<T, InputError> {
     let file =
         Place { source: source.to_owned(), content: content.into(), span: 0..0, is_file: true };
@@ -58,7 +57,6 @@ fn input_error(at: &Text, message: &str) -> InputError {
     let expected = match expected {
         "a boolean" => "true or false",
         "a map" => "a table",
-        // Lists of texts are read by `texts`.
         "a sequence" => "a list of tables",
         "a string" => "a text in quotes",
         "a nonzero u32" => "a whole number from 1 to 4294967295",

@@ -1,5 +1,3 @@
-//! Parses topologies and reads the files that they name.
-
 use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +19,6 @@ pub fn expand_meshes(text: &str) -> Result<Vec<String>, SpecError> {
     topology::expand_meshes(text, &|file| read_regular(Path::new(file), LONGEST, EDGES))
 }
 
-/// Parses a topology spec. Also returns the digests of the files that the spec names.
 pub fn parse_with_inputs(text: &str) -> Result<(Arc<Network>, Vec<InputDigest>), SpecError> {
     let inputs = RefCell::new(Vec::new());
     let topology = parse_with(text, &|file| {

@@ -16,14 +16,13 @@ use swapmeet_results::CaseId;
 
 pub(crate) const MAX_LOG_LINES: u32 = 20;
 
-/// A job for a worker: cases that share a schedule.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Job {
     /// Number of the job. Every reply to the job repeats this number.
     pub number: u64,
     /// The plugin files of all cases, sorted. There are several only if jobs run together.
     pub plugins: Vec<PluginFile>,
-    /// Files that the worker may read from now on. Only the list in a worker's first job counts.
+    /// Files that the worker may read. Only the list in a worker's first job counts.
     pub readable: Vec<PathBuf>,
     pub options: RunOptions,
     /// The identities of the cases. The worker parses their specs again.
@@ -58,7 +57,6 @@ impl PluginFile {
 #[derive(Clone)]
 pub(crate) struct Observation<'a> {
     pub name: &'a str,
-    /// The maximum size of a value of the observer, in bytes.
     pub max_value_bytes: usize,
     pub arguments: serde_json::Value,
 }
@@ -96,12 +94,11 @@ pub(crate) enum Reply {
 pub(crate) enum JobMessage {
     Case(CaseEvent<OutcomeColumns>),
     /// The observer reports a text of this number of bytes, at least 1, after this line. It is not
-    /// part of the JSON, because escaping the many quotation marks of a schedule would take as long
-    /// as parsing it.
+    /// part of the JSON, because escaping its many quotation marks would take long.
     ObservedText {
         bytes: usize,
     },
-    /// The job has ended. If it has changed the state of the process, such as by an additional
+    /// The job has ended. If it has changed the state of the process, for instance by an additional
     /// thread, the text names the change.
     Done {
         left: Option<String>,

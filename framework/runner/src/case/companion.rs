@@ -53,7 +53,6 @@ impl fmt::Display for Companion {
 }
 
 impl Companion {
-    /// Parses a job with its start, such as `linear uniform:1MiB,over=ep start_us=50`.
     pub fn parse(text: &Text, registry: &Registry) -> Result<Self, InputError> {
         let words: Vec<&str> = text.value.split_whitespace().collect();
         let (algorithm, workload, start) = match words[..] {
@@ -91,7 +90,7 @@ impl Companion {
 
 const T_EXPECTED: &str = "T a number of microseconds from -86400000000 to 86400000000 (a day)";
 
-/// Returns a start in µs as rows have it; `None` if it is not within a day.
+/// Returns a start in µs as rows have it, or `None` if it is not within a day.
 pub(crate) fn checked_start(us: f64) -> Option<f64> {
     (-LATEST_US..=LATEST_US).contains(&us).then(|| rounded(us))
 }
@@ -113,7 +112,6 @@ fn rounded(us: f64) -> f64 {
     (us * 1e6).round() / 1e6 + 0.0
 }
 
-/// Returns the companions of job number `own`, given all jobs.
 pub(crate) fn of_others(jobs: &[Companion], own: usize) -> Arc<[Companion]> {
     let others = jobs.iter().enumerate().filter(|(number, _)| *number != own);
     let relative = |(_, other): (usize, &Companion)| {
@@ -125,8 +123,8 @@ pub(crate) fn of_others(jobs: &[Companion], own: usize) -> Arc<[Companion]> {
     others.into()
 }
 
-/// Returns all jobs in canonical order, with starts from that of the first job on, and the index of
-/// `own`, to whose start those of `companions` are relative.
+/// Returns all jobs in canonical order, with starts after that of the first job, and the index of
+/// `own`. The starts of `companions` are relative to that of `own`.
 pub(super) fn from_first_start(
     own: &Companion,
     companions: &[Companion],

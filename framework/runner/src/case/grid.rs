@@ -1,5 +1,5 @@
-//! The cases of an experiment: the cross product of its topologies, algorithms, workloads, machines
-//! and repetitions, of which its `case` and `exclude` tables select some.
+//! The cases of an experiment: the product of its topologies, algorithms, workloads, machines and
+//! repetitions, of which `[[case]]` and `exclude` tables select some.
 
 use super::companion::{self, Companion, Job, of_others, parse_workload};
 use super::{
@@ -25,8 +25,7 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
     Ok(CaseGrid::new(experiment, registry)?.iter().collect())
 }
 
-/// The parsed lists of an experiment. Cases are built on request, because a shard of a large
-/// experiment runs only some of them.
+/// The parsed lists of an experiment. Cases are built on request, because a shard runs only some.
 #[derive(Debug)]
 pub struct CaseGrid {
     name: Arc<str>,
@@ -35,12 +34,12 @@ pub struct CaseGrid {
     workloads: Vec<Arc<Workload>>,
     machines: Vec<LoadedMachine>,
     repetitions: u32,
-    /// Cumulative counts of cases for one topology and one algorithm: entry i is the number of
-    /// cases of all workloads before workload i, and the last entry that of all.
+    /// The cases of one topology and algorithm before each workload. The last entry counts all
+    /// cases.
     before: Vec<usize>,
     seed: u64,
     options: RunOptions,
-    /// The optima that all cases share; `None` if the experiment does not request them.
+    /// The optima that all cases share, if the experiment requests optima.
     optima: Option<Arc<Optima>>,
     /// The selected cases as indices in the product of all lists; `None` if all are selected.
     selected: Option<Vec<usize>>,
@@ -51,7 +50,6 @@ pub struct CaseGrid {
     together: Vec<TogetherCase>,
 }
 
-/// One of several jobs that run together.
 #[derive(Debug, Clone)]
 struct TogetherCase {
     networks: Arc<Networks>,
@@ -65,7 +63,7 @@ struct TogetherCase {
 /// properties, one for each repetition.
 type Networks = (Vec<Arc<Network>>, Vec<InputDigest>);
 
-/// Refuses machines if all topologies come from systems, which have their own machines.
+/// If all topologies come from systems, refuses machines, because systems have their own.
 fn refuse_machines_of_systems(experiment: &Experiment) -> Result<(), InputError> {
     let has_topologies = !experiment.topologies.is_empty() || !experiment.case_tables.is_empty();
     match (&experiment.systems[..], &experiment.machines[..]) {
@@ -91,7 +89,7 @@ impl CaseGrid {
             let text = |value| Text { value, place: system.place.clone() };
             Ok([text(expanded.topology), text(expanded.machine)])
         })?;
-        // Refuse too many cases before the specs are parsed, each only once.
+        // Too many cases are refused before specs are parsed.
         let experiment = &without_ranges(experiment)?;
         if experiment.case_tables.is_empty() {
             affordable(experiment)?;
@@ -100,7 +98,7 @@ impl CaseGrid {
         let in_tables = |list: fn(&CaseTable) -> &Vec<Text>| {
             tables.iter().flat_map(list).cloned().collect::<Vec<Text>>()
         };
-        // The lists of the product also contain the entries of all tables (`case` and `exclude`).
+        // The lists of the product also contain the entries of all tables.
         let topologies = union(
             &experiment.topologies,
             in_tables(|table| &table.topologies),
@@ -216,8 +214,7 @@ impl CaseGrid {
         })
     }
 
-    /// Returns the entries of the experiment's lists that no case uses, as (kind, spec), because
-    /// the `case` and `exclude` tables select only others.
+    /// Returns the entries of the experiment's lists that no case uses, as (kind, spec).
     pub fn unused(&self) -> &[(&'static str, String)] {
         &self.unused
     }
@@ -239,7 +236,7 @@ impl CaseGrid {
         self.len() == 0
     }
 
-    /// Returns the case with this number, which must be less than [`CaseGrid::len`].
+    /// The number must be less than [`CaseGrid::len`].
     pub fn case(&self, number: usize) -> Case {
         let jobs = 1 + self.beside.len();
         if let Some(together) = number.checked_sub(self.of_lists() * jobs) {
@@ -306,7 +303,7 @@ impl CaseGrid {
             .chain(self.together.iter().flat_map(|case| &case.machine.1))
     }
 
-    /// Besides those of the lists.
+    /// Returns the jobs that run together with others, except those of the lists.
     fn jobs_together(&self) -> impl Iterator<Item = &Companion> {
         let of_tables = self.together.iter().filter(|case| case.own == 0);
         self.beside.iter().chain(of_tables.flat_map(|case| &*case.jobs))
@@ -336,7 +333,7 @@ impl CaseGrid {
 struct TogetherLists {
     topologies: Vec<(Arc<Network>, Vec<InputDigest>)>,
     machines: Vec<LoadedMachine>,
-    /// For each job, one entry for each of its algorithms and sizes of blocks.
+    /// One entry for each algorithm and block size of each job.
     jobs: Vec<Vec<Companion>>,
 }
 
@@ -382,7 +379,7 @@ impl TogetherLists {
         })
     }
 
-    /// One for each job of each combination, ordered by topology, jobs, machine and repetition.
+    /// Adds a case for each job of each combination, by topology, jobs, machine and repetition.
     fn add_cases(
         self,
         repetitions: u32,
@@ -442,7 +439,7 @@ fn check_baseline(
     Ok(())
 }
 
-/// Returns the canonical spec with the name of the plugin, because two may have the same algorithm.
+/// Returns the spec with the name of the plugin, because two plugins may have the algorithm.
 fn qualified(algorithm: &SelectedAlgorithm) -> String {
     format!("{}/{algorithm}", algorithm.algorithm.plugin.name)
 }
@@ -452,8 +449,8 @@ pub fn drawn(topology: &Arc<Network>, seed: u64) -> Arc<Network> {
     topology.sample(seed).unwrap_or_else(|| Arc::clone(topology))
 }
 
-/// Returns the number of repetitions: the number of files if the workload has several, otherwise
-/// `repetitions`. Another number than the files' or 1, the default, is an error.
+/// Returns the number of files if the workload has several, otherwise `repetitions`. If there are
+/// several files, `repetitions` must be 1 or their number.
 fn repetitions(text: &Text, workload: &Workload, repetitions: u32) -> Result<u32, InputError> {
     match workload.replicates() {
         Some(files) if repetitions > 1 && repetitions != files => {
@@ -490,8 +487,8 @@ fn too_many(count: u64, of: &str) -> InputError {
         .help("split it into several experiments, each with its own row file")
 }
 
-/// Parses a list of the experiment, and the entries of its tables that are not in the list. `name`
-/// returns the canonical form. Two equal entries of the list are refused.
+/// Parses a list of the experiment, and entries that only its tables have. `name` returns the
+/// canonical form. Equal entries of the list are refused.
 fn union<T>(
     listed: &[Text],
     in_tables: Vec<Text>,
@@ -537,21 +534,20 @@ fn refuse_duplicates(
     Ok(())
 }
 
-/// The lists whose combinations are the cases: topologies, algorithms, workloads and machines.
+/// The lists whose combinations are the cases.
 struct CaseLists<'a> {
     pub names: [Vec<String>; 4],
-    /// For each kind, the entries of the experiment's own list, which are first in `names`.
+    /// The number of entries in the experiment's own list of each kind, which are first in `names`.
     pub listed: [usize; 4],
     /// Cumulative counts of cases, as in [`CaseGrid`].
     pub before: &'a [usize],
 }
 
 impl CaseLists<'_> {
-    /// Applies the `case` and `exclude` tables of the experiment. Returns the numbers of the
-    /// selected cases in ascending order, or `None` if there are no tables. The number of a case is
-    /// its index in the list of all combinations of [`CaseLists::names`].
-    ///
-    /// `name(kind, text)` returns the canonical form of an entry. `kind` is its index in `names`.
+    /// Applies the `[[case]]` and `exclude` tables. Returns the numbers of the selected cases in
+    /// ascending order, or `None` if there are no tables. The number of a case is its index in the
+    /// product of [`CaseLists::names`]. `name(kind, text)` returns the canonical form of an entry
+    /// of `names[kind]`.
     fn selected(
         &self,
         experiment: &Experiment,
@@ -589,7 +585,8 @@ impl CaseLists<'_> {
         Ok(Some(selected.into_iter().collect()))
     }
 
-    /// The indices of a table's entries of each kind: without any, all that the experiment lists.
+    /// Returns the indices of a table's entries of each kind. An empty list of a table means all
+    /// that the experiment lists.
     fn entries(
         &self,
         table: &CaseTable,
@@ -630,7 +627,7 @@ impl CaseLists<'_> {
         let mut unused = Vec::new();
         for (kind, used) in used.iter().enumerate() {
             let names = self.names[kind].iter().zip(used).filter(|(_, used)| !**used);
-            // See `qualified`.
+            // The name of the plugin is removed.
             let short = |name: &str| match name.split_once('/') {
                 Some((_, short)) if kind == 1 => short.to_owned(),
                 _ => name.to_owned(),
@@ -640,7 +637,6 @@ impl CaseLists<'_> {
         unused
     }
 
-    /// Returns the indices of all cases that combine some of these entries.
     fn numbers(&self, entries: &[Vec<usize>; 4]) -> Vec<usize> {
         let [topologies, algorithms, workloads, machines] = entries;
         let (all_algorithms, all_machines) = (self.names[1].len(), self.names[3].len());
@@ -683,8 +679,8 @@ mod tests {
         }
     }
 
-    /// Two topologies, two algorithms, and one workload with two repetitions; a table adds a third
-    /// topology. The number of a case is (topology * 2 + algorithm) * 2 + repetition.
+    /// There are two topologies, two algorithms, and one workload with two repetitions; a table
+    /// adds a third topology. The number of a case is (topology * 2 + algorithm) * 2 + repetition.
     #[test]
     fn blocks_select_parts_of_the_product() {
         let names = [&["t0", "t1", "t2"][..], &["a0", "a1"], &["uniform:1"], &["m"]]

@@ -1,5 +1,5 @@
-//! Explains faults of delivery, such as a block that was lost or delivered twice, or an incomplete
-//! value in a reduction: repeats the plan while the block of the fault is traced.
+//! Explains faults of delivery, such as a lost block or an incomplete sum in a reduction, by
+//! repeating the plan while the block is traced.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -76,8 +76,8 @@ impl BlockTrace {
         }
     }
 
-    /// Updates `incomplete` after a send of a value. It is a sum of contributions of nodes, with
-    /// `has` also that of the traced block's node.
+    /// Updates `incomplete` after a send of a value, which includes the traced block if `has` is
+    /// true.
     fn follow_value(&mut self, sent: &Sent<'_>, has: bool, traced: impl FnOnce() -> TracedSend) {
         if !sent.copy {
             self.incomplete.remove(&sent.from.virtual_node);

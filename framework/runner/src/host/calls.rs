@@ -322,15 +322,12 @@ impl hosting::Host for Host<'_> {
     }
 }
 
-/// Returns the fault of a send that cannot be read. `small` is the text if its size is too small.
 fn bad_send(why: Unreadable, small: &'static str) -> Fault {
     Fault::OutOfOrder(match why {
         Unreadable::Null => "the plugin sends null",
         Unreadable::Small(_) => small,
     })
 }
-
-// The sends of a plugin (of blocks, buckets and byte counts), which are passed to the simulation.
 
 /// A buffer for the route of a send. It is reused for all sends to avoid allocations.
 #[derive(Default)]
@@ -358,7 +355,7 @@ fn label(send: &Passed<'_, SwmBlocks>) -> String {
 }
 
 /// Returns whether a send requests another path or order of dimensions than the network's route.
-/// Only different directions around rings do not count.
+/// Other directions around rings do not count.
 fn departs(task: &Task, (from, to): (u64, u64), route: Option<&Route>) -> bool {
     /// The largest number of dimensions for which all directions are compared.
     const MOST_DIMENSIONS: usize = 6;
@@ -540,8 +537,6 @@ fn read_byte_counts(send: &Passed<'_, SwmBytes>) -> Result<Vec<(u64, u64)>, &'st
     Ok(counts.iter().map(|count| (count.destination, count.bytes)).collect())
 }
 
-// The lists that a plugin can read: the links of the topology and the demand of the nodes.
-
 /// The links of a topology, sorted by their start vertex and then by their end vertex.
 pub(super) struct LinkTable {
     /// The links that leave vertex `v` have the indices `first[v]..first[v + 1]`.
@@ -550,9 +545,7 @@ pub(super) struct LinkTable {
 }
 
 impl LinkTable {
-    /// # Errors
-    ///
-    /// Returns a fault if there are too many vertices or links.
+    /// Errors if there are too many vertices or links.
     fn new(topology: &Network) -> Result<Self, Fault> {
         let vertices = vertices_of(topology);
         if vertices.max(topology.link_slots()) > limits::LINKS {
@@ -569,7 +562,6 @@ impl LinkTable {
                 Some((from, SwmLink { to, bandwidth, latency }))
             })
             .collect();
-        // A stable sort keeps parallel links in the order of their numbers.
         listed.sort_by_key(|(from, link)| (*from, link.to));
         let mut first = vec![0; vertices as usize + 1];
         listed.iter().for_each(|(from, _)| first[*from as usize + 1] += 1);

@@ -1,7 +1,6 @@
 //! Checks a claimed symmetry. A plugin that claims one plans only the representatives (one node of
 //! each orbit, the set of nodes to which the symmetries map a node), and the host derives the other
-//! sends. Here the plugin plans some of the other nodes too, whose sends must equal the derived
-//! ones.
+//! sends. Here the plugin also plans other nodes, whose sends must equal the derived ones.
 
 use super::{Host, Outcome, PlanCall, PlanInputs, Requested};
 use crate::plugin::Algorithm;
@@ -13,19 +12,14 @@ use swapmeet_core::simulation::{Simulation, Task};
 /// The fewest images that are compared, if not all nodes are. An image is the nodes to which one
 /// element of the symmetry group maps the representatives.
 const FEWEST_IMAGES: u64 = 3;
-/// The most images that are compared, if not all nodes are.
 const MOST_IMAGES: u64 = 16;
-/// The approximate most sends in all compared images together, so that the comparison takes less
-/// time than the case. It can be exceeded for [`FEWEST_IMAGES`] images.
+/// The approximate limit of the sends in all compared images, so that the comparison takes less
+/// time than the case. [`FEWEST_IMAGES`] images may exceed it.
 const SENDS_OF_IMAGES: u64 = 1 << 16;
 
-/// Compares the symmetry that a schedule claims with the plugin's own plans of other nodes: all of
-/// them or, if the full plan has more than `most` sends, some. Returns the number of compared
-/// nodes.
-///
-/// # Errors
-///
-/// Returns the outcome of the case if the claim is wrong or unused, or if a plan fails.
+/// Compares the symmetry that a schedule claims with the plugin's own plans of all nodes or, if the
+/// full plan has more than `most` sends, of some. Returns the number of compared nodes. The error
+/// is the outcome of the case if the claim is wrong or unused, or if a plan fails.
 pub fn compare_symmetry(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -38,13 +32,10 @@ pub fn compare_symmetry(
 }
 
 impl PlanCall<'_> {
-    /// Compares derived sends with the plugin's own plans. Neither verifies delivery nor calculates
-    /// times. Returns the number of compared nodes, which is 0 if the full plan has more than
-    /// `most` sends and the plugin can plan only the representatives.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Fault::WrongSymmetry`] for a wrong claim, and the outcome of a plan that failed.
+    /// Compares derived sends with the plugin's own plans, without verifying delivery. Returns the
+    /// number of compared nodes, which is 0 if the full plan has more than `most` sends and the
+    /// plugin can plan only the representatives. Errors with [`Fault::WrongSymmetry`] for a wrong
+    /// claim, and with the outcome of a plan that failed.
     pub(super) fn compare_symmetry(
         self,
         most: u64,
@@ -63,7 +54,7 @@ impl PlanCall<'_> {
         if !representatives.can_start_anywhere() {
             return Ok(0);
         }
-        // Case 3: the plugin can plan images of the representatives. Compare some of them.
+        // Case 3: the plugin can plan images of the representatives, some of which are compared.
         let affordable = SENDS_OF_IMAGES / sends.max(1);
         let images = random_numbers(order, affordable.clamp(FEWEST_IMAGES, MOST_IMAGES));
         for image in &images {
@@ -72,7 +63,6 @@ impl PlanCall<'_> {
         Ok(representatives.nodes() * (1 + images.len() as u64))
     }
 
-    /// Compares the derived sends of `nodes` with the plugin's own.
     fn compare(
         self,
         representatives: &Recording,
@@ -93,8 +83,8 @@ impl PlanCall<'_> {
             ));
         }
         let Some(step) = representatives.first_different_step(&others) else { return Ok(()) };
-        // The recordings contain only hashes of steps. Repeat both plans and keep the sends of this
-        // step, so that the error can name the one that differs.
+        // The recordings contain only hashes of steps. Repeated plans keep the sends of this step,
+        // so that the error can name the one that differs.
         let expected = self.record(Recorded::Image(0), Some(step), requested)?;
         let others = self.record(nodes, Some(step), requested)?;
         // The plugin may answer differently when it is called again.
@@ -122,7 +112,7 @@ impl PlanCall<'_> {
     }
 }
 
-/// Returns `count` different numbers from 1 to `below - 1`, or all of them, the same in each run,
+/// Returns `count` different numbers below `below`, or all of them. They are the same in each run,
 /// so that rows are reproducible.
 fn random_numbers(below: u64, count: u64) -> Vec<u64> {
     if below <= count + 1 {

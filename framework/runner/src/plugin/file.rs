@@ -30,8 +30,7 @@ impl Stamp {
         }
     }
 
-    /// Returns the metadata of a regular file. Its type is checked first: opening a pipe would
-    /// block.
+    /// The type of the file is checked first, because opening a pipe would block.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         let metadata = std::fs::metadata(path)?;
         if metadata.is_file() {
@@ -46,7 +45,7 @@ impl Stamp {
     }
 
     /// Returns whether any later change will change the metadata: the last one is at least 2 s old,
-    /// and timestamps have a resolution of less than that.
+    /// which exceeds the resolution of timestamps.
     pub(crate) fn is_settled(&self) -> bool {
         const TICK: Duration = Duration::from_secs(2);
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -61,7 +60,7 @@ pub(crate) struct KnownDigest<'a> {
     pub(crate) digest: &'a str,
 }
 
-/// Returns digest and metadata of a regular file, which is not read if its metadata is as `known`.
+/// A regular file with the metadata of `known` is not read.
 pub(crate) fn digest_of(
     path: &Path,
     known: Option<KnownDigest<'_>>,

@@ -1,8 +1,6 @@
-//! Plugins that are linked into the program, so that they are available wherever it is installed.
-//!
-//! The path of such a plugin is that of the program, followed by its name
-//! (`/usr/bin/swapmeet/classic`), which no file can have. Workers load it by this path like any
-//! other plugin. Its digest is that of the program.
+//! Plugins that are linked into the program. The path of such a plugin is that of the program,
+//! followed by its name (`/usr/bin/swapmeet/classic`), which no file can have. Its digest is that
+//! of the program.
 
 use super::file::{KnownDigest, Stamp, digest_of};
 use std::io;

@@ -1,9 +1,7 @@
-//! A child process that runs plugins. Its standard input is a socket for messages, and pipes take
-//! what it prints.
-//!
+//! A child process that runs plugins. Its standard input is a socket for messages.
 //! A plugin in the child may print without end, hang, crash, or write to the socket. None of this
 //! can block the parent, because no wait is longer than 1 s and limits are checked between waits.
-//! Every failure ends in [`ChildEvent::Ended`], and the child has then been killed.
+//! Every failure kills the child and ends in [`ChildEvent::Ended`].
 
 use super::group::ProcessGroup;
 use super::printed::{Lines, Printed};
@@ -40,8 +38,8 @@ pub struct ChildLimits {
 }
 
 impl ChildLimits {
-    /// Returns limits for a child that enforces the time limit itself, and is killed at 105 % of it
-    /// plus 0.5 s, as when the plugin makes no calls.
+    /// Returns limits for a child that enforces the time limit itself. It is killed at 105 % of the
+    /// limit plus 0.5 s, because a plugin that makes no calls does not notice it.
     pub fn with_grace(time: Duration, memory: u64, message_bytes: usize) -> Self {
         let grace = (time / 20).saturating_add(Duration::from_millis(500));
         let kill_after = time.saturating_add(grace);
@@ -60,7 +58,6 @@ pub enum ChildEvent {
     /// A line that the child has sent, or the block that `Child::expect_block` has announced.
     Message(Vec<u8>),
     Printed(String),
-    /// The child is not used any more.
     Ended(ChildEnd),
 }
 
@@ -74,12 +71,11 @@ pub struct ChildEnd {
 pub enum ChildEndKind {
     Cancelled,
     TimedOut,
-    /// The child sent no message, which only a plugin can cause.
+    /// The child sent something other than a message, which only a plugin can cause.
     Invalid,
     TooManyThreads,
     /// The child has closed the socket, but was still running.
     Closed,
-    /// The process ended with exit status 0.
     Succeeded,
     Died,
     /// The process died because the program itself, and not a plugin, used up its memory.
@@ -93,7 +89,7 @@ pub struct Child {
     socket: UnixStream,
     /// Bytes received from the socket that have not been returned as messages.
     lines: Lines,
-    /// What the child prints. A second entry is standard error, if it has a pipe of its own.
+    /// The outputs of the child. A second entry is standard error, if it has a pipe of its own.
     outputs: Vec<Output>,
     shared: SharedNumbers,
     threads: ThreadCheck,
@@ -110,13 +106,12 @@ enum Running {
 }
 
 struct Output {
-    /// `None` after all writers are closed. A separate thread for it might never end, because a
-    /// process started by a plugin may keep the pipe open.
+    /// The pipe; `None` after all writers are closed. A process that a plugin has started may keep
+    /// it open.
     pipe: Option<PipeReader>,
     printed: Printed,
 }
 
-/// The result of waiting for data from a child.
 enum Received {
     Message(Vec<u8>),
     Nothing,
@@ -207,8 +202,8 @@ impl Child {
         spent > most && spent.saturating_sub(priced()) > most
     }
 
-    /// Sends all bytes to the child. The error is `TimedOut` if the child accepts no data when `stop`
-    /// is set, or 10 s after the start of its clock.
+    /// The error is `TimedOut` if the child accepts no data when `stop` is set, or 10 s after the
+    /// start of its clock.
     pub(crate) fn send(&mut self, mut bytes: &[u8], stop: &AtomicBool) -> io::Result<()> {
         const MOST: Duration = Duration::from_secs(10);
         while !bytes.is_empty() {
@@ -243,8 +238,8 @@ impl Child {
                 return self.ended(ChildEndKind::TooManyThreads, message);
             }
             let received = self.receive();
-            // A message that was sent before the limit may still be unread, so a new one extends it
-            // by 1 s, but not further, because a plugin could send lines forever.
+            // A message that was sent before the limit may still be unread, so a new one extends
+            // the limit by 1 s, but not further, because a plugin could send lines forever.
             let is_idle = matches!(received, Received::Nothing);
             let grace = Duration::from_secs(if is_idle { 0 } else { 1 });
             if self.is_late(grace) {
@@ -276,7 +271,6 @@ impl Child {
         self.lines.expect_block(bytes);
     }
 
-    /// Resets the counts and the last line of the output for a new job.
     pub(crate) fn begin_output(&mut self) {
         self.outputs[0].printed.begin();
     }
@@ -316,7 +310,6 @@ impl Child {
         ChildEvent::Ended(ChildEnd { kind, message })
     }
 
-    /// Kills the child because its socket contained a message above the maximum length.
     pub(crate) fn too_long(&mut self) -> ChildEnd {
         let most = self.limits.message_bytes >> 20;
         self.invalid(&format!("a line of more than {most} MiB, expected a shorter one"))
@@ -344,7 +337,7 @@ impl Child {
         }
     }
 
-    /// Waits at most [`SLICE`] for one of these events of the socket, or data of a pipe, which is
+    /// Waits at most [`SLICE`] for these events of the socket, or for data of a pipe, which is
     /// read.
     fn wait(&mut self, socket: PollFlags) {
         let slice = Timespec { tv_sec: 0, tv_nsec: i64::from(SLICE.subsec_nanos()) };
@@ -509,10 +502,7 @@ fn named(signal: i32) -> &'static str {
     }
 }
 
-// The environment variables of processes that run plugins. The user's may contain secrets, such as
-// access tokens, and a plugin can write what it reads into its row.
-
-/// Variables for the loader, the runtimes of languages and this program.
+/// Environment variables for the loader, the runtimes of languages and this program.
 const PASSED: &[&str] = &[
     "GODEBUG",
     "GOMAXPROCS",
@@ -535,8 +525,8 @@ const PASSED: &[&str] = &[
 /// Prefixes of variables that are passed on. Variables for plugins begin with `SWAPMEET_`.
 const PASSED_PREFIXES: &[&str] = &["LC_", "SWAPMEET_"];
 
-/// Removes all variables that are not on this list. Without the sandbox, the plugin has all
-/// permissions of the user anyway.
+/// Removes all other variables, because they may contain secrets, such as access tokens, which a
+/// plugin could write into its row.
 fn restrict_environment(command: &mut Command) {
     if command.get_args().any(|arg| arg == NO_SANDBOX) {
         return;
@@ -550,10 +540,8 @@ fn restrict_environment(command: &mut Command) {
     }
 }
 
-// The limit on threads of a process that runs plugins, which take cores and the user's places for
-// processes from all others.
-
-/// Counts the threads of a child process from time to time.
+/// Counts the threads of a child process from time to time. Too many would take cores and the
+/// user's places for processes.
 struct ThreadCheck {
     child: Option<Pid>,
     last: Instant,
@@ -567,7 +555,8 @@ impl ThreadCheck {
         Self { child, last: Instant::now() }
     }
 
-    /// The number of threads if it is above the limit. They are counted at most every 50 ms.
+    /// Returns the number of threads if it is above the limit. They are counted at most every 50
+    /// ms.
     fn excess(&mut self) -> Option<String> {
         if self.last.elapsed() < Self::EVERY {
             return None;

@@ -51,7 +51,6 @@ pub fn begin(
 
 pub struct MessageSender {
     socket: File,
-    /// The number by which the system identifies the socket.
     number: u64,
 }
 

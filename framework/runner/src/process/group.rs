@@ -1,5 +1,3 @@
-//! A process and all processes that it starts, which form a process group.
-
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -7,7 +5,6 @@ use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A process and its process group. Dropping this value kills the whole group.
 pub struct ProcessGroup(Child);
 
 impl ProcessGroup {
@@ -31,7 +28,6 @@ impl ProcessGroup {
         limit: Option<Duration>,
         stop: &AtomicBool,
     ) -> io::Result<Option<ExitStatus>> {
-        /// The interval between two checks whether the process has ended.
         const SLICE: Duration = Duration::from_millis(5);
         /// The time that the process gets for a clean exit before it is killed.
         const CLEARING: Duration = Duration::from_secs(2);

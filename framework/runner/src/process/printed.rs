@@ -1,12 +1,9 @@
-//! The bytes that a child process sends or prints, as lines.
-
 use crate::plugin_output::is_uninformative;
 use std::collections::VecDeque;
 use swapmeet_core::text::is_unsafe;
 
-// Lines of the bytes that a child process sends. A line may announce a block of bytes after it.
-
-/// Received bytes: complete lines that have not been returned, and an incomplete line.
+/// Complete lines that have not been returned, and an incomplete line. A line may announce a block
+/// of bytes after it.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     bytes: Vec<u8>,
@@ -55,8 +52,8 @@ impl Lines {
     }
 }
 
-// Output of a worker. The first lines of each job are for the log, and the last line for the row of
-// a case that crashes the worker. All output is read, so that a full pipe never blocks the worker.
+// The output of a worker. The first lines of each job are for the log, and the last line for the
+// row of a case that crashes the worker. All output is read, so that a full pipe never blocks it.
 
 /// The line at the end of a job. Output before it belongs to this job or an earlier one.
 pub(crate) const MARK: &str = "\u{1}end of job\u{1}";

@@ -1,6 +1,4 @@
-//! Numbers that a child process shares with its parent, which can read them even after a crash: the
-//! current step of the schedule, whether the child is executing the plugin, and the time spent on
-//! pricing cases.
+//! Numbers that a child process shares with its parent, which can read them even after a crash.
 
 use crate::system;
 use std::fs::File;
@@ -13,14 +11,14 @@ use std::time::Duration;
 
 const VARIABLE: &str = "SWAPMEET_PROGRESS";
 
-/// The shared numbers: the step, the number of threads that execute the plugin, and the time in µs.
+/// The step, the number of threads that execute the plugin, and the time for pricing in µs.
 type Numbers = [AtomicU64; 3];
 
 /// The parent's access to the shared numbers, which are 0 if the file could not be created.
 pub(crate) struct SharedNumbers(Option<File>);
 
 impl SharedNumbers {
-    /// Creates the shared numbers, whose path the child gets in an environment variable.
+    /// Creates the shared numbers. The child gets their path in an environment variable.
     pub(crate) fn of(command: &mut Command) -> Self {
         let made = system::create_shared_file(size_of::<Numbers>() as u64);
         Self(made.ok().map(|(file, path)| {
@@ -34,7 +32,6 @@ impl SharedNumbers {
         Self(None)
     }
 
-    /// Returns a text with the current step. It is empty if no step has begun.
     pub(crate) fn in_words(&self) -> String {
         in_step(self.number(0))
     }
@@ -61,7 +58,7 @@ pub(crate) fn in_step(step: u64) -> String {
 
 static SHARED: OnceLock<&'static Numbers> = OnceLock::new();
 
-/// Prepares the child for the functions below, which store numbers if the file is available.
+/// Prepares the child for the following functions, which do nothing without the file.
 pub(crate) fn share() {
     const SIZE: usize = size_of::<Numbers>();
     let Some(file) = std::env::var_os(VARIABLE) else { return };

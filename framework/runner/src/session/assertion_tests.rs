@@ -1,6 +1,5 @@
-//! A failed assertion of the program ends its case with an error, and the other cases go on. These
-//! listeners and evaluators fail on purpose. The plugin is linked, so its SDK shares the panic
-//! hook.
+//! A failed assertion of the program ends its case with an error, and the other cases go on. The
+//! plugin is linked, so its SDK shares the panic hook.
 
 use super::{Pricing, pricing_context, report_with, run_group};
 use crate::case::{Case, RunOptions, SelectedAlgorithm};
@@ -17,7 +16,6 @@ use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 use swapmeet_results::{Record, Status};
 use swapmeet_workloads::Workload;
 
-/// Returns a case of seven steps for each machine, with a common schedule.
 fn cases(machines: &[&str]) -> Vec<Case> {
     let table = swapmeet_plugin_classic::plugin_table();
     // SAFETY: the table comes from a plugin.
@@ -47,10 +45,8 @@ fn check(holds: bool, what: &str) {
     assert!(holds, "{what}");
 }
 
-/// The line of the assertion in [`check`].
 const LINE: u32 = line!() - 4;
 
-/// Asserts that a row has no time, and a reason with this message and line.
 fn assert_reported(row: &Record, message: &str, line: u32) {
     let place = format!("session/assertion_tests.rs:{line})");
     assert_eq!((row.status, row.time_us), (Status::Error, None));

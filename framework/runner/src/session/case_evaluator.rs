@@ -1,11 +1,7 @@
 //! The evaluator of one case, with a separate time limit. It calculates the time of the case while
-//! the schedule is planned, which several cases share.
-//!
-//! Evaluators of event-driven models may take far longer than planning, depending on the case. They
-//! can pause ([`Evaluator::pause_at`]) in three situations:
-//!
-//! - Their case has reached its time limit: planning time, which is the same for all cases of the
-//!   plan, plus the time of its evaluator.
+//! the schedule is planned, which several cases share. Evaluators of event-driven models may take
+//! far longer than planning. They can pause ([`Evaluator::pause_at`]) in three situations:
+//! - Their case has reached its time limit: planning time plus the time of its evaluator.
 //! - During planning, an evaluator takes far longer than planning and all others together. Its case
 //!   is planned again later, so that the others can end.
 //! - After planning, the evaluators run in turns, so that quick cases are reported early.
@@ -55,7 +51,6 @@ impl<'a> CaseEvaluator<'a> {
         self.evaluator.as_mut()
     }
 
-    /// Returns a text about the timeout of this case. `model` is the model of its machine.
     pub(super) fn timeout_message(&self, model: &ModelKind) -> String {
         let limit = self.plan.limit.unwrap_or_default().as_secs_f64();
         let spent = self.spent.as_secs_f64();

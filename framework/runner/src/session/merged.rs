@@ -1,8 +1,6 @@
 //! Runs cases whose schedules are planned one after another and then merged: jobs that run at the
-//! same time, and communicators with different numbers of members or sizes of blocks.
-//!
-//! One simulation makes the rows of all cases of a group. Columns of a schedule, such as
-//! `messages`, are those of the row's own job.
+//! same time, and communicators of different sizes. One simulation makes the rows of all cases of a
+//! group. Columns of a schedule, such as `messages`, are those of the row's own job.
 
 use super::case_evaluator::{CaseEvaluator, SharedPlan};
 use super::{
@@ -89,7 +87,7 @@ pub(super) fn plan_and_price(
         )
     });
     for observer in of_merged.into_iter().filter(|_| failed.is_none()) {
-        // The reason of an error is that of the evaluator, below.
+        // The evaluator has the reason of an error.
         drop(merged.report(Reported::All, observer));
     }
     let mut together: Result<(), Refusal> = Ok(());
@@ -324,7 +322,7 @@ fn has_several(job: &Result<PlannedJob, Refusal>) -> bool {
     job.as_ref().is_ok_and(|job| job.traffic.len() > 1)
 }
 
-/// Sets the totals of a job with several schedules; `merged` are those that do not depend on the
+/// Sets the totals of a job with several schedules. `merged` are those that do not depend on the
 /// data that nodes hold.
 fn set_totals(job: &mut Result<PlannedJob, Refusal>, merged: Totals) {
     let Ok(PlannedJob { planned, .. }) = job else { return };

@@ -31,8 +31,8 @@ const MOST_PART_BYTES: usize = 8 << 20;
 /// The maximum number of rows and columns of the matrix of bytes between groups of ranks.
 const MATRIX_SIDE: u64 = 64;
 
-/// With more communicators, links are recorded without them. The sum of the squares of the numbers
-/// of communicators must fit into 64 bits for all messages of a step ([`Counters`]).
+/// With more communicators, links are recorded without them. The sum of the squares of their
+/// numbers must fit into 64 bits for all messages of a step ([`Counters`]).
 const MOST_COMMUNICATORS: usize = 1 << 16;
 
 pub const RECORD: ObserverKind = ObserverKind {
@@ -52,18 +52,15 @@ struct Pending {
 }
 
 /// Counters of the messages on each link: their number, their load and, if there are communicators,
-/// the sum of the numbers of their communicators and the sum of the squares of these numbers.
-///
-/// With m messages, a sum s and a sum q of squares, all numbers on a link are equal if and only if
-/// m q = s² (the Cauchy-Schwarz inequality). A link thus needs no list of its communicators.
+/// the sum of the numbers of their communicators and the sum of the squares of these numbers. With
+/// m messages, a sum s and a sum q of squares, all numbers are equal if and only if m q = s² (the
+/// Cauchy-Schwarz inequality). A link thus needs no list of its communicators.
 struct Counters {
     of_links: Vec<LinkLoad>,
-    /// The communicator of each rank. The number of ranks in none is not used. The list is empty if
-    /// all ranks are one communicator.
+    /// The communicator of each rank; empty if all ranks are one communicator.
     communicators: Vec<u64>,
 }
 
-/// The values of the counters of one link.
 type Counts = [u64; 4];
 
 impl Counters {
@@ -126,8 +123,7 @@ pub struct Recorder {
     /// The time of the last frame, if only the newest step is recorded with a frame.
     last_frame: Option<Instant>,
     send: SendValue,
-    /// The counters of the links in the current step; `None` if frames do not contain loads of
-    /// links.
+    /// The counters of the links in the current step, if frames contain loads of links.
     counters: Option<Counters>,
     /// The number of bytes of a block, if all blocks have the same size.
     block_bytes: Option<u64>,
@@ -140,7 +136,6 @@ pub struct Recorder {
     steps: u64,
     /// The sends of the current step, in case the schedule ends in it with an error.
     pending: Option<Vec<Pending>>,
-    /// The number of sends without data in the current step.
     idle_sends: u64,
     at_fault: Option<(u64, u64)>,
     /// The amount of data in each node after the previous step.
@@ -214,7 +209,6 @@ impl Recorder {
         &mut self,
         messages: impl Iterator<Item = (u64, u64, Option<&'m Route>, u64)>,
     ) -> (Frame, u64) {
-        /// The maximum number of messages that a frame lists.
         const MOST_PAIRS: usize = 1 << 14;
         let (mut longest, mut pairs, mut routes) = (0, Vec::new(), Vec::new());
         if let Some(counters) = &mut self.counters {
@@ -227,7 +221,6 @@ impl Recorder {
             }
             let Some(counters) = &mut self.counters else { continue };
             let counts = counters.counts(from, load);
-            // The simulation has already routed this message.
             let hops = self.topology.route(from, to, route, &mut |run| {
                 for (counter, count) in counters.of_links.iter_mut().zip(counts) {
                     counter.add(run, count);
@@ -304,7 +297,6 @@ impl Recorder {
     }
 
     fn send_ranks(&mut self) {
-        /// The maximum number of entries of one part.
         const AT_ONCE: usize = 1024;
         let Some(evaluator) = self.evaluator.as_mut().filter(|_| self.records_ranks) else {
             return;
@@ -363,7 +355,6 @@ impl Listener for Recorder {
 }
 
 impl Recorder {
-    /// Returns the ranks of the sender and the receiver of a send in the first communicator.
     fn ends(&self, ends: [PlacedNode; 2]) -> (u64, u64) {
         let rank = |node: PlacedNode| match &self.communicators {
             None => node.physical,
@@ -442,7 +433,7 @@ impl Recorder {
         }));
     }
 
-    /// Sends the rest of the record, after an error the unfinished last step.
+    /// Sends the rest of the record, after an error also the unfinished last step.
     pub fn end(&mut self, record: &Record) {
         let after = self.newly_charged();
         if after.is_some_and(|times| times.0.iter().any(|time| *time > 0.0)) {

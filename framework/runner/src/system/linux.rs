@@ -1,5 +1,3 @@
-//! The operations of [`super`] on Linux.
-
 mod calls;
 mod files;
 
@@ -56,12 +54,10 @@ pub(crate) fn open_shared_file(path: &Path) -> io::Result<File> {
     File::options().read(true).write(true).open(path)
 }
 
-/// Returns the text of `/proc/self/status`; empty if there is no such file.
 pub(crate) fn process_status() -> String {
     std::fs::read_to_string("/proc/self/status").unwrap_or_default()
 }
 
-/// Returns the text of `/proc/PID/status` of a child process; empty if there is no such file.
 pub(crate) fn status_of(child: Pid) -> String {
     let path = format!("/proc/{}/status", child.as_raw_nonzero());
     std::fs::read_to_string(path).unwrap_or_default()

@@ -1,5 +1,3 @@
-//! The operations of [`super`] on Unix systems other than Linux, such as macOS.
-
 use crate::sandbox::{FileAccess, Protection, SandboxError};
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getpgrp, getpid, getppid, kill_current_process_group, setrlimit,

@@ -15,7 +15,6 @@ use std::time::Duration;
 use swapmeet_core::text::{escaped, excerpt};
 use swapmeet_results::Status;
 
-/// The place in which a worker runs plugins.
 #[derive(Debug, Clone)]
 pub enum WorkerKind {
     /// Child processes: a program and arguments, to which those of [`super::serve`] are appended.
@@ -50,14 +49,12 @@ pub(crate) enum WorkerEvent {
 
 pub(crate) struct Worker {
     child: Child,
-    /// Files of the plugins that the worker has loaded.
     plugins: Vec<PathBuf>,
     job: u64,
     /// Cases of the job that have no row yet.
     pending: BTreeSet<usize>,
     /// Whether the next message is a text of the observer instead of a reply.
     expects_text: bool,
-    /// Number of log lines of the job so far.
     log_lines: u32,
     /// Whether the worker prints a mark after each job; a plugin may have closed the output.
     prints_marks: bool,
@@ -111,8 +108,7 @@ impl Worker {
     }
 
     /// Submits a job. The files of the first job determine which files the sandbox lets the worker
-    /// read. The worker itself enforces the time limit of each case. `Err` states why it accepts no
-    /// job.
+    /// read. The worker itself enforces the time limit of each case. Errors if it accepts no job.
     pub(crate) fn submit(
         &mut self,
         mut job: Job,

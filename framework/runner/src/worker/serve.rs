@@ -1,8 +1,6 @@
-//! The worker process, which accepts jobs and sends rows.
-//!
-//! Standard input is a socket to the program. Before a plugin is loaded, the socket is moved to
-//! another descriptor, and standard input becomes empty. Standard output and error are a pipe to
-//! the program's log.
+//! The worker process, which accepts jobs and sends rows. Standard input is a socket to the
+//! program. Before a plugin is loaded, the socket is moved to another descriptor, and standard
+//! input becomes empty. Standard output and error are a pipe to the program's log.
 
 use super::{Job, JobMessage, MAX_LOG_LINES, Reply};
 use crate::case::Case;
@@ -120,7 +118,6 @@ impl ReplySender {
 
     /// Sends an event, with all buffered rows. A row itself is only buffered.
     fn case(&self, event: CaseEvent<OutcomeColumns>) {
-        /// Maximum number of buffered bytes.
         const ENOUGH: usize = 1 << 15;
         let is_row = matches!(event, CaseEvent::Finished { .. });
         let mut connection = self.connection.borrow_mut();
@@ -183,7 +180,7 @@ pub(super) fn serve_in_thread(
 }
 
 /// Reads jobs and sends replies until the socket is closed. `prepare` is called with the first job,
-/// before plugin code runs, and `left` after each job, for the change of the process that it has
+/// before plugin code runs. After each job, `left` returns the change of the process that it has
 /// left behind.
 fn run_jobs(
     socket: File,
@@ -250,7 +247,6 @@ impl Observer for NoObserver {
 struct WorkerState {
     /// The plugins with the components that their cases have named; `None` before the first job.
     lookup: Option<CaseLookup<Registry>>,
-    /// Floating-point settings before the plugin was loaded.
     rounding: FloatingPoint,
     /// State of the process after the plugins were loaded, including threads that they started,
     /// which can only affect cases of the same plugins.
@@ -292,7 +288,7 @@ impl WorkerState {
         let mut progress =
             ProgressListener { replies: replies.clone(), last: Instant::now(), messages: 0 };
         let (mut lines, mut rows) = (0, Vec::new());
-        // An observer receives every plan of the job, so do not plan cases again.
+        // An observer receives every plan of the job, so cases are not planned again.
         let pricing = match (observer.needs_times(), &job.observation) {
             (false, _) => Pricing::Off,
             (true, Some(_)) => Pricing::Together,

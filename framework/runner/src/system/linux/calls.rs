@@ -1,7 +1,6 @@
 //! The system calls that a plugin may use: those that schedules and the runtimes of Rust, C, C++
 //! and Go need. Every other call fails with `EPERM`.
-//!
-//! Landlock decides which files may be opened, so calls that open files or read their metadata are
+//! Landlock decides which files may be opened, so calls that open files or read metadata are
 //! allowed. Calls that change files are not, because Landlock does not cover modes, owners, times
 //! and attributes.
 
@@ -173,8 +172,8 @@ const PRCTL: &[i32] = &[
 
 /// Restricts this thread and those that it starts. Returns whether the system supports it.
 pub(super) fn filter(is_traced: bool) -> Result<bool, seccompiler::Error> {
-    // Let `clone3` fail as on a kernel without it, because a filter cannot read its flags in
-    // memory. C libraries then use `clone`.
+    // `clone3` fails as on a kernel without it, because a filter cannot read its flags in memory. C
+    // libraries then use `clone`.
     let no_clone3 = apply(
         BTreeMap::from([(libc::SYS_clone3, Vec::new())]),
         SeccompAction::Allow,
@@ -244,7 +243,6 @@ fn apply(
     let program: BpfProgram = filter.try_into().map_err(seccompiler::Error::Backend)?;
     match seccompiler::apply_filter(&program) {
         Ok(()) => Ok(true),
-        // This kernel does not support filters.
         Err(seccompiler::Error::Prctl(e) | seccompiler::Error::Seccomp(e))
             if matches!(e.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) =>
         {
@@ -254,10 +252,9 @@ fn apply(
     }
 }
 
-// Reports refused system calls, for authors of plugins.
-//
-// With `SWAPMEET_SANDBOX_TRACE=1`, a refused call raises SIGSYS, whose handler prints its name to
-// standard error. The call then fails with `EPERM`, as always.
+// Reports refused system calls, for authors of plugins. With `SWAPMEET_SANDBOX_TRACE=1`, a refused
+// call raises SIGSYS, whose handler prints its name to standard error. The call then fails with
+// `EPERM`, as always.
 
 pub(super) fn is_requested() -> bool {
     std::env::var_os(TRACE).is_some_and(|value| !value.is_empty() && value != "0")
@@ -288,7 +285,6 @@ const NAMES: &[(i64, &str)] = names![
     SYS_vmsplice SYS_wait4 SYS_waitid
 ];
 
-/// Further names, of calls that exist only on this architecture.
 #[cfg(target_arch = "x86_64")]
 const OLD_NAMES: &[(i64, &str)] = names![
     SYS_chmod SYS_chown SYS_creat SYS_fork SYS_inotify_init SYS_link SYS_mkdir SYS_modify_ldt
@@ -330,14 +326,12 @@ extern "C" fn refused(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     unsafe { libc::write(2, line.bytes.as_ptr().cast(), line.len) };
 }
 
-/// Makes the interrupted system call return `EPERM`. Returns the number of this system call.
 #[cfg(target_arch = "x86_64")]
 fn fail(context: &mut libc::ucontext_t) -> i64 {
     let result = &mut context.uc_mcontext.gregs[libc::REG_RAX as usize];
     std::mem::replace(result, -i64::from(libc::EPERM))
 }
 
-/// Makes the interrupted system call return `EPERM`. Returns the number of this system call.
 #[cfg(target_arch = "aarch64")]
 fn fail(context: &mut libc::ucontext_t) -> i64 {
     let registers = &mut context.uc_mcontext.regs;

@@ -37,7 +37,7 @@ pub(super) fn confine_files(access: &FileAccess<'_>) -> Result<u32, RulesetError
         .add_rules(path_beneath_rules(["/proc/self/fd", "/proc/self/task"], AccessFs::ReadDir))?
         .add_rules(path_beneath_rules(folders, AccessFs::ReadDir))?
         .add_rules(path_beneath_rules(files, AccessFs::ReadFile))?;
-    // Allow writing to /dev/null, which has no effect.
+    // Writing to /dev/null has no effect.
     if let Ok(nowhere) = PathFd::new("/dev/null") {
         rules =
             rules.add_rule(PathBeneath::new(nowhere, AccessFs::ReadFile | AccessFs::WriteFile))?;
@@ -48,10 +48,8 @@ pub(super) fn confine_files(access: &FileAccess<'_>) -> Result<u32, RulesetError
     })
 }
 
-/// The files in `/proc/self` that runtimes read: the stack of the main thread, the number of
-/// threads, the use of memory. Some others show more than this process: `net` the connections of
-/// the machine, `environ` variables that the program did not pass on; `map_files` opens mapped
-/// files for writing.
+/// The files in `/proc/self` that runtimes read. Some others reveal more than this process, such as
+/// `net` and `environ`, and `map_files` opens mapped files for writing.
 const OWN_PROPERTIES: [&str; 9] =
     ["auxv", "cmdline", "comm", "limits", "maps", "smaps", "stat", "statm", "status"];
 
@@ -81,9 +79,9 @@ fn folder_of(plugin: &Path) -> &Path {
     plugin.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns the libraries beside a plugin, on which it may depend. The kernel follows links when it
-/// adds a rule, so a link counts only if it leads to a library in the same directory
-/// (`libx.so -> libx.so.1`) or below it; any other rule would let the plugin read that place.
+/// Returns the libraries next to a plugin, on which it may depend. The kernel follows links when it
+/// adds a rule, so a link counts only if it leads to a library in the same directory (`libx.so ->
+/// libx.so.1`) or below it; any other rule would let the plugin read that place.
 fn libraries_in(folder: &Path) -> Vec<PathBuf> {
     let is_library = |path: &Path| {
         let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
