@@ -1,8 +1,6 @@
 //! Exports of schedules for other programs. Each format is one file and one entry of [`FORMATS`].
-//!
-//! A schedule arrives step by step while it is being verified, and at most one step is in memory.
-//! Formats that list all operations of a rank before those of the next collect the text of each
-//! rank in a `spool::Spool`.
+//! At most one step is in memory. Formats that list all operations of a rank before those of the
+//! next collect the text of each rank in a `spool::Spool`.
 
 use counts::ByteCounts;
 use hashbrown::hash_table::Entry;
@@ -32,8 +30,7 @@ pub struct Format {
     pub help: &'static str,
     pub output: OutputKind,
     pub wants_sizes: bool,
-    /// Whether the format needs the vertices of each route. Otherwise, the path of a message may be
-    /// empty if it takes the topology's own route.
+    /// Whether the format needs the vertices of each route. Otherwise, a path may be empty.
     pub wants_routes: bool,
     pub over: Over,
     start: Start,
@@ -48,14 +45,13 @@ impl Format {
     }
 }
 
-/// What a format has if several communicators run the schedule at the same time (`over=`).
+/// The output if several communicators run the schedule at the same time (`over=`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Over {
     /// The messages of all communicators, between ranks of the network.
     AllMessages,
     /// The schedule of one communicator, between its members, and the ranks of all communicators.
     OneCommunicator,
-    /// The format has no communicators yet.
     Unsupported,
 }
 
@@ -65,7 +61,6 @@ pub enum OutputKind {
     Folder,
 }
 
-/// The command line also has [`JSON`], which `trace` writes.
 pub static FORMATS: [Format; 5] = [
     Format {
         name: "goal",
@@ -123,7 +118,7 @@ pub fn format(name: &str) -> Option<&'static Format> {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// The format cannot represent the schedule. The text is the reason.
+    /// The format cannot represent the schedule, for this reason.
     #[error("{0}")]
     Unsupported(String),
     #[error(transparent)]
@@ -143,7 +138,6 @@ impl From<&str> for ExportError {
 }
 
 impl From<io::Error> for ExportError {
-    /// A `LineParser` wraps the errors of its [`Exporter`] in I/O errors.
     fn from(error: io::Error) -> Self {
         error.downcast().unwrap_or_else(Self::Write)
     }
@@ -155,7 +149,7 @@ pub trait Export {
         Ok(())
     }
 
-    /// Receives a flow of background traffic, before the first step. Other formats ignore it.
+    /// Receives a flow of background traffic, before the first step. Most formats ignore it.
     fn background(&mut self, _flow: &Flow) -> Result<(), ExportError> {
         Ok(())
     }
@@ -166,11 +160,10 @@ pub trait Export {
         Ok(())
     }
 
-    /// The step has at least one message.
+    /// Receives a step, which has at least one message.
     fn step(&mut self, step: &Step) -> Result<(), ExportError>;
 
-    /// Returns the deadlock if connections of the target are FIFOs that are too small. Called after
-    /// the last step.
+    /// Returns a deadlock if FIFOs of the target are too small. Called after the last step.
     fn deadlock(&self) -> Option<Deadlock> {
         None
     }
@@ -206,29 +199,24 @@ pub struct Message {
     pub from: u64,
     pub to: u64,
     pub bytes: u64,
-    /// The latest step ([`Step::number`]) in which the sender received any of the data; 0 if it had
-    /// all at the start.
+    /// The latest step in which the sender received any of the data; 0 if it had all at the start.
     pub after: u64,
-    /// A hash of the route. The routes of all messages would take more memory than all other data
-    /// of the step.
+    /// A hash of the route, because the routes of all messages would take too much memory.
     route: u64,
 }
 
 #[derive(Debug)]
 pub struct Part<'a> {
-    /// The number of the step, as in [`Step::number`].
     pub step: u64,
-    /// The index of the message in [`Step::messages`], which is new for the first part of a
-    /// message.
+    /// The index of the message in [`Step::messages`].
     pub message: usize,
     pub from: u64,
     pub to: u64,
     /// The vertices of the route, including the sender and the receiver.
     pub path: &'a [u64],
-    /// The bandwidth of each link of the route, relative to that of the machine; empty if all are
-    /// 1.
+    /// The bandwidth of each link of the route, relative to the machine's; empty if all are 1.
     pub bandwidths: &'a [f64],
-    /// The latency of each link of the route, relative to that of the machine; empty if all are 1.
+    /// The latency of each link of the route, relative to the machine's; empty if all are 1.
     pub latencies: &'a [f64],
     /// The sent blocks; `None` in a schedule that counts bytes instead of blocks.
     pub blocks: Option<Vec<BlockTransfer>>,
@@ -241,7 +229,6 @@ pub struct Part<'a> {
 pub struct BlockTransfer {
     /// The set of blocks, whose segments are the parts of blocks if the schedule divides them.
     pub set: BlockSet,
-    /// Whether the sender still has the blocks afterwards.
     pub keeps: bool,
     /// Whether the receiver adds the blocks to the values that it already has.
     pub adds: bool,
@@ -263,8 +250,7 @@ pub struct Exporter {
     head: Header,
     /// The number of segments of a block, and whether the schedule divides blocks into parts.
     layout: Layout,
-    /// The bytes in each node for each destination, if the schedule counts bytes and the format
-    /// needs sizes.
+    /// The bytes in each node for each destination, if needed.
     counts: Option<ByteCounts>,
     /// The number of the current step in the schedule, which also counts steps without messages.
     current: u64,
@@ -272,9 +258,8 @@ pub struct Exporter {
     earlier_steps: Vec<u64>,
     step: Step,
     /// For each sender, a table of the indices of its messages in the current step. The key is the
-    /// receiver and the hash of the route. The tables do not store keys, because the messages
-    /// contain them. Each sender has its own table, because the sends of a sender are often
-    /// consecutive, and a small table stays in the processor's cache.
+    /// receiver and the hash of the route, which the messages contain. Consecutive sends of a
+    /// sender use a small table, which stays in the processor's cache.
     by_route: Vec<HashTable<usize>>,
     hashes: DefaultHashBuilder,
 }
@@ -301,8 +286,7 @@ impl Exporter {
         self.export()?.background(flow)
     }
 
-    /// Ends the export of a verified schedule. Returns the deadlock that is possible in the target,
-    /// if any.
+    /// Ends the export of a verified schedule. Returns a deadlock that is possible in the target.
     pub fn finish(mut self, row: &[(&str, String)]) -> Result<Option<Deadlock>, ExportError> {
         self.end_step()?;
         let export = self.export.ok_or("it has no schedule")?;
@@ -349,7 +333,6 @@ impl Exporter {
             self.end_step()?;
             self.current = send.step;
         }
-        // Formats that need sizes must know how many bytes belong to each destination.
         let counts = match &send.share {
             Some(share) if self.format.wants_sizes => {
                 let counts = self.counts.get_or_insert_with(|| ByteCounts::new(&self.head));
@@ -365,12 +348,11 @@ impl Exporter {
             Some(sets) => Some(self.transfers(sets, &send)?),
             None => None,
         };
-        // Local copies, from a node to itself, are not exported, and neither are empty messages if
-        // the workload skips them.
+        // Local copies are not exported, and neither are empty messages if the workload skips them.
         if from == to || bytes == 0 && self.head.skip_empty {
             return Ok(());
         }
-        // Steps without messages are not exported, so renumber the others.
+        // Steps without messages are not exported, so the others get other numbers.
         let after = self.earlier_steps.partition_point(|step| *step <= send.after) as u64;
         // Messages between the same nodes on the same route are merged.
         let Step { number, messages, .. } = &mut self.step;
@@ -456,7 +438,6 @@ impl EventHandler for Exporter {
             DocumentEvent::Send(send) => Ok(self.send(send)?),
             DocumentEvent::EndOfStep => Ok(self.end_step()?),
             DocumentEvent::Redistribute(how) if self.format.wants_sizes => {
-                // A step that only has local copies has no `EndOfStep` event.
                 self.end_step()?;
                 let counts = self.counts.get_or_insert_with(|| ByteCounts::new(&self.head));
                 Ok(counts.redistribute(&how)?)

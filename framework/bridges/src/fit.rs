@@ -1,11 +1,9 @@
 //! Fits the start-up time of a message and the time per byte to measurements.
-//!
 //! The time of a sample is the number of consecutive messages times the start-up time, plus the
 //! bytes times the time per byte. Measured times span orders of magnitude, so *relative* residuals
-//! are minimised. Times are outliers if the machine was busy. The fit first minimises the sum of
-//! the absolute residuals, which is robust against outliers, and then refines the result with
-//! Tukey's weights. Samples whose weight is 0 are reported as left out.
-//!
+//! are minimised. The fit first minimises the sum of the absolute residuals, which is robust
+//! against outliers from a busy machine, and then refines the result with Tukey's weights. Samples
+//! whose weight is 0 are left out.
 //! Libraries use different protocols for short and long messages (eager and rendezvous). Two pairs
 //! of costs, and the size from which the second applies, are used if they explain the times better
 //! by Schwarz's criterion.
@@ -33,7 +31,7 @@ impl Sample {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     pub value: f64,
-    /// The lower and the upper end of the confidence interval; `None` if there are too few samples.
+    /// The ends of the confidence interval; `None` if there are too few samples.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -47,17 +45,16 @@ pub struct Costs {
 pub struct Fit {
     /// The costs of all messages, or of those below the size of [`Fit::rendezvous`].
     pub costs: Costs,
-    /// The size from which the rendezvous protocol is used, and its costs; `None` if all messages
-    /// have the same costs.
+    /// The size from which the rendezvous protocol is used, and its costs, if there are two
+    /// protocols.
     pub rendezvous: Option<(f64, Costs)>,
     /// The predicted time of each sample, and its weight: at most 1, and 0 if it was left out.
     pub fitted: Vec<(f64, f64)>,
 }
 
-/// A pair of costs is only fitted if there are at least this many different message sizes.
+/// The minimum number of different message sizes to which a pair of costs is fitted.
 const MIN_SIZES: usize = 3;
 
-/// The error is a message for the user.
 pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
     for sample in samples {
         let is_valid = |figure: f64| figure.is_finite() && figure >= 0.0;
@@ -100,7 +97,7 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
     let n = samples.len() as f64;
     let criterion =
         |loss: f64, figures: f64| 2.0 * n * (loss / n).max(MIN_RESIDUAL).ln() + figures * n.ln();
-    // Estimate the better model again, with Tukey's weights.
+    // The better model is estimated again, with Tukey's weights.
     let two = best.filter(|(loss, ..)| criterion(*loss, 5.0) < criterion(one.loss(&all), 2.0));
     let Some((_, from, a, b)) = two else {
         let (costs, weights) = one.tukey_estimate(&all)?;
@@ -149,15 +146,14 @@ impl CostPair {
         samples.iter().map(|sample| self.residual(sample).abs()).sum()
     }
 
-    /// Refines the costs with Tukey's weights. Returns them with confidence intervals, and the
+    /// Refines the costs with Tukey's weights. Returns costs with confidence intervals, and
     /// weights.
     fn tukey_estimate(self, samples: &[&Sample]) -> Result<(Costs, Vec<f64>), String> {
         /// Tukey's weight is 0 from this residual on, in standard deviations of the residuals.
         const CUTOFF: f64 = 4.685;
         let (mut pair, mut weights) = (self, vec![1.0; samples.len()]);
-        // The standard deviation of the residuals is 1.4826 times the median of their absolute
-        // values, which outliers hardly change; this is exact for a normal distribution. It stays
-        // the same while the weights change.
+        // The standard deviation of a normal distribution is 1.4826 times the median of the
+        // absolute residuals, which outliers hardly change.
         let mut left: Vec<f64> = samples.iter().map(|sample| self.residual(sample).abs()).collect();
         left.sort_by(f64::total_cmp);
         let scale = (1.4826 * left[left.len() / 2]).max(MIN_RESIDUAL);
@@ -170,7 +166,7 @@ impl CostPair {
                 })
                 .collect();
             let Ok((next, ..)) = least_squares(samples, &weights) else {
-                // Use all samples if too few have a weight above 0.
+                // All samples are used if too few have a weight above 0.
                 weights = vec![1.0; samples.len()];
                 break;
             };
@@ -210,8 +206,8 @@ type LeastSquares = (CostPair, [Option<f64>; 2], f64);
 
 /// Fits costs by weighted least squares. No cost is negative.
 fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, String> {
-    // The measured time, messages and bytes of each sample, divided by the time, so that residuals
-    // are relative, and multiplied by the square root of the weight.
+    // Time, messages and bytes of each sample are divided by the time, so that residuals are
+    // relative, and multiplied by the square root of the weight.
     let rows: Vec<[f64; 3]> = samples
         .iter()
         .zip(weights)
@@ -245,13 +241,12 @@ fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, S
 }
 
 /// Approximates the first column of `rows` by one or two further columns (`of`, from 0) by least
-/// squares. Returns the coefficients and their standard errors.
-///
-/// With two columns, each coefficient is computed from the part of its column that is not
-/// proportional to the other one (Frisch & Waugh 1933).
+/// squares. Returns the coefficients and their standard errors. With two columns, each coefficient
+/// is computed from the part of its column that is not proportional to the other one (Frisch &
+/// Waugh 1933).
 fn regression(rows: &[[f64; 3]], of: &[usize]) -> Result<(Vec<f64>, Vec<f64>), String> {
     /// The least accepted length of the part of a column that is not proportional to the other one,
-    /// relative to the whole. Below, measurements do not determine the coefficients.
+    /// relative to the whole. Below this length, measurements do not determine the coefficients.
     const INDEPENDENCE: f64 = 1e-9;
     let column = |at: usize| rows.iter().map(move |row| row[at]);
     let (mut values, mut squares) = (Vec::new(), Vec::new());

@@ -1,6 +1,6 @@
-//! Imports of measurements that other programs made. Each format is one file and one entry of
-//! [`FORMATS`]. The programs report sizes with different meanings. [`Measurement::block_bytes`] is
-//! the only place that converts these sizes to block sizes.
+//! Imports of measurements of other programs. Each format is one file and one entry of [`FORMATS`].
+//! Sizes have different meanings, and only [`Measurement::block_bytes`] converts them to block
+//! sizes.
 
 mod counterparts;
 mod imb;
@@ -70,30 +70,25 @@ pub struct MeasurementFile<'a> {
     /// The path of the file. In some formats, the path contains information.
     pub path: &'a Path,
     pub text: &'a str,
-    /// The collective that the user states. Formats that do not contain the collective need it.
+    /// The collective that the user states, for formats that do not contain it.
     pub collective: Option<&'a str>,
     /// Reads another file that belongs to the same measurement. Errors if the file is too large.
     pub read_companion: &'a dyn Fn(&Path) -> Result<String, String>,
 }
 
-/// One measured time of a collective with one size.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Measurement {
     pub collective: String,
     pub size_of: SizeOf,
     pub size: u64,
-    /// The number of all ranks.
     pub ranks: Option<u64>,
-    /// The ranks of each communicator; empty if the file does not state them. All communicators ran
-    /// the collective at the same time.
+    /// The ranks of each communicator, all of which ran at the same time; empty if not stated.
     pub communicators: Vec<Vec<u64>>,
     pub topology: Option<String>,
     pub algorithm: Option<String>,
-    /// The mean time of a call in µs. If the program reports no mean, this is the median or the
-    /// first time that the program reports.
+    /// The mean time of a call in µs, otherwise the median or the first time in the file.
     pub time_us: f64,
-    /// The time of the same collective with one buffer for sending and receiving, in µs, if it was
-    /// measured.
+    /// The time in µs with one buffer for sending and receiving, if it was measured.
     pub in_place_us: Option<f64>,
     /// Other values that the program reports, such as minimum and maximum, as a text for users.
     pub note: String,
@@ -102,16 +97,14 @@ pub struct Measurement {
     pub line: usize,
 }
 
-/// The meaning of a size that a program reports. It only matters for collectives whose blocks
-/// belong to a rank or to a pair of ranks.
+/// The meaning of a size that a program reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SizeOf {
     /// The size of the data that a rank has for one other rank, or the same data for all other
-    /// ranks. MPI's count has the same meaning.
+    /// ranks, like MPI's count.
     #[default]
     Count,
-    /// The size of the whole send buffer or the whole receive buffer of a rank, whichever is
-    /// larger.
+    /// The size of the send buffer or the receive buffer of a rank, whichever is larger.
     Buffer,
 }
 
@@ -125,12 +118,11 @@ pub fn is_nccl_tests(text: &str) -> bool {
     found.is_some_and(|format| format.name == "nccl")
 }
 
-/// Returns whether a text has one of the [`FORMATS`].
 pub fn is_like_any(text: &str) -> bool {
     FORMATS.iter().any(|format| (format.is_like)(text))
 }
 
-/// Reads a file. `name` is the name of the format; if it is `None`, the format is detected.
+/// Reads a file. `name` is the name of the format, which is detected by default.
 pub fn read(
     source: &MeasurementFile<'_>,
     name: Option<&str>,
@@ -156,8 +148,7 @@ pub fn read(
     }
 }
 
-/// Replaces all measurements of the same case by one whose time is their median. The quartiles are
-/// in its note, and its line is that of the first of these measurements.
+/// Replaces all measurements of a case by one with their median and, in its note, their quartiles.
 pub fn medians(measurements: Vec<Measurement>) -> Vec<Measurement> {
     let mut groups: Vec<Vec<Measurement>> = Vec::new();
     for measurement in measurements {
@@ -195,10 +186,9 @@ pub fn medians(measurements: Vec<Measurement>) -> Vec<Measurement> {
 }
 
 impl Measurement {
-    /// Returns the number of bytes of a block. Workloads use the same definition of a block, which
-    /// depends on the collective. A block is the data for a pair of ranks, the data of one rank,
-    /// the whole vector of a reduction, or the result of one rank in a reduce-scatter. `ranks` is
-    /// the number of ranks of a communicator.
+    /// Returns the bytes of a block, as workloads define it: the data for a pair of ranks, the data
+    /// of one rank, the whole vector of a reduction, or the result of one rank in a reduce-scatter.
+    /// `ranks` is the number of ranks of a communicator.
     pub fn block_bytes(&self, ranks: u64) -> Result<u64, ParseError> {
         let is_split = match (self.collective.as_str(), self.size_of) {
             ("broadcast" | "reduce" | "allreduce", _) => false,
@@ -240,14 +230,13 @@ fn known_collective(line: usize, name: &str) -> Result<String, ParseError> {
     })
 }
 
-/// The numbers of a line. The first number is an integer, and the remaining numbers are times.
 pub(crate) struct NumericLine<'a> {
     line: usize,
     words: Vec<&'a str>,
 }
 
 impl<'a> NumericLine<'a> {
-    /// Parses a line that begins with a digit; `None` for any other line.
+    /// Parses a line that begins with a digit. Returns `None` for any other line.
     pub(crate) fn parse(line: usize, text: &'a str) -> Option<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
         words.first()?.starts_with(|c: char| c.is_ascii_digit()).then_some(Self { line, words })

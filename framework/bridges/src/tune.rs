@@ -1,7 +1,6 @@
-//! Decision tables from a sweep: they tell an MPI library, NCCL or a similar library which of its
-//! algorithms to use, depending on ranks and bytes. Each library is one entry of [`LIBRARIES`]. If
-//! the fastest algorithm differs between two consecutive sizes of the sweep, the table changes it
-//! at the larger one.
+//! Decision tables from a sweep, by which an MPI library, NCCL or a similar library chooses its
+//! algorithm, depending on ranks and bytes. If the fastest algorithm differs between two sizes of
+//! the sweep, the table changes it at the larger one. Each library is one entry of [`LIBRARIES`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use swapmeet_core::spec::Spec;
@@ -12,7 +11,6 @@ mod mpich;
 mod nccl;
 mod openmpi;
 
-/// A library, together with one format of its decision tables.
 #[derive(Debug)]
 pub struct Library {
     pub name: &'static str,
@@ -27,12 +25,12 @@ pub struct Library {
     defaults: fn(Option<&str>) -> Result<Option<DefaultChoice>, String>,
 }
 
-/// Returns the algorithm that a library chooses by itself; `None` if it is unknown.
+/// Returns the algorithm that a library chooses by itself, or `None` if it is unknown.
 type DefaultChoice = Box<dyn Fn(&TimedCase) -> Option<Choice>>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Choice {
-    /// The rule that chooses the same algorithm; `None` if this project does not have it.
+    /// The rule that chooses the same algorithm, if this project has the algorithm.
     rule: Option<Rule>,
     theirs: String,
 }
@@ -136,7 +134,7 @@ pub struct TimedCase {
     pub algorithm: String,
     /// The protocol of NCCL, such as `LL128`; empty if the machine has none.
     pub protocol: String,
-    /// The system with its domains and the GPUs of each, if it is known.
+    /// The system, its number of domains and the GPUs of each domain, if known.
     pub system: Option<(&'static System, u64, u64)>,
     /// The time of the case as one value for all repetitions, such as their mean.
     pub time_us: f64,
@@ -162,7 +160,7 @@ pub struct Loss {
     pub ratio: f64,
 }
 
-/// A sweep has times of only one algorithm of this collective.
+/// A collective for which a sweep has times of only one algorithm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uncompared {
     pub collective: String,
@@ -174,14 +172,12 @@ pub struct Uncompared {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DefaultLosses {
     pub losses: Vec<Loss>,
-    /// Algorithms that the library chooses without a time in the sweep, by its name, with their
-    /// numbers.
+    /// Algorithms that the library chooses although the sweep has no time, with their numbers.
     pub without_a_time: BTreeMap<String, u64>,
 }
 
 impl Library {
     /// Formats decision tables. `base` is the library's own table, if new rules are merged into it.
-    /// The error is a message for the user.
     pub fn written(&self, tables: &[DecisionTable], base: Option<&str>) -> Result<String, String> {
         (self.write)(tables, base)
     }
@@ -192,8 +188,7 @@ impl Library {
         names.into_iter().collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the rule for the algorithm of a case with the same parameters; `None` if there is
-    /// none.
+    /// Returns the rule for the algorithm of a case with the same parameters, if there is one.
     fn rule(&self, case: &TimedCase) -> Option<Rule> {
         self.algorithms.iter().find_map(|algorithm| algorithm.rule(case, self.limits_requests))
     }
@@ -202,14 +197,13 @@ impl Library {
         self.rule(case).map(|rule| rule.algorithm.name)
     }
 
-    /// Returns the collectives whose algorithms depend on a system.
     pub fn collectives_of_systems(&self) -> BTreeSet<&'static str> {
         let of_system = |a: &&Algorithm| a.parameter == Some(Parameter::OfSystem);
         self.algorithms.iter().filter(of_system).map(|a| a.collective).collect()
     }
 
     /// Returns the fastest algorithm for each number of ranks and block size of the sweep as
-    /// decision tables. `Err` is the reason why nothing can be decided.
+    /// decision tables. The error is the reason why nothing can be decided.
     pub fn decide(&self, cases: &[TimedCase]) -> Result<Vec<DecisionTable>, String> {
         let mut fastest: BTreeMap<(&str, u64, u64), (f64, Rule)> = BTreeMap::new();
         for case in cases {
@@ -247,7 +241,6 @@ impl Library {
         Ok(tables)
     }
 
-    /// Returns the collectives with only one algorithm in the sweep.
     pub fn uncompared(&self, cases: &[TimedCase]) -> Vec<Uncompared> {
         let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for Rule { algorithm, .. } in cases.iter().filter_map(|case| self.rule(case)) {
@@ -272,8 +265,7 @@ impl Library {
             .collect()
     }
 
-    /// Returns the losses by the library's own choices, `None` if they are unknown. `base` is its
-    /// own table, if new rules are merged into it.
+    /// Returns the losses by the library's own choices, if they are known. `base` is its own table.
     pub fn losses_of_defaults(
         &self,
         cases: &[TimedCase],
@@ -281,7 +273,7 @@ impl Library {
     ) -> Result<Option<DefaultLosses>, String> {
         let Some(chosen) = (self.defaults)(base)? else { return Ok(None) };
         let mut found = DefaultLosses::default();
-        // For each collective, number of ranks and block size, one of the cases.
+        // This map has one of the cases for each collective, number of ranks and block size.
         let problems: BTreeMap<(&str, u64, u64), &TimedCase> =
             cases.iter().map(|case| ((&*case.collective, case.ranks, case.bytes), case)).collect();
         for (problem, any) in problems {
@@ -316,7 +308,6 @@ impl Library {
     }
 }
 
-/// An algorithm that both the library and this project have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Algorithm {
     collective: &'static str,
@@ -330,19 +321,19 @@ pub struct Algorithm {
     parameter: Option<Parameter>,
 }
 
-/// An algorithm that a library knows by its name alone.
+/// Returns an algorithm that a library knows by its name alone.
 const fn algorithm(collective: &'static str, ours: &'static str, name: &'static str) -> Algorithm {
     Algorithm { collective, ours, name, number: 0, fan: 0, parameter: None }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Parameter {
-    /// `segments`, the segments of a block. A rule states the bytes of a segment instead.
+    /// The parameter `segments`, the segments of a block. A rule states the bytes of a segment
+    /// instead.
     Segments(u64),
     /// The parameter `window`, the number of messages that a rank sends at the same time.
     Window(u64),
-    /// The parameters with which [`System::library`] names the algorithm. Only those of a ring are
-    /// the same on all systems.
+    /// The parameters with which [`System::library`] names the algorithm.
     OfSystem,
 }
 
@@ -350,7 +341,7 @@ enum Parameter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
     algorithm: Algorithm,
-    /// 0 if messages are not divided.
+    /// The bytes of a segment; 0 if messages are not divided.
     segment_bytes: u64,
     /// The maximum number of messages in flight; 0 if there is no limit.
     max_requests: u64,
@@ -369,8 +360,8 @@ impl From<Algorithm> for Rule {
 }
 
 impl Algorithm {
-    /// Returns the rule for a timed case with the same parameters, of which the library may limit
-    /// the messages in flight (`limits_requests`). `None` if there is none.
+    /// Returns the rule for a timed case with the same parameters, if there is one.
+    /// `limits_requests` means that the library may limit messages in flight.
     fn rule(&self, case: &TimedCase, limits_requests: bool) -> Option<Rule> {
         let (ours, parameters) = match case.algorithm.split_once(':') {
             Some((ours, parameters)) => (ours, Some(parameters)),
@@ -391,8 +382,8 @@ impl Algorithm {
                 let segment_bytes = case.bytes.div_ceil(segments);
                 match segments {
                     1 => Some(rule),
-                    // The library must have as many segments: a block of 10 bytes has 8 segments
-                    // here, but there it would have 5 of 2 bytes.
+                    // The library must have as many segments. A block of 10 bytes has 8 segments
+                    // here, but 5 segments of 2 bytes there.
                     _ if segment_bytes == 0 || case.bytes.div_ceil(segment_bytes) != segments => {
                         None
                     }

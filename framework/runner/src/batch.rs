@@ -54,8 +54,7 @@ impl Batch {
         Self::begin(cases, jobs, workers)
     }
 
-    /// Starts with the first repetition of every case, so that partial results cover all cases
-    /// equally.
+    /// Starts with the first repetition of every case, so that early results cover all cases.
     pub fn start_interleaved(cases: &[Case], workers: &Workers) -> io::Result<Self> {
         let mut jobs = jobs(plan_groups(cases));
         jobs.sort_by_key(|job| cases.get(job.cases.start).map(|case| case.repetition));

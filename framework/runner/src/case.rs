@@ -102,8 +102,7 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// The default time limit is [`DEFAULT_TIMEOUT_SECS`]. A number of seconds that does not fit a
-    /// [`Duration`] means no limit.
+    /// A number of seconds that does not fit a [`Duration`] means no limit.
     pub fn new(timeout_secs: Option<f64>, proof_scope: ProofScope) -> Self {
         let seconds = timeout_secs.unwrap_or(DEFAULT_TIMEOUT_SECS);
         Self { timeout: Duration::try_from_secs_f64(seconds).ok(), proof_scope }
@@ -262,8 +261,7 @@ impl Case {
             && self.algorithm.params == other.algorithm.params
             && self.workload.same_shape(&other.workload)
             && (self.workload.is_uniform() || self.seed == other.seed)
-            // Arrival times require full planning, which would change the rows of other cases with
-            // the schedule.
+            // Arrival times require full planning, which would change the rows of other cases.
             && self.machine.follows_arrivals() == other.machine.follows_arrivals()
     }
 }

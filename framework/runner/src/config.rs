@@ -44,8 +44,7 @@ struct File {
 pub enum Owner<'a> {
     /// The user. Relative plugin directories are resolved against this directory.
     User(&'a Path),
-    /// The current directory, whose file may come from another person. It must not name plugin
-    /// directories, because plugins are code.
+    /// The current directory, whose file may come from another person, must not name plugins.
     Folder,
 }
 

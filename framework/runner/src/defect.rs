@@ -48,8 +48,7 @@ pub(crate) fn has_failed() -> bool {
     HAS_FAILED.load(Ordering::Relaxed)
 }
 
-/// Installs a panic hook that stores the messages of panics that reach [`catch`]. Linked plugins
-/// must install theirs before, because they would replace it.
+/// Installs a hook that stores the panics that reach [`catch`], after the hook of linked plugins.
 pub(crate) fn store_messages() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {

@@ -39,8 +39,7 @@ pub const READER_MEMORY: u64 = 2 << 30;
 type Description = Result<Plugin, String>;
 
 impl PluginReader {
-    /// Returns the description of each file. The outer error concerns no certain file, for instance
-    /// if a child process cannot be started.
+    /// Returns the description of each file. The outer error is no property of a file.
     pub fn read(&self, files: &[PathBuf]) -> io::Result<Vec<Result<Plugin, PluginError>>> {
         let child = match self {
             Self::InProcess => return Ok(files.iter().map(|file| Plugin::load(file)).collect()),
@@ -115,8 +114,7 @@ fn description(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
         Some(_) => Plugin::load(file).map_err(|e| e.to_string()),
         None => described(child, file)?,
     };
-    // The metadata of a file may hide a change shortly after another one, because timestamps have a
-    // limited resolution. Its description is not cached.
+    // The description is not cached, because a second change may have the same timestamp.
     if let (Some(memory), Some(stamp)) = (memory, stamp.filter(Stamp::is_settled)) {
         let (file, memory_limit) = (file.to_owned(), child.memory_limit);
         let description = CachedDescription { file, stamp, memory_limit, answer };
@@ -131,8 +129,7 @@ fn description(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
 }
 
 /// Returns the path of a cache entry in `$XDG_CACHE_HOME/swapmeet` (default `~/.cache/swapmeet`),
-/// if the base directory exists. The path contains the inode number, so that an overwritten plugin
-/// file replaces its entry.
+/// with the inode number, so that an overwritten plugin file replaces its entry.
 fn memory(child: &Reader<'_>, file: &Path, stamp: &Stamp) -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());

@@ -1,5 +1,4 @@
-//! Dispatches groups of cases to workers and makes rows of their replies. Every case gets a row,
-//! even if its worker fails, unless no worker process can be started.
+//! Makes rows of the replies of workers. A case gets a row even if its worker fails.
 
 use crate::case::Case;
 use crate::event::CaseEvent;
@@ -69,8 +68,8 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Runs the cases of a group until each has a row or the batch is stopped. A worker for the
-    /// following group's plugins `next` may be started in advance.
+    /// Runs a group until each case has a row or the batch is stopped. A worker for the following
+    /// group's plugins `next` may be started in advance.
     pub(crate) fn run(
         &mut self,
         group: impl IntoIterator<Item = usize>,
@@ -109,8 +108,8 @@ impl<'a> Dispatcher<'a> {
         Ok(())
     }
 
-    /// Starts a worker. If the system lacks a process, descriptor or memory, ends unneeded workers
-    /// and tries again for about 2 s.
+    /// Starts a worker. If resources are lacking, ends unneeded workers and tries again for about 2
+    /// s.
     fn start(&mut self) -> io::Result<Worker> {
         let mut pause = Duration::from_millis(10);
         loop {

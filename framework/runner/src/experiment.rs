@@ -55,8 +55,7 @@ pub struct Experiment {
     /// Jobs that run at the same time.
     #[serde(deserialize_with = "together_tables", skip_serializing_if = "Vec::is_empty")]
     pub together: Vec<TogetherTable>,
-    /// The jobs of `--beside`, which run at the same time as each case of the lists. In a file,
-    /// `together` has this purpose.
+    /// The jobs of `--beside`, for which files have `together`.
     #[serde(skip)]
     pub beside: Vec<Text>,
     /// The nodes on which delivery is verified. Results do not depend on it, so it is not a key.
@@ -67,8 +66,7 @@ pub struct Experiment {
     pub file: Option<PathBuf>,
 }
 
-/// A `[[case]]` or `exclude` table: all combinations of its lists. An empty list means the
-/// experiment's.
+/// A `[[case]]` or `exclude` table. An empty list means that of the experiment.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct CaseTable {
@@ -85,8 +83,7 @@ pub struct CaseTable {
 }
 
 /// A `[[together]]` table: jobs that run at the same time. Each combination of topologies,
-/// machines, and algorithms of all jobs gives a row for each job. An empty list means the
-/// experiment's.
+/// machines, and algorithms of all jobs gives a row for each job.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct TogetherTable {
@@ -355,8 +352,8 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// Returns whether all `[[case]]` tables and systems name entries of this list, so that the
-    /// experiment's own list may be empty.
+    /// Returns whether `[[case]]` tables and systems always name this list, which may then be
+    /// empty.
     pub fn is_named_by_tables(&self, list: fn(&CaseTable) -> &Vec<Text>) -> bool {
         let names = |system: &Text| Ok::<_, Infallible>([system.clone(), system.clone()]);
         let Ok(Self { case_tables, .. }) = self.with_systems_as_tables(names);

@@ -41,8 +41,7 @@ impl Forecast {
         }
     }
 
-    /// Returns the remaining time, `elapsed` after the start. Returns `None` if no case or every
-    /// case has ended, or if the estimated time has passed.
+    /// Returns the remaining time, `elapsed` after the start, if it can be estimated.
     pub fn left(&self, elapsed: Duration) -> Option<Duration> {
         if self.cases == 0 || self.ended <= 0.0 {
             return None;

@@ -181,8 +181,7 @@ struct PlanCall<'a> {
     params: &'a [(String, String)],
     task: &'a Task,
     inputs: PlanInputs,
-    /// The time limit for the plan and its comparison, and again for a repetition to explain a
-    /// fault.
+    /// The time limit for the plan and its comparison, and again for a repetition.
     limit: Option<&'a PlanLimit>,
 }
 

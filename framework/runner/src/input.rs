@@ -32,8 +32,7 @@ impl Text {
         InputError { place: self.place.clone(), message: message.into(), help: None }
     }
 
-    /// Marks `len` bytes of the text from byte `at` on. If the text does not occur in the source,
-    /// because it was expanded from a range, marks the whole range.
+    /// Marks `len` bytes from byte `at` on, or all of a text that was expanded from a range.
     pub fn error_at(&self, at: usize, len: usize, message: impl Into<String>) -> InputError {
         if !self.place.content[self.place.span.clone()].contains(&self.value) {
             return self.error(message);

@@ -11,8 +11,7 @@ pub enum MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// Limits the address space of this process. A lower limit (`ulimit -v`) remains, because only
-    /// the superuser may raise it.
+    /// Limits the address space of this process. A lower limit (`ulimit -v`) remains.
     pub(crate) fn apply(self) -> io::Result<()> {
         match self {
             Self::Fixed(bytes) => system::limit_address_space(lowered(Resource::As, bytes)),
@@ -25,8 +24,7 @@ impl MemoryLimit {
     }
 }
 
-/// Doubles a child's [`MemoryLimit::Doubling`] of `bytes`. The sandbox does not let the child
-/// change its own limits.
+/// Doubles a child's [`MemoryLimit::Doubling`], because the sandbox does not let the child do so.
 pub fn double_memory_of(child: u32, bytes: u64) -> io::Result<()> {
     let twice = bytes.saturating_mul(2);
     let most = getrlimit(Resource::As).maximum.map_or(twice, |hard| hard.min(twice));
@@ -67,8 +65,7 @@ pub(crate) fn limit_descriptors() -> io::Result<()> {
     at_most(Resource::Nofile, DESCRIPTORS)
 }
 
-/// Raises the limit of open descriptors as far as permitted. Only programs that call `select` need
-/// the usual limit of 1,024.
+/// Raises the limit of open descriptors as far as permitted.
 pub fn raise_descriptors() {
     let limit = getrlimit(Resource::Nofile);
     // If the limit cannot be raised, fewer jobs run at the same time.

@@ -1,5 +1,4 @@
-//! Finds the case that a row or a worker's job names. Cases share parsed topologies, algorithms,
-//! workloads and machines, so that they can also share a schedule.
+//! Finds the case that a row or a worker's job names. Cases share parsed specs and schedules.
 
 use crate::case::companion;
 use crate::case::{

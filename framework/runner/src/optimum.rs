@@ -50,8 +50,7 @@ struct Interval {
     gap: f64,
 }
 
-/// `None` until the search has ended. The lock is held during the search, so that no other thread
-/// searches for the same interval.
+/// `None` until the search has ended. The lock prevents a second search for the same interval.
 type Slot = Mutex<Option<Result<Interval, String>>>;
 
 type Key = [u8; 32];
@@ -62,8 +61,7 @@ pub struct Optima {
 }
 
 impl Optima {
-    /// Returns the optimum for each of these machines, which are paired with the bytes of a unit of
-    /// load. The seed determines random sizes.
+    /// Returns the optimum for each machine and unit of load in bytes. The seed sets random sizes.
     pub fn of(
         &self,
         (topology, workload, seed): (&Arc<Network>, &Workload, u64),
@@ -223,8 +221,7 @@ mod tests {
         }
         let count = || optima.slots.lock().unwrap().len();
         assert_eq!(count(), 1);
-        // The key has the network and the ratio of ports and links, so these have separate
-        // intervals.
+        // The ratio of ports and links is a part of the key.
         found(&optima, "mesh:8x8", "uniform:8", &["free:byte_us=1,injection_byte_us=1,ports=all"]);
         found(&optima, "mesh:8x4", "uniform:8", &["free:byte_us=1,ports=all"]);
         assert_eq!(count(), 3);

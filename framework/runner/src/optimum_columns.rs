@@ -9,8 +9,7 @@ use swapmeet_results::{Record, Status};
 
 const UNKNOWN: &str = "no optimum: ";
 
-/// The cases have the same topology and seed, and the same workload unless they are jobs that run
-/// together. The error is a failed assertion.
+/// The cases have the same network and the same workloads. The error is a failed assertion.
 pub fn of_group(cases: &[&Case], search: &mut Search<'_>) -> Result<Vec<CaseOptimum>, String> {
     let Some((first, optima)) = cases.first().and_then(|case| Some((case, case.optima.as_ref()?)))
     else {

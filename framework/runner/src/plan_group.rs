@@ -1,5 +1,4 @@
-//! Groups of cases that share a schedule. They run in the same worker and shard, unless the group
-//! has very many cases or is very expensive.
+//! Groups of cases that share a schedule, and usually a worker and a shard.
 
 use crate::case::Case;
 use std::borrow::Borrow;

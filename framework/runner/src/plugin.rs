@@ -1,6 +1,5 @@
 //! Loads plugin files: checks the entry symbol and the ABI version, then copies and validates the
-//! tables. The copy is a description that can be sent between processes (see [`crate::describe`]).
-//! A process that runs an algorithm loads the file itself.
+//! tables. The copy can be sent between processes (see [`crate::describe`]).
 
 pub(crate) mod file;
 pub mod linked;
@@ -357,8 +356,7 @@ impl Algorithm {
     ) -> Result<Self, String> {
         let table = raw.read().map_err(unreadable::<SwmAlgorithm>)?;
         let read = |s: Text<'_>, what: &str| text(s).map_err(|why| format!("its {what} {why}"));
-        // If a plugin panics while it describes an algorithm, the SDK returns the message as the
-        // title of a table without a name and without `plan`.
+        // If a plugin panics, the SDK returns the message as the title of a table without a name.
         let name = read(table.name(), "name")?;
         if name.is_empty() && table.plan.is_none() && table.title.len > 0 {
             return Err(read(table.title(), "title")?);

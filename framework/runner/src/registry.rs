@@ -46,8 +46,8 @@ impl fmt::Display for Origin {
 pub struct Registry {
     plugins: Vec<Plugin>,
     origins: Vec<Origin>,
-    /// The algorithms of each name, one for each build, in the order in which they were found, and
-    /// whether their plugin is bundled.
+    /// The builds of each algorithm in the order of the search, and whether their plugin is
+    /// bundled.
     algorithms: BTreeMap<String, Vec<(Arc<Algorithm>, bool)>>,
     places: HashSet<PathBuf>,
     names: SharedNames,
@@ -79,8 +79,7 @@ pub enum RegistryError {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoAlgorithm {
-    /// `near` are similar names. `skipped` are messages about skipped plugin files, one of which
-    /// may contain the algorithm.
+    /// `near` are similar names, and `skipped` messages about skipped plugin files.
     Unknown { name: String, near: Vec<String>, skipped: Vec<String> },
     /// Several plugins have the name. `plugins` are their names and files.
     Shared { name: String, plugins: Vec<(String, PathBuf)> },

@@ -32,8 +32,7 @@ pub struct FileAccess<'a> {
     pub readable: &'a [PathBuf],
 }
 
-/// An attempt of a plugin to affect something outside its process. `docs/abi.md` contains the same
-/// list.
+/// An attempt of a plugin to affect something outside its process (`docs/abi.md`).
 #[derive(Debug)]
 pub struct Attack {
     pub name: &'static str,

@@ -27,8 +27,7 @@ impl ScheduleProgress {
         *self = Self { steps, messages, at: now, rate };
     }
 
-    /// The step, of how many if `of` is known, and messages per second; empty before the first
-    /// step.
+    /// The step, of how many if known, and messages per second; empty before the first step.
     pub fn in_words(&self, of: Option<u64>) -> String {
         if self.steps == 0 {
             return String::new();

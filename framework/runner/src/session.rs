@@ -32,8 +32,7 @@ pub enum Pricing {
     /// Cases have no bounds, and no times except the total time 0, which verified rows must have.
     Off,
     Together,
-    /// Cases are priced while the schedule is planned. A case whose pricing takes far longer than
-    /// all others together is planned again and priced alone.
+    /// Like `Together`, but a case whose pricing is very slow is planned again and priced alone.
     SlowApart,
 }
 
@@ -140,8 +139,7 @@ fn plan_and_price(
             return PlanResult::default();
         }
     };
-    // A model that needs the sends of all nodes requires full planning. Such cases are planned
-    // separately, because a row must not depend on other cases.
+    // A case that needs the sends of all nodes is planned separately, because this changes rows.
     let mut pending: Vec<(usize, Option<Box<dyn Evaluator>>)> = cases
         .iter()
         .map(|i| (*i, (pricing != Pricing::Off).then(|| evaluator(&group[*i]))))
@@ -171,8 +169,7 @@ fn plan_and_price(
     let planned =
         checked_plan(&first.algorithm, (&task, inputs(first)), limit.as_ref(), listeners, report);
     let planning = shared.clock.planning();
-    // Cases with slow evaluators are set aside. The plan is valid for the others whose requested
-    // values equal those of the first case.
+    // The plan is valid for cases whose requested values equal those of the first case.
     let (given, verified) = (inputs(first), matches!(planned.outcome, Outcome::Verified(_)));
     let mut result = PlanResult { requested: planned.requested, slow: BTreeSet::new() };
     pending.retain(|(case, evaluator)| {
@@ -190,8 +187,7 @@ fn plan_and_price(
         Pricing::Together | Pricing::SlowApart if verified => Traffic::of_nodes(&task),
         Pricing::Off | Pricing::Together | Pricing::SlowApart => Traffic::default(),
     };
-    // Pending cases are priced in turns of doubling time, so that quick cases do not wait for slow
-    // ones.
+    // Pending cases are priced in turns of doubling time, so that quick cases end early.
     let share = planning / pending.len().max(1) as u32;
     let mut turn = Duration::from_millis(100);
     while !pending.is_empty() {
@@ -302,8 +298,7 @@ pub fn pricing_context(case: &Case) -> PricingContext<'_> {
     }
 }
 
-/// Returns the time of each kind since the last call in µs, if the model has times of steps.
-/// `charged` stores the totals.
+/// Returns the time of each kind since the last call in µs. `charged` stores the totals.
 pub fn newly_charged(evaluator: &dyn Evaluator, charged: &mut Times) -> Option<Times> {
     let now = evaluator.parts_so_far()?.map(|part| part.unwrap_or(0.0));
     Some(now.zip(std::mem::replace(charged, now), newly))
@@ -474,8 +469,7 @@ fn bounded(text: &str) -> String {
 }
 
 fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
-    // The column of a load stays empty if bytes exceed 128 bits, which only sums over more than
-    // 2^24 steps can do.
+    // The column stays empty if a sum over more than 2^24 steps exceeds 128 bits.
     let bytes = |load: u128| load.checked_mul(unit.div_ceil(totals.segments.max(1)).into());
     record.steps = Some(totals.steps);
     record.messages = Some(totals.messages);

@@ -58,8 +58,8 @@ impl From<Pair> for (u64, u64, u64, u64) {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
     pub links: Vec<Load>,
-    /// For each entry of `links`, the communicator whose messages are on this link; `None` if there
-    /// are several. The list is empty if all ranks are one communicator.
+    /// The only communicator with messages on each of `links`, if there is one. Empty without
+    /// `over=`.
     pub communicators: Vec<Option<u32>>,
     /// The messages of the step. Empty if there are too many messages.
     pub pairs: Vec<Pair>,
@@ -165,8 +165,7 @@ pub enum FrameSelection {
 pub struct RankSelection {
     /// The only recorded rank; `None` for all ranks.
     pub only: Option<u64>,
-    /// The maximum number of entries, each of one rank in one step. Beyond it, consecutive steps of
-    /// a rank are joined in one entry.
+    /// The maximum number of entries, beyond which consecutive steps are joined in one entry.
     pub max_entries: usize,
 }
 
@@ -241,15 +240,13 @@ impl ScheduleRecord {
         self.steps.get(step)?.frame.as_deref()
     }
 
-    /// Returns the time of each kind in a step, in µs. If ranks have their own clocks, these are
-    /// means over all ranks.
+    /// Returns the time of each kind in a step in µs, or its mean if ranks have their own clocks.
     pub fn times(&self, step: usize) -> Option<Times> {
         let of_ranks = || self.ranks.as_ref()?.of_steps.get(step).copied();
         self.steps.get(step)?.times.or_else(of_ranks)
     }
 
-    /// Returns the end time of each step in µs. If ranks have their own clocks, this is the end of
-    /// the last rank.
+    /// Returns the end time of each step in µs, or of its last rank if ranks have their own clocks.
     pub fn ends(&self) -> &[f64] {
         self.ranks.as_ref().map_or(&self.ends, |ranks| &ranks.ends)
     }
@@ -300,8 +297,7 @@ pub fn steps_of(entry: &Entry) -> [usize; 2] {
     [entry.first_step, entry.last_step].map(|step| step as usize - 1)
 }
 
-/// The kinds of time in the order of a step. The start-up time occurs twice: for sent messages, and
-/// later for received ones.
+/// The kinds of time in the order of a step. Sent and received messages have start-up times.
 const ORDER: [Kind; 9] = [
     Kind::Rearrangement,
     Kind::Startup,
@@ -315,8 +311,7 @@ const ORDER: [Kind; 9] = [
 ];
 
 /// Divides the time of a step after `from` into intervals of one kind: kind, start and end.
-/// `of_sends` is the maximum start-up time of sends; the rest, for received messages, is an
-/// interval of its own.
+/// `of_sends` is the start-up time of sends. The rest, of received messages, is a second interval.
 pub fn intervals(times: Times, from: f64, of_sends: f64) -> impl Iterator<Item = (Kind, f64, f64)> {
     let first = times[Kind::Startup].min(of_sends);
     let (mut at, mut is_first) = (from, true);

@@ -68,9 +68,8 @@ pub fn total_memory() -> Option<u64> {
     u64::try_from(pages).ok()?.checked_mul(u64::try_from(size).ok()?)
 }
 
-/// Makes all threads of the process allocate from one heap. With a heap for each thread, the
-/// default of glibc, a process that hands its data from thread to thread takes up to a quarter more
-/// memory.
+/// Makes all threads allocate from one heap. By default, glibc has one for each thread, which takes
+/// up to a quarter more memory.
 pub fn use_one_heap() {
     // SAFETY: the call takes no pointer.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -1,5 +1,4 @@
-//! Reads TOML files into types that serde derives. Texts know their positions, and each mistake
-//! becomes an error with its position and, if possible, a suggestion.
+//! Reads TOML files into types that serde derives. Mistakes become errors with a position.
 
 use crate::input::{InputError, Place, Text};
 use serde::de::{DeserializeOwned, Error, SeqAccess, Unexpected, Visitor};

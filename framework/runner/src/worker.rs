@@ -98,8 +98,7 @@ pub(crate) enum JobMessage {
     ObservedText {
         bytes: usize,
     },
-    /// The job has ended. If it has changed the state of the process, for instance by an additional
-    /// thread, the text names the change.
+    /// The job has ended. The text names a change of the process, such as an additional thread.
     Done {
         left: Option<String>,
     },

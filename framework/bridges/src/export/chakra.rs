@@ -1,10 +1,8 @@
-//! Chakra execution traces, which ASTRA-sim reads as custom collectives: a file of protobuf
-//! messages, each preceded by its length, for each rank.
-//!
-//! A send or receive depends on all operations of the rank's previous step. ASTRA-sim uses the
-//! message sizes in the file, so each block size needs a separate export. Only the fields of the
-//! schema (`et_def.proto`) that ASTRA-sim's feeder reads are written.
-//!
+//! Chakra execution traces, which ASTRA-sim reads as custom collectives: for each rank, a file of
+//! protobuf messages, each preceded by its length.
+//! A send or receive depends on all operations of the rank's previous step. Message sizes are in
+//! the file, so each block size needs an export. Only the fields of the schema (`et_def.proto`)
+//! that ASTRA-sim's feeder reads are written.
 //! If several communicators run the schedule, the ranks in the traces are members: ASTRA-sim reads
 //! the trace of a rank's position in its communicator, and replaces members by ranks
 //! (`CustomAlgorithm.cc`). The communicators are in a file for `--comm-group-configuration`
@@ -23,7 +21,6 @@ const COMM_RECV: u64 = 6;
 const VARINT: u64 = 0;
 const BYTES: u64 = 2;
 
-/// The name of the file with the ranks of all communicators.
 const GROUPS: &str = "comm_group.json";
 
 pub(super) struct Chakra {
@@ -36,14 +33,13 @@ pub(super) struct Chakra {
     name: String,
 }
 
-/// Operations (nodes, in a trace) are numbered from 1.
+/// A rank, whose operations (nodes, in a trace) are numbered from 1.
 #[derive(Clone, Default)]
 struct Rank {
     nodes: u64,
     step: u64,
     /// The operations of the previous step: the first number, and the one after the last.
     before: (u64, u64),
-    /// The number of the first operation in the rank's current step.
     begun: u64,
 }
 
@@ -105,8 +101,7 @@ impl Chakra {
             (known.before.0..known.before.1).for_each(|id| varint(field, id));
             text(node, 5, field);
         }
-        // The feeder determines the type of a value from the field number: 27 for bool, 9 for int64
-        // and 7 for int32.
+        // In the feeder, field number 27 means bool, 9 means int64, and 7 means int32.
         for (name, kind, value) in [
             ("is_cpu_op", 27, 0),
             ("comm_size", 9, bytes),
@@ -159,8 +154,8 @@ impl Export for Chakra {
     }
 }
 
-/// Returns a JSON object with the ranks of each communicator, from 1 on, because 0 is the one of
-/// all ranks in ASTRA-sim.
+/// Returns a JSON object with the ranks of each communicator, counted from 1. In ASTRA-sim,
+/// communicator 0 contains all ranks.
 fn groups(communicators: &[Vec<u64>]) -> String {
     let mut text = "{".to_owned();
     append_list(&mut text, ",", (1..).zip(communicators), |text, (number, ranks): (u64, _)| {

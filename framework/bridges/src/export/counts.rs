@@ -1,5 +1,4 @@
-//! Byte counts per destination, for schedules that distribute the data of a node over buckets,
-//! which are messages.
+//! Byte counts for schedules that distribute a node's data over buckets, which are messages.
 
 use swapmeet_interchange::schedule::{Header, Redistribution, Share, ShareSize};
 
@@ -39,8 +38,7 @@ impl ByteCounts {
             let of = |list: &Vec<u64>| list.get(destination).copied().unwrap_or(0);
             let (start, more, elements) = (of(starts) % cycle, of(firsts), std::mem::take(held));
             for x in 0..elements.min(*cycle) {
-                // Elements x, x + cycle, x + 2 cycle, etc. of a destination belong in the same
-                // bucket.
+                // Elements x, x + cycle, x + 2 cycle, etc. of a destination are in one bucket.
                 let number = (start + x) % cycle;
                 let bucket = ((first + more) % buckets + number % buckets) % buckets;
                 let list: &mut Vec<(u64, u64)> = &mut all[bucket as usize];
@@ -55,7 +53,6 @@ impl ByteCounts {
         Ok(())
     }
 
-    /// Removes the data of a message from the sender. Returns its destinations and bytes.
     pub(super) fn extract(
         &mut self,
         from: u64,

@@ -1,13 +1,10 @@
 //! The language GOAL (`txt2bin.re` of LogGOPSim), which LogGOPSim and ATLAHS read.
-//!
-//! A rank begins a step when it has finished its previous one: a `calc` operation, which takes no
-//! time, waits for the sends and receives of the previous step, and those of the next step wait for
-//! it, so that the number of dependencies is proportional to the operations. Ranks synchronise only
-//! by messages. The tag of a message is its step.
-//!
-//! With `order=data`, a rank sends one message after another. A send that forwards data waits for a
-//! `calc` after all receives up to the step in which the last of the data arrived. Receives do not
-//! wait.
+//! A rank begins a step when it has finished its previous one. A `calc` operation without duration
+//! joins both: it waits for all operations of the previous step, and those of the next step wait
+//! for it, so that the number of dependencies is proportional to the operations. The tag of a
+//! message is its step.
+//! With `order=data`, sends of a rank start in order. A send that forwards data waits for a `calc`
+//! after all receives up to the step in which the last of the data arrived. Receives do not wait.
 
 use super::spool::{Spool, SpoolItem, state_of};
 use super::{Export, ExportError, Message, OutputFolder, Step};
@@ -27,7 +24,6 @@ pub(super) struct Goal {
     is_data_ordered: bool,
 }
 
-/// `sends`, `receives` and `joins` count the labels that have been used so far.
 #[derive(Clone, Default)]
 struct Rank {
     /// The last step in which the rank sent or received.
@@ -66,9 +62,9 @@ impl Goal {
             append_operation(text, (false, known.receives), peer, bytes, step);
             return Ok(self.spool.append(rank, self.text.as_bytes())?);
         }
-        // A send waits for the data that it forwards. First write a join, a `calc` that takes no
-        // time, which waits for the previous join, and for the receives up to `message.after` for
-        // which no earlier join waits, so that dependencies grow linearly.
+        // A send waits for a join, a `calc` that takes no time. A join waits for the previous one
+        // and for the receives up to `message.after` since then, so that dependencies grow
+        // linearly.
         let joined = known.open.iter().take_while(|step| **step <= message.after).count() as u64;
         if joined > 0 {
             known.joins += 1;
@@ -123,7 +119,7 @@ impl Goal {
             known.since = (known.sends, known.receives);
         }
         // LogGOPSim charges G for each byte except one, which for an empty message wraps around to
-        // 2^64 - 1. Write at least one byte.
+        // 2^64 - 1, so a message has at least one byte.
         let bytes = bytes.max(1);
         let count = if is_send { &mut known.sends } else { &mut known.receives };
         *count += 1;

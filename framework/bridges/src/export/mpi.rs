@@ -1,9 +1,7 @@
-//! An export for execution on a real machine: a text file with the schedule, and a C program that
-//! executes such files with MPI ([`PROGRAM`]).
-//!
+//! A text file with the schedule, and a C program that executes such files with MPI ([`PROGRAM`]).
 //! The file lists the sends and receives of each rank, with blocks, sums or byte counts. It begins
-//! with the position of each rank's lines, so that a rank reads only its own. The program checks
-//! the delivery against blocks that it derives from the collective, so it also finds errors in the
+//! with the position of each rank's lines, so that a rank reads only its own. The program compares
+//! the delivery with blocks that it derives from the collective, so it also finds errors in the
 //! file.
 
 use super::spool::{Spool, SpoolItem, state_of};
@@ -83,7 +81,7 @@ impl Mpi {
         if !permutation.is_empty() {
             let _ = writeln!(text, "permutation {}", spaced(permutation));
         }
-        // Write one line for each node: the number of its classes of tokens (tokens with the same
+        // Each line describes a node: the number of its classes of tokens (tokens with the same
         // receivers), and for each class its bytes, the number of its receivers, and the receivers.
         for classes in tokens {
             let _ = write!(text, "tokens {}", classes.len());
@@ -115,7 +113,7 @@ fn spaced(numbers: &[u64]) -> String {
     text
 }
 
-/// Appends numbers of origins, destinations or segments, such as `0-3,5`, or 0 for `None`, if the
+/// Appends numbers of origins, destinations or segments, such as `0-3,5`. Appends 0 if the
 /// collective does not distinguish blocks by them.
 fn append_runs(text: &mut String, runs: &Option<Runs>) {
     let runs = runs.as_deref().unwrap_or(&[(0, 0)]);

@@ -1,11 +1,8 @@
-//! XML for MSCCL: the steps of the thread blocks of each GPU, with buffers, scratch space and
-//! dependencies.
-//!
+//! XML for MSCCL: the steps of the thread blocks of each GPU, with buffers and dependencies.
 //! Each thread block sends to the GPU whose number is d higher, and receives from the GPU whose
 //! number is d lower, for a fixed d. In each step, a GPU waits for its operations of the previous
 //! step. The chunks of a message must be contiguous, or are first copied to scratch space. In a
 //! reduction, each value has a fixed position in one buffer, where received values are added.
-//! Errors name the limit of MSCCL that a schedule exceeds.
 
 use super::{BlockTransfer, Export, ExportError, Message, OutputFolder, Part, Step};
 use std::collections::{BTreeMap, HashMap};
@@ -21,7 +18,6 @@ pub(super) const FILE: &str = "schedule.xml";
 /// Limits of MSCCL for each thread block, each GPU, the channels of the program, and each step.
 const MAX_STEPS: usize = 64;
 const MAX_THREAD_BLOCKS: usize = 64;
-/// MSCCL's limit.
 const BLOCKS_PER_CHANNEL: u64 = 32;
 const MAX_CHANNELS: u64 = 32;
 const MAX_CHUNKS_PER_STEP: usize = 71;
@@ -47,12 +43,10 @@ type TransferPiece = (Vec<[u64; 3]>, bool);
 #[derive(Default)]
 struct GpuState {
     blocks: Vec<ThreadBlock>,
-    /// The thread block for a distance between receiver and sender and the index of a piece of a
-    /// message.
+    /// The thread block for the distance between the ranks and the index of a piece of a message.
     by_distance: HashMap<(u64, usize), usize>,
     scratch: u64,
-    /// The place where the GPU stores each of its chunks. A key is the origin, the destination and
-    /// the segment of a chunk.
+    /// The place of each chunk of the GPU. A key is an origin, a destination and a segment.
     locations: HashMap<[u64; 3], ChunkLocation>,
     /// The last operation of each thread block in the GPU's previous step.
     last_steps: BTreeMap<usize, usize>,
@@ -83,8 +77,7 @@ impl Msccl {
     fn begin(&mut self, segments: u64) -> Result<(), String> {
         self.segments = segments;
         for gpu in 0..self.nodes {
-            // The initial chunks, which depend on the collective, with their offsets in the input
-            // buffer.
+            // The initial chunks of the collective, with their offsets in the input buffer.
             let reduction_buffer = self.reduction_buffer(gpu);
             let (n, k, root) = (self.nodes, segments, gpu == self.root);
             let own: Vec<([u64; 3], u64)> = match self.collective {
@@ -101,8 +94,8 @@ impl Msccl {
                     (0..k).map(|i| ([gpu, 0, i], i)).collect()
                 }
             };
-            // In a reduction, copy all chunks to the buffer in which the GPU reduces, and otherwise
-            // each chunk that stays on this GPU to its final position.
+            // In a reduction, all chunks are copied to the buffer in which the GPU reduces, and
+            // otherwise each chunk that stays on this GPU to its final position.
             let mut copies = Vec::new();
             for (chunk, offset) in own {
                 let input = ChunkLocation { buffer: Buffer::Input, offset };
@@ -144,7 +137,6 @@ impl Msccl {
         Ok(())
     }
 
-    /// Returns `None` if the collective is not a reduction.
     fn reduction_buffer(&self, gpu: u64) -> Option<Buffer> {
         match self.collective {
             Collective::AllReduce => Some(Buffer::Output),
@@ -212,8 +204,7 @@ impl Msccl {
         Ok(state.blocks.len() - 1)
     }
 
-    /// Appends an operation to a thread block. The first one of a step waits for all operations of
-    /// the GPU's previous step.
+    /// Appends an operation. The first one of a step waits for the GPU's previous step.
     fn push(
         &mut self,
         gpu: u64,
@@ -253,8 +244,7 @@ impl Msccl {
     }
 
     /// Divides a message into pieces, each for one operation (a step of MSCCL) of at most
-    /// [`MAX_CHUNKS_PER_STEP`] chunks, which the receiver adds to its values, or all of which it
-    /// stores.
+    /// [`MAX_CHUNKS_PER_STEP`] chunks, all of which the receiver adds or all of which it stores.
     fn pieces(
         &self,
         message: &Message,
@@ -347,7 +337,6 @@ impl Msccl {
         let block = self.thread_block(gpu, (self.distance(message), piece))?;
         self.gpus[gpu as usize].blocks[block].receive = Some(message.from);
         if self.collective.is_reduction() {
-            // Find where this GPU stores its own value of the first chunk.
             let [_, destination, segment] = chunks[0];
             let buffer = self.reduction_buffer(gpu).unwrap_or(Buffer::Output);
             let target = ChunkLocation { buffer, offset: destination * self.segments + segment };
@@ -387,8 +376,7 @@ fn are_contiguous(places: &[ChunkLocation]) -> bool {
     places.windows(2).all(|two| is_after(two[0], 1, two[1]))
 }
 
-/// Merges copies with contiguous sources and targets. Returns sources, targets and numbers of
-/// chunks.
+/// Merges contiguous copies. Returns sources, targets and numbers of chunks.
 fn runs_of(
     copies: impl IntoIterator<Item = (ChunkLocation, ChunkLocation)>,
 ) -> Vec<(ChunkLocation, ChunkLocation, u64)> {
@@ -434,7 +422,7 @@ impl Export for Msccl {
             .map(|(message, blocks)| self.pieces(message, blocks))
             .collect::<Result<Vec<_>, _>>()?;
         let in_step = |why: String| format!("step {}: {why}", step.number);
-        // Write the sends of a step before its receives, so that sends and receives overlap.
+        // The sends of a step precede its receives, so that both overlap.
         for (message, pieces) in step.messages.iter().zip(&pieces) {
             for (number, (chunks, _)) in pieces.iter().enumerate() {
                 self.send(message, number, chunks).map_err(in_step)?;
@@ -451,7 +439,7 @@ impl Export for Msccl {
         Ok(())
     }
 
-    /// Each thread block is a process. Large chunks take a slot each, so this is assumed for all.
+    /// Each thread block is a process. Large chunks take a slot each, so all are assumed to do so.
     fn deadlock(&self) -> Option<Deadlock> {
         let mut firsts = Vec::new();
         let mut gpu_of = Vec::new();
@@ -468,7 +456,6 @@ impl Export for Msccl {
         for (gpu, state) in self.gpus.iter().enumerate() {
             for (block, thread) in state.blocks.iter().enumerate() {
                 let process = firsts[gpu] + block;
-                // The thread block of another GPU at the other end of the connection.
                 let other = |peer: Option<u64>, end: fn(&ThreadBlock) -> Option<u64>| {
                     let is_end =
                         |b: &ThreadBlock| b.channel == thread.channel && end(b) == Some(gpu as u64);

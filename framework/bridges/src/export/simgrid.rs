@@ -1,15 +1,12 @@
 //! An export for SimGrid: a platform with the routes of the schedule, a list of messages, and a C++
 //! program that sends them ([`PROGRAM`]).
-//!
-//! The platform lists all hosts, links and routes, because SimGrid's built-in torus may choose
-//! another route of the same length. For a torus, `cluster.xml` uses the built-in one, with the
-//! dimensions in reverse order, because SimGrid's first dimension varies fastest. Node numbers are
-//! then the same.
-//!
+//! The platform lists all routes, because SimGrid's built-in torus may choose another route of the
+//! same length. For a torus, `cluster.xml` uses the built-in one, with the dimensions in reverse
+//! order, because SimGrid's first dimension varies fastest.
 //! The times are those of the model `fluid`: the platform has bandwidths and latencies, and the
-//! list has the start-up of each message, reductions and barriers between steps, late ranks and
-//! background traffic. The program configures SimGrid such that messages share links as in this
-//! model. A list with only messages without start-ups has version 1 of its format.
+//! list has start-ups, reductions, barriers, late ranks and background traffic. In SimGrid,
+//! messages share links as in this model. A list with only messages without start-ups has version
+//! 1.
 
 use super::spool::state_of;
 use super::{Export, ExportError, Flow, OutputFolder, Part, Step};
@@ -23,8 +20,8 @@ use std::iter;
 use swapmeet_interchange::append;
 use swapmeet_interchange::schedule::{Header, Timing};
 
-/// The link of messages between ranks of a node. In the model `fluid`, such a message has the
-/// bandwidth of a link for itself.
+/// The link of messages between ranks of a node, which have its bandwidth for themselves, as in the
+/// model `fluid`.
 const WITHIN_NODE: &str = "within-node";
 
 const PROGRAM: &str = include_str!("simgrid/replay.cpp");
@@ -113,8 +110,8 @@ impl SimGrid {
         let text = &mut self.text;
         text.clear();
         append!(text, "    <route src=\"n", from, "\" dst=\"n", to, "\" symmetrical=\"NO\">");
-        // If nodes limit the speed of their data, a route has the sender's link into the network
-        // and the receiver's link out of it.
+        // If nodes limit the speed of their data, a route begins with the sender's link and ends
+        // with the receiver's link.
         let (first, last) = (path[0], path[path.len() - 1]);
         let is_limited = self.timing.injection_byte_us > 0.0 && path.len() > 1;
         if is_limited {

@@ -1,7 +1,5 @@
-//! A temporary store for formats that list all operations of a rank before those of the next,
-//! although the schedule arrives step by step: a temporary file stores the text of each rank in
-//! chunks, which are read in order at the end.
-//!
+//! A temporary file that stores the text of each rank in chunks, which are read in order at the
+//! end. Formats that list all operations of a rank before those of the next need it.
 //! Only the last chunk of each rank and the positions of the others are in memory: at most 64 MiB
 //! (with more than 262,144 ranks, 256 bytes for each) plus eight bytes for each chunk.
 
@@ -61,7 +59,6 @@ impl Spool {
         Ok(())
     }
 
-    /// Passes the text of one rank after another to `take`, in pieces.
     pub(super) fn finish(
         mut self,
         mut take: impl FnMut(u64, SpoolItem<'_>) -> io::Result<()>,

@@ -36,7 +36,6 @@ fn goal(nodes: u64, steps: &[&[(u64, u64, u64)]]) -> String {
     String::from_utf8(exported("goal", nodes, steps).remove("schedule.goal").unwrap()).unwrap()
 }
 
-/// An all-to-all of 100 bytes between 3 ranks, with two pairwise steps.
 const PAIRWISE: [&[(u64, u64, u64)]; 2] =
     [&[(0, 1, 100), (1, 2, 100), (2, 0, 100)], &[(0, 2, 100), (1, 0, 100), (2, 1, 100)]];
 
@@ -215,7 +214,6 @@ fn idle_steps_of_a_rank_need_no_line() {
     assert!(text.contains(rank_0), "{text}");
 }
 
-/// The bytes follow from the description of the format.
 #[test]
 fn chakra_bytes_match_the_description() {
     let files = exported("chakra", 2, &[&[(0, 1, 1024), (1, 0, 1024)]]);

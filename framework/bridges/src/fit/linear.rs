@@ -1,7 +1,7 @@
-//! Fits any number of costs, none of them negative, to measured times that are linear in them. The
-//! sum of the squares of ln(predicted / measured) is minimised, so that half the measured time
-//! counts as much as twice. The *error factor* is the geometric mean of the factors by which
-//! predictions are wrong.
+//! Fits costs, none of them negative, to measured times that are linear in them. The sum of the
+//! squares of ln(predicted / measured) is minimised, so that half the measured time counts as much
+//! as twice. The *error factor* is the geometric mean of the factors by which predictions are
+//! wrong.
 
 /// A measured time, and the coefficient of each cost: how often the cost occurs in the time.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,8 +17,7 @@ impl LinearSample {
     }
 }
 
-/// Returns the error factor of pairs of a predicted and a measured time: 1 if all are exact, and
-/// NaN if there are none.
+/// Returns the error factor of pairs of a predicted and a measured time, or NaN without pairs.
 pub fn error_factor(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
     let (sum, count) = pairs.fold((0.0, 0.0), |(sum, count), (predicted, measured)| {
         (sum + (predicted / measured).ln().abs(), count + 1.0)
@@ -29,8 +28,7 @@ pub fn error_factor(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
 /// Returns one cost for each coefficient, of which all samples have the same number.
 pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
     const ROUNDS: usize = 40;
-    /// Below this relative residual, the weight is 1, to which the formula tends, because it
-    /// divides 0 by 0 for exact predictions.
+    /// Below this relative residual, the weight is 1, its limit, because the formula divides by 0.
     const LEAST: f64 = 1e-6;
     let mut weights = vec![1.0; samples.len()];
     let mut costs = Vec::new();
@@ -51,8 +49,8 @@ pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
 /// another gets its best value that is not negative.
 fn least_squares(samples: &[LinearSample], weights: &[f64]) -> Vec<f64> {
     const PASSES: usize = 10_000;
-    /// The descent ends when each change of a cost in a pass changes the weighted residuals by less
-    /// than this (root mean square).
+    /// The descent ends when each change of a cost changes the residuals by less (root mean
+    /// square).
     const TOLERANCE: f64 = 1e-12;
     let costs = samples.first().map_or(0, |sample| sample.coefficients.len());
     let mut matrix = vec![vec![0.0; costs]; costs];

@@ -19,7 +19,6 @@ const TABLE: &str = "bytes,time_us";
 /// Each time is that of one message in one direction. `source` is the name of the text for users.
 pub fn read(source: &str, text: &str) -> Result<Vec<Sample>, ParseError> {
     let mut samples = Vec::new();
-    // The index of the column that contains the time in the current section.
     let mut time = None;
     let mut separator = ' ';
     for (number, line) in (1..).zip(text.lines()) {

@@ -1,5 +1,3 @@
-//! Times are computed from known costs, which the fit must find, or compared with closed forms.
-
 use super::*;
 
 fn sample(messages: f64, bytes: f64, time_us: f64) -> Sample {

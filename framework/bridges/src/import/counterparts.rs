@@ -1,6 +1,3 @@
-//! The counterparts of the algorithms of a measured library: algorithms of this project that send
-//! the same messages.
-
 use std::sync::LazyLock;
 
 /// An algorithm of a library, with the algorithm of this project that sends the same messages.
@@ -19,8 +16,8 @@ pub struct Counterpart {
 }
 
 impl Counterpart {
-    /// Returns whether the library sends these messages for a number of ranks and a number of bytes
-    /// in the buffer; `None` if the condition is unknown.
+    /// Returns whether the library sends these messages for a number of ranks and of bytes in the
+    /// buffer. Returns `None` if the condition is unknown.
     fn applies(&self, ranks: u64, buffer_bytes: u64) -> Option<bool> {
         Some(match self.condition {
             "" => true,
@@ -32,9 +29,8 @@ impl Counterpart {
     }
 }
 
-/// The buffer size, in bytes, from which measured times have no counterpart. With buffers of this
-/// size, measured ring algorithms take twice as long per byte as with smaller buffers. No model of
-/// a network predicts this.
+/// The buffer size, in bytes, from which measured times have no counterpart. From this size on,
+/// measured ring algorithms take twice as long per byte, which no model of a network predicts.
 pub const TOO_LARGE: u64 = 512 << 20;
 
 pub static COUNTERPARTS: LazyLock<Vec<Counterpart>> =
@@ -55,9 +51,8 @@ fn rows(table: &'static str) -> Vec<Counterpart> {
     table.lines().filter(|line| !line.starts_with('#')).map(row).collect()
 }
 
-/// Returns the algorithm of this project that sends the messages of a measurement. `buffer_bytes`
-/// is the size of the larger buffer of a rank. The result is `None` if there is no counterpart, if
-/// its condition is not met, or if the buffer has at least [`TOO_LARGE`] bytes.
+/// Returns the algorithm that sends the messages of a measurement, if there is one. `buffer_bytes`
+/// is the size of the larger buffer of a rank, and must be below [`TOO_LARGE`].
 pub fn counterpart(
     collective: &str,
     library: &str,

@@ -1,9 +1,8 @@
 //! Output of the Intel MPI Benchmarks. Each section contains the name of a benchmark, the number of
 //! processes, and a table of times in microseconds.
-//!
-//! With `-multi`, groups of ranks run the benchmark at the same time, and the section lists the
-//! ranks of each group. With `-multi 0`, the average is that over the ranks of all groups. With
-//! `-multi 1`, each group has a line, whose average over groups is the same time.
+//! With `-multi`, groups of ranks run at the same time, and the section lists their ranks. With
+//! `-multi 0`, the average is that over all groups. With `-multi 1`, each group has a line, and the
+//! average of these lines is the same time.
 
 use super::{Measurement, MeasurementFile, NumericLine, ParseError, SizeOf, collective, error_at};
 
@@ -12,14 +11,13 @@ pub(super) fn is_like(text: &str) -> bool {
 }
 
 pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
-    // The lines above each table state the benchmark, the number of processes and the columns.
     let (mut collective_name, mut ranks, mut columns): (Option<String>, _, Vec<&str>) =
         (None, None, Vec::new());
     let mut groups = Groups::default();
     let mut list: Vec<Measurement> = Vec::new();
     for (number, line) in (1..).zip(source.text.lines()) {
         if let Some(name) = line.strip_prefix("# Benchmarking ") {
-            // Skip benchmarks that do not measure a collective, such as PingPong.
+            // Benchmarks that do not measure a collective, such as PingPong, are skipped.
             let name = name.trim();
             collective_name =
                 collective(name.strip_prefix("Multi-").unwrap_or(name)).map(str::to_owned);
@@ -45,7 +43,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
         } else if let (Some(collective), Some(cells)) =
             (&collective_name, NumericLine::parse(number, line))
         {
-            // Import the average over ranks as the time. The other columns become a note.
+            // The time is the average over ranks. The other columns become a note.
             let time = columns.iter().position(|name| *name == "t_avg[usec]");
             let time =
                 time.ok_or_else(|| error_at(number, "no column `t_avg[usec]` is named above it"))?;
@@ -65,7 +63,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
                 let first = first.ok_or_else(|| {
                     error_at(number, format!("group {group} has no line of group 0 above it"))
                 })?;
-                // The mean of this group and of those before it.
+                // The time becomes the mean of this group and of those before it.
                 let before = group as f64;
                 first.time_us = (first.time_us * before + time_us) / (before + 1.0);
                 first.note = format!("mean of {} groups", group + 1);
@@ -92,7 +90,6 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
     Ok(list)
 }
 
-/// The groups of a section of `-multi`.
 #[derive(Default)]
 struct Groups {
     /// The number of ranks of a group; `None` without `-multi`.
@@ -104,8 +101,8 @@ struct Groups {
 }
 
 impl Groups {
-    /// Adds the ranks of a line of the list, such as `# Group  1:     4    5`, or of its
-    /// continuation, which has only ranks. Returns whether it is such a line.
+    /// Adds the ranks of a line such as `# Group  1:     4    5`, or of its continuation, which has
+    /// only ranks. Returns whether it is such a line.
     fn add(&mut self, line: &str) -> bool {
         let Some(text) = line.strip_prefix('#') else { return false };
         let text = match text.trim_start().strip_prefix("Group") {
@@ -120,7 +117,7 @@ impl Groups {
         is_list
     }
 
-    /// Returns the ranks of each group; `None` if some are not listed.
+    /// Returns the ranks of each group, or `None` if some are not listed.
     fn listed(&self, size: u64) -> Option<Vec<Vec<u64>>> {
         let size = usize::try_from(size).ok().filter(|size| *size > 0)?;
         let is_whole = !self.ranks.is_empty() && self.ranks.len().is_multiple_of(size);
@@ -129,8 +126,8 @@ impl Groups {
     }
 }
 
-/// Returns the number of ranks of a group from a line such as `# ( 2 groups of 4 processes each
-/// running simultaneous )`: `None` for any other line, and `Some(None)` if the number is missing.
+/// Returns the number of ranks in a line such as `# ( 2 groups of 4 processes each running
+/// simultaneous )`. Returns `None` for other lines, and `Some(None)` if the number is missing.
 fn size_of_groups(line: &str) -> Option<Option<u64>> {
     let (_, rest) = line.strip_prefix("# (")?.split_once(" groups of ")?;
     Some(rest.split_whitespace().next().and_then(|size| size.parse().ok()))

@@ -1,9 +1,7 @@
-//! Output of nccl-tests, as text or as JSON of version 3. A size is the number of bytes of the send
-//! buffer or the receive buffer, whichever is larger. Only times of out-of-place operations are
-//! imported.
-//!
-//! With `NCCL_TESTS_SPLIT`, ranks of the same group are a communicator, and all communicators run at
-//! the same time. Sizes are those of one communicator.
+//! Output of nccl-tests, as text or as JSON of version 3. A size is the number of bytes of the
+//! larger of the send and receive buffers. Only times of out-of-place operations are imported.
+//! With `NCCL_TESTS_SPLIT`, ranks of the same group are a communicator, and all communicators run
+//! at the same time. Sizes are those of one communicator.
 
 use super::{
     Measurement, MeasurementFile, NumericLine, ParseError, SizeOf, collective, error_at,
@@ -13,8 +11,7 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Returns the collective that a program measures. The program is identified by its name, such as
-/// `./build/alltoall_perf`.
+/// Returns the collective of a program, which is named like `./build/alltoall_perf`.
 fn collective_of_program(words: &str) -> Option<&'static str> {
     let program = words.split_whitespace().find(|word| word.contains("_perf"))?;
     let name = program.rsplit('/').next()?.split("_perf").next()?;
@@ -26,8 +23,7 @@ fn collective_of_program(words: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the collective that the user states, otherwise that of the program, otherwise that of the
-/// rows.
+/// Returns the collective that the user states, or that of the program, or that of the rows.
 fn collective_of(
     source: &MeasurementFile<'_>,
     line: usize,
@@ -46,7 +42,7 @@ fn collective_of(
     }
 }
 
-/// Returns the question for a collective that the log does not name.
+/// Returns the message that asks for a collective that the log does not name.
 fn question(rows: Option<&Implied>) -> String {
     const WORDS: [&str; 6] =
         ["allreduce", "allgather", "reduce-scatter", "alltoall", "broadcast", "reduce"];
@@ -59,8 +55,8 @@ fn question(rows: Option<&Implied>) -> String {
     }
 }
 
-/// Returns the question for the collective of a text, with its line. `None` if the text names the
-/// collective, or if it follows from the rows.
+/// Returns the message that asks for the collective of a text, with its line. Returns `None` if the
+/// text names the collective, or if it follows from the rows.
 pub fn collective_question(text: &str) -> Option<ParseError> {
     let plain = without_labels(text);
     if program(&plain).is_some_and(|line| collective_of_program(line).is_some()) {
@@ -73,24 +69,22 @@ pub fn collective_question(text: &str) -> Option<ParseError> {
     }
 }
 
-/// Returns the first line that names a program.
 fn program(text: &str) -> Option<&str> {
     text.lines().find(|line| line.contains("_perf"))
 }
 
-/// What a row says about its collective.
+/// Properties of a row's collective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RowKind {
-    /// Whether it has an operation, such as `sum`.
+    /// Whether the row has an operation, such as `sum`.
     reduces: bool,
-    /// The size by the bytes of the count: the ranks of a collective whose larger buffer has a block
-    /// for each of them, otherwise 1.
+    /// The size divided by the bytes of the count. This is the number of ranks if the larger buffer
+    /// has a block for each rank, otherwise 1.
     parts: u64,
 }
 
 impl RowKind {
-    /// Parses the words of a row: its size, and its kind unless the count is 0. `None` for other
-    /// words.
+    /// Parses a row: its size and, unless the count is 0, its kind. Returns `None` for other words.
     pub(super) fn parse(words: &[&str]) -> Option<(u64, Option<Self>)> {
         let number = |at: usize| words.get(at)?.parse::<u64>().ok();
         let (size, count) = (number(0)?, number(1)?);
@@ -103,7 +97,6 @@ impl RowKind {
     }
 }
 
-/// Returns the bytes of an element of a type of nccl-tests.
 fn type_bytes(name: &str) -> Option<u64> {
     Some(match name {
         "int8" | "uint8" | "char" | "f8e4m3" | "f8e5m2" | "fp8_e4m3" | "fp8_e5m2" => 1,
@@ -114,7 +107,6 @@ fn type_bytes(name: &str) -> Option<u64> {
     })
 }
 
-/// What the rows of a table imply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Implied {
     /// The collectives that have such rows; empty if none is known.
@@ -127,8 +119,8 @@ pub struct Implied {
     pub reason: String,
 }
 
-/// Returns what follows from the operation, the root, the size by the count, and busbw by algbw of
-/// rows (nccl-tests, doc/PERFORMANCE.md). `None` without rows, or if they are of several kinds.
+/// Derives the collective from the operation, the root, size / count, and busbw / algbw of rows
+/// (nccl-tests, doc/PERFORMANCE.md). Returns `None` without rows, or if they are of several kinds.
 pub fn implied(text: &str) -> Option<Implied> {
     let plain = without_labels(text);
     let columns = Columns::of(&plain);
@@ -149,7 +141,7 @@ pub fn implied(text: &str) -> Option<Implied> {
         found = Some((*line, kind, words));
     }
     let (line, RowKind { reduces, parts }, words) = found?;
-    // The pair with the smallest rounding error.
+    // This pair has the smallest rounding error.
     let factor = pairs.iter().filter(|[algorithm, _]| *algorithm >= 0.5);
     let factor =
         factor.max_by(|a, b| a[0].total_cmp(&b[0])).map(|[algorithm, bus]| bus / algorithm);
@@ -200,8 +192,8 @@ pub fn implied(text: &str) -> Option<Implied> {
     Some(Implied { collectives, ranks, line, reason })
 }
 
-/// Returns whether a line has the names of the columns. In a text that was copied from a web page,
-/// the character `#` can be missing.
+/// Returns whether a line has the names of the columns. The character `#` may be missing in a text
+/// that was copied from a web page.
 pub(super) fn is_header(line: &str) -> bool {
     line.contains("algbw") && line.contains("busbw")
 }
@@ -210,12 +202,12 @@ pub(super) fn is_like_text(text: &str) -> bool {
     text.lines().any(is_header)
 }
 
-/// Returns the text without the labels with which launchers mark the lines of a rank, such as `[0]`,
-/// `0:` and `[1,0]<stdout>:`. The label is the text before the header of the columns. If it contains
-/// a time of day, it is different in each line.
+/// Removes the labels with which launchers mark the lines of a rank, such as `[0]`, `0:` and
+/// `[1,0]<stdout>:`. The label is the text before the header of the columns. If it contains a time
+/// of day, it is different in each line.
 pub fn without_labels(text: &str) -> Cow<'_, str> {
     let label = text.lines().find(|line| is_header(line)).and_then(|header| {
-        // The names of columns can contain the character, and follow the name of the first one.
+        // Names of columns can contain the character `#` after the first name.
         let end = header.find("size").unwrap_or(header.len());
         let before = header[..end].trim();
         let label = before.trim_end_matches('#').trim_end();
@@ -235,8 +227,8 @@ pub fn without_labels(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.lines().map(|line| plain(line) + "\n").collect())
 }
 
-/// Returns a line without a label whose digits differ from those of `label`; `None` if the line has
-/// no such label. The label ends at its tag, such as `<stdout>:`, or has as many words.
+/// Removes a label whose digits differ from those of `label`. Returns `None` if the line has no
+/// such label. The label ends at its tag, such as `<stdout>:`, or has as many words.
 fn without_time<'a>(line: &'a str, label: &str) -> Option<&'a str> {
     if let Some((_, tag)) = label.split_once('<') {
         let tag = format!("<{tag}");
@@ -292,8 +284,8 @@ fn before_message(line: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the rows of a text with the numbers of their lines. A row begins with a size, a count and
-/// a type. If NCCL printed messages in it, the other values are in later lines.
+/// Returns the rows of a text with their line numbers. A row begins with a size, a count and a
+/// type. If NCCL printed messages in it, the other values are in later lines.
 fn rows(text: &str) -> Vec<(usize, String)> {
     let mut rows: Vec<(usize, String)> = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -317,7 +309,6 @@ fn rows(text: &str) -> Vec<(usize, String)> {
     rows
 }
 
-/// The positions of the columns in a row.
 struct Columns {
     /// Whether rows have a column `root`. Releases before 2.12 have none, and no text for the
     /// operation of a collective without reduction.
@@ -333,7 +324,7 @@ impl Columns {
         Self { has_root: has("root"), counts_wrong: has("#wrong") || !has("error") }
     }
 
-    /// Returns the column of the time. The columns are size, count, type, operation, root, time,
+    /// Returns the index of the time. The columns are size, count, type, operation, root, time,
     /// algbw, busbw and the number of wrong results. The last four are repeated for in-place
     /// operations.
     fn time(&self, cells: &NumericLine<'_>) -> usize {
@@ -346,8 +337,8 @@ impl Columns {
     }
 }
 
-/// Returns the rank and, in newer versions, the group that a line such as
-/// `#  Rank  3 Group  1 Pid 4711 on host device 3` lists.
+/// Returns the rank and, in newer versions, the group in a line such as `#  Rank  3 Group  1 Pid
+/// 4711 on host device 3`.
 fn listed_rank(line: &str) -> Option<(u64, Option<u64>)> {
     let words = line.trim_start_matches(|c: char| c == '#' || c.is_whitespace());
     let words: Vec<&str> = words.split_whitespace().collect();
@@ -357,10 +348,10 @@ fn listed_rank(line: &str) -> Option<(u64, Option<u64>)> {
     Some((number(0, "Rank")?, number(2, "Group")))
 }
 
-/// Returns the number of ranks that follows from pairs of algbw and busbw, which the program prints
-/// with two decimals. Their ratio is 2(n - 1)/n for an allreduce and (n - 1)/n for an allgather, a
-/// reduce-scatter and an all-to-all (nccl-tests, doc/PERFORMANCE.md). `None` if several numbers have
-/// the same decimals, or none.
+/// Derives the number of ranks from pairs of algbw and busbw, which the program prints with two
+/// decimals. busbw / algbw is 2(n - 1)/n for an allreduce and (n - 1)/n for an allgather, a
+/// reduce-scatter and an all-to-all (nccl-tests, doc/PERFORMANCE.md). Returns `None` if no number,
+/// or more than one, matches the decimals.
 fn ranks_of_bandwidths(collective: &str, pairs: &[[f64; 2]]) -> Option<u64> {
     const ERROR: f64 = 0.005;
     let scale = match collective {
@@ -383,7 +374,7 @@ pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
     let mut list: Vec<Measurement> = Vec::new();
     let mut bandwidths = Vec::new();
     let text = without_labels(source.text);
-    // A log can have several runs, and so can list a rank several times.
+    // A log can have several runs, which list the same ranks.
     let devices: BTreeMap<u64, Option<u64>> = text.lines().filter_map(listed_rank).collect();
     // An excerpt can lack the first ranks.
     let ranks = devices.last_key_value().map(|(last, _)| last.saturating_add(1));
@@ -455,8 +446,8 @@ struct Device {
     group: Option<u64>,
 }
 
-/// Returns the ranks of each group, in the order of groups. Each device has its rank and its group.
-/// If a group is unknown, nothing is known about communicators.
+/// Returns the ranks of each group, given the rank and the group of each device. If a group is
+/// unknown, nothing is known about communicators.
 fn communicators(devices: impl IntoIterator<Item = (u64, Option<u64>)>) -> Vec<Vec<u64>> {
     let mut groups: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for (rank, group) in devices {
@@ -488,7 +479,7 @@ pub(super) fn is_like_json(text: &str) -> bool {
 
 pub(super) fn read_json(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
     const VERSION: u64 = 3;
-    // Refuse other versions of the format, because their units may differ.
+    // Other versions of the format are refused, because their units may differ.
     let document: Document =
         serde_json::from_str(source.text).map_err(|e| error_at(e.line(), e.to_string()))?;
     if document.version != VERSION {
@@ -497,16 +488,15 @@ pub(super) fn read_json(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
             format!("its version is {}, expected {VERSION}", document.version),
         ));
     }
-    // The file does not state the collective and the number of ranks, so derive them from the
-    // command line and the devices.
+    // The file does not state the collective and the number of ranks, which follow from the command
+    // line and the devices.
     let collective = collective_of(source, 0, &document.args.join(" "), None)?;
     let ranks = document.config.devices.iter().map(|device| device.rank.saturating_add(1)).max();
     let devices: Vec<(u64, Option<u64>)> =
         document.config.devices.iter().map(|device| (device.rank, device.group)).collect();
     let communicators = communicators(devices);
     let mut list = Vec::new();
-    // Import only the out-of-place times, because MPI benchmarks also measure out-of-place
-    // operations.
+    // Only out-of-place times are imported, because MPI benchmarks also measure out of place.
     for result in document.results {
         let Some(times) = result.out_of_place else { continue };
         if times.nwrong.is_some_and(|n| n != 0.0) {

@@ -1,5 +1,5 @@
-//! Output of the OSU micro-benchmarks. It consists of a title with the collective, the names of the
-//! columns, and one line for each size. It states neither the number of ranks nor the hosts.
+//! Output of the OSU micro-benchmarks: a title with the collective, the names of the columns, and
+//! one line for each size. It states neither the number of ranks nor the hosts.
 
 use super::{Measurement, MeasurementFile, NumericLine, ParseError, SizeOf, collective, error_at};
 use swapmeet_core::text::excerpt;
@@ -8,10 +8,9 @@ pub(super) fn is_like(text: &str) -> bool {
     text.lines().take(20).any(|line| line.starts_with("# OSU "))
 }
 
-/// Returns the collective in a title line, such as `# OSU MPI Allgather Latency Test v7.4` or `# OSU
-/// MPI-CUDA Allreduce Latency Test v7.4`, in which a word names the library and the memory. The
-/// outer option is `None` if the line is no title, and the inner option is `None` if the collective
-/// is unknown.
+/// Returns the collective in a title such as `# OSU MPI Allgather Latency Test v7.4` or `# OSU
+/// MPI-CUDA Allreduce Latency Test v7.4`. The outer option is `None` if the line is no title, and
+/// the inner option is `None` if the collective is unknown.
 fn title(line: &str) -> Option<Option<&'static str>> {
     let title = line.strip_prefix("# OSU ")?.split(" Latency Test").next()?;
     let is_library = |word: &str| word.starts_with("MPI") || word.contains("CCL");
@@ -41,12 +40,10 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
                 )
             })?);
         } else if let Some(names) = line.strip_prefix("# Size") {
-            // The names of columns contain single spaces. Between two names there are at least two
-            // spaces.
+            // The names of columns contain single spaces, and at least two spaces separate them.
             columns = names.split("  ").map(str::trim).filter(|name| !name.is_empty()).collect();
         } else if let Some(cells) = NumericLine::parse(number, line) {
-            // This check rejects bandwidth benchmarks. They have the same layout, so their values
-            // would be read as times.
+            // Bandwidth benchmarks are refused, because their values would be read as times.
             let collective = collective_name.clone().ok_or_else(|| {
                 error_at(number, "no title names the collective: name it with --collective")
             })?;

@@ -1,17 +1,14 @@
-//! Import of results of PICO, a benchmark of collectives. Its results are in files of two formats:
+//! Results of PICO, a benchmark of collectives, in files of two formats:
 //! - A data file of one configuration, `COUNT_ALGORITHM[_SEGMENT]_TYPE.csv`, with one row of times
 //!   in nanoseconds for each iteration.
-//! - `aggregated_results_summary.csv`, with one row for each configuration. Its time is the median
-//!   of the iterations.
-//!
+//! - `aggregated_results_summary.csv`, with one row and the median time for each configuration.
 //! A data file does not state the collective and the number of ranks. They are in the file
 //! `SYSTEM_metadata.csv`, next to the folder of the system. A data file is in the folder
-//! `SYSTEM/TIMESTAMP/TEST_ID` or `SYSTEM/TIMESTAMP`, and the row of the metadata has the same
-//! timestamp and the same test. If the metadata is missing, the user can state the collective.
-//!
-//! In all of these files, the count is the number of elements of the larger buffer of a rank. For
-//! an all-to-all, a scatter, a gather, an allgather and a reduce-scatter, PICO divides the count by
-//! the number of ranks to obtain the size of a block.
+//! `SYSTEM/TIMESTAMP/TEST_ID` or `SYSTEM/TIMESTAMP`, and its row of the metadata has the same
+//! timestamp and test. If the metadata is missing, the user can state the collective.
+//! The count is the number of elements of the larger buffer of a rank. For an all-to-all, a
+//! scatter, a gather, an allgather and a reduce-scatter, PICO divides the count by the number of
+//! ranks to obtain the size of a block.
 
 use super::{Measurement, MeasurementFile, ParseError, SizeOf, error_at, known_collective};
 use std::path::{Path, PathBuf};
@@ -43,8 +40,7 @@ struct Allocation {
     torus: Option<String>,
 }
 
-/// Returns the allocation for `nodes`, which is a number of nodes (`64`) or the shape of a torus
-/// (`4x4x4`).
+/// `nodes` is a number of nodes (`64`) or the shape of a torus (`4x4x4`).
 fn allocation(nodes: &str, tasks_per_node: &str) -> Option<Allocation> {
     let tasks: u64 = tasks_per_node.parse().ok()?;
     let mut sides = nodes.split('x').map(|side| side.parse::<u64>().ok());
@@ -56,7 +52,6 @@ fn allocation(nodes: &str, tasks_per_node: &str) -> Option<Allocation> {
     })
 }
 
-/// The names of the columns of a CSV table without quoted fields.
 struct Header<'a>(Vec<&'a str>);
 
 impl<'a> Header<'a> {
@@ -117,8 +112,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
     let [count, algorithm @ .., kind] = parts.as_slice() else { return Err(named()) };
     let (count, bytes) =
         (count.parse::<u64>().map_err(|_| named())?, bytes_of(kind).ok_or_else(named)?);
-    // The metadata contains the collective, if the user has copied the metadata file together with
-    // the data file.
+    // The metadata contains the collective, if the user has copied the metadata file, too.
     let location = location(source.path);
     let text = location.as_ref().map(|location| {
         (source.read_companion)(&location.metadata)
@@ -131,8 +125,8 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
         error_at(0, "no metadata names the collective: name it with --collective")
     })?;
     let collective = known_collective(0, collective)?;
-    // The first column is the time of the slowest rank. After it, there is one column for each
-    // rank, except in a summarised file, which has only the first column.
+    // The first column is the time of the slowest rank. One column for each rank follows, except in
+    // a summarised file.
     let mut lines = (1..).zip(source.text.lines());
     let ranks = lines
         .next()
@@ -171,7 +165,7 @@ pub(super) fn read_summary(source: &MeasurementFile<'_>) -> Result<Vec<Measureme
     lines
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(number, line)| {
-            // Find fields by the names of their columns, because summaries may have further
+            // Fields are found by the names of their columns, because summaries may have further
             // columns.
             let row: Vec<&str> = line.split(',').collect();
             let field = |name: &str, expected: &str| {

@@ -1,9 +1,8 @@
 //! The runs in an output of nccl-tests. A text can have several tables, such as those of two
-//! programs in one paste, each with its own header, ranks and launcher.
+//! programs, each with its own header, ranks and launcher.
 
 use super::nccl::{RowKind, is_header, is_message};
 
-/// A run of a program of nccl-tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
     /// The first line of its header, counted from 1.
@@ -14,17 +13,17 @@ pub struct Run {
     after: usize,
     /// The last line before the next run.
     end: usize,
-    /// The line of the names of its columns. A run without them has those of the previous one.
+    /// The line of the names of its columns. A run without names has those of the previous one.
     header: Option<usize>,
 }
 
 impl Run {
-    /// Returns the text of the run in the whole one. Empty lines stand for those of previous runs, so
-    /// that lines have the numbers of the whole text.
+    /// Returns the text of the run in the whole text. Empty lines replace previous runs, so that
+    /// line numbers stay the same.
     pub fn text_in(&self, whole: &str) -> String {
         let mut text = "\n".repeat(self.after);
         let mut lines = whole.lines();
-        // The names of columns of a previous run are in place of an empty line.
+        // The names of columns of a previous run replace an empty line.
         if let Some(header) = self.header.filter(|header| *header <= self.after) {
             text.pop();
             text += whole.lines().nth(header - 1).unwrap_or_default();
@@ -62,8 +61,8 @@ fn row(line: &str) -> Option<(u64, Option<RowKind>)> {
     (0..words.len().min(6)).find_map(|at| RowKind::parse(&words[at..]))
 }
 
-/// Returns the runs of a text. A new one begins with a header after rows, with rows of another
-/// kind, and with a size that is not larger than the previous one after other lines.
+/// Returns the runs of a text. A new run begins with a header after rows, with rows of another
+/// kind, or with a size that is not larger than the previous one after other lines.
 pub fn runs(text: &str) -> Vec<Run> {
     let lines: Vec<&str> = text.lines().collect();
     let mut all: Vec<Open> = Vec::new();

@@ -1,5 +1,5 @@
-//! Tests of the import formats. The example outputs were printed by the real programs, or follow
-//! the descriptions of the formats.
+//! The example outputs were printed by the real programs, or follow the descriptions of the
+//! formats.
 
 use super::*;
 use std::path::Path;
@@ -149,9 +149,8 @@ fn the_ratio_of_bandwidths_gives_the_ranks() {
 }
 
 /// Rows as people post them in issues: with the label of `srun --label` (ROCm/rccl#1490) or of
-/// `mpirun` in front of each piece of a line (NVIDIA/nccl#1453), and copied without `#`, by a release
-/// that prints errors instead of counts (NVIDIA/nccl#583, nccl-tests#78). The values are facts; the
-/// sizes are from these issues.
+/// `mpirun` in front of each piece of a line (NVIDIA/nccl#1453), and copied without `#`, by a
+/// release that prints errors instead of counts (NVIDIA/nccl#583, nccl-tests#78).
 #[test]
 fn nccl_tables_of_issues_are_read() {
     let times = |text: &str, collective| {
@@ -195,7 +194,7 @@ Fri Jul 19 00:00:01 2024<stdout>:     2097152        524288     float     sum   
     assert_eq!(why, expected);
 }
 
-/// The rows of NVIDIA/nccl-tests#78 and ROCm/rccl#1490, and rows whose bandwidths follow from
+/// The rows are from NVIDIA/nccl-tests#78 and ROCm/rccl#1490, or their bandwidths follow from
 /// nccl-tests, doc/PERFORMANCE.md.
 #[test]
 fn rows_imply_their_collective() {
@@ -281,8 +280,7 @@ fn rows_imply_their_collective() {
     assert_eq!(implied(&format!("{NEW}{sum}{none}")), None);
 }
 
-/// NVIDIA/nccl#1453 has messages of NCCL between the pieces of a row, with the label of a rank (the
-/// in-place values are not in its excerpt).
+/// NVIDIA/nccl#1453 has messages of NCCL between the pieces of a row, with the label of a rank.
 /// Without a label, the name of the host follows a value without a space. The names of hosts of
 /// containers can begin with a digit (NVIDIA/nccl#892).
 #[test]
@@ -370,9 +368,8 @@ fn pico_uses_file_name_and_metadata() {
     );
 }
 
-/// PICO's counts are those of the whole buffer: its code allocates `count` elements and sends
-/// blocks of `count / ranks` elements (`pico_core_utils.c`, `PMPI_Alltoall(sbuf, count / comm_sz,
-/// ..)`).
+/// PICO's code allocates `count` elements and sends blocks of `count / ranks` elements
+/// (`pico_core_utils.c`, `PMPI_Alltoall(sbuf, count / comm_sz, ..)`).
 #[test]
 fn counts_of_pico_are_those_of_the_whole_buffer() {
     let all = read_as("64_bruck_int32.csv", "highest,a,b\n1,1,1\n", Some("alltoall")).unwrap();

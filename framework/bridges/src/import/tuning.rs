@@ -1,17 +1,14 @@
-//! What NCCL itself expects, as a log with `NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING` contains it.
-//!
+//! NCCL's own predictions, which a log with `NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING` contains.
 //! The first rank of a communicator prints a table with a latency in µs and a bandwidth in GB/s for
 //! each collective, algorithm and protocol (`ncclTopoTuneModel` in src/graph/tuning.cc). Until NCCL
-//! 2.17, a header `Latency/AlgBw` names the columns, as in `Tree/    LL`. From 2.18 on, the
-//! table has blocks of up to three algorithms, with the headers `Algorithm` and `Protocol`.
-//!
-//! From 2.20 on, NCCL also prints a line for each call (src/enqueue.cc), such as
-//! `65536 Bytes -> Algo 0 proto 0 time 37.798233`. Releases before 2.23 do not name the collective.
-//! From 2.24 on, a line has names instead of numbers, no time, and the bytes of a block.
+//! 2.17, a header `Latency/AlgBw` names the columns, as in `Tree/    LL`. From 2.18 on, the table
+//! has blocks of up to three algorithms, with the headers `Algorithm` and `Protocol`.
+//! From 2.20 on, NCCL also prints a line for each call (src/enqueue.cc), such as `65536 Bytes ->
+//! Algo 0 proto 0 time 37.798233`. Releases before 2.23 do not name the collective. From 2.24 on, a
+//! line has names instead of numbers, no time, and the bytes of a block.
 
 use std::collections::BTreeMap;
 
-/// The collectives of the table and of the lines, with the words of this project.
 const COLLECTIVES: [(&str, &str); 5] = [
     ("Broadcast", "broadcast"),
     ("Reduce", "reduce"),
@@ -20,8 +17,8 @@ const COLLECTIVES: [(&str, &str); 5] = [
     ("AllReduce", "allreduce"),
 ];
 
-/// NCCL's algorithms by number: the names of the table, which the lines of calls spell in capital
-/// letters and with underscores. The second names are those of the systems of this project.
+/// NCCL's algorithms by number: names in the table, and in the systems of this project. Lines of
+/// calls spell the former in capital letters and with underscores.
 const ALGORITHMS: [(&str, &str); 7] = [
     ("Tree", "tree"),
     ("Ring", "ring"),
@@ -32,14 +29,14 @@ const ALGORITHMS: [(&str, &str); 7] = [
     ("PAT", "pat"),
 ];
 
-/// NCCL's protocols by number.
 const PROTOCOLS: [&str; 3] = ["LL", "LL128", "Simple"];
 
 /// The first release whose factors of trees are [`TREE_FACTORS`].
 const FIRST_WITH_FACTORS: [u64; 2] = [2, 10];
 
-/// The factors by which NCCL multiplies the bandwidth of a tree, for each protocol and each power of
-/// two from 64 bytes to 256 MiB: `treeCorrectionFactor` in src/graph/tuning.cc, NCCL 2.10 to 2.30.
+/// The factors by which NCCL multiplies the bandwidth of a tree, for each protocol and each power
+/// of two from 64 bytes to 256 MiB: `treeCorrectionFactor` in src/graph/tuning.cc, NCCL 2.10 to
+/// 2.30.
 const TREE_FACTORS: [[f64; 23]; 3] = [
     [
         1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5, 0.4, 0.4, 0.5, 0.6, 0.7, 0.8,
@@ -58,13 +55,12 @@ const TREE_FACTORS: [[f64; 23]; 3] = [
 /// The largest number of channels of a communicator (`MAXCHANNELS`).
 const MOST_CHANNELS: u64 = 64;
 
-/// An algorithm with a protocol, by their numbers in NCCL.
+/// The numbers of an algorithm and a protocol in NCCL.
 type Choice = (usize, usize);
 
-/// The choice for a call, and its time in µs, if it is printed.
 type PrintedCall = (Choice, Option<f64>);
 
-/// What a log says about NCCL's own model.
+/// Statements of a log about NCCL's own model.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tuning {
     /// The release, such as `[2, 22]`.
@@ -75,9 +71,10 @@ pub struct Tuning {
     channels: Option<u64>,
     /// The latency in µs and the bandwidth in GB/s, if it is not 0.
     table: BTreeMap<(&'static str, Choice), [f64; 2]>,
-    /// The calls by collective, if it is named, and bytes.
+    /// The calls by collective, if it is named, and bytes. The time in µs is known if it is
+    /// printed.
     calls: BTreeMap<(Option<&'static str>, u64), PrintedCall>,
-    /// The bytes of named calls without a time are those of a block.
+    /// Whether the bytes of named calls are those of a block, which have no time.
     counts_blocks: bool,
 }
 
@@ -85,15 +82,14 @@ pub struct Tuning {
 #[derive(Debug, Clone, Copy)]
 pub struct Communicator {
     pub ranks: u64,
-    /// The computers, or racks that NVLink joins; used if the log does not contain the number.
+    /// The number of computers, or of racks that NVLink joins, if the log does not contain it.
     pub nodes: u64,
     /// The compute capability of the GPUs times ten, such as 80 for A100.
     pub compute_capability: u64,
-    /// Whether the processors of the computers are x86.
     pub is_x86: bool,
 }
 
-/// NCCL's own expectation for a call.
+/// NCCL's prediction for a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Opinion {
     /// The name of the algorithm, as in this project's systems, such as `nvlstree`.
@@ -105,7 +101,7 @@ pub struct Opinion {
     pub is_printed: bool,
 }
 
-/// Reads the lines of NCCL in a log. `None` if it has neither a table nor a line of a call.
+/// Reads the lines of NCCL in a log. Returns `None` if it has neither a table nor a line of a call.
 pub fn tuning(text: &str) -> Option<Tuning> {
     let mut all = Tuning::default();
     // The lines of several processes can be mixed, so each process has its own columns.
@@ -123,7 +119,6 @@ pub fn tuning(text: &str) -> Option<Tuning> {
     (!all.table.is_empty() || !all.calls.is_empty()).then_some(all)
 }
 
-/// The columns of the rows that follow.
 #[derive(Debug, Default)]
 struct Columns {
     /// The algorithms of the block, until the line with the protocols.
@@ -155,8 +150,8 @@ impl Tuning {
         self.is_rccl |= before.ends_with('R');
     }
 
-    /// Reads the nodes from `comm 0x5639 rank 0 nRanks 24 nNodes 3 ..`, and the channels from
-    /// `16 coll channels, ..`.
+    /// Reads nodes from `comm 0x5639 rank 0 nRanks 24 nNodes 3 ..`, channels from `16 coll
+    /// channels, ..`.
     fn read_communicator(&mut self, message: &str) {
         let words: Vec<&str> = message.split_whitespace().collect();
         let after = |name: &str| {
@@ -239,7 +234,6 @@ impl Tuning {
         }
     }
 
-    /// Returns whether the log has a table.
     pub fn has_table(&self) -> bool {
         !self.table.is_empty()
     }
@@ -251,9 +245,9 @@ impl Tuning {
         pair.map(|(_, [_, gbps])| *gbps)
     }
 
-    /// Returns NCCL's expectation for a call of `bytes`, the size of the larger buffer of a rank.
-    /// `word` is the collective of this project. `None` if the log does not contain it, or if the
-    /// factors of the release are unknown.
+    /// Returns NCCL's prediction for a call of `bytes`, the size of the larger buffer of a rank, if
+    /// the log contains it and the factors of the release are known. `word` is the collective of
+    /// this project.
     pub fn opinion(&self, word: &str, bytes: u64, of: Communicator) -> Option<Opinion> {
         let word = COLLECTIVES.iter().map(|(_, own)| *own).find(|own| *own == word)?;
         let has_blocks = self.counts_blocks && matches!(word, "allgather" | "reduce-scatter");
@@ -280,9 +274,9 @@ impl Tuning {
         }
     }
 
-    /// Returns the time by `ncclTopoGetAlgoTime` (src/graph/tuning.cc), which is the latency plus
-    /// the bytes divided by the bandwidth. Trees have a factor on the bandwidth, and
-    /// Ring/Simple one on the latency. In NCCL 2.29 and later, so has NVLSTree on Blackwell.
+    /// Returns the time by `ncclTopoGetAlgoTime` (src/graph/tuning.cc): latency + bytes /
+    /// bandwidth. Trees have a factor on the bandwidth, and Ring/Simple one on the latency. In NCCL
+    /// 2.29 and later, NVLSTree on Blackwell has a factor, too.
     fn time(&self, word: &str, choice: Choice, bytes: u64, of: Communicator) -> Option<f64> {
         let [mut latency, mut bandwidth] = *self
             .table
@@ -309,7 +303,7 @@ impl Tuning {
         }
         if is_allreduce && algo == "ring" && proto == "Simple" && self.nodes.unwrap_or(of.nodes) > 1
         {
-            // Without the number of channels, the factor is applied later. In these small sizes,
+            // Without the number of channels, the factor is applied later, to small sizes for which
             // Ring/Simple is never the fastest.
             let channels = self.channels.unwrap_or(MOST_CHANNELS);
             let is_plateau = match version < [2, 18] {
@@ -328,7 +322,6 @@ impl Tuning {
     }
 }
 
-/// Returns this project's word of a collective.
 fn collective(name: &str) -> Option<&'static str> {
     COLLECTIVES.iter().find(|(theirs, _)| *theirs == name).map(|(_, own)| *own)
 }
@@ -340,8 +333,8 @@ mod tests {
     const TWO_NODES: Communicator =
         Communicator { ranks: 2, nodes: 2, compute_capability: 120, is_x86: true };
 
-    /// An excerpt of a log of NCCL 2.29.7 with two processes on an RTX 5090
-    /// (eunomia-bpf/nccl-eBPF, docs/tmp/default-suboptimal-search.md, MIT).
+    /// An excerpt of a log of NCCL 2.29.7 with two processes on an RTX 5090 (eunomia-bpf/nccl-eBPF,
+    /// docs/tmp/default-suboptimal-search.md, MIT).
     const BLOCKS: &str = "\
 lab:3038984:3038984 [0] NCCL INFO NCCL version 2.29.7+cuda12.9
 lab:3038984:3038984 [0] NCCL INFO   Algorithm   |                            Tree                  |                            Ring                  |                   CollNetDirect                  |
@@ -362,8 +355,8 @@ lab:3038984:3038984 [0] NCCL INFO Broadcast: 32768 Bytes -> Algo RING proto SIMP
         (opinion.algorithm, opinion.protocol)
     }
 
-    /// NCCL printed which protocol it took. Its choice follows from the table: with the times
-    /// 9.3 + 16384/1200 and 22.4 + 16384/2400 us, LL is faster for 16 KiB, and Simple for 32 KiB.
+    /// NCCL printed its choice of protocol, which follows from the table: with the times 9.3 +
+    /// 16384/1200 and 22.4 + 16384/2400 µs, LL is faster for 16 KiB, and Simple for 32 KiB.
     #[test]
     fn the_table_gives_the_choices_that_nccl_printed() {
         let all = tuning(BLOCKS).unwrap();
@@ -383,8 +376,8 @@ lab:3038984:3038984 [0] NCCL INFO Broadcast: 32768 Bytes -> Algo RING proto SIMP
     }
 
     /// NVIDIA/nccl#1453 has 24 ranks on three computers, NCCL 2.22.3 and these printed times. The
-    /// table of the same kind of cluster in NVIDIA/nccl#1519 has a latency of 25.2 us for Tree/LL
-    /// and 48.5 us for Tree/LL128. The bandwidths follow from one printed time each; NCCL prints
+    /// table of the same kind of cluster in NVIDIA/nccl#1519 has a latency of 25.2 µs for Tree/LL
+    /// and 48.5 µs for Tree/LL128. The bandwidths follow from one printed time each; NCCL prints
     /// them with one decimal.
     #[test]
     fn times_are_those_that_nccl_printed() {
@@ -433,7 +426,7 @@ n:5637:5670 [0] NCCL INFO     Broadcast |     0.0/   0.0 |     0.0/   0.0 |     
 
     #[test]
     fn damaged_lines_give_no_wrong_value() {
-        // Every prefix of the log, with the line endings of Windows or not.
+        // Every prefix of the log is read, with the line endings of Windows or not.
         let full = tuning(BLOCKS).unwrap();
         for end in (0..BLOCKS.len()).step_by(7) {
             for text in [BLOCKS[..end].to_owned(), BLOCKS[..end].replace('\n', "\r\n")] {

@@ -1,7 +1,6 @@
 //! Environment variables: `CCL_ALLREDUCE=..` of oneCCL (uxlfoundation/oneCCL b382bf7,
 //! src/coll/selection) and `UCC_TL_UCP_TUNE=..` of UCC (openucx/ucc 8263de4, src/components/tl/ucp;
-//! docs/user_guide.md). Only algorithms without further settings are listed: UCC's `knomial`, for
-//! example, has a radix.
+//! docs/user_guide.md). Algorithms with further settings, such as UCC's `knomial`, are left out.
 
 use super::{Algorithm, DecisionTable, algorithm};
 
@@ -26,8 +25,7 @@ pub(super) static UCC: [Algorithm; 8] = [
     algorithm("reduce-scatter", "ring-reduce-scatter", "ring"),
 ];
 
-/// Writes a line for each collective, without the number of ranks. oneCCL compares the bytes of a
-/// block.
+/// Writes a line for each collective, without ranks. oneCCL compares the bytes of a block.
 pub(super) fn oneccl(tables: &[DecisionTable]) -> Result<String, String> {
     let mut out = String::new();
     for table in tables {

@@ -1,9 +1,8 @@
 //! MPICH's tuning file in JSON (`MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE`): nested objects whose
 //! keys are conditions, the innermost of which names the algorithm.
-//!
 //! The file must cover all collectives, so the new rules are merged into MPICH's own file
-//! (`generic.json`), whose choices remain for fewer ranks than in the sweep. Conditions are
-//! evaluated in the order of the keys, which is kept.
+//! (`generic.json`), whose choices remain for fewer ranks than in the sweep. The order of the keys
+//! is kept, because conditions are evaluated in this order.
 
 use super::{Algorithm, Choice, DecisionTable, DefaultChoice, Rule, algorithm};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -109,8 +108,8 @@ fn one(key: impl Into<String>, tree: JsonObject) -> JsonObject {
     JsonObject(vec![(key.into(), tree)])
 }
 
-/// Returns the object that chooses an algorithm. If it cannot be used in all cases, the object has
-/// conditions, and MPICH's choice for the remaining cases.
+/// Returns the object that chooses an algorithm. If the algorithm cannot be used in all cases, the
+/// object also has MPICH's choice for the remaining cases.
 fn leaf(name: &str) -> JsonObject {
     let plain = |name: &str| one(format!("algorithm={name}"), JsonObject::default());
     let either = |test: &str, tree: JsonObject, other: &str, else_: JsonObject| {
@@ -137,7 +136,6 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
     let mut tree = JsonObject::read(base).map_err(|why| format!("--base: {why}"))?;
     for table in tables {
         let Some((word, compared, is_times_ranks)) = collective(table.collective) else { continue };
-        // Find the object of MPICH's table that the new rules replace.
         let missing =
             |key: &str| format!("--base: it has no `{key}`, expected MPICH's generic.json");
         let key = format!("collective={word}");
@@ -165,10 +163,11 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
                     .collect(),
             )
         };
-        // For fewer ranks than in the sweep, keep the library's own rules.
+        // The library's own rules stay for fewer ranks than in the sweep.
         let entries = &table.entries;
         let first = entries.first().map_or(0, |(ranks, _)| *ranks);
-        // MPICH (4.0 to 5.0) evaluates `comm_size<N` like `comm_size<=N`, so write only the latter.
+        // MPICH (4.0 to 5.0) evaluates `comm_size<N` like `comm_size<=N`, so only the latter is
+        // written.
         let below = |ranks: u64| format!("comm_size<={}", ranks.saturating_sub(1));
         place.0.push((below(first), before));
         for (number, (ranks, list)) in entries.iter().enumerate() {
@@ -211,7 +210,6 @@ fn chosen<'a>(tree: &'a JsonObject, word: &str, ranks: u64, bytes: u64) -> Optio
     }
 }
 
-/// Returns whether the condition `key` holds for a collective, ranks and bytes.
 fn holds(key: &str, word: &str, ranks: u64, bytes: u64) -> bool {
     // A condition consists of a quantity, an operator and a bound, such as `comm_size<=4`.
     let split = key.find(['<', '=']).unwrap_or(key.len());
@@ -220,8 +218,8 @@ fn holds(key: &str, word: &str, ranks: u64, bytes: u64) -> bool {
         "allgather" | "alltoall" => bytes.saturating_mul(ranks),
         _ => bytes,
     };
-    // Conditions without a number describe the environment. Assume one process per node, separate
-    // buffers, and `yes` for all other properties that begin with `is_`.
+    // Conditions without a number describe the environment: one process per node and separate
+    // buffers. All other properties that begin with `is_` are assumed to be `yes`.
     let number = match what {
         "comm_size" => ranks,
         "avg_msg_size" => bytes,

@@ -1,7 +1,7 @@
 //! The files of NCCL's tuners: the CSV of NCCL's example tuner plugin (NVIDIA/nccl 5067397,
 //! plugins/tuner/example) and that of Meta's NCCLX (meta-pytorch/torchcomms 59426ba,
 //! comms/ncclx/meta/tuner). The first matching line applies. A size is the number of bytes of the
-//! larger of the send and receive buffers, which NCCLX divides by the ranks, also for an allreduce.
+//! larger of the send and receive buffers, which NCCLX always divides by the ranks.
 
 use super::{Algorithm, DecisionTable, Parameter};
 use std::fmt::Write as _;
@@ -18,7 +18,6 @@ pub(super) static ALGORITHMS: [Algorithm; COUNTERPARTS.len() - 1] = {
     all
 };
 
-/// Returns the algorithm of a row of [`COUNTERPARTS`].
 const fn algorithm(row: usize) -> Algorithm {
     let own = COUNTERPARTS[row];
     Algorithm {

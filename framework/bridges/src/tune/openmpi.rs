@@ -1,6 +1,4 @@
-//! Rules for Open MPI's component coll/tuned, which reads two formats. This module writes both of
-//! them.
-//!
+//! Rules for Open MPI's component coll/tuned, in its two formats.
 //! A rule applies from a minimum size on. For alltoall, allgather and gather, this size is the
 //! block size times the number of ranks.
 
@@ -18,15 +16,14 @@ const fn algorithm(
     Algorithm { collective, ours, name, number, fan: 0, parameter: None }
 }
 
-/// Segments are sent along a single chain of ranks. By default, our algorithm divides a block into
-/// 8.
+/// Segments are sent along a chain of ranks. By default, our algorithm divides a block into 8.
 const fn chain(collective: &'static str, ours: &'static str) -> Algorithm {
     let chain = algorithm(collective, ours, "chain", 2);
     Algorithm { fan: 1, parameter: Some(Parameter::Segments(8)), ..chain }
 }
 
-/// The algorithms of release 4.1, with numbers and names as
-/// `ompi_info --param coll tuned --level 9` prints them.
+/// The algorithms of release 4.1, with numbers and names as `ompi_info --param coll tuned --level
+/// 9` prints them.
 pub(super) static ALGORITHMS: [Algorithm; 23] = [
     algorithm("alltoall", "linear", "linear", 1),
     algorithm("alltoall", "pairwise", "pairwise", 2),
@@ -72,7 +69,6 @@ fn collective(word: &str) -> Option<(u32, &'static str, bool)> {
     })
 }
 
-/// Returns the size by which Open MPI finds the rule for a case with this block size.
 fn compared(bytes: u64, ranks: u64, is_times_ranks: bool) -> u64 {
     if is_times_ranks { bytes.saturating_mul(ranks) } else { bytes }
 }
@@ -92,8 +88,8 @@ pub(super) fn classic(tables: &[DecisionTable], version: u32) -> String {
     let _ = writeln!(out, "{}  # collectives", known.len());
     let requests = |limit: u64| if with_requests { format!(" {limit}") } else { String::new() };
     for (table, (number, name, times)) in known {
-        // For fewer ranks than in the sweep, Open MPI would use the first entry, so add one for its
-        // own choice.
+        // For fewer ranks than in the sweep, Open MPI would use the first entry, so an additional
+        // entry keeps its own choice.
         let guard = table.entries.first().is_some_and(|(ranks, _)| *ranks > 1);
         let _ = writeln!(
             out,
@@ -162,17 +158,15 @@ pub(super) fn json(tables: &[DecisionTable]) -> String {
     )
 }
 
-// The default choices (fixed decisions) of Open MPI 4.1.
-
 const DECISIONS: &str = include_str!("openmpi/fixed-4.1.txt");
 
-/// Minimum numbers of bytes with the algorithm from there on.
 type Rules = Vec<(u64, usize)>;
 
 #[derive(Debug, Default)]
 struct Decisions<'a> {
     names: Vec<&'a str>,
-    /// Minimum numbers of ranks with the rules from there on.
+    /// Minimum numbers of ranks, each with minimum numbers of bytes and the algorithms from there
+    /// on.
     entries: Vec<(u64, Rules)>,
 }
 

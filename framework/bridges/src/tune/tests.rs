@@ -28,8 +28,7 @@ fn sweep() -> Vec<TimedCase> {
     cases
 }
 
-/// The expected file follows the description of the format. The first entry is for fewer ranks than
-/// in the sweep.
+/// The first entry of the expected file is for fewer ranks than in the sweep.
 #[test]
 fn classic_rules_compare_ranks_times_bytes() {
     let library = library("openmpi").unwrap();
@@ -151,7 +150,6 @@ fn losses_compare_with_the_fastest_of_the_library() {
     );
 }
 
-/// A table with nested conditions in a fixed order, like MPICH's own table.
 const OWN: &str = r#"{ "collective=bcast": { "algorithm=MPIR_Bcast_intra_binomial": {} },
   "collective=alltoall": { "comm_type=intra": { "is_sendbuf_inplace=yes": { "algorithm=MPIR_Alltoall_intra_pairwise_sendrecv_replace": {} },
     "is_sendbuf_inplace=no": { "comm_size<8": { "avg_msg_size<=32768": { "algorithm=MPIR_Alltoall_intra_scattered": {} },
@@ -300,8 +298,7 @@ fn trees_of_single_gpus_have_a_rule() {
 
 /// The forms are those of oneCCL's guide
 /// (`CCL_ALLREDUCE="recursive_doubling:0-8192;..ring:..-max"`) and of UCC's
-/// (`allreduce:0-4k:[4]:@ring`, contrib/ucc.conf and docs/user_guide.md). Ranges of UCC exclude
-/// their last size.
+/// (`allreduce:0-4k:[4]:@ring`, contrib/ucc.conf and docs/user_guide.md).
 #[test]
 fn settings_of_oneccl_and_ucc_are_single_lines() {
     let cases = [

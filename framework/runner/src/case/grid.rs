@@ -34,8 +34,7 @@ pub struct CaseGrid {
     workloads: Vec<Arc<Workload>>,
     machines: Vec<LoadedMachine>,
     repetitions: u32,
-    /// The cases of one topology and algorithm before each workload. The last entry counts all
-    /// cases.
+    /// The number of cases before each workload, and of all, for one topology and algorithm.
     before: Vec<usize>,
     seed: u64,
     options: RunOptions,
@@ -59,8 +58,7 @@ struct TogetherCase {
     repetition: u32,
 }
 
-/// The networks of a topology, with the digests of its files: one network or, if it has random
-/// properties, one for each repetition.
+/// The network of a topology, or one for each repetition if it is random, with file digests.
 type Networks = (Vec<Arc<Network>>, Vec<InputDigest>);
 
 /// If all topologies come from systems, refuses machines, because systems have their own.
@@ -449,8 +447,7 @@ pub fn drawn(topology: &Arc<Network>, seed: u64) -> Arc<Network> {
     topology.sample(seed).unwrap_or_else(|| Arc::clone(topology))
 }
 
-/// Returns the number of files if the workload has several, otherwise `repetitions`. If there are
-/// several files, `repetitions` must be 1 or their number.
+/// Returns the number of files if the workload has several, otherwise `repetitions`.
 fn repetitions(text: &Text, workload: &Workload, repetitions: u32) -> Result<u32, InputError> {
     match workload.replicates() {
         Some(files) if repetitions > 1 && repetitions != files => {
@@ -487,8 +484,8 @@ fn too_many(count: u64, of: &str) -> InputError {
         .help("split it into several experiments, each with its own row file")
 }
 
-/// Parses a list of the experiment, and entries that only its tables have. `name` returns the
-/// canonical form. Equal entries of the list are refused.
+/// Parses the entries of a list and of tables. `name` returns the canonical form of an entry. Equal
+/// entries of the list are refused.
 fn union<T>(
     listed: &[Text],
     in_tables: Vec<Text>,
@@ -544,10 +541,10 @@ struct CaseLists<'a> {
 }
 
 impl CaseLists<'_> {
-    /// Applies the `[[case]]` and `exclude` tables. Returns the numbers of the selected cases in
-    /// ascending order, or `None` if there are no tables. The number of a case is its index in the
-    /// product of [`CaseLists::names`]. `name(kind, text)` returns the canonical form of an entry
-    /// of `names[kind]`.
+    /// Applies the `[[case]]` and `exclude` tables. Returns the numbers of the selected cases, or
+    /// `None` without tables. The number of a case is its index in the product of
+    /// [`CaseLists::names`]. `name(kind, text)` returns the canonical form of an entry of
+    /// `names[kind]`.
     fn selected(
         &self,
         experiment: &Experiment,
@@ -585,8 +582,7 @@ impl CaseLists<'_> {
         Ok(Some(selected.into_iter().collect()))
     }
 
-    /// Returns the indices of a table's entries of each kind. An empty list of a table means all
-    /// that the experiment lists.
+    /// An empty list of a table means all entries that the experiment lists.
     fn entries(
         &self,
         table: &CaseTable,

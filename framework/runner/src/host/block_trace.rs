@@ -1,5 +1,4 @@
-//! Explains faults of delivery, such as a lost block or an incomplete sum in a reduction, by
-//! repeating the plan while the block is traced.
+//! Explains a fault of delivery, such as a lost block, by repeating the plan while it is traced.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -76,8 +75,7 @@ impl BlockTrace {
         }
     }
 
-    /// Updates `incomplete` after a send of a value, which includes the traced block if `has` is
-    /// true.
+    /// Updates `incomplete` after a send of a value. `has` means that it includes the traced block.
     fn follow_value(&mut self, sent: &Sent<'_>, has: bool, traced: impl FnOnce() -> TracedSend) {
         if !sent.copy {
             self.incomplete.remove(&sent.from.virtual_node);

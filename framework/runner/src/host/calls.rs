@@ -354,8 +354,7 @@ fn label(send: &Passed<'_, SwmBlocks>) -> String {
     text(send.label()).unwrap_or_else(|why| format!("a label that {why}"))
 }
 
-/// Returns whether a send requests another path or order of dimensions than the network's route.
-/// Other directions around rings do not count.
+/// Returns whether a send requests another path or order of dimensions than the network's own.
 fn departs(task: &Task, (from, to): (u64, u64), route: Option<&Route>) -> bool {
     /// The largest number of dimensions for which all directions are compared.
     const MOST_DIMENSIONS: usize = 6;

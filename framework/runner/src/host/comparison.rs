@@ -83,8 +83,7 @@ impl PlanCall<'_> {
             ));
         }
         let Some(step) = representatives.first_different_step(&others) else { return Ok(()) };
-        // The recordings contain only hashes of steps. Repeated plans keep the sends of this step,
-        // so that the error can name the one that differs.
+        // The recordings contain only hashes of steps, so both plans are repeated to name the send.
         let expected = self.record(Recorded::Image(0), Some(step), requested)?;
         let others = self.record(nodes, Some(step), requested)?;
         // The plugin may answer differently when it is called again.
@@ -112,8 +111,7 @@ impl PlanCall<'_> {
     }
 }
 
-/// Returns `count` different numbers below `below`, or all of them. They are the same in each run,
-/// so that rows are reproducible.
+/// Returns `count` different numbers below `below`, or all. They are the same in each run.
 fn random_numbers(below: u64, count: u64) -> Vec<u64> {
     if below <= count + 1 {
         return (1..below).collect();

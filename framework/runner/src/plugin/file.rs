@@ -1,5 +1,4 @@
-//! The build of a plugin file is identified by its digest, which is only computed again if the
-//! metadata of the file has changed.
+//! A build of a plugin is identified by a digest, which is computed again if metadata changes.
 
 use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata};
@@ -44,8 +43,7 @@ impl Stamp {
         self.place
     }
 
-    /// Returns whether any later change will change the metadata: the last one is at least 2 s old,
-    /// which exceeds the resolution of timestamps.
+    /// Returns whether the last change is older than the resolution of timestamps.
     pub(crate) fn is_settled(&self) -> bool {
         const TICK: Duration = Duration::from_secs(2);
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

@@ -1,6 +1,5 @@
-//! Plugins that are linked into the program. The path of such a plugin is that of the program,
-//! followed by its name (`/usr/bin/swapmeet/classic`), which no file can have. Its digest is that
-//! of the program.
+//! Plugins that are linked into the program. Their digest is that of the program, and their path is
+//! followed by their name (`/usr/bin/swapmeet/classic`), so that no file has it.
 
 use super::file::{KnownDigest, Stamp, digest_of};
 use std::io;

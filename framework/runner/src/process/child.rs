@@ -106,8 +106,8 @@ enum Running {
 }
 
 struct Output {
-    /// The pipe; `None` after all writers are closed. A process that a plugin has started may keep
-    /// it open.
+    /// The pipe; `None` after all writers are closed, which include processes that a plugin
+    /// started.
     pipe: Option<PipeReader>,
     printed: Printed,
 }
@@ -202,8 +202,7 @@ impl Child {
         spent > most && spent.saturating_sub(priced()) > most
     }
 
-    /// The error is `TimedOut` if the child accepts no data when `stop` is set, or 10 s after the
-    /// start of its clock.
+    /// Errors with `TimedOut` if the child accepts no data for 10 s, or when `stop` is set.
     pub(crate) fn send(&mut self, mut bytes: &[u8], stop: &AtomicBool) -> io::Result<()> {
         const MOST: Duration = Duration::from_secs(10);
         while !bytes.is_empty() {
@@ -315,8 +314,8 @@ impl Child {
         self.invalid(&format!("a line of more than {most} MiB, expected a shorter one"))
     }
 
-    /// Returns the next message. Waits at most `SLICE` and reads a limited number of bytes, so that
-    /// limits can be checked between two calls.
+    /// Returns the next message. Waits at most `SLICE`, so that limits can be checked between
+    /// calls.
     fn receive(&mut self) -> Received {
         if let Some(line) = self.lines.next() {
             return Received::Message(line);
@@ -337,8 +336,7 @@ impl Child {
         }
     }
 
-    /// Waits at most [`SLICE`] for these events of the socket, or for data of a pipe, which is
-    /// read.
+    /// Waits at most [`SLICE`] for an event of the socket, or for output, which is read.
     fn wait(&mut self, socket: PollFlags) {
         let slice = Timespec { tv_sec: 0, tv_nsec: i64::from(SLICE.subsec_nanos()) };
         let open = self.outputs.iter().filter_map(|output| output.pipe.as_ref());
@@ -415,8 +413,7 @@ impl Output {
         }
     }
 
-    /// Reads until `will_do` returns true, the pipe is closed, or `enough` has passed. Returns
-    /// whether `will_do` returned true.
+    /// Reads for at most `enough`. Returns whether `will_do` has returned true.
     fn read_until(&mut self, enough: Duration, will_do: impl Fn(&mut Printed) -> bool) -> bool {
         let begin = Instant::now();
         while !will_do(&mut self.printed) {
@@ -525,8 +522,7 @@ const PASSED: &[&str] = &[
 /// Prefixes of variables that are passed on. Variables for plugins begin with `SWAPMEET_`.
 const PASSED_PREFIXES: &[&str] = &["LC_", "SWAPMEET_"];
 
-/// Removes all other variables, because they may contain secrets, such as access tokens, which a
-/// plugin could write into its row.
+/// Removes all other variables, because a plugin could write secrets in them into its row.
 fn restrict_environment(command: &mut Command) {
     if command.get_args().any(|arg| arg == NO_SANDBOX) {
         return;
@@ -540,8 +536,7 @@ fn restrict_environment(command: &mut Command) {
     }
 }
 
-/// Counts the threads of a child process from time to time. Too many would take cores and the
-/// user's places for processes.
+/// Counts the threads of a child process, because too many would take cores from others.
 struct ThreadCheck {
     child: Option<Pid>,
     last: Instant,
@@ -555,8 +550,7 @@ impl ThreadCheck {
         Self { child, last: Instant::now() }
     }
 
-    /// Returns the number of threads if it is above the limit. They are counted at most every 50
-    /// ms.
+    /// Returns the number of threads if it exceeds the limit, at most every 50 ms.
     fn excess(&mut self) -> Option<String> {
         if self.last.elapsed() < Self::EVERY {
             return None;

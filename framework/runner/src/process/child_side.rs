@@ -33,8 +33,7 @@ pub(crate) fn confine(memory: MemoryLimit, socket: &impl AsFd) -> io::Result<()>
     no_core_file()
 }
 
-/// Prepares a child that only sends messages: limits its memory, enters a sandbox with access to
-/// these files, and returns the connection.
+/// Limits memory, enters a sandbox with access to these files, and returns the connection.
 pub fn begin(
     memory: MemoryLimit,
     is_sandboxed: bool,

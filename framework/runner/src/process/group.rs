@@ -21,8 +21,7 @@ impl ProcessGroup {
         self.0.try_wait()
     }
 
-    /// Waits until the process ends. After the time limit, or when `stop` is set, asks the group to
-    /// end, kills it 2 s later, and returns `None`.
+    /// Waits until the process ends. After the limit or `stop`, ends the group and returns `None`.
     pub fn wait(
         &mut self,
         limit: Option<Duration>,

@@ -2,8 +2,7 @@ use crate::plugin_output::is_uninformative;
 use std::collections::VecDeque;
 use swapmeet_core::text::is_unsafe;
 
-/// Complete lines that have not been returned, and an incomplete line. A line may announce a block
-/// of bytes after it.
+/// Received lines that have not been returned. A line may announce a block of bytes after it.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     bytes: Vec<u8>,

@@ -221,8 +221,7 @@ fn evaluators(
     Ok((evaluator(), Some(Alone::new(evaluator(), &case.topology, first))))
 }
 
-/// Plans the schedules of a job, of which there are several if its communicators differ, adds them
-/// to `merged`, and returns their joint outcome.
+/// Plans the schedules of a job, one for each kind of communicator, and adds them to `merged`.
 fn plan_job(
     case: &Case,
     job: &Job,
@@ -322,8 +321,7 @@ fn has_several(job: &Result<PlannedJob, Refusal>) -> bool {
     job.as_ref().is_ok_and(|job| job.traffic.len() > 1)
 }
 
-/// Sets the totals of a job with several schedules. `merged` are those that do not depend on the
-/// data that nodes hold.
+/// Sets the totals of a job with several schedules. `merged` do not depend on held data.
 fn set_totals(job: &mut Result<PlannedJob, Refusal>, merged: Totals) {
     let Ok(PlannedJob { planned, .. }) = job else { return };
     if let Outcome::Verified(totals) = &mut planned.outcome {

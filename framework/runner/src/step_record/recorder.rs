@@ -203,8 +203,7 @@ impl Recorder {
         recorder
     }
 
-    /// Returns the frame of these messages (sender, receiver, route and load), without held data,
-    /// and the number of hops of the longest route.
+    /// Returns the frame of these messages without held data, and the hops of the longest route.
     fn frame<'m>(
         &mut self,
         messages: impl Iterator<Item = (u64, u64, Option<&'m Route>, u64)>,

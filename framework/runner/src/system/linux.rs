@@ -39,8 +39,8 @@ pub(crate) fn end_with_program() -> io::Result<()> {
     Ok(())
 }
 
-/// Creates a file without a name, which other processes open as a descriptor of this process. It is
-/// in memory that no limit counts, so its size is sealed.
+/// Creates a file without a name in memory, which other processes open as a descriptor of this one.
+/// No limit counts this memory, so the file's size is sealed.
 pub(crate) fn create_shared_file(bytes: u64) -> io::Result<(File, PathBuf)> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let file = File::from(memfd_create(c"progress", flags)?);

@@ -25,8 +25,7 @@ pub(crate) fn limit_address_space_of(_: Pid, _: Rlimit) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Starts a thread that checks several times per second whether the parent still exists, because
-/// POSIX has no signal for its end.
+/// Starts a thread that checks regularly whether the parent exists, because POSIX has no signal.
 pub(crate) fn end_with_program() -> io::Result<()> {
     const PAUSE: Duration = Duration::from_millis(200);
     let program = getppid();

@@ -19,8 +19,7 @@ use swapmeet_results::Status;
 pub enum WorkerKind {
     /// Child processes: a program and arguments, to which those of [`super::serve`] are appended.
     Processes(Vec<PathBuf>),
-    /// A thread of this process, with these kinds of observers. It has no sandbox and no limits,
-    /// and cannot be killed, so only tests use it.
+    /// A thread of this process. It has no sandbox and cannot be killed, so only tests use it.
     #[cfg(feature = "in-process")]
     Threads(&'static [ObserverKind]),
 }
@@ -164,8 +163,7 @@ impl Worker {
                 }
                 ChildEvent::Message(line) => match self.parse_reply(&line) {
                     Some(done @ WorkerEvent::Done(_)) => {
-                        // The last lines that the plugin printed must not be attributed to the next
-                        // job.
+                        // The next job must not get the last lines that the plugin printed.
                         self.prints_marks = self.prints_marks && self.child.read_to_mark();
                         self.done = Some(done);
                     }
@@ -176,9 +174,8 @@ impl Worker {
         }
     }
 
-    /// Parses a reply. Only replies that are valid in the current state are accepted: first the
-    /// start-up, then messages about the current job and its pending cases. Texts are escaped,
-    /// because the plugin may have written them.
+    /// Parses a reply, if it is valid in the current state: first the start-up, then messages about
+    /// the current job. Texts are escaped, because the plugin may have written them.
     fn parse_reply(&mut self, line: &[u8]) -> Option<WorkerEvent> {
         let escape = |text: String| escaped(&text).into_owned();
         let message = match serde_json::from_slice(line) {

@@ -74,8 +74,7 @@ struct ReplySender {
 
 struct Connection {
     socket: File,
-    /// Buffered rows, sent together, so that the program does not wake up for every row. No plugin
-    /// code runs while there are any.
+    /// Buffered rows, so that the program does not wake up for every row. No plugin runs meanwhile.
     held: Vec<u8>,
     broken: io::Result<()>,
 }
@@ -179,9 +178,8 @@ pub(super) fn serve_in_thread(
     run_jobs(socket, replies, observers, |_| Ok(()), |_| None)
 }
 
-/// Reads jobs and sends replies until the socket is closed. `prepare` is called with the first job,
-/// before plugin code runs. After each job, `left` returns the change of the process that it has
-/// left behind.
+/// Reads jobs and sends replies until the socket is closed. `prepare` gets the first job before
+/// plugin code runs. After each job, `left` returns the change of the process.
 fn run_jobs(
     socket: File,
     mut replies: ReplySender,
@@ -248,14 +246,12 @@ struct WorkerState {
     /// The plugins with the components that their cases have named; `None` before the first job.
     lookup: Option<CaseLookup<Registry>>,
     rounding: FloatingPoint,
-    /// State of the process after the plugins were loaded, including threads that they started,
-    /// which can only affect cases of the same plugins.
+    /// The state of the process after plugins were loaded, which may have started threads.
     before: Option<State>,
 }
 
 impl WorkerState {
-    /// Returns the first property of the process that jobs have changed, such as its working
-    /// directory. A failed assertion counts as one.
+    /// Returns the first property of the process that jobs have changed, or a failed assertion.
     fn left_behind(&self) -> Option<&'static str> {
         if defect::has_failed() {
             return Some("a failed assertion of swapmeet");
@@ -271,8 +267,7 @@ impl WorkerState {
                     cases.push(case);
                     numbers.push(number);
                 }
-                // The program has just parsed this case, so a file must have been removed or
-                // changed.
+                // The program could parse this case, so a file was removed or changed.
                 Err(reason) => replies.refuse(number, reason),
             }
         }

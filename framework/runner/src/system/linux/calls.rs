@@ -138,8 +138,7 @@ const ALLOWED_OLD: &[i64] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const ALLOWED_OLD: &[i64] = &[];
 
-/// Commands of `fcntl` that affect only the descriptor. `F_SETOWN`, for example, would make the
-/// kernel send signals to another process.
+/// Commands of `fcntl` that affect only the descriptor and, unlike `F_SETOWN`, no process.
 const FCNTL: &[i32] = &[
     libc::F_DUPFD,
     libc::F_DUPFD_CLOEXEC,
@@ -172,8 +171,7 @@ const PRCTL: &[i32] = &[
 
 /// Restricts this thread and those that it starts. Returns whether the system supports it.
 pub(super) fn filter(is_traced: bool) -> Result<bool, seccompiler::Error> {
-    // `clone3` fails as on a kernel without it, because a filter cannot read its flags in memory. C
-    // libraries then use `clone`.
+    // `clone3` fails, because a filter cannot read its flags. C libraries then use `clone`.
     let no_clone3 = apply(
         BTreeMap::from([(libc::SYS_clone3, Vec::new())]),
         SeccompAction::Allow,
@@ -208,8 +206,7 @@ fn allowed() -> Result<Rules, BackendError> {
     let of_options = |options: &[i32]| options.iter().map(|o| *o as u64).collect::<Vec<_>>();
     rules.extend([
         (libc::SYS_clone, vec![SeccompRule::new(vec![is_thread])?]),
-        // `kill` may only signal this process, by its identifier, and its process group, by the
-        // number 0, which contains no other worker.
+        // `kill` may only signal this process and, by the number 0, its process group.
         (libc::SYS_kill, any(0, &[own, 0])?),
         (libc::SYS_tgkill, any(0, &[own])?),
         // `prlimit64` may only read limits (its pointer to new ones is null) of this process.
@@ -230,8 +227,7 @@ fn null(argument: u8) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)
 }
 
-/// Installs a filter with the action `these` for the calls in `calls`, and `others` for all others.
-/// Returns whether the kernel and the architecture support it.
+/// Installs a filter. Returns whether the kernel and the architecture support it.
 fn apply(
     calls: Rules,
     others: SeccompAction,
