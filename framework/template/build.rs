@@ -1,6 +1,5 @@
-//! Writes a list of the source files of the SDK and the ABI, with which the program can include
-//! their contents. The folder of a new plugin then needs neither a registry nor a clone of this
-//! project. All files in the two folders are listed, so that new files are included automatically.
+//! Writes a list of all source files of the SDK and the ABI, so that the program can include their
+//! contents. The folder of a new plugin then needs neither a registry nor a clone of this project.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

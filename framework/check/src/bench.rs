@@ -22,7 +22,6 @@ pub struct Limits {
 pub enum ProcessEnd {
     Replied {
         reply: Reply,
-        /// The first line on standard output that is not blank.
         printed: Option<String>,
     },
     /// The process ended without a reply, or died after it, as this text describes.
@@ -57,8 +56,7 @@ impl Processes {
         Ok(self.is_sandboxed && self.ask_process(request, true)?.1)
     }
 
-    /// Sends a request. Also returns whether the sandbox has reported that it refused a call, which
-    /// it does if `is_traced` is set.
+    /// Also returns whether the sandbox has reported a refused call, if `is_traced` is set.
     fn ask_process(&self, request: &Request, is_traced: bool) -> io::Result<(ProcessEnd, bool)> {
         let Limits { time, memory } = self.limits;
         let mut command = Command::new(&self.program);
@@ -87,8 +85,7 @@ impl Processes {
             match child.next(&AtomicBool::new(false)) {
                 ChildEvent::Printed(line) => printed.push(line),
                 ChildEvent::Message(line) => match received(&line) {
-                    // Two plans at the same time may use twice the memory. If the limit cannot be
-                    // raised, it is that of one.
+                    // Two plans at the same time may use twice the memory.
                     Some(Reply::AtOnce) => {
                         when = "two plans at once: ";
                         let _ = double_memory_of(child.id(), memory);

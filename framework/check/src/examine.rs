@@ -1,8 +1,6 @@
-//! The examination of a plugin: its tables, and then every algorithm on a list of topologies.
-//!
-//! An [`Examiner`] tests one algorithm. It chooses the cases ([`Examiner::examine_all`]), asks a
-//! new process for the plans of each ([`Examiner::ask`]), and turns them into findings
-//! ([`Examiner::examine_case`]).
+//! The examination of a plugin: its tables, and then every algorithm on a list of topologies. An
+//! [`Examiner`] tests one algorithm. It chooses the cases, asks a new process for the plans of
+//! each, and turns them into findings.
 
 mod tables;
 
@@ -25,9 +23,8 @@ use swapmeet_workloads::Workload;
 /// Examines a plugin on a bench. `file` is its name in the report, `topologies` are those of the
 /// test cases, and `wanted` are the algorithms with their parameters; by default all with default
 /// parameters. Schedules must not deadlock with FIFOs of the depth `fifo_depth`.
-///
-/// Returns an error of the kind [`io::ErrorKind::InvalidInput`] if the plugin does not have one of
-/// these algorithms or parameters.
+/// Errors with [`io::ErrorKind::InvalidInput`] if the plugin lacks one of the algorithms or
+/// parameters.
 pub fn examine(
     bench: &dyn Bench,
     file: &str,
@@ -105,8 +102,8 @@ fn chosen<'a>(
 type Params = Vec<(String, String)>;
 
 struct Subject<'a> {
-    /// The topology, and the property in which a case differs from the plain one (that with the
-    /// simplest workload).
+    /// The topology, and the difference of a case from the plain one (that of the simplest
+    /// workload).
     pub place: &'a str,
     /// Collective and block sizes; empty if the finding is not about a case.
     pub workload: &'a str,
@@ -121,8 +118,8 @@ struct Examiner<'a> {
     /// Small cases with equal plans in several processes, the text that names their topology, and
     /// the plan.
     pub steady: Vec<(TestCase, String, Plan)>,
-    /// The cases that were killed at the time limit. After [`ENOUGH_HUNG`] of them, the examination
-    /// ends early.
+    /// The number of cases that were killed at the time limit. The examination ends early after
+    /// [`ENOUGH_HUNG`] of them.
     pub hung: u32,
     pub fifo_depth: Option<u64>,
 }
@@ -175,8 +172,7 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// If every case was refused because of a parameter from the user, this is an error in the
-    /// input and not a fault of the plugin.
+    /// If every case was refused because of a parameter from the user, returns this error.
     fn misprint(&self) -> Option<&str> {
         let (first, rest) = self.findings.split_first()?;
         let why = first.what.strip_prefix("error: ")?;
@@ -185,7 +181,6 @@ impl<'a> Examiner<'a> {
         (named && all && rest.iter().all(|finding| finding.what == first.what)).then_some(why)
     }
 
-    /// `request` is [`Request::Run`] or [`Request::RunOnce`].
     fn run_case(
         &mut self,
         request: fn(TestCase) -> Request,
@@ -213,7 +208,7 @@ impl<'a> Examiner<'a> {
                     "writes to files that it did not open: a run would lose its worker process";
                 self.fault("survives", at, what.to_owned());
             }
-            // If the plugin prints several times, report only the first time.
+            // If the plugin prints several times, only the first time is reported.
             ProcessEnd::Replied { reply, printed } => {
                 if let Some(line) =
                     printed.filter(|_| self.findings.iter().all(|f| f.test != "quiet"))
@@ -329,8 +324,7 @@ impl Examiner<'_> {
                     special = Some((nodes, topology, plan));
                 }
             }
-            // If the algorithm accepts only one topology, tests cannot show whether its constants
-            // are general.
+            // With a single accepted topology, tests cannot show whether constants are general.
             if let ([only], 2..) = (&accepted[..], topologies.len())
                 && !reasons.is_empty()
                 && !self.lacks_a_file()
@@ -371,8 +365,8 @@ impl Examiner<'_> {
         self.examine_sequence()
     }
 
-    /// Runs some cases, with all sizes and collectives, one after another in one process. What the
-    /// plugin keeps from one problem must not change the next schedule.
+    /// Runs cases with all sizes and collectives one after another in one process. State that the
+    /// plugin keeps must not change the next schedule.
     fn examine_sequence(&mut self) -> io::Result<()> {
         /// Enough cases to find kept state, and few enough to be fast.
         const CASES: usize = 12;
@@ -485,7 +479,6 @@ impl Examiner<'_> {
     /// Tests the extremes of a number. The algorithm may refuse them, take long or use up its
     /// memory, but must neither crash nor make a wrong schedule.
     fn extremes(&mut self, topology: &str, workload: &str, key: &str) -> io::Result<()> {
-        /// The text with which the host reports a panic of the plugin.
         const PANIC: &str = "the plugin panicked";
         for value in ["0", "1", "18446744073709551615"] {
             let mut case = self.test_case(topology, workload.to_owned(), ONE_PORT);
@@ -527,7 +520,7 @@ impl Examiner<'_> {
             return Ok(None);
         };
         let Some(first) = plans.first().cloned() else { return Ok(None) };
-        // Other faults may be consequences of a wrong symmetry, so report it first.
+        // Other faults may follow from a wrong symmetry, which is therefore reported first.
         if let Some(symmetry) = symmetry {
             self.done.symmetric += 1;
             if let Some(differs) = symmetry.differs {
@@ -546,11 +539,11 @@ impl Examiner<'_> {
                     self.done.peak_memory = (bytes, case.topology.clone());
                 }
                 self.ports(&first, case, place);
-                // Another parameter may serve to show wasteful sends, so report them for the plain
-                // case only.
+                // Only the plain case is tested, because another parameter may serve to show
+                // wasteful sends.
                 let is_plain = case.machine == ONE_PORT && case.workload.ends_with("uniform:8");
-                // In a redistribution every bucket must be sent, even an empty one, so schedules of
-                // byte counts are excluded.
+                // A redistribution sends every bucket, even an empty one, so byte counts are
+                // excluded.
                 if is_plain
                     && first.proof != "amounts"
                     && case.params == self.params
@@ -700,8 +693,8 @@ const ONE_PORT: &str = "free:ports=1";
 /// The largest number of nodes for which additional tests are fast enough.
 const FEW: u64 = 64;
 
-/// Ranks topologies: those with at most [`FEW`] nodes first, the more nodes the better, then the
-/// others, the fewer the better.
+/// Ranks topologies: those with at most [`FEW`] nodes in descending order of nodes, then the others
+/// in ascending order.
 fn rank(nodes: u64) -> (bool, i128) {
     if nodes <= FEW { (true, nodes.into()) } else { (false, -i128::from(nodes)) }
 }
@@ -711,7 +704,7 @@ fn rank(nodes: u64) -> (bool, i128) {
 /// different sides (at most 2 count), and the number of nodes, of which fewer are better.
 type Unevenness = (bool, bool, usize, Reverse<u64>);
 
-/// `None` if the topology is too large or all its sides are at most 2.
+/// Returns `None` if the topology is too large or all its sides are at most 2.
 fn unevenness(topology: &str) -> Option<Unevenness> {
     /// Smaller topologies hide other faults.
     const SOME: u64 = 7;

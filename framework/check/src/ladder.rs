@@ -1,16 +1,11 @@
-//! The topologies on which every algorithm is tested.
-
 use swapmeet_core::network::topology::families;
 
-/// Returns topology specs, small ones first. They include the example of every family, and sizes at
-/// which algorithms typically fail:
-///
+/// Returns the topologies on which every algorithm is tested, small ones first. They include the
+/// example of every family, and sizes at which algorithms typically fail:
 /// - one node, which has nothing to send;
 /// - a ring of two nodes, in which each node is the neighbour of the other on both sides;
-/// - odd, prime and uneven sizes, which break algorithms that divide the nodes into halves and
-///   quarters;
-/// - rings of 8 and 12 nodes, the smallest sizes at which messages cross several submeshes in
-///   algorithms that divide the network into submeshes.
+/// - odd, prime and uneven sizes, at which halves and quarters differ;
+/// - rings of 8 and 12 nodes, the smallest sizes at which messages cross several submeshes.
 pub fn ladder() -> Vec<&'static str> {
     let known =
         |example: &&str| example.is_empty() || SMALL.contains(example) || LARGE.contains(example);
@@ -56,8 +51,8 @@ const SMALL: &[&str] = &[
     "rdn:1(ring:3)",
     "rdn:1(torus:2x3)",
     "fat-tree:3x3",
-    // Second sizes of families with one example, different in each dimension, reveal constants that
-    // fit only the example.
+    // These sizes, different in each dimension, reveal constants that fit only the example of a
+    // family.
     "groups:2x5",
     "groups:5x3,inside=9",
     "dragonfly:2x3x1",

@@ -6,8 +6,8 @@ use swapmeet_core::liveness::StepPrograms;
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 
 /// The messages of a schedule, in which each block or segment takes a slot. If each message took a
-/// single slot, no schedule would deadlock: among the ranks with the fewest completed steps, one
-/// can always go on, because all earlier messages have been received.
+/// single slot, no schedule would deadlock, because a rank with the fewest completed steps has
+/// already received all earlier messages.
 #[derive(Default)]
 pub(crate) struct MessageOrder {
     programs: StepPrograms,
@@ -30,8 +30,7 @@ impl MessageOrder {
         let programs = self.programs.finish();
         let Some(deadlock) = programs.deadlock(depth) else { return Liveness::Ends };
         let (mut stuck, mut least) = (depth, depth + 1);
-        // With a slot for each block, no send waits, and a receive waits only for a send of the
-        // same step.
+        // With a slot for each block, no send waits, so the loop ends.
         while programs.deadlock(least).is_some() {
             (stuck, least) = (least, least * 2);
         }

@@ -23,11 +23,10 @@ use swapmeet_runner::system::{peak_bytes, threads};
 use swapmeet_runner::topology;
 use swapmeet_workloads::Workload;
 
-/// The most nodes for which a schedule is also planned on two threads at the same time.
 const FEW_NODES: u64 = 64;
 
-/// Loads the plugin, which may damage the process, and replies to the request. `two` is called
-/// before two schedules are made at the same time.
+/// Loads the plugin and replies to the request. `two` is called before two schedules are made at
+/// the same time.
 pub fn reply(plugin: &Path, request: &Request, timeout: Duration, two: &dyn Fn()) -> Reply {
     let plugin = match Plugin::load_without_digest(plugin) {
         Ok(plugin) => plugin,
@@ -112,8 +111,7 @@ fn run_once(case: &Case) -> (RunResult, Watch) {
     (RunResult { nodes, plans: vec![plan], ms, symmetry: None, bytes }, watch)
 }
 
-/// Compares the schedule of a declared symmetry with the full one; `None` without a symmetry, or if
-/// the full schedule is not valid.
+/// Compares the schedule of a declared symmetry with the full one, if that is valid.
 fn symmetry(case: &Case) -> Option<Symmetry> {
     let run = |proof_scope| {
         let mut watch = Watch::default().by_blocks();

@@ -14,8 +14,7 @@ pub enum Severity {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub severity: Severity,
-    /// The name of the test: `tables`, `delivers`, `symmetry`, `repeats`, `ports`, `time`,
-    /// `memory`, `survives`, `quiet`, `defaults`, etc.
+    /// The name of the test, such as `tables`, `delivers`, `symmetry`, `repeats` or `quiet`.
     pub test: &'static str,
     /// Empty if the finding is about the plugin as a whole.
     pub algorithm: String,
@@ -27,13 +26,13 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Makes a fault of an algorithm as a whole, or of the plugin if `algorithm` is empty.
+    /// The fault is that of the plugin if `algorithm` is empty.
     pub fn fault(test: &'static str, algorithm: &str, what: String) -> Self {
         let (algorithm, place, workload) = (algorithm.to_owned(), String::new(), String::new());
         Self { severity: Severity::Fault, test, algorithm, place, workload, what }
     }
 
-    /// Makes a remark about an algorithm as a whole, or about the plugin if `algorithm` is empty.
+    /// The remark is about the plugin if `algorithm` is empty.
     pub fn remark(test: &'static str, algorithm: &str, what: String) -> Self {
         Self { severity: Severity::Remark, ..Self::fault(test, algorithm, what) }
     }
@@ -67,9 +66,9 @@ pub struct AlgorithmReport {
     pub ports_claimed: u64,
     /// The largest number of messages that a node sends or receives in a step of any case.
     pub ports_used: u64,
-    /// The run time of the slowest plan in milliseconds, and the topology of this plan.
+    /// The run time of the slowest plan in milliseconds, and its topology.
     pub slowest: (f64, String),
-    /// The memory of the plan that needs most memory, in bytes, and the topology of this plan.
+    /// The largest memory of a plan in bytes, and its topology.
     #[serde(rename = "fattest")]
     pub peak_memory: (u64, String),
 }

@@ -19,7 +19,6 @@ pub struct TestCase {
 pub enum Request {
     About,
     Run(TestCase),
-    /// A request to run this case once.
     RunOnce(TestCase),
     /// A request to run these cases one after another in one process, in several orders.
     Sequence(Vec<TestCase>),
@@ -72,7 +71,7 @@ pub struct Plan {
     pub busiest_node: BusiestNode,
     /// The threads that the plugin has started during the plan and that still run.
     pub threads: u64,
-    /// Descriptions of sends that are reported as waste, in one sentence each.
+    /// Descriptions of wasteful sends, in one sentence each.
     pub waste: Vec<String>,
     /// A remark, if the plugin has continued after the host refused a call.
     pub unheeded: Option<String>,
@@ -91,8 +90,7 @@ pub enum Reply {
     /// The file is not a plugin, or its tables are invalid, as this text describes.
     Refused(String),
     About(About),
-    /// A preliminary reply before two schedules are made at the same time, for which the parent
-    /// allows twice the memory.
+    /// Two schedules follow at the same time, for which the parent allows twice the memory.
     AtOnce,
     /// The request is invalid, for example because of a topology that does not exist.
     BadRequest(String),

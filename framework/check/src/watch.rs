@@ -11,7 +11,6 @@ use swapmeet_core::delivery::traced::Proof;
 use swapmeet_core::simulation::listener::{EmptySend, Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_core::simulation::step::Step;
 
-/// The node that sends or receives most messages in one step.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct BusiestNode {
     pub messages: u64,
@@ -48,12 +47,10 @@ struct RecordedSend {
     load: u64,
     /// A hash of the sent data and of the route.
     what: u64,
-    /// A hash of the set of blocks, however the send lists it, and of the route; 0 unless sends are
-    /// compared by blocks.
+    /// A hash of the set of blocks, however the send lists it, and of the route; 0 if not compared.
     blocks: u64,
 }
 
-/// An empty record by default.
 #[derive(Default)]
 pub(crate) struct Watch {
     /// The keys of this hash are constant, so that hashes of two processes can be compared.
@@ -105,8 +102,8 @@ impl Watch {
     const SENDS: usize = 1 << 17;
     const STEPS: usize = 256;
 
-    /// Makes the record also compare the sets of blocks of sends, because two plans may list the
-    /// same blocks in different ways. This takes time for every block.
+    /// Also compares the sets of blocks, because two plans may list the same blocks in different
+    /// ways.
     pub(crate) fn by_blocks(self) -> Self {
         Self { by_blocks: true, ..self }
     }
@@ -133,7 +130,7 @@ impl Watch {
                 }),
             };
         }
-        // Plans must visit the nodes in the same order, so compare the order within steps.
+        // Plans must visit the nodes in the same order, so the order within steps is compared.
         let ordered = |sends: &[RecordedSend]| sends.iter().map(by_blocks).collect::<Vec<_>>();
         let (every, followed) = (ordered(&self.sends), ordered(&by_orbits.sends));
         let at = every.iter().zip(&followed).position(|(own, follows)| own != follows)?;
@@ -168,7 +165,7 @@ impl Watch {
         [idle, copied.filter(|_| has_one_place), redundant, replacing].into_iter().flatten()
     }
 
-    /// `None` if all recorded sends are equal.
+    /// Returns `None` if all recorded sends are equal.
     pub(crate) fn first_difference(&self, other: &Self) -> Option<String> {
         let at = (0..self.sends.len().max(other.sends.len()))
             .find(|i| self.sends.get(*i) != other.sends.get(*i))?;
@@ -314,10 +311,7 @@ impl Watch {
     }
 }
 
-// Values of a reduction that a node receives, but that another value replaces before it has sent
-// them.
-
-/// For each node, the values that it has received and has not sent since then.
+/// The values of a reduction that each node has received and has not sent since then.
 #[derive(Default)]
 struct UnusedValues {
     /// The layout of boxes (products of sets of origins, destinations and segments); `None` before

@@ -1,5 +1,4 @@
 //! Cuts of a network, if every node has the same demand for every other node.
-//!
 //! A cut is a set of vertices, and gives a lower bound on the time: the demand across it, divided
 //! by the capacity of the links that leave the set. It is the bound that follows from lengths (see
 //! [`solve`](crate::solve)) of 1 for these links, and 0 for all others.

@@ -1,6 +1,5 @@
-//! The search for the best flow of a network, for `swapmeet-optimum` and for the plugin
-//! `synthesis`. The plugin must not depend on the crates of the framework, so this crate has no
-//! dependencies.
+//! The search for the best flow of a network. Because the plugin `synthesis` must not depend on the
+//! crates of the framework, this crate has no dependencies.
 
 mod cuts;
 mod paths;

@@ -54,10 +54,9 @@ impl Links {
     }
 }
 
-/// The shortest-path tree of one vertex, which is computed again for each source.
-///
-/// Vertices to be processed are in a ring of buckets, by their distances modulo its size (Dial,
-/// 1969). A two-level set of bits finds the next bucket that is not empty.
+/// The shortest-path tree of one vertex, which is computed again for each source. Vertices to be
+/// processed are in a ring of buckets, by their distances modulo its size (Dial, 1969). A two-level
+/// set of bits finds the next bucket that is not empty.
 #[derive(Debug)]
 pub struct ShortestPaths {
     /// The distance of each vertex from the source; [`NONE`] if there is no path.
@@ -170,9 +169,9 @@ impl ShortestPaths {
         if here != 0 {
             return Some(now / 64 * 64 + here.trailing_zeros() as usize);
         }
-        // Search the words of `occupied` after the current one, in groups of 64, which share a word
-        // of `summary`. The last round visits the current group again, for the words before the
-        // current one.
+        // The words of `occupied` after the current one are searched in groups of 64, which share a
+        // word of `summary`. The last round visits the current group again, for the words before
+        // the current one.
         let (group, words) = (now / 4096, self.summary.len());
         let behind = (!0_u64).checked_shl((now / 64 % 64) as u32 + 1).unwrap_or(0);
         for round in 0..=words {

@@ -4,14 +4,14 @@
 pub struct Random(u64);
 
 impl Random {
-    /// Makes a generator. Neighbouring seeds give unrelated sequences.
+    /// Neighbouring seeds give unrelated sequences.
     pub fn new(seed: u64) -> Self {
         // The generator requires a state that is not 0.
         let mixed = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         Self::with_state((mixed ^ (mixed >> 31)) | 1)
     }
 
-    /// Makes a generator with a given state, which must not be 0.
+    /// The state must not be 0.
     pub const fn with_state(state: u64) -> Self {
         Self(state)
     }

@@ -4,7 +4,6 @@ use std::fmt;
 pub struct ParseError {
     /// The line number, from 1; 0 for the whole file.
     pub line: usize,
-    /// Description of the error and of the expected text.
     pub message: String,
 }
 

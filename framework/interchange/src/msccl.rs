@@ -1,8 +1,7 @@
 //! The XML format of MSCCL, which msccl-tools writes and the runtimes MSCCL and RCCL read: the
-//! steps of the thread blocks of each GPU.
-//!
-//! [`read`] checks the form of a document, not the effect of its steps. It refuses documents that
-//! define entities, or that are larger than any machine could load.
+//! steps of the thread blocks of each GPU. [`read`] checks the form of a document, not the effect
+//! of its steps. It refuses documents that define entities, or that are larger than any machine
+//! could load.
 
 use crate::ParseError;
 use roxmltree::{Document, Node, ParsingOptions};
@@ -23,7 +22,6 @@ pub struct Program {
     pub gpus: Vec<Gpu>,
 }
 
-/// A collective that both MSCCL and Swapmeet have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Collective {
     AllToAll,
@@ -134,7 +132,7 @@ pub struct StepKind {
     pub receives: bool,
     pub adds: bool,
     pub stores: bool,
-    /// Sends what was received or added, otherwise the data at the source.
+    /// The step sends what was received or added, otherwise the data at the source.
     pub sends: bool,
 }
 
@@ -292,7 +290,7 @@ impl Reader {
         // MSCCL uses one buffer only if `inplace` is set and `outofplace` is not.
         let in_place = self.flag(algo, "inplace")?.unwrap_or(false);
         let out_of_place = self.flag(algo, "outofplace")?.unwrap_or(!in_place);
-        // Check the numbers of GPUs and chunks before memory is allocated for them.
+        // Counts are checked before memory is allocated for them.
         let count = self.number(algo, "ngpus")?;
         let elements = self.elements(algo, "gpu")?;
         if count != elements.len() as u64 || count == 0 || count > MAX_GPUS {
@@ -375,7 +373,7 @@ pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<(
         .max()
         .unwrap_or(1);
     let loops = program.gpus.iter().map(|gpu| gpu.chunks[0].max(gpu.chunks[1])).max().unwrap_or(0);
-    // Replace all characters of the name that would have to be escaped.
+    // Characters that would have to be escaped are replaced.
     let name: String = name
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || "-_.:".contains(c) { c } else { '_' })
@@ -391,7 +389,6 @@ pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<(
     for (id, gpu) in program.gpus.iter().enumerate() {
         let [i, o, s] = gpu.chunks;
         writeln!(out, "  <gpu id=\"{id}\" i_chunks=\"{i}\" o_chunks=\"{o}\" s_chunks=\"{s}\">")?;
-        // Steps for which another thread block waits get the attribute `hasdep`.
         let awaited: HashSet<(u64, u64)> = gpu
             .blocks
             .iter()

@@ -11,7 +11,6 @@ use std::io::{self, Read, Write};
 
 /// The version of the format. Documents of other versions are refused.
 pub const VERSION: u32 = 1;
-/// The value of the key `format` in a document.
 pub const FORMAT: &str = "swapmeet-schedule";
 
 pub fn is_reduction(collective: &str) -> bool {
@@ -130,10 +129,9 @@ pub struct Send {
     pub step: u64,
     pub from: u64,
     pub to: u64,
-    /// The size of the message in bytes.
     pub bytes: u64,
-    /// The latest step in which any of the sent data arrived; 0 if all was there at the start, or
-    /// if the step is unknown.
+    /// The latest step in which any of the data arrived; 0 if unknown or all was there at the
+    /// start.
     pub after: u64,
     /// Whether the sender keeps a copy of the sent data.
     pub copy: bool,
@@ -189,8 +187,8 @@ pub enum AllBytes {
 }
 
 /// A redistribution, in which a node sorts all its data into buckets. Element x (from 0) for
-/// destination d has the number `e = (starts[d] + x) % cycle`, and is put into bucket
-/// `(first + firsts[d] + e) % buckets`.
+/// destination d has the number `e = (starts[d] + x) % cycle`, and is put into bucket `(first +
+/// firsts[d] + e) % buckets`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Redistribution {
     pub node: u64,
@@ -225,7 +223,6 @@ pub enum DocumentEvent {
 pub struct RunStatus {
     /// The status, with the same words as in a row.
     pub status: String,
-    /// The reason for the status; empty if the status is `ok`.
     #[serde(default)]
     pub reason: String,
 }
@@ -296,7 +293,6 @@ impl TryFrom<RawEvent> for DocumentEvent {
                 _ => Err("expected an event: a send (`step`, `from`, `to`, `blocks`), `layout`, `phase`, `rearrange`, `redistribute` or `end_of_step`".to_owned()),
             };
         };
-        // A send needs a sender, a receiver, and either `blocks` or `share`.
         let there = |end: Option<u64>, key: &str| {
             end.ok_or_else(|| format!("the send of step {step} has no `{key}`"))
         };
@@ -388,7 +384,6 @@ pub type HandlerError = Box<dyn std::error::Error + std::marker::Send + Sync>;
 
 /// A receiver of a document, called while it is parsed. Its errors are reported with a position.
 pub trait EventHandler {
-    /// Receives the header, which is the first item of a document.
     fn head(&mut self, head: Header) -> Result<(), HandlerError>;
     fn event(&mut self, event: DocumentEvent) -> Result<(), HandlerError>;
 }
@@ -500,11 +495,10 @@ impl<'de> Visitor<'de> for OneEvent<'_> {
     }
 }
 
-/// In bytes. Every event is one line; the longest are sends that list all destinations.
+/// The maximum length of a line, which is one event. The longest are sends with all destinations.
 const MAX_LINE_BYTES: usize = 64 << 20;
 
-/// Parses a document line by line while it is written. Errors of the handler are errors of the
-/// write.
+/// Parses a document line by line while it is written. Errors of the handler are write errors.
 pub struct LineParser<'a> {
     reader: &'a mut dyn EventHandler,
     /// The beginning of a line whose end has not been written yet.
@@ -518,7 +512,7 @@ impl<'a> LineParser<'a> {
         Self { reader, line: Vec::new(), outcome: None }
     }
 
-    /// Returns the outcome of the schedule. Call it after the whole document was written.
+    /// Must be called after the whole document was written.
     pub fn outcome(self) -> Option<RunStatus> {
         self.outcome
     }
@@ -547,7 +541,7 @@ fn parsed<'a, T: Deserialize<'a>>(text: &'a str) -> io::Result<T> {
 
 impl Write for LineParser<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Case 1: there is no complete line. Store its beginning.
+        // Case 1: there is no complete line, so its beginning is stored.
         let Some(end) = bytes.iter().rposition(|b| *b == b'\n') else {
             if self.line.len() + bytes.len() > MAX_LINE_BYTES {
                 let limit = MAX_LINE_BYTES >> 20;
@@ -556,7 +550,7 @@ impl Write for LineParser<'_> {
             self.line.extend_from_slice(bytes);
             return Ok(bytes.len());
         };
-        // Case 2: there are complete lines. Parse them without copying each of them.
+        // Case 2: there are complete lines, which are parsed without copying each of them.
         let mut lines = Cow::Borrowed(&bytes[..end]);
         if !self.line.is_empty() {
             let begin = std::mem::take(&mut self.line);

@@ -1,5 +1,5 @@
-/// A part of a text without width or precision, so that numbers are appended several times as fast
-/// as by `write!`.
+/// A part of a text without width or precision, which is appended several times as fast as by
+/// `write!`.
 pub trait TextPart {
     fn append_to(self, text: &mut String);
 }

@@ -9,13 +9,11 @@ use swapmeet_runner::input::{InputError, Text};
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::session::run_group;
 
-/// The reason why the experiments of a paper cannot be repeated.
 #[derive(Debug, thiserror::Error)]
 pub enum ReproduceError {
     /// A case cannot be prepared, most likely because a plugin is missing.
     #[error(transparent)]
     Input(#[from] Box<InputError>),
-    /// The data file of a paper has an error.
     #[error("the data of the paper can't be used: {0}")]
     Data(String),
     /// A case of the paper did not end with the status `ok`.
@@ -44,8 +42,7 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// `timeout_secs` is the time limit of each case. `on_start` is called with the first case of
-    /// each group of cases that share a schedule.
+    /// `on_start` is called with the first case of each group of cases that share a schedule.
     pub fn new(
         registry: &'a Registry,
         timeout_secs: Option<f64>,
@@ -135,7 +132,6 @@ struct StepRecorder(Vec<StepFacts>);
 impl Listener for StepRecorder {
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         let ScheduleEvent::Step(step) = event else { return };
-        // Keep only the last plan, if several sizes or numbers of ports need their own.
         if step.number == 1 {
             self.0.clear();
         }

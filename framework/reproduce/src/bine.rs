@@ -7,7 +7,6 @@ use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
 /// The load between groups of consecutive nodes, averaged over all positions of their boundaries.
 struct Crossing {
-    /// For each number of nodes in a group, the load.
     loads: Vec<(u64, f64)>,
 }
 
@@ -29,7 +28,7 @@ impl Listener for Crossing {
     }
 }
 
-/// `links.crossing(algorithm, workload, groups)`: the load between groups of 1,024 neighbouring
+/// `links.crossing(algorithm, workload, groups)` is the load between groups of 1,024 neighbouring
 /// ranks, for each size of a group.
 pub(crate) fn call(
     engine: &Engine<'_>,

@@ -1,10 +1,7 @@
 //! Makes the tables of a paper from its data file in `papers/`.
-//!
 //! A file has experiments (`[run.NAME]`) and tables (`[[table]]`). The lines of a table are loops
-//! over lists in the data, of which each pass adds cells: the value of the paper, our value, and
-//! the expected kind of agreement (see [`verdict`]). All texts are templates, whose formulas can
-//! name what is in scope:
-//!
+//! over lists in the data. Each pass adds cells: the value of the paper, our value, and the
+//! expected kind of agreement (see [`verdict`]). All texts are templates. Their formulas can name:
 //! - the variables of the loops (`each`): an element, its keys if it is a map, and its position
 //!   `NAME_index`,
 //! - the formulas in `let`, whose variables are looked up where the formula is used, and those in
@@ -29,7 +26,6 @@ use swapmeet_results::Record;
 pub struct Paper {
     /// The name of the paper on the command line.
     pub name: &'static str,
-    /// The authors, the title and the year.
     pub title: &'static str,
     pub(crate) data: &'static str,
     /// The calculations that the formulas of the paper call.
@@ -54,13 +50,11 @@ struct Contents {
     once: BTreeMap<String, Formula>,
     #[serde(default)]
     table: Vec<TableData>,
-    /// That were found in the paper.
     #[serde(default)]
     erratum: Vec<Erratum>,
     /// The parts of the paper that are not reproduced.
     #[serde(default)]
     left_out: Vec<Omission>,
-    /// All other keys.
     #[serde(flatten)]
     data: BTreeMap<String, Value>,
 }
@@ -79,7 +73,7 @@ struct RunData {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TableData {
-    /// Each pass is a table.
+    /// Loops, each pass of which is a table.
     #[serde(default)]
     each: Vec<Axis>,
     id: Template,
@@ -101,7 +95,7 @@ struct Lines {
     when: Option<Formula>,
     #[serde(default)]
     r#let: BTreeMap<String, Formula>,
-    /// Run for all passes at once, so that they share schedules.
+    /// Runs for all passes at once, so that they share schedules.
     #[serde(default)]
     batch: Vec<String>,
     kind: Option<Template>,
@@ -165,7 +159,6 @@ impl TryFrom<String> for Axis {
     }
 }
 
-/// An error in the text of the paper.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Erratum {
@@ -183,8 +176,8 @@ struct Erratum {
 struct Omission {
     what: String,
     why: String,
-    /// Whether the paper leaves the item open ([`Verdict::Unknown`]); `why` then states what we
-    /// assume or do instead.
+    /// Whether the paper leaves the item open ([`Verdict::Unknown`]). Then `why` states our
+    /// assumption.
     #[serde(default)]
     unknown: bool,
 }
@@ -216,8 +209,8 @@ impl<'a> Engine<'a> {
         paper: &'a Paper,
         bench: Option<&'a Bench<'a>>,
     ) -> Result<Self, ReproduceError> {
-        // If each type were deserialized directly from TOML, that would take a third of the compile
-        // time of this crate.
+        // Deserializing each type directly from TOML would take a third of this crate's compile
+        // time.
         let values: serde_json::Value = toml::from_str(paper.data).map_err(|e| e.to_string())?;
         let contents = Contents::deserialize(values).map_err(|e| e.to_string())?;
         Ok(Self {
@@ -415,12 +408,10 @@ impl CellData {
 }
 
 /// Returns the verdict for a kind of agreement:
-///
 /// - `formula`: equal except for rounding errors; `printed`: equal in the digits that the cell
 ///   shows; `exact`: equal as texts,
 /// - `at most`, `at least`: the paper's value is a bound,
 /// - `declared`: a value that the algorithm declares, which like all others is not compared.
-///
 /// A claim is decided by the key `holds` of its cell.
 fn verdict(
     is: &str,
@@ -484,7 +475,6 @@ impl<'a> Scope<'a> {
         Ok(condition.map_or(Ok(1.0), |formula| formula.number(self))? != 0.0)
     }
 
-    /// Returns the kind that the first of several templates names.
     fn kind(&self, templates: &[Option<&Template>]) -> Result<Kind, ReproduceError> {
         let Some(first) = templates.iter().flatten().next() else { return Ok(Kind::Independent) };
         let name = first.text(self)?;
@@ -512,7 +502,6 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// Returns the value of a column in the row of a run. Empty columns are 0.
     fn column(&self, run: &str, column: &str) -> Result<Value, ReproduceError> {
         let seed = self.variable("seed")?.map_or(Ok(0.0), |seed| seed.number())?;
         let outcome = self.engine.outcome(&self.specs(run)?)?;

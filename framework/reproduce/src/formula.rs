@@ -1,10 +1,9 @@
 //! Formulas of data files in the notation of papers, such as `2 log(2q+1, n/4q) + 1`, and texts
 //! that contain them, such as `{steps} of {all}`.
-//!
 //! Adjacent factors are multiplied, before division as in print: `n/4q` is n divided by 4q. A name
-//! of [`FUNCTIONS`] is a function, a name with a point before a parenthesis, such as
-//! `net.degree(spec)`, a calculation in Rust, and any other name a variable. `sum(x in list, x^2)`
-//! is a formula for each element of a list.
+//! of [`FUNCTIONS`] is a function. A name with a point before a parenthesis, such as
+//! `net.degree(spec)`, is a calculation in Rust. Any other name is a variable. `sum(x in list,
+//! x^2)` is a formula for each element of a list.
 
 use crate::bench::ReproduceError;
 use crate::report::{number, same};
@@ -74,7 +73,7 @@ impl From<&str> for Value {
 }
 
 pub(crate) trait Names {
-    /// Returns the value of a variable; `None` if there is no such variable.
+    /// Returns the value of a variable, or `None` if there is no such variable.
     fn variable(&self, name: &str) -> Result<Option<Value>, ReproduceError>;
     fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, ReproduceError>;
     /// Returns the value of a formula if one more variable has a value.
@@ -90,7 +89,6 @@ fn up(x: f64) -> f64 {
 }
 
 /// The names of the functions, each with its number of arguments; 0 for any number.
-///
 /// - `if(c, x, y)` evaluates only one of x and y. `not(c)` is 1 if c is 0.
 /// - `up` and `down` round, but ignore rounding errors; `floor` does not ignore them.
 /// - `same(x, y)` compares, but ignores rounding errors.
@@ -101,8 +99,7 @@ fn up(x: f64) -> f64 {
 ///   `numbers('4x8')` is the list of the integers in a text. `decimal(x, n)` is a number with n
 ///   decimals, and `brief(x)` one with at most two.
 /// - `value(text)` is the value of a formula in the data. `has(x)` is 1 if there is a variable x.
-/// - `rounded(x)` is x with logarithms rounded up, because a schedule needs a whole number of
-///   steps.
+/// - `rounded(x)` is x with logarithms rounded up, because a schedule has whole steps.
 const FUNCTIONS: [(&str, usize); 24] = [
     ("log", 2),
     ("max", 2),
@@ -314,13 +311,12 @@ struct Reader<'a> {
     at: usize,
 }
 
-/// The binary operators, from those that bind least to those that bind most, each evaluated from
+/// The binary operators, from those that bind least to those that bind most. All are evaluated from
 /// left to right.
 const OPERATORS: [&[&str]; 5] =
     [&["or "], &["and "], &["<=", "<", "=", ">=", ">"], &["+", "-"], &["/"]];
 
 impl Reader<'_> {
-    /// Skips spaces and returns the next character without consuming it.
     fn peek(&mut self) -> Option<u8> {
         while self.text.get(self.at) == Some(&b' ') {
             self.at += 1;
@@ -449,7 +445,6 @@ enum Piece {
 #[derive(Debug, Default)]
 pub(crate) struct Rendered {
     pub text: String,
-    /// The value of the first formula.
     pub value: Option<Value>,
     /// The number of decimals of the first formula.
     pub decimals: Option<usize>,

@@ -9,12 +9,12 @@ use swapmeet_bridges::fit::linear::{LinearSample, error_factor, fit_linear};
 use swapmeet_bridges::import::{COUNTERPARTS, Counterpart, LUMI_COUNTERPARTS};
 use swapmeet_results::{Record, read_records};
 
-/// The measured rows of a file.
 const FILES: [(&str, &str); 2] = [
     ("fugaku.csv", include_str!("../../../results/measured/fugaku.csv")),
     ("lumi.csv", include_str!("../../../results/measured/lumi.csv")),
 ];
 
+/// Formulas can call these calculations, and those of [`judge::call`]:
 /// - `medians.of(file, family, shapes)`: the medians of a file, see [`medians`].
 /// - `medians.scopes(file, family, shapes)`: a line of summary tables for each algorithm, over the
 ///   sizes to which no parameters are fitted.
@@ -22,7 +22,6 @@ const FILES: [(&str, &str); 2] = [
 /// - `fit.costs(samples)`: costs that are fitted to measured times with coefficients.
 ///   `fit.error(samples, costs)` is the error factor.
 /// - `fit.settings(names, costs)`: the settings of a machine with these costs.
-/// - The calculations of [`judge::call`].
 pub(crate) fn call(
     _: &Engine<'_>,
     name: &str,

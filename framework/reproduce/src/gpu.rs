@@ -1,8 +1,7 @@
 //! Measurements of collectives on clusters of GPUs by NCCL, RCCL and similar libraries, with
 //! predictions. Every row names a system, which stands for a topology and a machine.
-//!
-//! If the row does not state the algorithm and the protocol, the library chooses them, and the
-//! prediction is the shortest time of all candidates, each a run of a verified schedule.
+//! If a row does not state the algorithm and the protocol, the prediction is the shortest time of
+//! all candidates, each a run of a verified schedule.
 
 use crate::bench::ReproduceError;
 use crate::engine::{Engine, Specs};
@@ -46,6 +45,7 @@ pub fn aws_winners(system: &str) -> Vec<Winner> {
         .collect()
 }
 
+/// Formulas can call these calculations, and those of [`judge::call`]:
 /// - `gpu.points(constants)`: the measured rows with their predictions. `constants` has the
 ///   settings of the machine `nccl` for the set of a row, or for the key `all`. The keys of a point
 ///   are `set`, `system`, `collective`, `algorithm`, `protocol`, `bytes`, `us` and `is_scored`, and
@@ -54,7 +54,6 @@ pub fn aws_winners(system: &str) -> Vec<Winner> {
 ///   GPUs. `constants` has the settings for each platform.
 /// - `gpu.tuning(_)`: values of published logs, and those of the formulas of [`nccl`].
 /// - `gpu.factor(pairs)`: the error factor of predicted and measured times.
-/// - The calculations of [`judge::call`].
 pub(crate) fn call(
     engine: &Engine<'_>,
     name: &str,
@@ -102,7 +101,7 @@ type Wanted = (Place, String, Option<f64>, Vec<Candidate>);
 
 /// Returns the candidates of each place with their times, the fastest first.
 fn predict(engine: &Engine<'_>, wanted: &[Wanted]) -> Result<Vec<Vec<Choice>>, ReproduceError> {
-    // First collect all runs, so that those with the same schedule are run together.
+    // All runs are collected first, so that those with the same schedule are run together.
     let mut candidates = Vec::new();
     for (place, constants, floor_us, algorithms) in wanted {
         let mut of_place = Vec::new();
@@ -135,7 +134,6 @@ fn predict(engine: &Engine<'_>, wanted: &[Wanted]) -> Result<Vec<Vec<Choice>>, R
     Ok(predicted)
 }
 
-/// Reads a file with a header. Returns the fields of each row by the names of the columns.
 fn table(text: &str) -> Result<Vec<BTreeMap<String, String>>, String> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     reader.deserialize().collect::<Result<_, _>>().map_err(|e| e.to_string())
@@ -242,7 +240,7 @@ fn points(engine: &Engine<'_>, constants: &Value) -> Result<Value, ReproduceErro
             ("is_scored", is_scored.into()),
             ("predicted", predicted_us.into()),
             ("chosen", format!("{}/{protocol}", algorithm.name()).as_str().into()),
-            // A formula cannot have an empty value, so that an absent one is -1.
+            // A formula cannot have an empty value, so an absent one is -1.
             ("nccl", rival.unwrap_or(-1.0).into()),
             ("sheet", sheet_us(place).max(floor_us.unwrap_or(0.0)).into()),
         ]));
@@ -250,8 +248,8 @@ fn points(engine: &Engine<'_>, constants: &Value) -> Result<Value, ReproduceErro
     Ok(Value::List(all))
 }
 
-/// The fastest algorithm and protocol in AWS's tables. Those of a platform without LL never name
-/// it, so it is no candidate.
+/// Returns the fastest algorithm and protocol in AWS's tables. If those of a platform never name
+/// LL, this protocol is no candidate.
 fn winners(
     engine: &Engine<'_>,
     constants: &Value,

@@ -1,5 +1,4 @@
 //! Measures of the quality of predictions.
-//!
 //! - The *error factor* is the geometric mean of max(p/m, m/p), where p is a predicted and m the
 //!   measured time. It is 1 if all predictions are exact.
 //! - An *ordered pair* is a pair of algorithms whose order is predicted correctly.
@@ -13,9 +12,10 @@ use crate::formula::Value;
 use std::collections::BTreeMap;
 use swapmeet_bridges::fit::linear::error_factor;
 
+/// Formulas can call these calculations. Samples are lists of the fields of [`Sample`]. Results are
+/// lists, which are empty if no sample can be judged.
 /// - `judge.error_factor(samples)`, `judge.ordered_pairs(samples)` and `judge.regret(samples)`: the
-///   measures of [`Sample`]s as lists, which are empty if no sample can be judged. Samples are
-///   lists of fields.
+///   measures.
 /// - `judge.fixed_pairs(samples)` and `judge.fixed_regret(samples)`: the same measures for the best
 ///   fixed choice.
 /// - `judge.worst(samples)`: the sample with the largest error, and the error factor of the others.
@@ -69,7 +69,7 @@ fn factor(samples: &[Sample]) -> f64 {
 /// The algorithms that were measured with the same workload and shape. There are at least two.
 struct Choice<'a> {
     collective: &'a str,
-    /// For each algorithm, its predicted and its measured time.
+    /// The predicted and the measured time of each algorithm.
     times: BTreeMap<&'a str, (f64, f64)>,
 }
 
@@ -101,8 +101,8 @@ fn choices(samples: &[Sample]) -> Vec<Choice<'_>> {
     choices
 }
 
-/// Returns the number of pairs that are ordered correctly, and of all pairs; `None` if there are
-/// none. Algorithms with the same measured time are no pair.
+/// Returns the numbers of correctly ordered and of all pairs, or `None` without pairs. Algorithms
+/// with the same measured time are no pair.
 fn ordered_pairs(samples: &[Sample]) -> Option<(u64, u64)> {
     let (mut right, mut all) = (0, 0);
     for Choice { times, .. } in choices(samples) {
@@ -120,7 +120,7 @@ fn ordered_pairs(samples: &[Sample]) -> Option<(u64, u64)> {
     (all > 0).then_some((right, all))
 }
 
-/// `None` if no workload was measured with at least two algorithms.
+/// Returns `None` if no workload was measured with at least two algorithms.
 fn regret(samples: &[Sample]) -> Option<(f64, f64)> {
     let regret = |choice: Choice<'_>| {
         let chosen = choice.times.values().min_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -134,10 +134,9 @@ fn mean_and_most(regrets: &[f64]) -> Option<(f64, f64)> {
     Some((regrets.iter().sum::<f64>() / regrets.len() as f64, most))
 }
 
-/// Returns the correctly ordered pairs, and all pairs, if of each two algorithms of a collective
-/// the one that is faster in more cases is always said to be; `None` if there are no pairs.
+/// Predicts for each pair of algorithms that the one which is faster in more cases always is.
+/// Returns the numbers of correctly ordered and of all pairs, or `None` without pairs.
 fn fixed_pairs(samples: &[Sample]) -> Option<(u64, u64)> {
-    // The cases in which the first, and in which the second of a pair of algorithms is faster.
     let mut wins: BTreeMap<[&str; 3], [u64; 2]> = BTreeMap::new();
     let choices = choices(samples);
     for Choice { collective, times } in &choices {
@@ -154,9 +153,9 @@ fn fixed_pairs(samples: &[Sample]) -> Option<(u64, u64)> {
     (all > 0).then_some((right, all))
 }
 
-/// Returns the mean and the largest regret of the algorithm of each collective with the smallest
-/// mean, of those that were measured in every case. `None` as for [`regret`]. Errors if a
-/// collective has no such algorithm.
+/// Returns the mean and the largest regret of a fixed choice for each collective: the algorithm
+/// with the smallest mean regret, of those that were measured in every case. Returns `None` as
+/// [`regret`] does. Errors if a collective has no such algorithm.
 fn fixed_regret(samples: &[Sample]) -> Result<Option<(f64, f64)>, String> {
     let mut collectives: BTreeMap<&str, Vec<Choice<'_>>> = BTreeMap::new();
     for choice in choices(samples) {
@@ -201,8 +200,8 @@ mod tests {
     }
 
     /// All expected values are computed by hand. For 64 bytes, the prediction selects b, which
-    /// takes 3 us, while the fastest algorithm takes 2 us. For 128 bytes, the two measured times of
-    /// b (2 and 8 us) have the geometric mean 4.
+    /// takes 3 µs, while the fastest algorithm takes 2 µs. For 128 bytes, the two measured times of
+    /// b (2 and 8 µs) have the geometric mean 4.
     #[test]
     fn orders_and_regrets_are_those_computed_by_hand() {
         let samples = [

@@ -2,7 +2,6 @@ use crate::bench::ReproduceError;
 use crate::engine::Engine;
 use crate::formula::Value;
 
-/// The values that the paper states for a network.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Published {
     /// Size, node-degree, diameter and bisection by Theorem 1. Smaller cuts than the bisection

@@ -1,8 +1,6 @@
 //! Reproduces the tables of papers and compares them cell by cell.
-//!
 //! A paper is data: a file in `papers/` has its experiments, tables, values, formulas and errors,
-//! from which `engine` makes the tables, and a module has the calculations that formulas call. Our
-//! values are results of verified schedules.
+//! from which `engine` makes the tables. A module has the calculations that formulas call.
 
 #![allow(
     clippy::expect_used,
@@ -32,7 +30,6 @@ pub use gpu::{AWS_SOURCE, Winner, aws_winners};
 pub use li::Published;
 pub use report::{Cell, Kind, Report, Table, Verdict, overview};
 
-/// A paper without calculations of its own.
 const fn paper(name: &'static str, title: &'static str, data: &'static str) -> Paper {
     Paper { name, title, data, call: |_, name, _| Err(format!("there is no `{name}`").into()) }
 }

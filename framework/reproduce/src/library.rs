@@ -63,7 +63,7 @@ impl Place {
         })
     }
 
-    /// Returns the place of a test, whose system and collective are known.
+    /// The system and the collective must be known.
     #[cfg(test)]
     pub(crate) fn parse(system: &str, collective: &str, bytes: u64) -> Self {
         Self::of(system, collective, &bytes.to_string()).unwrap()

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use swapmeet_core::delivery::traced::Proof;
 use swapmeet_core::simulation::listener::{Listener, LocalCopy, ScheduleEvent};
 
+/// Formulas can call these calculations:
 /// - `stages.of(algorithm, p)`: the stages on p nodes, each of which sends p bytes to each other
 ///   node, as maps with the fields of [`Stage`].
 /// - `stages.receivers(p, senders, i)`: the receivers in step i, from 0, of the first stage of
@@ -80,7 +81,7 @@ impl Stage {
 #[derive(Debug, Default)]
 struct Watcher {
     nodes: usize,
-    /// The number of bytes of a block. It is used for schedules that count loads in blocks.
+    /// The number of bytes of a block, for schedules that count loads in blocks.
     block_bytes: u64,
     stages: Vec<Stage>,
     phase: Option<u32>,

@@ -1,10 +1,9 @@
-//! The cost model by which NCCL itself chooses an algorithm and a protocol, as a rival of ours
-//! (`src/graph/tuning.cc` in NVIDIA/nccl at commit 5067397, June 2026).
-//!
+//! The cost model by which NCCL itself chooses an algorithm and a protocol (`src/graph/tuning.cc`
+//! in NVIDIA/nccl at commit 5067397, June 2026).
 //! A time is a latency plus the bytes at a bandwidth. NCCL finds the bandwidth of rings and trees
-//! by a search over the links of a computer, whose result is mostly not published. Here it is the
-//! best possible one: all NVLinks of a GPU, and between computers at most all network ports. There
-//! is no value for an all-to-all, and none for AMD's GPUs, for which RCCL has its own model.
+//! by a search, whose result is mostly not published. Here it is the best possible one: all NVLinks
+//! of a GPU, and between computers at most all network ports. There is no value for an all-to-all,
+//! and none for AMD's GPUs, for which RCCL has its own model.
 
 use crate::formula::Value;
 use crate::library::{Algorithm, Place};
@@ -101,11 +100,10 @@ fn latency_us(ranks: Ranks, algorithm: Algorithm, protocol: usize) -> f64 {
     }
 }
 
-/// Returns the bandwidth for the bytes of the collective in GB/s; `None` if NCCL does not have the
-/// combination.
+/// Returns the bandwidth in GB/s, or `None` if NCCL does not have the combination.
 fn gbps(ranks: Ranks, graph: Graph, algorithm: Algorithm, protocol: usize) -> Option<f64> {
     let channels = graph.channels;
-    // One computer: by its GPUs. Several: by their processors.
+    // The limit depends on the GPUs of one computer, or on the processors of several.
     let ll_max: Computers = match (ranks.computers > 1.0, ranks.has_amd_cpu) {
         (true, false) => [39.0, 39.0, 20.4],
         (true, true) => [87.7, 22.5, 19.0],
@@ -233,7 +231,7 @@ pub(crate) fn time_us(place: &Place, algorithm: Algorithm, protocol: &str) -> Op
 }
 
 /// Values of `NCCL_DEBUG_SUBSYS=TUNING` in published logs, with the latency in µs and the bandwidth
-/// in GB/s as printed, or negative if not printed or of another version's formulas.
+/// in GB/s as printed. They are negative if not printed or of another version's formulas.
 type Logged = (&'static str, Algorithm, usize, f64, f64);
 
 /// Two computers of one GPU each, connected by sockets, with NCCL 2.29.7. The search gave rings 2.4
@@ -343,7 +341,7 @@ mod tests {
         assert_eq!(of("mi300x:1x8", "allreduce", Algorithm::Ring, "Simple"), None);
         assert_eq!(of("p5:2x8", "allreduce", Algorithm::Pat, "Simple"), None);
         assert_eq!(of("p5:2x8", "allreduce", Algorithm::Nvls, "LL"), None);
-        // 8.4 + 28 x 6 + 2 x 14, times 1.4, and the bytes at 370.8 GB/s x 16/30.
+        // The latency is 8.4 + 28 x 6 + 2 x 14, times 1.4. The bytes move at 370.8 GB/s x 16/30.
         let ring = of("p5:2x8", "allreduce", Algorithm::Ring, "Simple").unwrap();
         let expected = (8.4 + 28.0 * 6.0 + 28.0) * 1.4 + 1_048_576.0 / (370_800.0 * 16.0 / 30.0);
         assert!((ring - expected).abs() < 1e-9, "{ring}");

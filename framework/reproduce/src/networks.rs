@@ -26,7 +26,6 @@ pub(crate) fn survey(spec: &str) -> Result<Value, ReproduceError> {
     Ok(Value::Map(values.map(|(name, value)| (name.to_owned(), value)).into()))
 }
 
-/// The properties that need no survey.
 pub(crate) const PROPERTIES: [&str; 7] = [
     "nodes",
     "stated_diameter",
@@ -37,20 +36,18 @@ pub(crate) const PROPERTIES: [&str; 7] = [
     "four_cycles",
 ];
 
-/// Returns one of [`PROPERTIES`] of the network with this spec.
+/// Returns one of [`PROPERTIES`] of the network with this spec, which needs no survey.
 pub(crate) fn network_property(name: &str, spec: &str) -> Result<Value, ReproduceError> {
     let network = parse(spec).map_err(|e| format!("{spec}: {e}"))?;
     Ok(match name {
         "nodes" => network.nodes().into(),
-        // The diameter that the network states. A survey searches for it.
         "stated_diameter" => network.diameter().into(),
         "distance_sum" => network.distance_sum().unwrap_or(0).into(),
-        // The length of the longest route from node 0.
         "longest_route" => {
             let routes = (0..network.nodes()).map(|to| network.route(0, to, None, &mut |_| {}));
             routes.filter_map(Result::ok).max().unwrap_or(0).into()
         }
-        // The maximum load of an all-to-all that is split evenly among all shortest routes.
+        // The traffic is an all-to-all that is split evenly among all shortest routes.
         "link_load" => {
             let load = MultipathLoad::of_all_to_all(network.as_ref());
             load.ok_or_else(|| format!("{spec} has too many links"))?.max_load.into()

@@ -42,21 +42,18 @@ impl Kind {
     }
 }
 
-/// The text at the beginning of each page that explains the verdicts.
 const EXPLANATION: &str = "Each cell has a kind. *Independent*: the paper prints the value or claim, and nothing in the program was derived from it. *Formula*: the paper's value is that of a closed form, not \
 of a printed number. *Fitted*: parameters of our machine were fitted to the paper's values. *Rebuilt*: our algorithm or machine was rebuilt from these values. Fitted and rebuilt cells are counted apart, \
 and are *equal* but never agree.\n\nA cell *agrees* if our value equals the paper's to the digits that it prints (for a formula: to a millionth). A percentage gives the difference; a difference that is not a number \
 *differs*. If the paper gives a bound, our value *keeps* it, *breaks* it, or agrees with it. A claim *holds* if it is confirmed in every case that it covers, by the threshold that its table \
 states. *Declared*: our value is what the algorithm declares; it is not measured. *No figure*: the paper gives no value. *Not rebuilt*: we have no schedule for the paper's value. *Unknown*: the paper's text leaves it open.";
 
-/// A cell of a table, which is a value or a claim of the paper.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
     /// The name of the table row in the paper, or the text of the claim.
     pub row: String,
     pub column: String,
     pub paper: String,
-    /// From a run or from a computation.
     pub ours: String,
     pub kind: Kind,
     pub verdict: Verdict,
@@ -167,7 +164,6 @@ impl Table {
         Some(out)
     }
 
-    /// Formats the cells with a line for each cell, which shows both values and the verdict.
     fn comparison(&self) -> String {
         let mut out =
             "| | | paper | ours | | | kind |\n| --- | --- | ---: | ---: | --- | --- | --- |\n"
@@ -190,7 +186,7 @@ fn escaped(cells: &[impl AsRef<str>]) -> String {
     cells.iter().map(|text| text.as_ref().replace('|', "\\|")).collect::<Vec<_>>().join(" | ")
 }
 
-/// Counts cells by category. The result is a text such as `3 agree, 1 within 10 %`.
+/// Counts cells by category, in a text such as `3 agree, 1 within 10 %`.
 fn summary<'a>(cells: impl Iterator<Item = &'a Cell>) -> String {
     let mut counts = BTreeMap::new();
     cells.for_each(|cell| *counts.entry(cell.counted()).or_insert(0) += 1);
@@ -201,9 +197,7 @@ fn summary<'a>(cells: impl Iterator<Item = &'a Cell>) -> String {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// The name of the paper on the command line.
     pub paper: &'static str,
-    /// The authors, the title and the year.
     pub title: &'static str,
     pub tables: Vec<Table>,
 }
@@ -259,7 +253,6 @@ impl Report {
         out
     }
 
-    /// Formats the section of this paper on the overview page of all papers.
     pub fn to_overview(&self) -> String {
         let mut out = format!("## {}\n\n[All cells]({}.md).\n\n", self.title, self.paper);
         out += "| kind | cells |\n| --- | --- |\n";
@@ -270,7 +263,7 @@ impl Report {
                 let _ = writeln!(out, "| {} | {cells} |", kind.text());
             }
         }
-        // First the tables in which all cells confirm the paper, then the others.
+        // Tables in which all cells confirm the paper precede the others.
         let compared = |table: &Table| table.cells.iter().any(|c| c.holds().is_some());
         let differs = |table: &Table| table.cells.iter().any(|c| c.holds() == Some(false));
         let listed = |tables: Vec<&Table>, text: &dyn Fn(&Table) -> String| {
@@ -300,7 +293,7 @@ impl Report {
     }
 }
 
-/// Formats the overview page of all papers. `sections` contains one section for each paper.
+/// `sections` contains one section for each paper.
 pub fn overview(sections: &[String]) -> String {
     format!(
         "# Reproductions\n\nWritten by `swapmeet reproduce --out FOLDER`. Each section sums up the page of a paper: which tables hold, which do not, and what cannot be known from the paper's text.\n\n{EXPLANATION}\n\n{}",

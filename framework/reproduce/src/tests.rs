@@ -18,7 +18,6 @@ fn changed(name: &str, change: impl FnOnce(&mut toml::Table)) -> Paper {
     Paper { data: toml::to_string(&data).unwrap().leak(), ..*paper }
 }
 
-/// Removes all tables except for the one that `is_kept` selects.
 fn keep_table(data: &mut toml::Table, is_kept: impl Fn(&toml::Value) -> bool) {
     data["table"].as_array_mut().unwrap().retain(is_kept);
 }
@@ -427,7 +426,7 @@ mod fugaku {
         assert_eq!(number(&fugaku, wrong, &[]), 0.0);
     }
 
-    /// Three placements predict 2, 5 and 3 us, so the band is from 2 to 5 us.
+    /// Three placements predict 2, 5 and 3 µs, so the band is from 2 to 5 µs.
     #[test]
     fn the_band_is_that_of_all_placements() {
         let fugaku = engine("fugaku");
@@ -451,7 +450,6 @@ mod fugaku {
         assert_eq!([1.0, 4.0, 8.0].map(|us| of("nearest", us)), [2.0, 4.0, 5.0]);
     }
 
-    /// The time of a band that is nearest to a measured time.
     #[test]
     fn the_nearest_time_lies_in_the_band() {
         let fugaku = engine("fugaku");
@@ -467,8 +465,8 @@ mod fugaku {
         assert_eq!(end("most(us in placements, us)"), 5.0);
     }
 
-    /// Only the fitted sizes may select a network, because the other sizes judge the selected
-    /// network. The factors are those of the fitted sizes.
+    /// Only the fitted sizes may select a network, because the other sizes judge it. The factors
+    /// are those of the fitted sizes.
     #[test]
     fn only_fitted_sizes_select_a_network() {
         let fugaku = engine("fugaku");
@@ -503,7 +501,6 @@ mod claims {
     const PAGE: &str = include_str!("../../../docs/validation.md");
     const README: &str = include_str!("../../../README.md");
 
-    /// The cells of a line of a table, by the names of the columns.
     type Line = (String, BTreeMap<String, String>);
 
     fn lines_of(table: &str, text: &str) -> Vec<Line> {

@@ -6,14 +6,14 @@ use crate::formula::Value;
 use crate::judge;
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
+/// Formulas can call these calculations, and those of [`judge::call`]:
 /// - `pairs.step(topology, algorithm, i)`: the exchanges of a step, from 0, in the notation of the
 ///   paper.
 /// - `pairs.steps(topology, algorithm)` and `pairs.mutual_steps(topology, algorithm)`: the numbers
 ///   of steps with messages, and of those in which all messages are exchanges.
 /// - `fig_4.mutual_steps(p)` and `fig_4.self_choosing_steps(p)`: for the partners that Fig. 4
 ///   prints, also the number of steps in which a processor is its own partner.
-/// - `fit.line(samples, weighted)`: alpha and beta in us, and the mean error ([`fit_line`]).
-/// - The calculations of [`judge::call`].
+/// - `fit.line(samples, weighted)`: alpha and beta in µs, and the mean error ([`fit_line`]).
 pub(crate) fn call(
     engine: &Engine<'_>,
     name: &str,
@@ -56,7 +56,7 @@ pub(crate) fn call(
     })
 }
 
-/// For each step, the pairs (sender, receiver) of all messages, in sorted order.
+/// The pairs (sender, receiver) of all messages of each step, in sorted order.
 #[derive(Debug, Default)]
 struct Pairs(Vec<Vec<(u32, u32)>>);
 
@@ -110,12 +110,11 @@ fn is_mutual(j: u64, p: u64) -> bool {
 
 /// Fits alpha and beta to the paper's times by least squares: `T = steps alpha + L S beta`, where L
 /// is the message length and S the sum of contention factors. A sample has the steps, `L S`, and T
-/// in seconds. Returns alpha and beta in us, and the mean of `|fitted / measured - 1|`.
-///
-/// A weighted sample has the weight 1/T. Without weights, the cell with 13.6 s would dominate and
-/// make alpha negative.
+/// in seconds. Returns alpha and beta in µs, and the mean of `|fitted / measured - 1|`. A weighted
+/// sample has the weight 1/T. Without weights, the cell with 13.6 s would dominate and make alpha
+/// negative.
 fn fit_line(samples: &[[f64; 3]], is_weighted: bool) -> [f64; 3] {
-    // Solve the normal equations for the columns of steps and bytes.
+    // These are the normal equations for the columns of steps and bytes.
     let (mut ss, mut sb, mut bb, mut st, mut bt) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for [steps, bytes, seconds] in samples {
         let w = if is_weighted { 1.0 / seconds } else { 1.0 };

@@ -1,9 +1,7 @@
-//! The starting point of a new plugin. It is a folder that can be built, contains tests, and passes
-//! `swapmeet check` without changes.
-//!
+//! The starting point of a new plugin: a folder that can be built and passes `swapmeet check`.
 //! The SDK is not published on a registry. A folder for Rust therefore contains the sources of the
-//! SDK and the ABI, and a folder for C contains the header. Each folder is complete: it can be
-//! built offline, outside of this project, and without this program.
+//! SDK and the ABI, and a folder for C contains the header. Each folder can be built offline,
+//! outside of this project, and without this program.
 
 mod name;
 mod workspace;
@@ -70,8 +68,7 @@ const C: [Source; 4] = [
     ("@NAME@.c", include_str!("../files/c/plugin.c.in")),
 ];
 
-/// Lines for `Cargo.toml` that make the folder a separate workspace, although there is a workspace
-/// above it.
+/// Lines for `Cargo.toml` that make the folder a workspace, although another one is above it.
 const OWN_WORKSPACE: &str = "
 # The workspace above this folder does not list it, so it has its own. To make it a member of the
 # workspace above, add it there and delete these lines.
@@ -100,7 +97,7 @@ pub fn files(name: &Name, language: Language, above: &Workspace) -> Vec<File> {
         Language::C => (&C, vec![("swapmeet/swapmeet.h".to_owned(), HEADER)]),
     };
     let licences = LICENCES.iter().map(|(path, text)| (format!("swapmeet/{path}"), *text));
-    // Copy the sources of the SDK and the licences unchanged, without replacing placeholders.
+    // Placeholders in the sources of the SDK and the licences are not replaced.
     let copies =
         copies.into_iter().chain(licences).map(|(path, text)| File { path, text: text.to_owned() });
     templates
@@ -110,7 +107,6 @@ pub fn files(name: &Name, language: Language, above: &Workspace) -> Vec<File> {
         .collect()
 }
 
-/// Writes the files into `folder`, which must not exist.
 pub fn write(folder: &Path, files: &[File]) -> Result<(), WriteError> {
     let io_error = |path: &Path| {
         let path = path.to_owned();
@@ -121,15 +117,14 @@ pub fn write(folder: &Path, files: &[File]) -> Result<(), WriteError> {
     }
     let parent =
         folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Write the files to a temporary folder next to `folder`, so that nothing remains after an
-    // error.
+    // A temporary folder next to `folder` leaves nothing behind after an error.
     let unfinished = tempfile::Builder::new()
         .prefix(".swapmeet-")
         .permissions(Permissions::from_mode(0o777))
         .tempdir_in(parent)
         .map_err(io_error(folder))?;
-    // Lock the temporary folder. Without a lock, another command would take it for the remains of a
-    // killed program and remove it. Some file systems do not support locks.
+    // Without a lock, another command would remove the temporary folder like that of a killed
+    // program. Some file systems do not support locks.
     let lock = std::fs::File::open(unfinished.path()).map_err(io_error(folder))?;
     drop(lock.try_lock());
     for file in files {

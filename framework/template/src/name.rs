@@ -1,5 +1,3 @@
-//! The name of a plugin, and the forms in which source files contain it.
-
 /// A plugin's name: lower-case letters, digits and single hyphens, beginning with a letter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name(String);
@@ -17,8 +15,8 @@ pub enum NameError {
     TooLong(usize),
 }
 
-/// Names that a crate, a type or a C function must not have. The crate names `test`, `core` and
-/// `std` are refused by Cargo.
+/// Names that a crate, a type or a C function must not have. Cargo refuses the crate names `test`,
+/// `core` and `std`.
 const RESERVED: &str = "\
     abstract as async await become box break const continue core crate do dyn else enum extern \
     false final fn for gen if impl in let loop macro match mod move mut override priv proc-macro \

@@ -1,12 +1,9 @@
-//! The relation of a new folder to the Cargo workspaces in the folders above it.
-//!
-//! Cargo refuses to build the folder in two cases. In the first case, a workspace lists the folder
-//! as a member, but the folder is also a workspace itself. In the second case, the folder is below
-//! a workspace that does not list it, but is not a workspace itself.
+//! The relation of a new folder to the Cargo workspaces in the folders above it. Cargo refuses to
+//! build the folder if a workspace lists it as a member but it is also a workspace itself, or if it
+//! is below a workspace that does not list it but is not a workspace itself.
 
 use std::path::{Component, Path, PathBuf};
 
-/// The relation of a new folder to the Cargo workspaces in the folders above it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Workspace {
     None,
@@ -44,8 +41,8 @@ impl Workspace {
     }
 }
 
-/// Returns whether a path matches a pattern from a list of workspace members. The comparison is
-/// made component by component, and `*` stands for any letters within a component.
+/// Returns whether a path matches a pattern from a list of workspace members. Components are
+/// compared one by one, and `*` stands for any letters within a component.
 fn matches(pattern: &str, path: &Path) -> bool {
     let names = |path: &Path| -> Vec<String> {
         let normal = |c: Component<'_>| {

@@ -8,8 +8,7 @@ fn place(root: &Path) -> PathBuf {
     root.join("framework/abi/include/swapmeet.h")
 }
 
-/// Returns the output of cbindgen for the definitions. Links and names of Rust in the comments are
-/// replaced by names of C.
+/// Returns the output of cbindgen. Links and names of Rust in comments become names of C.
 fn generated(root: &Path) -> TaskResult<String> {
     let folder = root.join("framework/abi");
     let config = cbindgen::Config::from_file(folder.join("cbindgen.toml"))?;

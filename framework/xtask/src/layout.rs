@@ -27,7 +27,7 @@ pub(crate) fn lay_out(root: &Path, built: &Path, prefix: &Prefix) -> TaskResult<
     let program = prefix.folder("bin")?.join("swapmeet");
     copy(&built.join("swapmeet"), &program)?;
     strip(&program);
-    // Install the plugins where the program looks for them, relative to its own folder.
+    // The program looks for plugins in this folder, relative to its own.
     let plugins = prefix.folder("lib/swapmeet/plugins")?;
     let is_plugin = |name: &str| {
         name.starts_with("libswapmeet_plugin_") && name.ends_with(std::env::consts::DLL_SUFFIX)

@@ -1,7 +1,6 @@
 //! Tasks for releases: `cargo run -p xtask -- dist [FOLDER]` builds the program and makes an
 //! archive and a Debian package, `cargo run -p xtask -- pictures` renews the pictures of the README
-//! and the docs, and `cargo run -p xtask --features header -- header` renews the C header of the
-//! plugin boundary.
+//! and the docs, and `cargo run -p xtask --features header -- header` renews the C header.
 
 use std::env::consts::{ARCH, OS};
 use std::error::Error;
@@ -50,7 +49,6 @@ fn main() -> ExitCode {
     };
     match made {
         Ok(files) => {
-            // Print the created files, one path per line.
             print_all(&files);
             ExitCode::SUCCESS
         }
@@ -122,7 +120,6 @@ fn archive(built: &Path, folder: &Path) -> TaskResult<PathBuf> {
     Ok(file)
 }
 
-/// Makes a Debian package with the same files below `/usr`.
 fn debian(built: &Path, folder: &Path) -> TaskResult<PathBuf> {
     let kind = match ARCH {
         "x86_64" => "amd64",

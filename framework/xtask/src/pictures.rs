@@ -1,5 +1,4 @@
-//! The pictures of the README and the docs: plots, and recordings of the dashboard. The program
-//! `swapmeet` makes all of them.
+//! The pictures of the README and the docs: plots, and recordings of the dashboard.
 
 use crate::TaskResult;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
@@ -115,8 +114,8 @@ pub(crate) fn pictures(swapmeet: &Path, folder: &Path) -> TaskResult<Vec<PathBuf
     Ok(made)
 }
 
-/// Returns the text that is stored in a picture. It contains the commands, the keys and the
-/// experiment file from which the picture was made.
+/// Returns the text that is stored in a picture: the commands, the keys and the experiment file
+/// from which the picture was made.
 fn inputs(commands: &[&str], rest: &str) -> String {
     let commands: String = commands.iter().map(|c| format!("swapmeet {c}\n")).collect();
     escaped(&format!("Made by `cargo run -p xtask -- pictures` with:\n{commands}{rest}"))
@@ -131,10 +130,8 @@ fn recording_inputs((_, args, script): &Recording) -> String {
     inputs(&[&format!("{args} --replay {SCRIPT}")], &format!("{SCRIPT}:\n{script}{file}"))
 }
 
-/// The name of the script in the folder in which the program runs.
 const SCRIPT: &str = "keys.txt";
 
-/// Returns the times in a script, in seconds.
 fn times(script: &str) -> Vec<f64> {
     script.lines().filter_map(|line| line.split(' ').next()?.parse().ok()).collect()
 }
@@ -153,8 +150,8 @@ fn plot(swapmeet: &Path, work: &Path, picture: &Plot) -> TaskResult<String> {
     Ok(format!("{head}<desc>{}</desc>{rest}", plot_inputs(picture)))
 }
 
-/// Returns a picture of the dashboard. It replays a script in a pseudo-terminal and records the
-/// screen at the end of each scene. Errors if the script does not run to its end.
+/// Replays a script in a pseudo-terminal and records the screen at the end of each scene. Errors if
+/// the script does not run to its end.
 fn recording(swapmeet: &Path, work: &Path, picture: &Recording) -> TaskResult<String> {
     /// The time from the record of a scene to the first key of the next one, in seconds.
     const MARGIN: f64 = 0.4;
@@ -224,8 +221,8 @@ fn animation(scenes: &[(vt100::Screen, f64)], inputs: &str) -> String {
         );
         start += seconds;
     }
-    // Viewers without animations, and browsers that are set to reduce motion, show the first scene. So
-    // do viewers without style sheets, because of the attributes of the other scenes.
+    // Browsers that are set to reduce motion, and viewers without animations or style sheets, show
+    // only the first scene.
     out += "@media (prefers-reduced-motion) { .s { animation: none; } }</style>\n";
     let _ =
         writeln!(out, "<rect width=\"{width}\" height=\"{height}\" rx=\"6\" fill=\"#111317\"/>");
@@ -288,7 +285,6 @@ fn line(screen: &vt100::Screen, row: u16) -> String {
     out
 }
 
-/// Returns a colour of the terminal; `None` for its default colour.
 fn colour(colour: Color) -> Option<String> {
     const BASIC: [&str; 16] = [
         "#000000", "#cd3131", "#0dbc79", "#e5e510", "#2472c8", "#bc3fbc", "#11a8cd", "#e5e5e5",
@@ -298,8 +294,7 @@ fn colour(colour: Color) -> Option<String> {
         Color::Default => None,
         Color::Rgb(r, g, b) => Some(format!("#{r:02x}{g:02x}{b:02x}")),
         Color::Idx(i @ 0..16) => Some(BASIC[usize::from(i)].to_owned()),
-        // The other colours of the palette are a cube of 6 x 6 x 6 colours and then 24 shades of
-        // grey.
+        // The other colours are a cube of 6 x 6 x 6 colours and then 24 shades of grey.
         Color::Idx(i @ 16..232) => {
             let level = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
             let [r, g, b] = [(i - 16) / 36, (i - 16) / 6 % 6, (i - 16) % 6].map(level);

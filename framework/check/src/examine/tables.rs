@@ -7,7 +7,6 @@ use swapmeet_abi::{SWM_ABI_MAJOR, SWM_ABI_MINOR};
 use swapmeet_core::delivery::collective::COLLECTIVES;
 use swapmeet_runner::plugin::Param;
 
-/// Returns the errors that users would notice in a list of algorithms or in rows.
 pub(super) fn findings(about: &About) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut fault_at = |what: String| found.push(fault("", what));

@@ -1,4 +1,4 @@
-/// How our value relates to the value of the paper.
+/// The relation of our value to the value of the paper.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
     /// The values are equal in all digits that the paper prints.
@@ -9,7 +9,6 @@ pub enum Verdict {
     Differs,
     /// Our value satisfies a bound of the paper without being equal to it.
     WithinBound,
-    /// Our value violates a bound of the paper.
     BeyondBound,
     Holds,
     Fails,
@@ -19,12 +18,11 @@ pub enum Verdict {
     NotGiven,
     /// This project has no schedule for the value of the paper. The cell states the reason.
     NotRebuilt,
-    /// Something that the reproduction needs and the paper does not tell, such as a parameter. The
-    /// reason states what we assume or do instead.
+    /// The paper does not state something that the reproduction needs. The reason is our
+    /// assumption.
     Unknown,
 }
 
-/// Returns whether two computed values are equal. Rounding errors are ignored.
 pub(crate) fn same(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-6 * a.abs().max(1.0)
 }
@@ -66,14 +64,14 @@ impl Verdict {
         Self::at_most(ours, bound)
     }
 
-    /// Returns the verdict on a claim. `yes` states whether our runs confirm it.
     pub fn holds(yes: bool) -> Self {
         if yes { Self::Holds } else { Self::Fails }
     }
 
     pub(crate) fn text(self) -> String {
         let Self::Off(percent) = self else { return WORDS[self.category()].0.to_owned() };
-        // Show one decimal, or more if they are needed to show a digit other than zero.
+        // The percentage has one decimal, or more if they are needed to show a digit other than
+        // zero.
         let decimals = (-percent.abs().log10()).ceil().clamp(1.0, 12.0) as usize;
         let decimals = if percent.abs() < 0.05 { decimals } else { 1 };
         format!("{percent:+.decimals$} %")
