@@ -168,9 +168,8 @@ pub trait Export {
         None
     }
 
-    /// Ends the export of a verified schedule. `row` is a result row, in which the program that
-    /// executes the schedule replaces the placeholders `@NAME@`, `@REPETITION@`, `@TIME@`,
-    /// `@FIRST@` and `@MEAN@`.
+    /// Ends the export of a verified schedule. A program that executes the schedule replaces the
+    /// placeholders in `row`: `@NAME@`, `@REPETITION@`, `@TIME@`, `@FIRST@` and `@MEAN@`.
     fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), ExportError>;
 }
 
@@ -257,9 +256,8 @@ pub struct Exporter {
     /// The numbers of the earlier steps that had messages between nodes.
     earlier_steps: Vec<u64>,
     step: Step,
-    /// For each sender, a table of the indices of its messages in the current step. The key is the
-    /// receiver and the hash of the route, which the messages contain. Consecutive sends of a
-    /// sender use a small table, which stays in the processor's cache.
+    /// For each sender, the indices of its messages in the current step, by receiver and hash of
+    /// the route. A table for each sender is small and stays in the processor's cache.
     by_route: Vec<HashTable<usize>>,
     hashes: DefaultHashBuilder,
 }

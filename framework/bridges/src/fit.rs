@@ -45,8 +45,7 @@ pub struct Costs {
 pub struct Fit {
     /// The costs of all messages, or of those below the size of [`Fit::rendezvous`].
     pub costs: Costs,
-    /// The size from which the rendezvous protocol is used, and its costs, if there are two
-    /// protocols.
+    /// The size from which the rendezvous protocol is used, and its costs, if there are two.
     pub rendezvous: Option<(f64, Costs)>,
     /// The predicted time of each sample, and its weight: at most 1, and 0 if it was left out.
     pub fitted: Vec<(f64, f64)>,
@@ -92,8 +91,7 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
             best = Some((loss, *from, a, b));
         }
     }
-    // Schwarz's criterion, if residuals have a Laplace distribution. Model 1 has two parameters and
-    // model 2 has five.
+    // Schwarz's criterion for residuals with a Laplace distribution, with two and five parameters.
     let n = samples.len() as f64;
     let criterion =
         |loss: f64, figures: f64| 2.0 * n * (loss / n).max(MIN_RESIDUAL).ln() + figures * n.ln();
@@ -146,14 +144,12 @@ impl CostPair {
         samples.iter().map(|sample| self.residual(sample).abs()).sum()
     }
 
-    /// Refines the costs with Tukey's weights. Returns costs with confidence intervals, and
-    /// weights.
+    /// Refines the costs with Tukey's weights. Also returns confidence intervals and the weights.
     fn tukey_estimate(self, samples: &[&Sample]) -> Result<(Costs, Vec<f64>), String> {
         /// Tukey's weight is 0 from this residual on, in standard deviations of the residuals.
         const CUTOFF: f64 = 4.685;
         let (mut pair, mut weights) = (self, vec![1.0; samples.len()]);
-        // The standard deviation of a normal distribution is 1.4826 times the median of the
-        // absolute residuals, which outliers hardly change.
+        // In a normal distribution, the standard deviation is 1.4826 times this robust median.
         let mut left: Vec<f64> = samples.iter().map(|sample| self.residual(sample).abs()).collect();
         left.sort_by(f64::total_cmp);
         let scale = (1.4826 * left[left.len() / 2]).max(MIN_RESIDUAL);
@@ -206,8 +202,8 @@ type LeastSquares = (CostPair, [Option<f64>; 2], f64);
 
 /// Fits costs by weighted least squares. No cost is negative.
 fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, String> {
-    // Time, messages and bytes of each sample are divided by the time, so that residuals are
-    // relative, and multiplied by the square root of the weight.
+    // Rows are divided by the time, so that residuals are relative, and have the weight's square
+    // root.
     let rows: Vec<[f64; 3]> = samples
         .iter()
         .zip(weights)
@@ -241,9 +237,8 @@ fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, S
 }
 
 /// Approximates the first column of `rows` by one or two further columns (`of`, from 0) by least
-/// squares. Returns the coefficients and their standard errors. With two columns, each coefficient
-/// is computed from the part of its column that is not proportional to the other one (Frisch &
-/// Waugh 1933).
+/// squares, where two columns are made orthogonal (Frisch & Waugh 1933). Returns the coefficients
+/// and their standard errors.
 fn regression(rows: &[[f64; 3]], of: &[usize]) -> Result<(Vec<f64>, Vec<f64>), String> {
     /// The least accepted length of the part of a column that is not proportional to the other one,
     /// relative to the whole. Below this length, measurements do not determine the coefficients.

@@ -1,6 +1,5 @@
 //! Imports of measurements of other programs. Each format is one file and one entry of [`FORMATS`].
-//! Sizes have different meanings, and only [`Measurement::block_bytes`] converts them to block
-//! sizes.
+//! Only [`Measurement::block_bytes`] converts sizes, which have different meanings, to block sizes.
 
 mod counterparts;
 mod imb;
@@ -100,8 +99,7 @@ pub struct Measurement {
 /// The meaning of a size that a program reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SizeOf {
-    /// The size of the data that a rank has for one other rank, or the same data for all other
-    /// ranks, like MPI's count.
+    /// The size of the data that a rank has for one or for all other ranks, like MPI's count.
     #[default]
     Count,
     /// The size of the send buffer or the receive buffer of a rank, whichever is larger.

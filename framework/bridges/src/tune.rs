@@ -143,8 +143,7 @@ pub struct TimedCase {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionTable {
     collective: &'static str,
-    /// Rules for each number of ranks, in ascending order of both. A rule applies from its block
-    /// size up to that of the next rule.
+    /// Rules by number of ranks and by the block size from which they apply, in ascending order.
     entries: Vec<(u64, Vec<(u64, Rule)>)>,
 }
 
@@ -202,8 +201,8 @@ impl Library {
         self.algorithms.iter().filter(of_system).map(|a| a.collective).collect()
     }
 
-    /// Returns the fastest algorithm for each number of ranks and block size of the sweep as
-    /// decision tables. The error is the reason why nothing can be decided.
+    /// Returns tables of the fastest algorithms. The error is the reason why nothing can be
+    /// decided.
     pub fn decide(&self, cases: &[TimedCase]) -> Result<Vec<DecisionTable>, String> {
         let mut fastest: BTreeMap<(&str, u64, u64), (f64, Rule)> = BTreeMap::new();
         for case in cases {
@@ -328,8 +327,7 @@ const fn algorithm(collective: &'static str, ours: &'static str, name: &'static 
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Parameter {
-    /// The parameter `segments`, the segments of a block. A rule states the bytes of a segment
-    /// instead.
+    /// The parameter `segments`, the segments of a block. A rule states their size instead.
     Segments(u64),
     /// The parameter `window`, the number of messages that a rank sends at the same time.
     Window(u64),
@@ -382,8 +380,8 @@ impl Algorithm {
                 let segment_bytes = case.bytes.div_ceil(segments);
                 match segments {
                     1 => Some(rule),
-                    // The library must have as many segments. A block of 10 bytes has 8 segments
-                    // here, but 5 segments of 2 bytes there.
+                    // A block of 10 bytes has 8 segments here, but 5 segments of 2 bytes in the
+                    // library.
                     _ if segment_bytes == 0 || case.bytes.div_ceil(segment_bytes) != segments => {
                         None
                     }

@@ -33,15 +33,13 @@ pub enum ProcessEnd {
 }
 
 pub trait Bench {
-    /// Sends one request. Errors if the bench itself fails; a failure of the plugin is a
-    /// [`ProcessEnd`].
+    /// Errors if the bench itself fails. A failure of the plugin is a [`ProcessEnd`].
     fn ask(&self, request: &Request) -> io::Result<ProcessEnd>;
 
     fn limits(&self) -> Limits;
 }
 
-/// Starts this program for every request, as `PROGRAM check-question PLUGIN QUESTION SECONDS BYTES
-/// [--no-sandbox]`.
+/// The command is `PROGRAM check-question PLUGIN QUESTION SECONDS BYTES [--no-sandbox]`.
 #[derive(Debug)]
 pub struct Processes {
     pub program: PathBuf,

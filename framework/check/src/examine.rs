@@ -102,8 +102,7 @@ fn chosen<'a>(
 type Params = Vec<(String, String)>;
 
 struct Subject<'a> {
-    /// The topology, and the difference of a case from the plain one (that of the simplest
-    /// workload).
+    /// The topology, and the difference of a case from the plain one (the simplest workload).
     pub place: &'a str,
     /// Collective and block sizes; empty if the finding is not about a case.
     pub workload: &'a str,
@@ -115,11 +114,9 @@ struct Examiner<'a> {
     pub params: Params,
     pub done: AlgorithmReport,
     pub findings: Vec<Finding>,
-    /// Small cases with equal plans in several processes, the text that names their topology, and
-    /// the plan.
+    /// Small cases with equal plans in several processes, with the text of their topology.
     pub steady: Vec<(TestCase, String, Plan)>,
-    /// The number of cases that were killed at the time limit. The examination ends early after
-    /// [`ENOUGH_HUNG`] of them.
+    /// The number of cases that were killed at the time limit, at most [`ENOUGH_HUNG`].
     pub hung: u32,
     pub fifo_depth: Option<u64>,
 }
@@ -260,14 +257,13 @@ const OTHER_MACHINES: [(&str, &str); 3] = [
 ];
 
 impl Examiner<'_> {
-    /// Tests every collective on all topologies, and special cases on two of those that the
-    /// algorithm supports: the largest one with few nodes, or the smallest if all have many, and
-    /// one with odd or different sides.
+    /// Tests every collective on all topologies, and special cases on two supported ones: one with
+    /// many but not too many nodes, and one with odd or different sides.
     fn examine_all(&mut self, topologies: &[&str]) -> io::Result<()> {
         for kind in of_bits(self.about.collectives) {
             let collective = kind.word;
-            // The plain case of permutations is the reflection, which every topology supports. It
-            // is its own inverse, so another permutation is tested too.
+            // All topologies support the reflection, but it is its own inverse, so another
+            // permutation is tested.
             let plain = if kind.permutes() { "reflect" } else { "uniform" };
             let sizes = |generator: &str| {
                 let generator = match kind.has_tokens {
@@ -284,8 +280,8 @@ impl Examiner<'_> {
                 );
                 continue;
             }
-            // The topologies for special cases with the plans of the plain case. `special` also has
-            // the number of nodes, and `uneven` the unevenness.
+            // The topologies for special cases, with the number of nodes or the unevenness, and a
+            // plan.
             let mut special: Option<(u64, &str, Plan)> = None;
             let mut uneven: Option<(Unevenness, &str, Plan)> = None;
             let mut reasons = BTreeSet::new();
@@ -365,8 +361,7 @@ impl Examiner<'_> {
         self.examine_sequence()
     }
 
-    /// Runs cases with all sizes and collectives one after another in one process. State that the
-    /// plugin keeps must not change the next schedule.
+    /// Runs cases one after another in one process. State of the plugin must not change schedules.
     fn examine_sequence(&mut self) -> io::Result<()> {
         /// Enough cases to find kept state, and few enough to be fast.
         const CASES: usize = 12;
@@ -434,8 +429,7 @@ impl Examiner<'_> {
         self.parameters(topology, sizes, usual)
     }
 
-    /// A parameter with its default value must not change the schedule. Every declared word of a
-    /// parameter is tested once.
+    /// A parameter with its default value must not change the schedule. Every word is tested once.
     fn parameters(
         &mut self,
         topology: &str,
@@ -476,8 +470,7 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Tests the extremes of a number. The algorithm may refuse them, take long or use up its
-    /// memory, but must neither crash nor make a wrong schedule.
+    /// Tests the extremes of a number, which may be refused but must not make a wrong schedule.
     fn extremes(&mut self, topology: &str, workload: &str, key: &str) -> io::Result<()> {
         const PANIC: &str = "the plugin panicked";
         for value in ["0", "1", "18446744073709551615"] {
@@ -506,8 +499,7 @@ impl Examiner<'_> {
 }
 
 impl Examiner<'_> {
-    /// Runs a case and adds findings. Returns the number of nodes and the first plan, or `None`
-    /// without a reply or if the examination has ended early.
+    /// Returns the number of nodes and the first plan, unless the examination ends early.
     fn examine_case(&mut self, case: &TestCase, place: &str) -> io::Result<Option<(u64, Plan)>> {
         let at = &Subject { place, workload: &case.workload };
         if self.hung >= ENOUGH_HUNG {
@@ -539,11 +531,9 @@ impl Examiner<'_> {
                     self.done.peak_memory = (bytes, case.topology.clone());
                 }
                 self.ports(&first, case, place);
-                // Only the plain case is tested, because another parameter may serve to show
-                // wasteful sends.
+                // Another parameter may serve to show wasteful sends.
                 let is_plain = case.machine == ONE_PORT && case.workload.ends_with("uniform:8");
-                // A redistribution sends every bucket, even an empty one, so byte counts are
-                // excluded.
+                // A redistribution sends every bucket, even an empty one.
                 if is_plain
                     && first.proof != "amounts"
                     && case.params == self.params
@@ -580,8 +570,7 @@ impl Examiner<'_> {
         Ok(Some((nodes, first)))
     }
 
-    /// The same problem must give the same schedule a second time in the process, on two threads at
-    /// the same time, and in another process.
+    /// Repetitions, also on two threads and in another process, must give the same schedule.
     fn repeats(
         &mut self,
         first: &Plan,
@@ -598,8 +587,7 @@ impl Examiner<'_> {
             self.fault("repeats", at, format!("{when} {}", describe_difference(first, plan)));
             return Ok(());
         }
-        // A plan that depends on memory addresses or on the time differs in another process. Large
-        // cases would take too long.
+        // A plan that depends on memory addresses or on the time differs in another process.
         if nodes > 1 && nodes <= FEW {
             let Some(RunResult { plans, .. }) = self.run_case(Request::RunOnce, case, place)?
             else {
@@ -619,8 +607,7 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Finds the first deadlock if connections are FIFOs, and each node executes the sends of a
-    /// step and then the receives.
+    /// Finds the first deadlock if connections are FIFOs and nodes send before they receive.
     fn liveness(&mut self, case: &TestCase, at: &Subject<'_>, depth: u64) -> io::Result<()> {
         if self.findings.iter().any(|finding| finding.test == "liveness") {
             return Ok(());
@@ -642,8 +629,7 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Compares the declared with the used number of ports, with default parameters, because
-    /// another parameter may serve to use more ports or to show a fault.
+    /// Compares the declared with the used number of ports. Other parameters may serve to use more.
     fn ports(&mut self, plan: &Plan, case: &TestCase, place: &str) {
         let at = &Subject { place, workload: &case.workload };
         if case.params != self.params {
@@ -693,8 +679,7 @@ const ONE_PORT: &str = "free:ports=1";
 /// The largest number of nodes for which additional tests are fast enough.
 const FEW: u64 = 64;
 
-/// Ranks topologies: those with at most [`FEW`] nodes in descending order of nodes, then the others
-/// in ascending order.
+/// Ranks topologies: the largest with at most [`FEW`] nodes first, the largest of all last.
 fn rank(nodes: u64) -> (bool, i128) {
     if nodes <= FEW { (true, nodes.into()) } else { (false, -i128::from(nodes)) }
 }

@@ -51,8 +51,7 @@ const SMALL: &[&str] = &[
     "rdn:1(ring:3)",
     "rdn:1(torus:2x3)",
     "fat-tree:3x3",
-    // These sizes, different in each dimension, reveal constants that fit only the example of a
-    // family.
+    // These sizes reveal constants that fit only the example of a family.
     "groups:2x5",
     "groups:5x3,inside=9",
     "dragonfly:2x3x1",

@@ -5,9 +5,8 @@ use swapmeet_core::delivery::traced::Proof;
 use swapmeet_core::liveness::StepPrograms;
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 
-/// The messages of a schedule, in which each block or segment takes a slot. If each message took a
-/// single slot, no schedule would deadlock, because a rank with the fewest completed steps has
-/// already received all earlier messages.
+/// The messages of a schedule, in which each block or segment takes a slot. If a message took a
+/// single slot, no schedule would deadlock.
 #[derive(Default)]
 pub(crate) struct MessageOrder {
     programs: StepPrograms,

@@ -25,8 +25,7 @@ use swapmeet_workloads::Workload;
 
 const FEW_NODES: u64 = 64;
 
-/// Loads the plugin and replies to the request. `two` is called before two schedules are made at
-/// the same time.
+/// Replies to the request. `two` is called before two schedules are made at the same time.
 pub fn reply(plugin: &Path, request: &Request, timeout: Duration, two: &dyn Fn()) -> Reply {
     let plugin = match Plugin::load_without_digest(plugin) {
         Ok(plugin) => plugin,
@@ -141,8 +140,7 @@ fn symmetry(case: &Case) -> Option<Symmetry> {
     Some(Symmetry { nodes, differs })
 }
 
-/// Runs cases in the given order, in reverse order, and in both orders at the same time on two
-/// threads, so that each case runs after different ones.
+/// Runs cases in both orders, and again at the same time on two threads, to vary the previous case.
 fn run_sequence(cases: &[Case], two: &dyn Fn()) -> Vec<SequencePlan> {
     // The thread count includes other plans, and recorded sends are not compared.
     let plan = |case: &Case| Plan { threads: 0, ..plan(case).0 };

@@ -123,8 +123,7 @@ pub struct SequencePlan {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
     pub nodes: u64,
-    /// Two plans, and two on two threads at the same time, by [`Request::Run`], or one by
-    /// [`Request::RunOnce`].
+    /// Two plans, followed by two at the same time; a single one for [`Request::RunOnce`].
     pub plans: Vec<Plan>,
     /// The run time of the first plan in milliseconds, including the time of the host.
     pub ms: f64,

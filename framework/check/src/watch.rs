@@ -1,5 +1,4 @@
-//! Observations while a schedule is made: all sends, so that a finding can name one, and the node
-//! with the most messages.
+//! Records all sends of a schedule, and the node with the most messages.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -102,8 +101,7 @@ impl Watch {
     const SENDS: usize = 1 << 17;
     const STEPS: usize = 256;
 
-    /// Also compares the sets of blocks, because two plans may list the same blocks in different
-    /// ways.
+    /// Also compares the sets of blocks, which two plans may list in different ways.
     pub(crate) fn by_blocks(self) -> Self {
         Self { by_blocks: true, ..self }
     }
@@ -152,8 +150,7 @@ impl Watch {
         &self.busiest_node
     }
 
-    /// Describes wasteful sends in a sentence for each kind. Copies are only included if each block
-    /// has one destination (`has_one_place`).
+    /// Describes wasteful sends. Copies are only waste if each block has one destination.
     pub(crate) fn waste(&self, has_one_place: bool) -> impl Iterator<Item = String> {
         let idle = self.idle.in_words("selects nothing that it holds");
         let copied = self
@@ -314,8 +311,7 @@ impl Watch {
 /// The values of a reduction that each node has received and has not sent since then.
 #[derive(Default)]
 struct UnusedValues {
-    /// The layout of boxes (products of sets of origins, destinations and segments); `None` before
-    /// the first send.
+    /// The layout of boxes (products of sets), which is known from the first send on.
     layout: Option<BitLayout>,
     /// The unused values of each node of the schedule's grid, as boxes with all origins.
     unused: HashMap<u64, Vec<Vec<u64>>>,
@@ -341,8 +337,7 @@ impl UnusedValues {
         self.arriving.push(Arriving { step, from, to, combine, values });
     }
 
-    /// Ends a step, so that the values sent in it arrive. Calls `found` with the step, sender and
-    /// receiver of each send that replaces an unused value.
+    /// Ends a step. Calls `found` with each send that replaces an unused value.
     fn end_step(&mut self, mut found: impl FnMut(u64, PlacedNode, PlacedNode)) {
         for arriving in std::mem::take(&mut self.arriving) {
             let Arriving { step, from, to, combine, values } = arriving;

@@ -1,5 +1,4 @@
-//! The search for the best flow of a network. Because the plugin `synthesis` must not depend on the
-//! crates of the framework, this crate has no dependencies.
+//! The search for the best flow of a network. The plugin `synthesis` also uses this crate.
 
 mod cuts;
 mod paths;

@@ -169,9 +169,7 @@ impl ShortestPaths {
         if here != 0 {
             return Some(now / 64 * 64 + here.trailing_zeros() as usize);
         }
-        // The words of `occupied` after the current one are searched in groups of 64, which share a
-        // word of `summary`. The last round visits the current group again, for the words before
-        // the current one.
+        // Words after the current one are searched in groups of 64, and then the words before it.
         let (group, words) = (now / 4096, self.summary.len());
         let behind = (!0_u64).checked_shl((now / 64 % 64) as u32 + 1).unwrap_or(0);
         for round in 0..=words {

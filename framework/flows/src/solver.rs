@@ -21,7 +21,7 @@ const DECAY: f32 = 0.8;
 /// A check of the interval makes progress if an end has improved by more than this factor.
 const PROGRESS: f64 = 1.0003;
 
-/// For one kind of resources (links, or ports for sending), the resource that each link uses.
+/// The resource of one kind (links, or ports for sending) that each link uses.
 #[derive(Debug)]
 pub struct Column {
     pub resource: Vec<u32>,
@@ -65,11 +65,9 @@ pub struct Problem<'a, D> {
     pub capacities: &'a [f64],
     pub columns: &'a [Column],
     pub longest: u32,
-    /// The factor of amounts times lengths in a lower bound: 1 if links and resources have one
-    /// unit.
+    /// The factor of amounts times lengths in a lower bound; 1 if both have one unit.
     pub unit: f64,
-    /// The search for cuts, and the amount of each pair of nodes, if all are equal and the
-    /// resources are links.
+    /// The search for cuts and the equal amount of all pairs of nodes, if resources are links.
     pub cut: Option<(BestCut<'a>, u64)>,
     /// A lower end of the interval that is known before.
     pub lower: f64,
@@ -94,8 +92,7 @@ pub struct Solution {
     pub flows: Vec<f32>,
     pub loads: Vec<f32>,
     pub lower: f64,
-    /// The lower end as numerator and denominator, without [`Problem::unit`]; 0 if it is
-    /// [`Problem::lower`].
+    /// The lower end as numerator and denominator, without [`Problem::unit`]; 0 if it was given.
     pub fraction: (u128, u128),
     pub lengths: Vec<u32>,
     pub upper: f64,
@@ -110,10 +107,7 @@ pub struct Unconnected {
 
 /// Finds a flow whose largest load is close to the smallest possible. `draw` returns a random
 /// number less than its argument. `progress` gets both ends at each check, and returns whether to
-/// continue.
-///
-/// # Errors
-/// If there is no path from a source to one of its receivers.
+/// continue. Errors if there is no path from a source to one of its receivers.
 pub fn solve<D: Demand>(
     problem: Problem<'_, D>,
     options: Options,
@@ -125,8 +119,7 @@ pub fn solve<D: Demand>(
     // `sharpness` is eta times the largest load.
     let (mut sharpness, mut stale) = (20.0_f32, 0);
     let (mut best_upper, mut best_lower) = (f64::INFINITY, 0.0_f64);
-    // A phase is one pass over all sources, with little progress if they are few, so the interval
-    // is not checked after every phase.
+    // A phase is one pass over all sources. Passes over few sources make little progress.
     let period = 4.max(256 / order.len().max(1) as u64);
     for phase in 1_u64.. {
         for i in (1..order.len()).rev() {
@@ -147,8 +140,7 @@ pub fn solve<D: Demand>(
             solver.examine(Prices::Average);
             solver.average.iter_mut().for_each(|average| *average *= DECAY);
         }
-        // The first averages contain poor prices, so try the current ones as well, unless the
-        // interval is narrow in an exact search.
+        // The first averages contain poor prices, so the current prices are tried, too.
         let is_narrow = |lower: f64| upper == 0.0 || upper / lower - 1.0 <= options.gap;
         if phase <= 4 * period && !(options.exact && is_narrow(solver.lower)) {
             solver.set_prices(sharpness);
@@ -167,8 +159,8 @@ pub fn solve<D: Demand>(
             return Ok(solver.end(upper, is_stopped));
         }
         (best_lower, best_upper) = (lower.max(best_lower), upper.min(best_upper));
-        // Increase eta as the interval narrows, and further if it does not: with a small eta, links
-        // that are not the busiest have high prices too.
+        // A small eta gives links that are not the busiest high prices, so eta grows if progress
+        // stops.
         let wanted = (solver.load.len() as f64).ln() / (upper / lower - 1.0) * 0.25;
         let next = sharpness.max((wanted as f32).min(2000.0)).min(sharpness * 1.5);
         sharpness = if stale >= 2 { (next * 1.4).min(4000.0) } else { next };
@@ -203,8 +195,7 @@ struct Tree {
     flow: Vec<f32>,
     /// The change of each resource's load if the tree replaces the whole flow of the source.
     change: Vec<f32>,
-    /// For each change that is not 0: the price times the change, and eta times the change, with
-    /// the eta of [`Solver::set_prices`].
+    /// The price times each change that is not 0, and eta times the change.
     terms: Vec<(f32, f32)>,
 }
 
@@ -212,8 +203,8 @@ impl<'a, D: Demand> Solver<'a, D> {
     fn new(problem: Problem<'a, D>, options: Options) -> Self {
         let (vertices, count) = (problem.links.vertices(), problem.links.count());
         let all = problem.capacities.len();
-        // Equal lengths give a first lower end in an exact search: the sum of bytes times hops,
-        // divided by the capacity of all resources.
+        // The first lower end of an exact search is bytes times hops, divided by the total
+        // capacity.
         let finite = problem.capacities.iter().filter(|capacity| capacity.is_finite());
         let capacity: f32 = finite.map(|capacity| *capacity as f32).sum();
         Self {
@@ -254,8 +245,7 @@ impl<'a, D: Demand> Solver<'a, D> {
         scale
     }
 
-    /// Moves the flow of a source, or its whole flow if this is the `first` one, towards its
-    /// shortest-path tree. `scale` is the largest load.
+    /// Moves the flow of a source towards its shortest-path tree. `scale` is the largest load.
     fn route(
         &mut self,
         source: usize,
@@ -348,8 +338,7 @@ impl<'a, D: Demand> Solver<'a, D> {
         most
     }
 
-    /// Keeps the lower end from these prices if it is the best so far. Also examines cuts that
-    /// separate the vertices near a source from all others.
+    /// Keeps the lower end from these prices if it is the best. Also tries cuts around each source.
     fn examine(&mut self, prices: Prices) {
         let Problem { links, sources, demand, cut, unit, .. } = &mut self.problem;
         let values = if prices == Prices::Current { &self.price } else { &self.average };
@@ -387,8 +376,7 @@ impl<'a, D: Demand> Solver<'a, D> {
 }
 
 /// Returns the step, from 0 to 1, that minimizes a sum of exponential functions, each given by its
-/// slope at 0 and the factor in its exponent. Bisection finds the zero of the slope of this convex
-/// sum.
+/// slope at 0 and the factor in its exponent, by bisection of the convex sum's slope.
 pub fn best_step<I: Iterator<Item = (f32, f32)>>(terms: impl Fn() -> I, bisections: u32) -> f32 {
     let slope = |step: f32| terms().map(|(first, rate)| first * fast_exp(step * rate)).sum::<f32>();
     if slope(0.0) >= 0.0 {

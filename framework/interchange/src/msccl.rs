@@ -1,7 +1,5 @@
-//! The XML format of MSCCL, which msccl-tools writes and the runtimes MSCCL and RCCL read: the
-//! steps of the thread blocks of each GPU. [`read`] checks the form of a document, not the effect
-//! of its steps. It refuses documents that define entities, or that are larger than any machine
-//! could load.
+//! The XML format of MSCCL, which msccl-tools writes and the runtimes MSCCL and RCCL read. [`read`]
+//! checks the form of a document, not the effect of its steps.
 
 use crate::ParseError;
 use roxmltree::{Document, Node, ParsingOptions};

@@ -55,8 +55,8 @@ pub struct Header {
     /// If block sizes differ: a row for each sender, with the sizes for all receivers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<u64>,
-    /// The classes of tokens of each node, in a dispatch or a combine: bytes and receivers. The
-    /// segments of a node's block are its classes.
+    /// The bytes and receivers of each node's classes of tokens. The segments of a block are
+    /// classes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tokens: Vec<Vec<(u64, Vec<u64>)>>,
     /// For each node, the destination of its block in a permutation.
@@ -101,7 +101,7 @@ pub struct Layout {
     /// The number of segments into which each block, or each part, is divided.
     #[serde(default = "one")]
     pub segments: u64,
-    /// Whether each block is first divided into one part for each node, and these into segments.
+    /// Whether each block is divided into one part for each node, which is divided into segments.
     /// The destinations of a [`BlockSet`] are then parts.
     #[serde(default)]
     pub in_parts: bool,
@@ -130,22 +130,20 @@ pub struct Send {
     pub from: u64,
     pub to: u64,
     pub bytes: u64,
-    /// The latest step in which any of the data arrived; 0 if unknown or all was there at the
-    /// start.
+    /// The latest step in which any of the data arrived; 0 for initial data, or if unknown.
     pub after: u64,
     /// Whether the sender keeps a copy of the sent data.
     pub copy: bool,
     /// Whether the receiver adds the received data to its own data.
     pub combine: bool,
-    /// Whether the data belongs to a virtual node. A node of the machine can do the work of
-    /// several, which have separate data.
+    /// Whether the data belongs to a virtual node, which a node of the machine executes.
     pub is_virtual: bool,
     /// The vertices of the route, including sender and receiver; empty if unknown.
     pub path: Vec<u64>,
     /// Whether `path` is the topology's own route, which a plugin need not request.
     pub own_route: bool,
-    /// The requested direction in each dimension: 1, -1, or 0 for the shorter one; empty if none is
-    /// requested. It selects one of two links between the same vertices.
+    /// The requested direction in each dimension: 1, -1, or 0 for the shorter one. It selects one
+    /// of two links between the same vertices.
     pub signs: Vec<i8>,
     /// The switch that adds the sent data to that of other sends; 0 for none.
     pub reducer: u64,
@@ -324,8 +322,7 @@ impl TryFrom<RawEvent> for DocumentEvent {
     }
 }
 
-/// Returns each sum of a send once, by destination and segment. Several sets, with different
-/// contributors, can contain the same sum.
+/// Returns each sum of a send once, although sets with different contributors may contain it.
 pub fn distinct_sums(sets: &[BlockSet], segments: u64) -> Vec<BlockSet> {
     let numbers = |runs: &Option<Runs>| match runs {
         None => vec![None],

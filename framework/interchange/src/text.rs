@@ -1,5 +1,4 @@
-/// A part of a text without width or precision, which is appended several times as fast as by
-/// `write!`.
+/// A part of a text, which is appended several times as fast as by `write!`.
 pub trait TextPart {
     fn append_to(self, text: &mut String);
 }

@@ -28,8 +28,7 @@ impl Listener for Crossing {
     }
 }
 
-/// `links.crossing(algorithm, workload, groups)` is the load between groups of 1,024 neighbouring
-/// ranks, for each size of a group.
+/// `links.crossing(algorithm, workload, groups)` is the load between groups of neighbouring ranks.
 pub(crate) fn call(
     engine: &Engine<'_>,
     name: &str,

@@ -135,8 +135,7 @@ struct CellData {
 enum Note {
     Always(Template),
     If {
-        /// The condition, with the text of the verdict as `verdict`, the percentage as `off` if it
-        /// is one, and the compared values as `paper` and `ours`.
+        /// The condition, which can name `verdict`, `off` (its percentage), `paper` and `ours`.
         when: Formula,
         text: Template,
     },
@@ -176,7 +175,7 @@ struct Erratum {
 struct Omission {
     what: String,
     why: String,
-    /// Whether the paper leaves the item open ([`Verdict::Unknown`]). Then `why` states our
+    /// Whether the paper leaves the item open ([`Verdict::Unknown`]), so that `why` is an
     /// assumption.
     #[serde(default)]
     unknown: bool,
@@ -209,8 +208,7 @@ impl<'a> Engine<'a> {
         paper: &'a Paper,
         bench: Option<&'a Bench<'a>>,
     ) -> Result<Self, ReproduceError> {
-        // Deserializing each type directly from TOML would take a third of this crate's compile
-        // time.
+        // Direct deserialization from TOML would take a third of this crate's compile time.
         let values: serde_json::Value = toml::from_str(paper.data).map_err(|e| e.to_string())?;
         let contents = Contents::deserialize(values).map_err(|e| e.to_string())?;
         Ok(Self {

@@ -311,8 +311,7 @@ struct Reader<'a> {
     at: usize,
 }
 
-/// The binary operators, from those that bind least to those that bind most. All are evaluated from
-/// left to right.
+/// The binary operators, the loosest first. All are evaluated from left to right.
 const OPERATORS: [&[&str]; 5] =
     [&["or "], &["and "], &["<=", "<", "=", ">=", ">"], &["+", "-"], &["/"]];
 

@@ -83,8 +83,8 @@ fn numbers(list: &Value) -> Result<Vec<f64>, String> {
 /// network on LUMI. The bytes are those of the larger of a rank's two buffers.
 type Median = BTreeMap<String, Value>;
 
-/// Reads the medians of a file by the position of their shape in `shapes`, and by algorithm. All
-/// topologies in the file begin with `family`; the rest is the shape.
+/// Reads the medians of a file by the position of their shape in `shapes`, and by algorithm. A
+/// topology is `family` followed by the shape.
 fn medians(file: &str, family: &str, shapes: &Value) -> Result<Vec<Median>, ReproduceError> {
     let (file, text) = FILES
         .into_iter()

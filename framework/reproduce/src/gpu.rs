@@ -82,8 +82,7 @@ pub(crate) fn call(
 /// A time with the algorithm and the protocol that reach it.
 type Choice = (f64, Algorithm, String);
 
-/// Returns the machine at a place. `constants` replace those of the preset `nccl`, as in a spec:
-/// `launch_us=9,protocols=LL:..`.
+/// Returns the machine at a place. `constants`, such as `launch_us=9`, change the preset `nccl`.
 fn machine(
     place: &Place,
     (constants, floor_us): (&str, Option<f64>),
@@ -248,8 +247,7 @@ fn points(engine: &Engine<'_>, constants: &Value) -> Result<Value, ReproduceErro
     Ok(Value::List(all))
 }
 
-/// Returns the fastest algorithm and protocol in AWS's tables. If those of a platform never name
-/// LL, this protocol is no candidate.
+/// Returns the winners in AWS's tables. LL is only a candidate if a platform's tables name it.
 fn winners(
     engine: &Engine<'_>,
     constants: &Value,

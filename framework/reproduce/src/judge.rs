@@ -86,8 +86,7 @@ fn choices(samples: &[Sample]) -> Vec<Choice<'_>> {
         let algorithms = groups.entry([shape, workload]).or_default();
         algorithms.entry(algorithm).or_default().push((*predicted_us, *measured_us));
     }
-    // Implementations of an algorithm have the same prediction and the geometric mean of their
-    // times.
+    // Implementations of an algorithm count as one, with the geometric mean of their times.
     let mean = |times: Implementations| {
         let sum: f64 = times.iter().map(|(_, measured)| measured.ln()).sum();
         (times[0].0, (sum / times.len() as f64).exp())
@@ -101,8 +100,7 @@ fn choices(samples: &[Sample]) -> Vec<Choice<'_>> {
     choices
 }
 
-/// Returns the numbers of correctly ordered and of all pairs, or `None` without pairs. Algorithms
-/// with the same measured time are no pair.
+/// Returns the numbers of correctly ordered and of all pairs. Equal times are no pair.
 fn ordered_pairs(samples: &[Sample]) -> Option<(u64, u64)> {
     let (mut right, mut all) = (0, 0);
     for Choice { times, .. } in choices(samples) {
@@ -153,9 +151,8 @@ fn fixed_pairs(samples: &[Sample]) -> Option<(u64, u64)> {
     (all > 0).then_some((right, all))
 }
 
-/// Returns the mean and the largest regret of a fixed choice for each collective: the algorithm
-/// with the smallest mean regret, of those that were measured in every case. Returns `None` as
-/// [`regret`] does. Errors if a collective has no such algorithm.
+/// Returns the mean and the largest regret of the best fixed choice, or `None` as [`regret`] does.
+/// Errors if no algorithm of a collective was measured in every case.
 fn fixed_regret(samples: &[Sample]) -> Result<Option<(f64, f64)>, String> {
     let mut collectives: BTreeMap<&str, Vec<Choice<'_>>> = BTreeMap::new();
     for choice in choices(samples) {

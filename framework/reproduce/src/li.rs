@@ -4,8 +4,7 @@ use crate::formula::Value;
 
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Published {
-    /// Size, node-degree, diameter and bisection by Theorem 1. Smaller cuts than the bisection
-    /// exist.
+    /// Size, node-degree, diameter and bisection by Theorem 1. There are smaller cuts.
     pub theorem_1: Option<[u64; 4]>,
     /// Size, node-degree and diameter according to Table I.
     pub table_1: Option<[u64; 3]>,

@@ -161,8 +161,7 @@ fn gbps(ranks: Ranks, graph: Graph, algorithm: Algorithm, protocol: usize) -> Op
 
 /// Returns the time in µs that NCCL expects; `None` if it has no value.
 pub(crate) fn time_us(place: &Place, algorithm: Algorithm, protocol: &str) -> Option<f64> {
-    /// Corrections of the bandwidth of trees for powers of two from 64 bytes
-    /// (`treeCorrectionFactor`).
+    /// Factors on the bandwidth of trees for powers of two from 64 bytes (`treeCorrectionFactor`).
     const TREE: [[f64; 23]; 3] = [
         [
             1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5, 0.4, 0.4, 0.5, 0.6, 0.7,
@@ -234,8 +233,7 @@ pub(crate) fn time_us(place: &Place, algorithm: Algorithm, protocol: &str) -> Op
 /// in GB/s as printed. They are negative if not printed or of another version's formulas.
 type Logged = (&'static str, Algorithm, usize, f64, f64);
 
-/// Two computers of one GPU each, connected by sockets, with NCCL 2.29.7. The search gave rings 2.4
-/// GB/s, and trees twice as much.
+/// Two computers of one GPU each, connected by sockets, with NCCL 2.29.7.
 const SOCKETS: (&str, [Logged; 14]) = (
     "eunomia-bpf/nccl-eBPF 14f9bca docs/tmp/default-suboptimal-search.md",
     [

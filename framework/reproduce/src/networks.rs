@@ -64,8 +64,8 @@ pub(crate) fn network_property(name: &str, spec: &str) -> Result<Value, Reproduc
     })
 }
 
-/// Returns the number of links (in both directions) by the number of cycles of length 4 that they
-/// are on, which an automorphism of the network preserves.
+/// Counts links (in both directions) by their number of cycles of length 4, which automorphisms
+/// keep.
 fn four_cycles(network: &Network) -> BTreeMap<u64, u64> {
     let mut neighbours: HashMap<u64, BTreeSet<u64>> = HashMap::new();
     for (from, to) in (0..network.link_slots()).filter_map(|link| network.link_ends(link)) {

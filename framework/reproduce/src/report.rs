@@ -73,8 +73,7 @@ impl Cell {
         }
     }
 
-    /// Returns whether the cell confirms the paper; `None` if it neither confirms nor contradicts
-    /// it.
+    /// Returns whether the cell confirms or contradicts the paper, or `None` if neither.
     fn holds(&self) -> Option<bool> {
         if !self.kind.is_evidence() {
             return None;
@@ -140,8 +139,8 @@ impl Table {
         &mut self.cells[number]
     }
 
-    /// Formats the cells with a line for each row, if the paper gives none of the values and all
-    /// rows have the same columns.
+    /// Formats a line for each row, if the paper gives no values and all rows have the same
+    /// columns.
     fn values(&self) -> Option<String> {
         let rows: Vec<&[Cell]> = self.cells.chunk_by(|a, b| a.row == b.row).collect();
         let columns = |row: &[Cell]| row.iter().map(|c| c.column.clone()).collect::<Vec<_>>();

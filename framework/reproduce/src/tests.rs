@@ -109,8 +109,8 @@ mod suh_shin {
 mod spencer {
     use super::*;
 
-    /// Formulas of log2(n) rounds, 10 links and 8 blocks are compared with a run of 2 rounds, 10
-    /// links and 8.4 blocks on a ring of 3 nodes.
+    /// The formulas have log2(n) rounds, 10 links and 8 blocks, the run 2 rounds, 10 links and 8.4
+    /// blocks.
     #[test]
     fn terms_that_differ_have_a_reason() {
         let cells = |id: &str| -> Vec<(String, String, Verdict, String)> {
@@ -275,8 +275,7 @@ mod thakur {
         assert_eq!(number(&thakur, cells, &[]), 25.0);
     }
 
-    /// Returns the maximum number of messages on a link in step i, by following each message, first
-    /// along its row and then along its column.
+    /// Returns the maximum number of messages on a link in step i, by following each message.
     fn walked(r: u64, c: u64, i: u64, to: impl Fn(u64, u64) -> u64) -> u64 {
         let mut links: std::collections::BTreeMap<(u64, u64), u64> =
             std::collections::BTreeMap::new();
@@ -355,8 +354,7 @@ mod thakur {
         assert_eq!(printed, [16.0, 117.0, 21.0, 76.5]);
     }
 
-    /// For each claim that the formula `wanted` selects, counts the cases in which the times of
-    /// `time` confirm it.
+    /// Counts for each selected claim the cases in which the times of `time` confirm it.
     fn counted(wanted: &str, time: &str) -> Vec<String> {
         let thakur = engine("thakur");
         let scope = thakur.scope(&[("time", time.into())]);
@@ -465,8 +463,7 @@ mod fugaku {
         assert_eq!(end("most(us in placements, us)"), 5.0);
     }
 
-    /// Only the fitted sizes may select a network, because the other sizes judge it. The factors
-    /// are those of the fitted sizes.
+    /// Only the fitted sizes may select a network, because the other sizes judge it.
     #[test]
     fn only_fitted_sizes_select_a_network() {
         let fugaku = engine("fugaku");

@@ -110,9 +110,8 @@ fn is_mutual(j: u64, p: u64) -> bool {
 
 /// Fits alpha and beta to the paper's times by least squares: `T = steps alpha + L S beta`, where L
 /// is the message length and S the sum of contention factors. A sample has the steps, `L S`, and T
-/// in seconds. Returns alpha and beta in µs, and the mean of `|fitted / measured - 1|`. A weighted
-/// sample has the weight 1/T. Without weights, the cell with 13.6 s would dominate and make alpha
-/// negative.
+/// in seconds. Returns alpha and beta in µs, and the mean of `|fitted / measured - 1|`. Without the
+/// weight 1/T, the cell with 13.6 s would dominate and make alpha negative.
 fn fit_line(samples: &[[f64; 3]], is_weighted: bool) -> [f64; 3] {
     // These are the normal equations for the columns of steps and bytes.
     let (mut ss, mut sb, mut bb, mut st, mut bt) = (0.0, 0.0, 0.0, 0.0, 0.0);

@@ -123,8 +123,7 @@ pub fn write(folder: &Path, files: &[File]) -> Result<(), WriteError> {
         .permissions(Permissions::from_mode(0o777))
         .tempdir_in(parent)
         .map_err(io_error(folder))?;
-    // Without a lock, another command would remove the temporary folder like that of a killed
-    // program. Some file systems do not support locks.
+    // Without a lock, another command would remove the temporary folder as a stale one.
     let lock = std::fs::File::open(unfinished.path()).map_err(io_error(folder))?;
     drop(lock.try_lock());
     for file in files {
@@ -134,8 +133,7 @@ pub fn write(folder: &Path, files: &[File]) -> Result<(), WriteError> {
         }
         std::fs::write(&path, &file.text).map_err(io_error(&shown))?;
     }
-    // If another program has created `folder` since the check at the start, its files are not
-    // overwritten, because `rename` only replaces an empty folder.
+    // `rename` only replaces an empty folder, so another program's files are not overwritten.
     std::fs::rename(unfinished.path(), folder).map_err(|source| match source.kind() {
         io::ErrorKind::AlreadyExists
         | io::ErrorKind::DirectoryNotEmpty

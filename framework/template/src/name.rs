@@ -15,8 +15,7 @@ pub enum NameError {
     TooLong(usize),
 }
 
-/// Names that a crate, a type or a C function must not have. Cargo refuses the crate names `test`,
-/// `core` and `std`.
+/// Names that a crate (`test`, `core`, `std`), a type or a C function must not have.
 const RESERVED: &str = "\
     abstract as async await become box break const continue core crate do dyn else enum extern \
     false final fn for gen if impl in let loop macro match mod move mut override priv proc-macro \

@@ -21,8 +21,7 @@ impl Prefix {
     }
 }
 
-/// Installs a build below a prefix. `root` is the root of the checkout, and `built` is the folder
-/// with the results of the build.
+/// `root` is the root of the checkout, and `built` is the folder with the results of the build.
 pub(crate) fn lay_out(root: &Path, built: &Path, prefix: &Prefix) -> TaskResult<()> {
     let program = prefix.folder("bin")?.join("swapmeet");
     copy(&built.join("swapmeet"), &program)?;

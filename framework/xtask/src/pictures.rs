@@ -114,8 +114,7 @@ pub(crate) fn pictures(swapmeet: &Path, folder: &Path) -> TaskResult<Vec<PathBuf
     Ok(made)
 }
 
-/// Returns the text that is stored in a picture: the commands, the keys and the experiment file
-/// from which the picture was made.
+/// Returns the inputs of a picture as a text that is stored in it.
 fn inputs(commands: &[&str], rest: &str) -> String {
     let commands: String = commands.iter().map(|c| format!("swapmeet {c}\n")).collect();
     escaped(&format!("Made by `cargo run -p xtask -- pictures` with:\n{commands}{rest}"))
@@ -150,8 +149,7 @@ fn plot(swapmeet: &Path, work: &Path, picture: &Plot) -> TaskResult<String> {
     Ok(format!("{head}<desc>{}</desc>{rest}", plot_inputs(picture)))
 }
 
-/// Replays a script in a pseudo-terminal and records the screen at the end of each scene. Errors if
-/// the script does not run to its end.
+/// Replays a script in a pseudo-terminal, and records the screen at the end of each scene.
 fn recording(swapmeet: &Path, work: &Path, picture: &Recording) -> TaskResult<String> {
     /// The time from the record of a scene to the first key of the next one, in seconds.
     const MARGIN: f64 = 0.4;
@@ -221,8 +219,7 @@ fn animation(scenes: &[(vt100::Screen, f64)], inputs: &str) -> String {
         );
         start += seconds;
     }
-    // Browsers that are set to reduce motion, and viewers without animations or style sheets, show
-    // only the first scene.
+    // Viewers that reduce motion, or have no animations or style sheets, show only the first scene.
     out += "@media (prefers-reduced-motion) { .s { animation: none; } }</style>\n";
     let _ =
         writeln!(out, "<rect width=\"{width}\" height=\"{height}\" rx=\"6\" fill=\"#111317\"/>");
@@ -312,8 +309,7 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Each picture contains the inputs from which it was made. If this test fails, renew the
-    /// pictures with `cargo run -p xtask -- pictures`.
+    /// If this test fails, renew the pictures with `cargo run -p xtask -- pictures`.
     #[test]
     fn pictures_are_made_from_the_current_inputs() {
         let folder = crate::root().join("docs/pictures");

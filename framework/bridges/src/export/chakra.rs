@@ -51,8 +51,8 @@ impl Chakra {
         if head.nodes > i32::MAX as u64 {
             return Err(too_large("ranks", i32::MAX as u64).into());
         }
-        // ASTRA-sim takes the position of a rank from the sorted list, but the rank at a position
-        // from the list as written (`CommunicatorGroup.cc`).
+        // ASTRA-sim takes positions from the sorted list, but ranks from the list as written
+        // (`CommunicatorGroup.cc`).
         if head.communicators.iter().any(|ranks| !ranks.is_sorted()) {
             return Err("its communicators list ranks in another order than by number, in which ASTRA-sim counts members: name the axes of `over=` in the order of `mesh=`".into());
         }
@@ -154,8 +154,7 @@ impl Export for Chakra {
     }
 }
 
-/// Returns a JSON object with the ranks of each communicator, counted from 1. In ASTRA-sim,
-/// communicator 0 contains all ranks.
+/// Returns JSON with the ranks of each communicator, from 1 on; 0 means all ranks in ASTRA-sim.
 fn groups(communicators: &[Vec<u64>]) -> String {
     let mut text = "{".to_owned();
     append_list(&mut text, ",", (1..).zip(communicators), |text, (number, ranks): (u64, _)| {

@@ -62,9 +62,8 @@ impl Goal {
             append_operation(text, (false, known.receives), peer, bytes, step);
             return Ok(self.spool.append(rank, self.text.as_bytes())?);
         }
-        // A send waits for a join, a `calc` that takes no time. A join waits for the previous one
-        // and for the receives up to `message.after` since then, so that dependencies grow
-        // linearly.
+        // A send waits for a join, a `calc` without duration, which waits for the previous join and
+        // for the receives up to `message.after` since then.
         let joined = known.open.iter().take_while(|step| **step <= message.after).count() as u64;
         if joined > 0 {
             known.joins += 1;
@@ -118,8 +117,7 @@ impl Goal {
             known.step = step;
             known.since = (known.sends, known.receives);
         }
-        // LogGOPSim charges G for each byte except one, which for an empty message wraps around to
-        // 2^64 - 1, so a message has at least one byte.
+        // LogGOPSim charges G for `bytes - 1` bytes, so an empty message is sent as one byte.
         let bytes = bytes.max(1);
         let count = if is_send { &mut known.sends } else { &mut known.receives };
         *count += 1;

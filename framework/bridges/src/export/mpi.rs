@@ -113,8 +113,7 @@ fn spaced(numbers: &[u64]) -> String {
     text
 }
 
-/// Appends numbers of origins, destinations or segments, such as `0-3,5`. Appends 0 if the
-/// collective does not distinguish blocks by them.
+/// Appends numbers such as `0-3,5`, or 0 if the collective does not distinguish blocks by them.
 fn append_runs(text: &mut String, runs: &Option<Runs>) {
     let runs = runs.as_deref().unwrap_or(&[(0, 0)]);
     append_list(text, ",", runs, |text, (first, last)| {

@@ -36,8 +36,7 @@ pub(super) struct Msccl {
     sent: Vec<Vec<BlockTransfer>>,
 }
 
-/// Chunks (origin, destination and segment) that a thread block can send with one operation, and
-/// whether the receiver adds them to its values.
+/// Chunks (origin, destination, segment) for one operation, and whether the receiver adds them.
 type TransferPiece = (Vec<[u64; 3]>, bool);
 
 #[derive(Default)]
@@ -72,8 +71,7 @@ impl Msccl {
         Ok(Self { folder, name, nodes, root, collective, segments, gpus, sent })
     }
 
-    /// Defines where each GPU initially stores its chunks. Copies those of its own output, and in a
-    /// reduction all chunks to the buffer in which it reduces.
+    /// Defines where each GPU initially stores its chunks, and copies those that must be elsewhere.
     fn begin(&mut self, segments: u64) -> Result<(), String> {
         self.segments = segments;
         for gpu in 0..self.nodes {
@@ -94,8 +92,8 @@ impl Msccl {
                     (0..k).map(|i| ([gpu, 0, i], i)).collect()
                 }
             };
-            // In a reduction, all chunks are copied to the buffer in which the GPU reduces, and
-            // otherwise each chunk that stays on this GPU to its final position.
+            // Chunks are copied to the buffer of a reduction, or to their final position on this
+            // GPU.
             let mut copies = Vec::new();
             for (chunk, offset) in own {
                 let input = ChunkLocation { buffer: Buffer::Input, offset };
@@ -283,8 +281,7 @@ impl Msccl {
         let mut last: Option<ChunkLocation> = None;
         for (place, chunk, adds) in placed {
             let next = last.replace(place).is_some_and(|last| is_after(last, 1, place));
-            // In a reduction, chunks have fixed positions, so those of a piece must be contiguous.
-            // Others are copied to contiguous positions.
+            // In a reduction, the chunks of a piece must be contiguous. Other chunks are copied.
             let joins = next || !self.collective.is_reduction();
             match pieces.last_mut() {
                 Some((list, added))

@@ -20,8 +20,8 @@ use std::iter;
 use swapmeet_interchange::append;
 use swapmeet_interchange::schedule::{Header, Timing};
 
-/// The link of messages between ranks of a node, which have its bandwidth for themselves, as in the
-/// model `fluid`.
+/// The link of messages between ranks of a node. Each message has its whole bandwidth, as in
+/// `fluid`.
 const WITHIN_NODE: &str = "within-node";
 
 const PROGRAM: &str = include_str!("simgrid/replay.cpp");
@@ -110,8 +110,7 @@ impl SimGrid {
         let text = &mut self.text;
         text.clear();
         append!(text, "    <route src=\"n", from, "\" dst=\"n", to, "\" symmetrical=\"NO\">");
-        // If nodes limit the speed of their data, a route begins with the sender's link and ends
-        // with the receiver's link.
+        // If nodes limit the speed of their data, a route has links of the sender and the receiver.
         let (first, last) = (path[0], path[path.len() - 1]);
         let is_limited = self.timing.injection_byte_us > 0.0 && path.len() > 1;
         if is_limited {

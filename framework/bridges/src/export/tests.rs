@@ -1,5 +1,5 @@
-//! Exported files are parsed with separate code, and compared with texts that other programs have
-//! printed or accepted.
+//! Exported files are parsed with separate code, and compared with texts that other programs
+//! printed.
 
 use super::*;
 use std::collections::{BTreeMap, HashMap};
@@ -125,8 +125,8 @@ fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
             words => ranks.last_mut().unwrap().push(words.to_vec()),
         }
     }
-    // `done` is when an operation finishes, by rank and label. `there` is when a message arrives,
-    // and its size, by sender, receiver and tag.
+    // The times at which operations finish, by rank and label, and at which messages of a size
+    // arrive.
     let mut done: HashMap<(usize, &str), u64> = HashMap::new();
     let mut there: HashMap<(usize, usize, &str), (u64, u64)> = HashMap::new();
     let mut at = vec![0; ranks.len()];

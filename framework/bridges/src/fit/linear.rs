@@ -34,8 +34,8 @@ pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
     let mut costs = Vec::new();
     for _ in 0..ROUNDS {
         costs = least_squares(samples, &weights);
-        // With these weights, the squares of relative residuals and of logarithms have their
-        // minimum at the same costs.
+        // With these weights, squares of relative residuals and of logarithms have the same
+        // minimum.
         for (weight, sample) in weights.iter_mut().zip(samples) {
             let ratio = (sample.predicted(&costs) / sample.time_us).max(1e-9);
             let is_exact = (ratio - 1.0).abs() < LEAST;
@@ -45,12 +45,10 @@ pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
     costs
 }
 
-/// Minimises the weighted sum of squared relative residuals by coordinate descent: one cost after
-/// another gets its best value that is not negative.
+/// Minimises weighted squares of relative residuals by coordinate descent, without negative costs.
 fn least_squares(samples: &[LinearSample], weights: &[f64]) -> Vec<f64> {
     const PASSES: usize = 10_000;
-    /// The descent ends when each change of a cost changes the residuals by less (root mean
-    /// square).
+    /// The descent ends when no cost changes the residuals by more (root mean square).
     const TOLERANCE: f64 = 1e-12;
     let costs = samples.first().map_or(0, |sample| sample.coefficients.len());
     let mut matrix = vec![vec![0.0; costs]; costs];

@@ -73,8 +73,7 @@ fn the_size_at_which_costs_change_is_found() {
     near(long.byte_us.value, 0.0004, 1e-6);
 }
 
-/// Weighted least squares with the weights 1 / t^2 minimise the sum of (1 - a u - b v)^2, with u =
-/// 1/t and v = s/t.
+/// The closed form minimises the sum of (1 - a u - b v)^2, with u = 1/t and v = s/t.
 #[test]
 fn noisy_times_match_the_closed_form() {
     let data = [

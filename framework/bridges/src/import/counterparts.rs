@@ -4,8 +4,7 @@ use std::sync::LazyLock;
 #[derive(Debug)]
 pub struct Counterpart {
     pub collective: &'static str,
-    /// The name of the algorithm in the library. A pattern with one `*` stands for several
-    /// algorithms that have no counterpart.
+    /// The library's name of the algorithm, or a pattern with `*` for several without counterparts.
     pub library: &'static str,
     /// The algorithm of this project; `None` if no algorithm sends the same messages.
     pub ours: Option<&'static str>,
@@ -16,8 +15,7 @@ pub struct Counterpart {
 }
 
 impl Counterpart {
-    /// Returns whether the library sends these messages for a number of ranks and of bytes in the
-    /// buffer. Returns `None` if the condition is unknown.
+    /// Returns whether the library sends these messages, or `None` if the condition is unknown.
     fn applies(&self, ranks: u64, buffer_bytes: u64) -> Option<bool> {
         Some(match self.condition {
             "" => true,

@@ -102,7 +102,7 @@ struct Groups {
 
 impl Groups {
     /// Adds the ranks of a line such as `# Group  1:     4    5`, or of its continuation, which has
-    /// only ranks. Returns whether it is such a line.
+    /// only ranks. Returns false for other lines.
     fn add(&mut self, line: &str) -> bool {
         let Some(text) = line.strip_prefix('#') else { return false };
         let text = match text.trim_start().strip_prefix("Group") {

@@ -55,8 +55,7 @@ fn question(rows: Option<&Implied>) -> String {
     }
 }
 
-/// Returns the message that asks for the collective of a text, with its line. Returns `None` if the
-/// text names the collective, or if it follows from the rows.
+/// Returns the message that asks for the collective, with its line, if the text does not state it.
 pub fn collective_question(text: &str) -> Option<ParseError> {
     let plain = without_labels(text);
     if program(&plain).is_some_and(|line| collective_of_program(line).is_some()) {
@@ -78,8 +77,7 @@ fn program(text: &str) -> Option<&str> {
 pub(super) struct RowKind {
     /// Whether the row has an operation, such as `sum`.
     reduces: bool,
-    /// The size divided by the bytes of the count. This is the number of ranks if the larger buffer
-    /// has a block for each rank, otherwise 1.
+    /// The size divided by the bytes of the count: 1, or the number of ranks.
     parts: u64,
 }
 
@@ -192,8 +190,7 @@ pub fn implied(text: &str) -> Option<Implied> {
     Some(Implied { collectives, ranks, line, reason })
 }
 
-/// Returns whether a line has the names of the columns. The character `#` may be missing in a text
-/// that was copied from a web page.
+/// Returns whether a line has the names of columns. The `#` may be missing in a copied text.
 pub(super) fn is_header(line: &str) -> bool {
     line.contains("algbw") && line.contains("busbw")
 }
@@ -310,8 +307,7 @@ fn rows(text: &str) -> Vec<(usize, String)> {
 }
 
 struct Columns {
-    /// Whether rows have a column `root`. Releases before 2.12 have none, and no text for the
-    /// operation of a collective without reduction.
+    /// Whether rows have a column `root`, which releases before 2.12 do not have.
     has_root: bool,
     /// Whether the last column is the number of wrong results. Older releases have an error there.
     counts_wrong: bool,
@@ -446,8 +442,7 @@ struct Device {
     group: Option<u64>,
 }
 
-/// Returns the ranks of each group, given the rank and the group of each device. If a group is
-/// unknown, nothing is known about communicators.
+/// Returns the ranks of each group, or nothing if the group of a device is unknown.
 fn communicators(devices: impl IntoIterator<Item = (u64, Option<u64>)>) -> Vec<Vec<u64>> {
     let mut groups: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for (rank, group) in devices {
@@ -488,8 +483,7 @@ pub(super) fn read_json(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
             format!("its version is {}, expected {VERSION}", document.version),
         ));
     }
-    // The file does not state the collective and the number of ranks, which follow from the command
-    // line and the devices.
+    // The collective and the number of ranks follow from the command line and the devices.
     let collective = collective_of(source, 0, &document.args.join(" "), None)?;
     let ranks = document.config.devices.iter().map(|device| device.rank.saturating_add(1)).max();
     let devices: Vec<(u64, Option<u64>)> =

@@ -8,9 +8,8 @@ pub(super) fn is_like(text: &str) -> bool {
     text.lines().take(20).any(|line| line.starts_with("# OSU "))
 }
 
-/// Returns the collective in a title such as `# OSU MPI Allgather Latency Test v7.4` or `# OSU
-/// MPI-CUDA Allreduce Latency Test v7.4`. The outer option is `None` if the line is no title, and
-/// the inner option is `None` if the collective is unknown.
+/// Returns the collective in a title such as `# OSU MPI-CUDA Allreduce Latency Test v7.4`. The
+/// outer option is `None` if the line is no title, the inner option if the collective is unknown.
 fn title(line: &str) -> Option<Option<&'static str>> {
     let title = line.strip_prefix("# OSU ")?.split(" Latency Test").next()?;
     let is_library = |word: &str| word.starts_with("MPI") || word.contains("CCL");

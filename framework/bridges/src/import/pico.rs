@@ -125,8 +125,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
         error_at(0, "no metadata names the collective: name it with --collective")
     })?;
     let collective = known_collective(0, collective)?;
-    // The first column is the time of the slowest rank. One column for each rank follows, except in
-    // a summarised file.
+    // The first column is the time of the slowest rank, and others are the times of all ranks.
     let mut lines = (1..).zip(source.text.lines());
     let ranks = lines
         .next()
@@ -165,8 +164,7 @@ pub(super) fn read_summary(source: &MeasurementFile<'_>) -> Result<Vec<Measureme
     lines
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(number, line)| {
-            // Fields are found by the names of their columns, because summaries may have further
-            // columns.
+            // Fields are found by name, because summaries may have further columns.
             let row: Vec<&str> = line.split(',').collect();
             let field = |name: &str, expected: &str| {
                 let found = header.field(&row, name).filter(|field| !field.is_empty());

@@ -1,5 +1,4 @@
-//! The runs in an output of nccl-tests. A text can have several tables, such as those of two
-//! programs, each with its own header, ranks and launcher.
+//! The runs in an output of nccl-tests, each with its own header, ranks and launcher.
 
 use super::nccl::{RowKind, is_header, is_message};
 
@@ -18,8 +17,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Returns the text of the run in the whole text. Empty lines replace previous runs, so that
-    /// line numbers stay the same.
+    /// Returns the text of the run, with empty lines for previous runs, so that line numbers are
+    /// kept.
     pub fn text_in(&self, whole: &str) -> String {
         let mut text = "\n".repeat(self.after);
         let mut lines = whole.lines();

@@ -1,6 +1,3 @@
-//! The example outputs were printed by the real programs, or follow the descriptions of the
-//! formats.
-
 use super::*;
 use std::path::Path;
 
@@ -194,8 +191,7 @@ Fri Jul 19 00:00:01 2024<stdout>:     2097152        524288     float     sum   
     assert_eq!(why, expected);
 }
 
-/// The rows are from NVIDIA/nccl-tests#78 and ROCm/rccl#1490, or their bandwidths follow from
-/// nccl-tests, doc/PERFORMANCE.md.
+/// The rows are from NVIDIA/nccl-tests#78 and ROCm/rccl#1490, or follow doc/PERFORMANCE.md.
 #[test]
 fn rows_imply_their_collective() {
     const NEW: &str =
@@ -378,8 +374,7 @@ fn counts_of_pico_are_those_of_the_whole_buffer() {
     assert_eq!(all[0].block_bytes(8), Ok(256));
 }
 
-/// If the count is no multiple of the ranks, PICO's blocks have `count / ranks` elements, rounded
-/// down.
+/// If the count is no multiple of the ranks, blocks have `count / ranks` elements, rounded down.
 #[test]
 fn pico_omits_the_remainder_of_a_count() {
     let all = read_as("67_ring_int32.csv", "highest,a,b\n1,1,1\n", Some("allgather")).unwrap();

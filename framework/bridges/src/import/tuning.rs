@@ -17,8 +17,7 @@ const COLLECTIVES: [(&str, &str); 5] = [
     ("AllReduce", "allreduce"),
 ];
 
-/// NCCL's algorithms by number: names in the table, and in the systems of this project. Lines of
-/// calls spell the former in capital letters and with underscores.
+/// NCCL's algorithms by number: the names in its table, and in the systems of this project.
 const ALGORITHMS: [(&str, &str); 7] = [
     ("Tree", "tree"),
     ("Ring", "ring"),
@@ -34,9 +33,8 @@ const PROTOCOLS: [&str; 3] = ["LL", "LL128", "Simple"];
 /// The first release whose factors of trees are [`TREE_FACTORS`].
 const FIRST_WITH_FACTORS: [u64; 2] = [2, 10];
 
-/// The factors by which NCCL multiplies the bandwidth of a tree, for each protocol and each power
-/// of two from 64 bytes to 256 MiB: `treeCorrectionFactor` in src/graph/tuning.cc, NCCL 2.10 to
-/// 2.30.
+/// The factors on the bandwidth of a tree, for each protocol and power of two from 64 bytes to 256
+/// MiB (`treeCorrectionFactor` in src/graph/tuning.cc, NCCL 2.10 to 2.30).
 const TREE_FACTORS: [[f64; 23]; 3] = [
     [
         1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5, 0.4, 0.4, 0.5, 0.6, 0.7, 0.8,
@@ -71,8 +69,7 @@ pub struct Tuning {
     channels: Option<u64>,
     /// The latency in µs and the bandwidth in GB/s, if it is not 0.
     table: BTreeMap<(&'static str, Choice), [f64; 2]>,
-    /// The calls by collective, if it is named, and bytes. The time in µs is known if it is
-    /// printed.
+    /// The calls by collective, if it is named, and bytes. The time in µs may be unknown.
     calls: BTreeMap<(Option<&'static str>, u64), PrintedCall>,
     /// Whether the bytes of named calls are those of a block, which have no time.
     counts_blocks: bool,
@@ -150,8 +147,7 @@ impl Tuning {
         self.is_rccl |= before.ends_with('R');
     }
 
-    /// Reads nodes from `comm 0x5639 rank 0 nRanks 24 nNodes 3 ..`, channels from `16 coll
-    /// channels, ..`.
+    /// Reads `comm 0x5639 rank 0 nRanks 24 nNodes 3 ..` and `16 coll channels, ..`.
     fn read_communicator(&mut self, message: &str) {
         let words: Vec<&str> = message.split_whitespace().collect();
         let after = |name: &str| {
@@ -191,8 +187,7 @@ impl Tuning {
         }
     }
 
-    /// Reads a line of the table: the names of the columns, or the values of a collective. The text
-    /// after the last bar is empty, or a value that was cut.
+    /// Reads the names of the columns, or the values of a collective. The last value may be cut.
     fn read_row(&mut self, columns: &mut Columns, message: &str) {
         let Some((whole, _)) = message.rsplit_once('|') else { return };
         let mut cells = whole.split('|').map(str::trim);
@@ -245,9 +240,9 @@ impl Tuning {
         pair.map(|(_, [_, gbps])| *gbps)
     }
 
-    /// Returns NCCL's prediction for a call of `bytes`, the size of the larger buffer of a rank, if
-    /// the log contains it and the factors of the release are known. `word` is the collective of
-    /// this project.
+    /// Returns NCCL's prediction for a call of `bytes`, the size of the larger buffer of a rank.
+    /// `word` is the collective. Returns `None` if the log or the factors of the release are
+    /// insufficient.
     pub fn opinion(&self, word: &str, bytes: u64, of: Communicator) -> Option<Opinion> {
         let word = COLLECTIVES.iter().map(|(_, own)| *own).find(|own| *own == word)?;
         let has_blocks = self.counts_blocks && matches!(word, "allgather" | "reduce-scatter");
@@ -303,8 +298,7 @@ impl Tuning {
         }
         if is_allreduce && algo == "ring" && proto == "Simple" && self.nodes.unwrap_or(of.nodes) > 1
         {
-            // Without the number of channels, the factor is applied later, to small sizes for which
-            // Ring/Simple is never the fastest.
+            // Without the number of channels, the factor is only applied to small sizes.
             let channels = self.channels.unwrap_or(MOST_CHANNELS);
             let is_plateau = match version < [2, 18] {
                 true => bytes as f64 >= of.ranks as f64 / 16.0 * 65536.0,

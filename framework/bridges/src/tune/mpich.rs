@@ -34,8 +34,8 @@ pub(super) static ALGORITHMS: [Algorithm; 11] = [
     algorithm("reduce", "binomial-reduce", "MPIR_Reduce_intra_binomial"),
 ];
 
-/// Returns MPICH's name of a collective, the key of the size in its conditions, and whether this is
-/// the block size times the number of ranks.
+/// Returns MPICH's name of a collective, the key of the size in conditions, and whether this size
+/// is multiplied by the ranks.
 fn collective(word: &str) -> Option<(&'static str, &'static str, bool)> {
     Some(match word {
         "alltoall" => ("alltoall", "avg_msg_size", false),
@@ -108,8 +108,7 @@ fn one(key: impl Into<String>, tree: JsonObject) -> JsonObject {
     JsonObject(vec![(key.into(), tree)])
 }
 
-/// Returns the object that chooses an algorithm. If the algorithm cannot be used in all cases, the
-/// object also has MPICH's choice for the remaining cases.
+/// Returns the object that chooses an algorithm, or MPICH's choice where it cannot be used.
 fn leaf(name: &str) -> JsonObject {
     let plain = |name: &str| one(format!("algorithm={name}"), JsonObject::default());
     let either = |test: &str, tree: JsonObject, other: &str, else_: JsonObject| {
@@ -166,7 +165,7 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
         // The library's own rules stay for fewer ranks than in the sweep.
         let entries = &table.entries;
         let first = entries.first().map_or(0, |(ranks, _)| *ranks);
-        // MPICH (4.0 to 5.0) evaluates `comm_size<N` like `comm_size<=N`, so only the latter is
+        // MPICH 4.0 to 5.0 evaluates `comm_size<N` like `comm_size<=N`, so only the latter is
         // written.
         let below = |ranks: u64| format!("comm_size<={}", ranks.saturating_sub(1));
         place.0.push((below(first), before));
@@ -183,8 +182,7 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
     Ok(out)
 }
 
-/// Returns the choices of MPICH's own table for one process per node, a built-in operation, and
-/// separate send and receive buffers.
+/// The choices are for one process per node, a built-in operation, and separate buffers.
 pub(super) fn defaults(base: Option<&str>) -> Result<Option<DefaultChoice>, String> {
     let tree = JsonObject::read(base.unwrap_or("{}")).map_err(|why| format!("--base: {why}"))?;
     Ok(Some(Box::new(move |case| {

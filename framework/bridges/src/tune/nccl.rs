@@ -74,8 +74,7 @@ pub(super) fn csv(tables: &[DecisionTable]) -> String {
     let mut out =
         "# collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n".to_owned();
     for Line { collective, algorithm, protocol, first, last, ranks, domains } in lines(tables) {
-        // The plugin has no word for all larger sizes. With -1 channels, it would request a single
-        // channel, and with 0, NCCL decides.
+        // The plugin has no word for all larger sizes. With 0 channels, NCCL decides their number.
         let last = last.unwrap_or(u64::MAX);
         let nodes = domains.map_or("-1".to_owned(), |[domains, _]| domains.to_string());
         let _ =

@@ -22,8 +22,7 @@ const fn chain(collective: &'static str, ours: &'static str) -> Algorithm {
     Algorithm { fan: 1, parameter: Some(Parameter::Segments(8)), ..chain }
 }
 
-/// The algorithms of release 4.1, with numbers and names as `ompi_info --param coll tuned --level
-/// 9` prints them.
+/// The algorithms of release 4.1 (`ompi_info --param coll tuned --level 9`).
 pub(super) static ALGORITHMS: [Algorithm; 23] = [
     algorithm("alltoall", "linear", "linear", 1),
     algorithm("alltoall", "pairwise", "pairwise", 2),
@@ -54,8 +53,7 @@ pub(super) static ALGORITHMS: [Algorithm; 23] = [
     algorithm("reduce", "binomial-reduce", "binomial", 5),
 ];
 
-/// Returns Open MPI's number and name of a collective, and whether the size in rules is the block
-/// size times the number of ranks.
+/// Returns Open MPI's number and name of a collective, and whether rules multiply sizes by ranks.
 fn collective(word: &str) -> Option<(u32, &'static str, bool)> {
     Some(match word {
         "allgather" => (0, "allgather", true),
@@ -88,8 +86,7 @@ pub(super) fn classic(tables: &[DecisionTable], version: u32) -> String {
     let _ = writeln!(out, "{}  # collectives", known.len());
     let requests = |limit: u64| if with_requests { format!(" {limit}") } else { String::new() };
     for (table, (number, name, times)) in known {
-        // For fewer ranks than in the sweep, Open MPI would use the first entry, so an additional
-        // entry keeps its own choice.
+        // Without this entry, Open MPI would use the first rule for fewer ranks than in the sweep.
         let guard = table.entries.first().is_some_and(|(ranks, _)| *ranks > 1);
         let _ = writeln!(
             out,
@@ -165,8 +162,7 @@ type Rules = Vec<(u64, usize)>;
 #[derive(Debug, Default)]
 struct Decisions<'a> {
     names: Vec<&'a str>,
-    /// Minimum numbers of ranks, each with minimum numbers of bytes and the algorithms from there
-    /// on.
+    /// Minimum numbers of ranks, each with minimum numbers of bytes and their algorithms.
     entries: Vec<(u64, Rules)>,
 }
 
@@ -186,9 +182,9 @@ fn chooser() -> Result<DefaultChoice, String> {
     }))
 }
 
-/// Returns the algorithm that Open MPI executes if `number` is chosen for an allgather: Bruck's
-/// algorithm instead of recursive doubling unless the ranks are a power of two, and a ring instead
-/// of the neighbour exchange if their number is odd.
+/// Returns the algorithm that Open MPI executes for an allgather if `number` is chosen: without a
+/// power of two, Bruck's instead of recursive doubling; for odd ranks, a ring instead of the
+/// neighbour exchange.
 fn executed_algorithm(collective: &str, number: usize, ranks: u64) -> usize {
     match (collective, number) {
         ("allgather", 3) if !ranks.is_power_of_two() => 2,
@@ -240,8 +236,7 @@ mod tests {
         chooser().unwrap()(&case).unwrap().theirs
     }
 
-    /// Both sides of each change of the choice are those of Open MPI 4.1
-    /// (`coll_tuned_decision_fixed.c`).
+    /// The source is `coll_tuned_decision_fixed.c` of Open MPI 4.1.
     #[test]
     fn default_choices_match_open_mpis_source() {
         for (collective, ranks, bytes, expected) in [

@@ -234,8 +234,7 @@ fn losses_by_open_mpis_default_choices() {
     assert_eq!(library("nccl").unwrap().losses_of_defaults(&cases, None).unwrap(), None);
 }
 
-/// Two domains of eight H100. NVLS has no protocol LL, so that its first row has no rule. The
-/// parameters of trees are in any order.
+/// Two domains of eight H100. NVLS has no protocol LL, so its first row has no rule.
 fn sweep_of_a_system() -> Vec<TimedCase> {
     let p5 = swapmeet_core::system::systems().iter().find(|system| system.name == "p5").unwrap();
     let row = |bytes, algorithm: &str, protocol: &str, time_us| TimedCase {

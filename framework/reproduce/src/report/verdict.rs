@@ -18,8 +18,7 @@ pub enum Verdict {
     NotGiven,
     /// This project has no schedule for the value of the paper. The cell states the reason.
     NotRebuilt,
-    /// The paper does not state something that the reproduction needs. The reason is our
-    /// assumption.
+    /// The reproduction needs something that the paper does not state. The reason is an assumption.
     Unknown,
 }
 
@@ -70,8 +69,7 @@ impl Verdict {
 
     pub(crate) fn text(self) -> String {
         let Self::Off(percent) = self else { return WORDS[self.category()].0.to_owned() };
-        // The percentage has one decimal, or more if they are needed to show a digit other than
-        // zero.
+        // The percentage has one decimal, or more until a digit is not zero.
         let decimals = (-percent.abs().log10()).ceil().clamp(1.0, 12.0) as usize;
         let decimals = if percent.abs() < 0.05 { decimals } else { 1 };
         format!("{percent:+.decimals$} %")
@@ -96,8 +94,7 @@ impl Verdict {
     }
 }
 
-/// The text of each verdict in its cell (a percentage has its own), and the category in which a
-/// summary counts it, in this order.
+/// The text of each verdict except `Off`, and the category in which a summary counts it.
 pub(super) const WORDS: [(&str, &str); 12] = [
     ("agrees", "agree"),
     ("", "within 10 %"),
