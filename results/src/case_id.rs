@@ -65,7 +65,6 @@ texts! {
         topology,
         collective,
         workload,
-        /// Input files with their digests ([`inputs_column`]).
         inputs,
         machine,
         /// A preset with the value of each parameter. Rows of versions before 0.3, which had no or

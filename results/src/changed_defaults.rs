@@ -11,7 +11,6 @@ use swapmeet_core::cost::machine::Machine;
 
 #[derive(Debug)]
 pub struct ChangedDefault {
-    /// The first version with the new value.
     pub version: &'static str,
     pub parameter: &'static str,
     pub of: Of,
@@ -130,7 +129,6 @@ fn numbers(version: &str) -> Option<[u64; 3]> {
     numbers.ok()?.try_into().ok()
 }
 
-/// Returns the defaults that changed between two versions, in either order.
 pub fn changed_between(a: &str, b: &str) -> Vec<&'static ChangedDefault> {
     let (Some(a), Some(b)) = (numbers(a), numbers(b)) else { return Vec::new() };
     let (older, newer) = (a.min(b), a.max(b));
@@ -153,7 +151,6 @@ pub fn remark_on_versions(a: &str, b: &str) -> String {
 const THIS: &str = env!("CARGO_PKG_VERSION");
 
 impl Record {
-    /// Returns the changed defaults whose earlier value a row of an earlier version has.
     pub fn earlier_defaults(&self) -> Vec<&'static ChangedDefault> {
         let mut changes = changed_between(&self.swapmeet_version, THIS);
         changes.retain(|change| match change.of {
@@ -251,7 +248,7 @@ mod tests {
         assert_eq!(machine("fugaku"), "fugaku");
         assert_eq!(machine("paragon:model=flat"), "paragon:model=flat", "it has no such parameter");
         assert_eq!(machine("measured:here"), "measured:here");
-        // The presets of servers had the values of 0.2.0.
+        // In version 0.2.0, the presets of servers had these values.
         for (preset, startup, hop) in [
             ("dgx-h100", 0.47, 1.115),
             ("dgx-b200", 0.6, 1.05),

@@ -60,7 +60,6 @@ pub struct ComparisonLine {
     pub subject: Box<str>,
     pub status: Status,
     pub rows: StatusCounts,
-    /// The reasons of the rows that are not `ok`, without duplicates.
     pub reason: String,
     /// The weakest verification among the `ok` rows.
     pub verified: Verified,
@@ -171,7 +170,7 @@ impl ComparisonLine {
 /// Cases that differ only in the compared property ([`By`]).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Group {
-    /// The setting, in which the compared property is empty.
+    /// The setting. The property that is compared is empty in it.
     #[serde(flatten)]
     pub setting: Setting,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -214,7 +213,6 @@ impl Group {
         !is_measured && is_random(workload) == Some(false) && has_fixed_topology && has_no_noise
     }
 
-    /// Returns the machine, followed by its definition if the experiment defined it.
     pub fn machine_in_full(&self) -> String {
         self.setting.borrowed().machine_in_full()
     }
@@ -473,7 +471,6 @@ pub(crate) mod tests {
         );
     }
 
-    /// Any value of the compared property can be the baseline.
     #[test]
     fn cases_are_compared_along_any_axis() {
         let of = |algorithm, topology: &str, machine: &str, model: &str, time| Record {

@@ -96,7 +96,7 @@ where
     Ok(writer.flush()?)
 }
 
-/// Apostrophes at the start are ignored.
+/// A formula may follow apostrophes.
 fn is_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
 }

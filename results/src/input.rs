@@ -51,7 +51,6 @@ pub enum ReadError {
         /// The number of columns of the header.
         expected: usize,
     },
-    /// The file ends within the header.
     #[error("{file}:1: the header breaks off: the run that wrote it was stopped")]
     TornHeader { file: String },
     /// The last row is incomplete, but the reader needs all rows.

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 pub trait Sink {
     fn record(&mut self, record: &Record) -> io::Result<()>;
 
-    /// No rows follow.
     fn finish(&mut self) -> io::Result<()> {
         Ok(())
     }

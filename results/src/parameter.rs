@@ -86,7 +86,6 @@ pub struct Parameters(BTreeMap<(SpecKind, &'static str), Found>);
 struct Found {
     /// Values as bits, so that they can be ordered. None is negative.
     values: BTreeSet<u64>,
-    /// Whether a value is written with a unit of bytes.
     has_bytes: bool,
     /// Whether some specs differ only in this parameter.
     varies: bool,
@@ -96,7 +95,6 @@ struct Found {
 pub enum UnknownParameter {
     #[error("no spec of these rows has a number `{name}`")]
     Unknown { name: String, known: Vec<String> },
-    /// Several kinds of specs have the parameter.
     #[error("`{name}` is a number of several specs, expected one of {}", known.join(", "))]
     Ambiguous {
         name: String,

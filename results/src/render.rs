@@ -34,7 +34,6 @@ use swapmeet_core::text::is_unsafe;
 pub enum View {
     /// A line for each group: the fastest algorithm, the next one, and whether they differ.
     Summary,
-    /// A table of each group with all statistics.
     Details,
     /// Times of algorithms over the values of an axis.
     Pivot(Axis),
@@ -220,7 +219,7 @@ fn summary(comparison: &Comparison) -> Section {
     add("together", of(|group| group.setting.together.clone()));
     let machines = of(Group::machine_in_full);
     let models = of(|group| group.setting.model.clone());
-    // A machine determines its model.
+    // A machine determines its model, which is only shown if models differ on a machine.
     let has_model_column = is_same(&machines) && !is_same(&models);
     add("machine", machines);
     if has_model_column || is_same(&models) {
@@ -355,7 +354,6 @@ fn conclusion(group: &Group) -> Option<String> {
     })
 }
 
-/// Names the cases that are not `ok`.
 fn failed(comparison: &Comparison) -> Option<String> {
     let mut counts: BTreeMap<Status, u32> = BTreeMap::new();
     for (status, n) in comparison.groups.iter().flat_map(|g| &g.lines).flat_map(|l| l.rows.iter()) {

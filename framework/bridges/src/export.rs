@@ -160,7 +160,6 @@ pub trait Export {
         Ok(())
     }
 
-    /// Receives a step, which has at least one message.
     fn step(&mut self, step: &Step) -> Result<(), ExportError>;
 
     /// Returns a deadlock if FIFOs of the target are too small. Called after the last step.
@@ -326,7 +325,6 @@ impl Exporter {
             )
             .into());
         }
-        // A send of the next step ends the current one.
         if send.step != self.current {
             self.end_step()?;
             self.current = send.step;

@@ -200,7 +200,6 @@ fn least_absolute_residuals(samples: &[&Sample]) -> Result<CostPair, String> {
 /// The costs, their standard errors if known, and the degrees of freedom.
 type LeastSquares = (CostPair, [Option<f64>; 2], f64);
 
-/// Fits costs by weighted least squares. No cost is negative.
 fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, String> {
     // Rows are divided by the time, so that residuals are relative, and have the weight's square
     // root.

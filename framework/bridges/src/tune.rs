@@ -159,7 +159,6 @@ pub struct Loss {
     pub ratio: f64,
 }
 
-/// A collective for which a sweep has times of only one algorithm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uncompared {
     pub collective: String,
@@ -187,7 +186,6 @@ impl Library {
         names.into_iter().collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the rule for the algorithm of a case with the same parameters, if there is one.
     fn rule(&self, case: &TimedCase) -> Option<Rule> {
         self.algorithms.iter().find_map(|algorithm| algorithm.rule(case, self.limits_requests))
     }
@@ -272,7 +270,7 @@ impl Library {
     ) -> Result<Option<DefaultLosses>, String> {
         let Some(chosen) = (self.defaults)(base)? else { return Ok(None) };
         let mut found = DefaultLosses::default();
-        // This map has one of the cases for each collective, number of ranks and block size.
+        // This map has one case for each collective, number of ranks and block size.
         let problems: BTreeMap<(&str, u64, u64), &TimedCase> =
             cases.iter().map(|case| ((&*case.collective, case.ranks, case.bytes), case)).collect();
         for (problem, any) in problems {
@@ -320,7 +318,6 @@ pub struct Algorithm {
     parameter: Option<Parameter>,
 }
 
-/// Returns an algorithm that a library knows by its name alone.
 const fn algorithm(collective: &'static str, ours: &'static str, name: &'static str) -> Algorithm {
     Algorithm { collective, ours, name, number: 0, fan: 0, parameter: None }
 }

@@ -24,7 +24,6 @@ const SMALL: &[&str] = &[
     "torus:1x2",
     "mesh:2x1",
     "hypercube:1",
-    // Small sizes.
     "ring:3",
     "ring:4",
     "mesh:2x2",
@@ -74,7 +73,6 @@ const SMALL: &[&str] = &[
 ];
 
 const LARGE: &[&str] = &[
-    // Powers of two.
     "ring:16",
     "fully-connected:16",
     "torus:4x4",
@@ -86,7 +84,6 @@ const LARGE: &[&str] = &[
     "hypercube:6",
     "fat-tree:4x2",
     "rdn:1(hypercube:2)",
-    // Large sizes.
     "torus:8x8x8",
     "torus:32x16",
     "mesh:24x20",

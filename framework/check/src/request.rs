@@ -104,7 +104,6 @@ pub enum Reply {
 pub enum Liveness {
     Ends,
     Deadlock {
-        /// The nodes that wait for each other.
         cycle: String,
         /// The least depth without a deadlock.
         least_depth: u64,

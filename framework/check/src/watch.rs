@@ -44,7 +44,6 @@ struct RecordedSend {
     from: u64,
     to: u64,
     load: u64,
-    /// A hash of the sent data and of the route.
     what: u64,
     /// A hash of the set of blocks, however the send lists it, and of the route; 0 if not compared.
     blocks: u64,

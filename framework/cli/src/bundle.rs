@@ -33,7 +33,7 @@ pub(crate) fn keep_inputs(
             keep(&folder, Path::new(&input.file), &input.digest)?;
             continue;
         }
-        // The digest of a pattern is the digest of this list.
+        // The digest of a pattern is that of the list of its files.
         let named = |why: String| Failure::Usage(format!("{}: {why}", input.file));
         let mut list = String::new();
         for path in file::files(&input.file).map_err(named)? {

@@ -65,7 +65,7 @@ fn links(network: &Network) -> Vec<Link> {
 fn link_list(links: &[Link]) -> String {
     const MAX: usize = 1024;
     const WIDTH: usize = 100;
-    // A link and its opposite are one item. Parallel links are repeated.
+    // A link and the link in the opposite direction are one item of the list.
     let items: Vec<String> = links
         .iter()
         .filter_map(|((a, b), bandwidth)| {

@@ -88,7 +88,6 @@ impl Verdict {
     }
 }
 
-/// A measured size and its prediction.
 struct Line {
     bytes: u64,
     measured_us: f64,
@@ -285,7 +284,6 @@ fn explain_run(
     Ok(Some(all))
 }
 
-/// Returns whether a file is the output of a benchmark.
 pub(crate) fn is_log(path: &Path) -> bool {
     let is_other = |e: &OsStr| e.eq_ignore_ascii_case("csv") || e.eq_ignore_ascii_case("toml");
     !path.extension().is_some_and(is_other) && Log::is_at(path)
@@ -634,7 +632,6 @@ impl Explained {
         trust
     }
 
-    /// Returns the measured and the expected least time.
     fn floor(&self) -> Option<String> {
         let expected = floor_us(&self.place);
         let us = self.measured_floor_us?;
@@ -718,7 +715,7 @@ fn markdown(explained: &Explained) -> String {
     text + &format!("- how far to trust this: {}\n", explained.trust())
 }
 
-/// Returns the JSON of a run: its only collective, or a list.
+/// Returns the JSON of the only collective, or a list.
 fn of_collectives(all: &[Explained]) -> serde_json::Value {
     let mut documents: Vec<serde_json::Value> = all.iter().map(json).collect();
     match documents.len() {

@@ -16,7 +16,6 @@ use swapmeet_runner::topology;
 /// The maximum number of node pairs of all damaged networks that are in memory at a time.
 const MOST_PAIRS: u64 = 1 << 26;
 
-/// A failed link with one row for each algorithm.
 struct LinkRows {
     fault: SingleFault,
     rows: Vec<Record>,

@@ -105,7 +105,7 @@ fn run_with_launcher(
     all: &CaseGrid,
 ) -> Result<ExitStatus, Failure> {
     let remarks = Remarks::default();
-    // A failed compilation leaves no output file.
+    // The program is compiled first, because a failed compilation must leave no output file.
     let folder = tempfile::tempdir().map_err(|e| Failure::file(&std::env::temp_dir(), &e))?;
     let program = compile_program(folder.path())?;
     let mut args = args.clone();

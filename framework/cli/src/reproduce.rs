@@ -28,7 +28,6 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitStatus, Failure> {
     // Each child process searches for plugins again, but their errors are reported only here.
     let registry = run::registry_within(&args.plugins, args.memory_limit)?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
-    // The summary is written only if all papers run.
     let summary = args.out.as_ref().filter(|_| args.paper.is_none());
     let summary = summary.map(|folder| folder.join("README.md"));
     let pages = wanted.iter().flat_map(|paper| paths(paper, args.out.as_deref()));

@@ -11,7 +11,7 @@ use swapmeet_runner::system;
 pub(crate) fn interrupts() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     if streams::is_test() {
-        // The signals of the process belong to the test program.
+        // The signals of a test's process belong to the test program.
         return flag;
     }
     for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| !system::is_ignored(*s)) {

@@ -9,7 +9,6 @@ use swapmeet_runner::topology;
 /// Statements of a log and of the user about communicators.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stated<'a> {
-    /// The ranks of each group in the log.
     pub groups: &'a [Vec<u64>],
     pub ranks: Option<u64>,
     /// The line of the log for messages, or 0 if it is unknown.

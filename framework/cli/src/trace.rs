@@ -175,7 +175,6 @@ pub(crate) fn print_failure(record: &Record) -> ExitStatus {
     if record.status == Status::Unsupported { SUCCESS } else { SOME_FAILED }
 }
 
-/// The row is `None` after an interrupt.
 type Traced = (Option<Box<Record>>, io::Result<()>);
 
 pub(crate) fn as_json(
@@ -241,7 +240,7 @@ fn write_text(out: &mut dyn Write) -> impl FnMut(&str) -> io::Result<()> {
 }
 
 struct Observed {
-    /// The row of the schedule, or `None` after an interrupt.
+    /// The row; `None` after an interrupt.
     row: Option<Box<Record>>,
     /// The first error of the function that handles the text.
     written: io::Result<()>,

@@ -84,7 +84,6 @@ fn options(args: Option<&TuiArgs>) -> Result<Options, Failure> {
     Ok(options)
 }
 
-/// Returns the keys to replay, and the recorder of keys.
 fn replay(args: Option<&TuiArgs>) -> Result<Replay, Failure> {
     const MOST: u64 = 1 << 20;
     let Some(args) = args else { return Ok(Replay::default()) };
@@ -210,7 +209,6 @@ fn open(
     let cases = run::shard_cases(&all, args.shard)?;
     let cases = if complete { cases } else { Vec::new() };
     let (mut rows, mut found) = (None, Vec::new());
-    // Remarks are printed after the dashboard has closed.
     let remarks = Remarks::default();
     run::protect_inputs(args, &all)?;
     if let Some(path) = &args.out {

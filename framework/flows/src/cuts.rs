@@ -35,7 +35,7 @@ impl<'a> BestCut<'a> {
         self.pairs(self.size) / self.capacity as f64
     }
 
-    /// Returns the length of each link: 1 if it leaves the set, 0 otherwise.
+    /// The length of a link is 1 if it leaves the set, otherwise 0.
     pub fn lengths(&self) -> Vec<u32> {
         let inside = |v: &u32| self.inside[*v as usize];
         let ends = self.links.tail.iter().zip(&self.links.head);

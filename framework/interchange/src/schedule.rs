@@ -17,7 +17,6 @@ pub fn is_reduction(collective: &str) -> bool {
     ["reduce", "reduce-scatter", "allreduce", "combine"].contains(&collective)
 }
 
-/// The case for which a schedule was made.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Header {
     pub format: String,
@@ -98,7 +97,7 @@ pub struct Timing {
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct Layout {
-    /// The number of segments into which each block, or each part, is divided.
+    /// The number of segments of each block, or of each part if blocks are divided into parts.
     #[serde(default = "one")]
     pub segments: u64,
     /// Whether each block is divided into one part for each node, which is divided into segments.
@@ -125,7 +124,6 @@ pub struct BlockSet {
 /// A message. Sender and receiver are nodes of the machine.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Send {
-    /// The number of the step in the schedule, from 1.
     pub step: u64,
     pub from: u64,
     pub to: u64,

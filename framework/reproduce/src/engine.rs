@@ -24,7 +24,6 @@ use swapmeet_results::Record;
 
 #[derive(Debug)]
 pub struct Paper {
-    /// The name of the paper on the command line.
     pub name: &'static str,
     pub title: &'static str,
     pub(crate) data: &'static str,
@@ -52,7 +51,6 @@ struct Contents {
     table: Vec<TableData>,
     #[serde(default)]
     erratum: Vec<Erratum>,
-    /// The parts of the paper that are not reproduced.
     #[serde(default)]
     left_out: Vec<Omission>,
     #[serde(flatten)]
@@ -73,7 +71,6 @@ struct RunData {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TableData {
-    /// Loops, each pass of which is a table.
     #[serde(default)]
     each: Vec<Axis>,
     id: Template,
@@ -198,7 +195,6 @@ pub(crate) struct Engine<'a> {
     contents: Contents,
     bench: Option<&'a Bench<'a>>,
     outcomes: RefCell<BTreeMap<Specs, Rc<Outcome>>>,
-    /// The results of calculations that are made only once.
     results: RefCell<BTreeMap<String, Value>>,
 }
 

@@ -73,7 +73,6 @@ impl From<&str> for Value {
 }
 
 pub(crate) trait Names {
-    /// Returns the value of a variable, or `None` if there is no such variable.
     fn variable(&self, name: &str) -> Result<Option<Value>, ReproduceError>;
     fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, ReproduceError>;
     /// Returns the value of a formula if one more variable has a value.
@@ -445,7 +444,6 @@ enum Piece {
 pub(crate) struct Rendered {
     pub text: String,
     pub value: Option<Value>,
-    /// The number of decimals of the first formula.
     pub decimals: Option<usize>,
 }
 

@@ -79,7 +79,7 @@ pub(crate) fn call(
     }
 }
 
-/// A time with the algorithm and the protocol that reach it.
+/// The time of an algorithm with a protocol.
 type Choice = (f64, Algorithm, String);
 
 /// Returns the machine at a place. `constants`, such as `launch_us=9`, change the preset `nccl`.

@@ -41,7 +41,6 @@ pub(crate) fn call(name: &str, arguments: &[Value]) -> Result<Value, ReproduceEr
     })
 }
 
-/// A measured median, and the prediction of a model.
 #[derive(Debug, Clone, PartialEq)]
 struct Sample {
     shape: String,
@@ -69,7 +68,6 @@ fn factor(samples: &[Sample]) -> f64 {
 /// The algorithms that were measured with the same workload and shape. There are at least two.
 struct Choice<'a> {
     collective: &'a str,
-    /// The predicted and the measured time of each algorithm.
     times: BTreeMap<&'a str, (f64, f64)>,
 }
 

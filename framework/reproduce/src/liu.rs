@@ -64,7 +64,6 @@ struct Stage {
     /// The sum over steps of the longest message, in bytes.
     critical: u64,
     received: Vec<u64>,
-    /// The length of the longest message that each node receives.
     longest: Vec<u64>,
     sent: Vec<u64>,
 }

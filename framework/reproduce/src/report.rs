@@ -87,7 +87,6 @@ impl Cell {
         }
     }
 
-    /// Returns the name of the category in which a summary counts the cell.
     fn counted(&self) -> &'static str {
         match self.verdict {
             Verdict::Agrees if !self.kind.is_evidence() => "equal",
@@ -102,7 +101,6 @@ pub struct Table {
     pub id: String,
     /// A text that states what the table shows and how our values were computed.
     pub title: String,
-    /// The kind of the cells that are added next.
     pub kind: Kind,
     /// Whether the page names only the title of the table and leaves its cells to the CSV file.
     pub in_csv: bool,

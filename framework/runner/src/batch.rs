@@ -153,7 +153,7 @@ impl Shared {
     }
 
     fn run(&self, workers: &Workers) {
-        // The channel is closed only if the batch was dropped.
+        // A send fails only if the batch was dropped.
         let mut report = |event| drop(self.events.send(event));
         let (cases, stop) = (&*self.cases, &*self.stop);
         let mut dispatcher = Dispatcher::new(workers, cases, None, stop, &mut report);

@@ -252,7 +252,6 @@ impl Case {
         if !self.companions.is_empty() || !other.companions.is_empty() {
             return self.runs_together_with(other);
         }
-        // The schedules of different communicators are merged for one machine.
         if self.workload.has_unequal_communicators(&self.topology) {
             return false;
         }
@@ -411,7 +410,6 @@ pub(crate) fn with_files(text: &Text, machine: Machine) -> Result<LoadedMachine,
 
 pub type LoadedMachine = (Arc<Machine>, Vec<InputDigest>);
 
-/// Errors if the file that the machine names is wrong.
 fn read_machine(machine: Machine) -> Result<LoadedMachine, String> {
     let Some(name) = machine.background_file().map(str::to_owned) else {
         return Ok((Arc::new(machine), Vec::new()));

@@ -15,7 +15,6 @@ pub struct Config {
     pub view: Option<Text>,
     /// The columns of values in the table of the dashboard; empty for all of them.
     pub columns: Vec<Text>,
-    /// The keys of the dashboard's actions, by the name of the action.
     pub keys: BTreeMap<String, Text>,
 }
 

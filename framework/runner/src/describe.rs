@@ -63,7 +63,7 @@ impl PluginReader {
             let others =
                 std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
             for _ in 1..others.max(2) {
-                // The current thread can process all files.
+                // If no thread can be started, the current thread processes all files.
                 drop(std::thread::Builder::new().spawn_scoped(scope, read_in_turn));
             }
             read_in_turn();
@@ -104,7 +104,7 @@ fn description(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
         .as_deref()
         .and_then(recall)
         .filter(|known| known.file == file && Some(&known.stamp) == stamp.as_ref())
-        // With more memory, the file may be a plugin.
+        // A file that was no plugin may be one with more memory.
         .filter(|known| known.answer.is_ok() || known.memory_limit >= child.memory_limit);
     if let Some(known) = known {
         return Ok(known.answer);

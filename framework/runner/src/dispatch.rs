@@ -43,7 +43,6 @@ pub(crate) struct Dispatcher<'a> {
     spare: Option<Worker>,
     /// Whether the last job has ended in order, after all values of its observer.
     pub is_complete: bool,
-    /// The optima of the cases of the group, by case number.
     pub optima: BTreeMap<usize, CaseOptimum>,
 }
 
@@ -79,7 +78,6 @@ impl<'a> Dispatcher<'a> {
         let mut failed = 0;
         while let Some(first) = open.first().filter(|_| !self.stop.load(Ordering::Relaxed)) {
             let plugins = self.cases[*first].plugin_files();
-            // A worker that has loaded other plugins cannot be used.
             let known = self.idle.iter().position(|worker| worker.has_loaded(&plugins));
             let there = known.map(|at| self.idle.remove(at)).or_else(|| self.spare.take());
             self.idle.retain(|worker| worker.resident_bytes() <= MOST_IDLE_BYTES);

@@ -12,7 +12,6 @@ pub enum CaseEvent<R = Box<Record>> {
         cases: Range<usize>,
     },
     Progress {
-        /// The first of the cases that share the schedule.
         case: usize,
         /// The steps so far in which messages were sent; 0 if planning or pricing begins.
         steps: u64,

@@ -27,7 +27,6 @@ pub struct Experiment {
     pub workloads: Vec<Text>,
     #[serde(deserialize_with = "machines", skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<Text>,
-    /// Systems, each of which stands for a topology and a machine.
     #[serde(deserialize_with = "texts", skip_serializing_if = "Vec::is_empty")]
     pub systems: Vec<Text>,
     pub baseline: Option<Text>,
@@ -37,7 +36,6 @@ pub struct Experiment {
     pub seed: u64,
     #[serde(deserialize_with = "time_limit")]
     pub timeout_secs: Option<f64>,
-    /// Whether rows must contain the optimum of their network and workload.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub optimum: bool,
     #[serde(rename = "machine", with = "own_machines", skip_serializing_if = "Vec::is_empty")]
@@ -49,7 +47,6 @@ pub struct Experiment {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub case_tables: Vec<CaseTable>,
-    /// Combinations that are not run.
     #[serde(deserialize_with = "case_tables", skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<CaseTable>,
     /// Jobs that run at the same time.
@@ -259,7 +256,6 @@ fn remove_tables<T>(tables: &mut Vec<T>, text: &str) -> Result<(), String> {
 /// A current machine whose parameters were fitted to public measurements and tested with others.
 pub const DEFAULT_MACHINE: &str = "fugaku";
 
-/// The default time limit of a case in seconds.
 pub const DEFAULT_TIMEOUT_SECS: f64 = 600.0;
 
 const SECONDS: &str = "a number of seconds above 0, at most 1000000000";
@@ -277,7 +273,7 @@ impl Experiment {
     pub fn parse(source: &str, content: &str) -> Result<Self, InputError> {
         let experiment: Self = toml_reader::read(source, content)?;
         let mut tables = experiment.case_tables.iter().chain(&experiment.exclude);
-        // A list in a file is not empty.
+        // The list of a `[[case]]` table cannot be empty in a file.
         if let Some(table) = tables.find(|table| table.lists().iter().all(|list| list.is_empty())) {
             let error = table.place.error("the table is empty");
             return Err(error.help("expected some of topologies, algorithms, workloads, machines"));

@@ -39,7 +39,6 @@ pub struct PlanInputs {
     pub startup_us: f64,
     pub hop_us: f64,
     pub byte_us: f64,
-    /// Whether messages share the links of their routes.
     pub shares_routes: bool,
 }
 
@@ -174,7 +173,6 @@ pub fn plan<'a>(
 /// Maximum number of nodes for which a plan with a claimed symmetry is repeated for all nodes.
 const FEW_NODES: u64 = 4096;
 
-/// The arguments of a plan, which may be repeated.
 #[derive(Clone, Copy)]
 struct PlanCall<'a> {
     algorithm: &'a Algorithm,

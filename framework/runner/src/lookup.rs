@@ -67,7 +67,6 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
         Ok(Case { experiment: row.experiment.as_str().into(), optima, ..case })
     }
 
-    /// The name of the returned case's experiment is empty.
     pub(crate) fn case(&mut self, id: &CaseId<&str>) -> Result<Case, String> {
         let CaseId { setting, implementation, repetition, seed } = id;
         let (topology, topology_inputs) =

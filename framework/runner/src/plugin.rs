@@ -23,7 +23,6 @@ use swapmeet_core::text::{escaped, excerpt};
 
 #[derive(Debug, thiserror::Error)]
 pub enum PluginError {
-    /// The system's loader rejected the file.
     #[error("{path}: not a library that can be loaded: {reason}")]
     NotALibrary { path: PathBuf, reason: String },
     #[error("{path}: not a swapmeet plugin: it has no symbol `{}`", ENTRY_SYMBOL.to_string_lossy())]
@@ -91,7 +90,6 @@ impl Algorithm {
         Err(format!("`{}` does not implement `{}`, only workloads {others}", self.name, kind.word))
     }
 
-    /// Returns the index of the algorithm's paper in [`PAPERS`].
     pub fn main_paper(&self) -> Option<usize> {
         PAPERS.iter().position(|(start, _)| self.paper.starts_with(start))
     }
@@ -119,7 +117,7 @@ pub enum ParamKind {
     Text,
     Number,
     Choice(Vec<String>),
-    /// The row has the digest of the file.
+    /// A parameter that names a file, whose digest is in the row.
     File,
 }
 

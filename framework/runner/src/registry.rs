@@ -70,7 +70,6 @@ pub enum RegistryError {
     Plugin(#[from] PluginError),
     #[error("{path}: no such plugin file or folder")]
     Missing { path: PathBuf },
-    /// The process that reads plugins could not be started.
     #[error("no process could be started to read plugins: {0}")]
     Reading(std::io::Error),
     #[error("plugin folder {path}: {reason}")]
@@ -223,7 +222,6 @@ impl Registry {
         bundled.map(|(algorithm, _)| algorithm.plugin.digest.as_str())
     }
 
-    /// Removes other builds of the plugins that have one of these digests.
     pub fn prefer_builds(&mut self, digests: &[String]) {
         for same in self.algorithms.values_mut() {
             let is_preferred = |a: &Algorithm| digests.contains(&a.plugin.digest);
@@ -300,7 +298,6 @@ impl Search {
         for entry in std::fs::read_dir(folder).map_err(refused)? {
             files.push(entry.map_err(refused)?.path());
         }
-        // Directories are listed in arbitrary order.
         files.sort();
         for path in files {
             let library = path.extension().is_some_and(|e| e == std::env::consts::DLL_EXTENSION);

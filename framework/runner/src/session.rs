@@ -110,7 +110,6 @@ fn report_with(
 #[derive(Default)]
 struct PlanResult {
     requested: Requested,
-    /// The cases that must be planned again, because their pricing is slow.
     slow: BTreeSet<usize>,
 }
 

@@ -120,9 +120,7 @@ mod time_bits {
 /// The bytes of messages between groups of consecutive ranks, in all steps together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Matrix {
-    /// The number of ranks in a group.
     pub bucket: u64,
-    /// Rows are senders, and columns are receivers.
     #[serde(rename = "matrix")]
     pub cells: Vec<Vec<u64>>,
 }
@@ -147,7 +145,6 @@ pub enum RecordPart {
     Matrix(Matrix),
 }
 
-/// Selects the steps that are recorded with a frame, and its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FrameSelection {
     None,

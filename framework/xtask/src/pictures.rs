@@ -26,7 +26,7 @@ type Plot = (&'static str, &'static [&'static str]);
 /// replays. Each time in the script begins a scene. Several scenes become an animation.
 type Recording = (&'static str, &'static str, &'static str);
 
-/// Shorter scenes, in seconds, are not shown.
+/// The minimum duration of a scene in seconds. Shorter scenes are not shown.
 const SHORTEST: f64 = 2.0;
 
 const TUTORIAL: &str = "run --topology torus:8x8 --algorithm pairwise --algorithm bruck \

@@ -30,7 +30,6 @@ pub trait Drawable {
         Vec::new()
     }
 
-    /// Returns the place that the user chose, and the width of a legend on the right.
     fn legend(&self, paper: &Paper) -> (LegendPlace, f64);
 
     /// Returns a message if the legend has no room at its place and was moved.

@@ -28,7 +28,6 @@ pub struct Curve {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrawnCrossover {
-    /// The crossover of completion times.
     pub crossover: Crossover,
     /// The position at which both curves meet. `None` if they need not meet, because the quantity
     /// does not depend on time alone, or no case exists between two points.
@@ -94,7 +93,6 @@ pub struct Figure {
     pub bars_label: &'static str,
     /// Messages about omitted parts of the figure, with the reasons.
     pub notes: Vec<String>,
-    /// Remarks that are part of the figure, such as on rearrangement.
     pub remarks: Vec<String>,
 }
 
@@ -364,7 +362,6 @@ struct Interpolation<'a> {
 }
 
 impl Interpolation<'_> {
-    /// Returns the value of a curve at `x`, which lies between the points `from` and `to`.
     fn at(&self, curve: &TimeCurve, from: &Point, to: &Point, x: f64) -> Option<f64> {
         let share = if from.x < to.x { (x - from.x) / (to.x - from.x) } else { 0.0 };
         let between = |a: f64, b: f64| a + (b - a) * share;

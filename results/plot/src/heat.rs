@@ -61,7 +61,6 @@ pub struct HeatFigure {
     pub panels: Vec<HeatPanel>,
     pub legend: LegendPlace,
     pub range: (f64, f64),
-    /// Whether colours are proportional to the logarithms of the values.
     pub log: bool,
     pub notes: Vec<String>,
     pub remarks: Vec<String>,

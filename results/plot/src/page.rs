@@ -40,7 +40,6 @@ pub struct Page<'a> {
 
 /// A part of the page with a heading, to which the table of contents links.
 struct Chapter<'a> {
-    /// The name by which links refer to the chapter.
     id: &'a str,
     heading: &'a str,
     body: Body<'a>,
@@ -59,7 +58,6 @@ impl<'a> Page<'a> {
         let baseline = options.baseline;
         let comparison =
             compare_rows(rows, &CompareOptions { baseline, ..CompareOptions::default() })?;
-        // An algorithm has the same style in all figures.
         let lines = comparison.groups.iter().flat_map(|group| &group.lines);
         let styles = Styles::new(lines.map(|line| line.algorithm.as_str()));
         let figures = figures(&comparison, baseline, &styles);

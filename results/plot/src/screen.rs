@@ -8,7 +8,6 @@ use crate::marks::{DrawError, Paper, Picture};
 /// Consecutive characters in a row of a terminal that have the same appearance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScreenRun {
-    /// The column and the row of the first character, from 0.
     pub at: (u16, u16),
     pub words: String,
     pub columns: u16,

@@ -5,7 +5,6 @@ use swapmeet_results::{defined_name, without_common_parts};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Titles {
     pub common: String,
-    /// For each panel, the settings in which it differs from the others.
     pub panels: Vec<String>,
 }
 

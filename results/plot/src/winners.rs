@@ -20,7 +20,6 @@ use swapmeet_results::analysis::{
 use swapmeet_results::units::count;
 use swapmeet_results::{CHARGED_LESS_REMARK, Comparison, Record, compare, csv_table};
 
-/// The strength of the colour and the label in the legend for each margin.
 const MARGINS: [(Margin, f64, &str); 6] = [
     (Margin::Tied, 0.0, "not told apart"),
     (Margin::Under5, 0.2, "up to 5 %"),

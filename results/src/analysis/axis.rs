@@ -11,9 +11,7 @@ use swapmeet_workloads::CurveAxis;
 pub enum Axis {
     /// The bytes of a block: the mean of irregular sizes, the maximum of `one-spike`.
     Block,
-    /// The number of nodes of topologies of the same kind.
     Nodes,
-    /// The coefficient of variation of irregular sizes.
     Variation,
     /// The number of failed links (`faults=K`); 0 on the network without them.
     Faults,
@@ -88,7 +86,6 @@ impl Axis {
         known.map_or_else(found, Ok)
     }
 
-    /// Whether the lines of a group have different values.
     pub fn is_of_algorithms(self) -> bool {
         matches!(self, Self::Parameter(Parameter { of: SpecKind::Algorithm, .. }))
     }
@@ -141,7 +138,7 @@ impl Axis {
         }
     }
 
-    /// Returns `None` if the quantity of the axis is not defined for the line.
+    /// Returns `None` if the line has no value on the axis.
     pub fn place(self, group: &Group, line: &ComparisonLine) -> Option<AxisPosition> {
         let (x, settings) = self.place_group(group)?;
         let Self::Parameter(parameter) = self else {

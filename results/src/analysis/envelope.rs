@@ -19,7 +19,6 @@ pub struct Crossover {
     pub after: String,
 }
 
-/// A range in which one algorithm is the fastest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FastestRange {
     pub algorithm: String,

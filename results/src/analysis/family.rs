@@ -18,7 +18,6 @@ pub struct Point {
     pub line: usize,
 }
 
-/// The cases of one algorithm, by increasing x.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     pub algorithm: String,

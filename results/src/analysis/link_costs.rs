@@ -16,7 +16,6 @@ pub enum LinkCost {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkCosts {
-    /// The case on the network with all links.
     pub case: CaseId,
     /// The time in the row with the fewest failed links, in µs. Usually, this row has all links.
     pub time_us: f64,

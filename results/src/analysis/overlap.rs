@@ -11,7 +11,6 @@ const START: &str = " start_us=";
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overlap {
     pub topology: String,
-    /// The machine of both jobs, as in the rows.
     pub machine: String,
     /// The algorithm and workload of each job; the first job starts first.
     pub jobs: [String; 2],

@@ -38,7 +38,6 @@ pub struct Factors {
 pub struct Place {
     pub collective: String,
     pub topology: String,
-    /// The workload without the value of the axis, if it has one.
     pub workload: String,
     pub machine: String,
     pub model: String,

@@ -14,11 +14,9 @@ use swapmeet_core::spec::{Spec, parse_size};
 pub enum RowAxis {
     /// Topologies of the same kind, sorted by number of nodes.
     Nodes,
-    /// Machines, sorted by the parameter in which they differ.
     Machines,
     /// Topologies of several kinds, sorted by kind and then by number of nodes.
     Networks,
-    /// The values of an axis, in increasing order.
     Values(Axis),
 }
 

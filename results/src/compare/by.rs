@@ -12,11 +12,10 @@ pub enum By {
     Algorithm,
     Topology,
     Model,
-    /// Machines include their models.
     Machine,
     /// Placements of ranks (`place=` and `mesh=` of a topology).
     Placement,
-    /// A number of specs, such as `tokens`.
+    /// A number in specs, such as `tokens`.
     Parameter(Parameter),
 }
 

@@ -44,7 +44,7 @@ fn status(sample: &Sample<'_>) -> Status {
     sample.rows.iter().map(|r| r.status).find(|s| *s != Status::Ok).unwrap_or(Status::Ok)
 }
 
-/// There must be at least one row.
+/// `distinct` must contain at least one row.
 pub(super) fn group(
     all: &ComparedRows,
     distinct: DistinctRows<'_>,

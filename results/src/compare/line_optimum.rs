@@ -5,7 +5,6 @@ use serde::Serialize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LineOptimum {
-    /// The mean of the column `optimum_us`.
     pub mean_us: f64,
     /// The mean time of the rows that have an optimum, divided by `mean_us`.
     pub ratio: f64,

@@ -32,7 +32,7 @@ pub(super) fn remarks(groups: &[Arc<Group>], by: By) -> Vec<String> {
     unlike.iter().map(|(machine, algorithms)| rearrangement_remark(machine, algorithms)).collect()
 }
 
-/// If machines are compared, the setting of the group lacks the machine.
+/// Returns the machine of a line, which the setting lacks if machines are compared.
 fn machine(group: &Group, line: &ComparisonLine, by: By) -> String {
     match by {
         By::Machine => line.algorithm.clone(),

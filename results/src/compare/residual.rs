@@ -43,7 +43,7 @@ pub(crate) fn residuals(rows: &ComparedRows) -> Vec<Residual> {
         let Some(time) = row.time_us.filter(|time| *time > 0.0) else { continue };
         let CaseId { setting, implementation, .. } = rows.case(row);
         let Setting { topology, collective, workload, model, together, .. } = setting;
-        // Measurements are of one job.
+        // Measurements are of a single job.
         if !together.is_empty() {
             continue;
         }

@@ -12,7 +12,6 @@ pub(super) struct Sample<'a> {
     pub(super) label: String,
     pub(super) implementation: Implementation<&'a str>,
     pub(super) rows: Vec<&'a ComparedRow>,
-    /// The times of the `ok` rows, by repetition and seed.
     times: Vec<RunTime>,
     pub(super) time: Option<Summary>,
 }

@@ -41,7 +41,7 @@ impl Winner {
             Some(ratio) if ratio < 1.25 => Margin::Under25,
             Some(ratio) if ratio < 2.0 => Margin::Under100,
             Some(_) => Margin::Clear,
-            // The time of the winner is 0.
+            // If the time of the winner is 0, the ratio is undefined.
             None if self.second.is_some() => Margin::Clear,
             None => Margin::Alone,
         }

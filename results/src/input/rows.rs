@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use swapmeet_core::spec::format_size;
 use swapmeet_core::text::excerpt;
 
-/// The version of rows without a version.
+/// The version of rows without a column for it.
 const FIRST_VERSION: &str = "0.1.0";
 
 /// Some programs write this mark at the start of a file.
@@ -140,7 +140,7 @@ impl<R: Read> Iterator for Rows<R> {
 pub(crate) struct Header {
     names: csv::StringRecord,
     columns: Vec<Option<&'static Column>>,
-    /// The first version of the program wrote none.
+    /// Whether the column of the version exists, which the first version did not write.
     has_version: bool,
 }
 

@@ -24,10 +24,8 @@ impl MissingCases {
 /// expected case. Texts are indices in a list that all files share.
 #[derive(Clone, Default)]
 pub(super) struct NamedValues {
-    /// The topologies, algorithms, workloads and machines.
     texts: [IndexSet<u32>; 4],
     repetitions: IndexSet<u32>,
-    /// The four texts and the repetition of each row.
     combinations: HashSet<([u32; 4], u32)>,
 }
 

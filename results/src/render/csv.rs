@@ -52,7 +52,7 @@ fn columns(group: &Group, line: &ComparisonLine, by: By) -> Vec<(String, String)
     let number = |f: Option<f64>| f.map(|f| f.to_string()).unwrap_or_default();
     let low = |i: Option<Interval>| number(i.map(|i| i.low));
     let high = |i: Option<Interval>| number(i.map(|i| i.high));
-    // The compared property is that of the line.
+    // If the compared property is this one, the line has its value, and otherwise the group.
     let of = |own: By, group: &str| {
         if by == own { line.algorithm.clone() } else { group.to_owned() }
     };
@@ -87,7 +87,7 @@ fn columns(group: &Group, line: &ComparisonLine, by: By) -> Vec<(String, String)
     ]
     .map(|(name, text)| (name.to_owned(), text))
     .into();
-    // The files of all comparisons have these columns.
+    // These columns are in the files of all comparisons.
     let count = |status: &Status| line.rows.get(*status).to_string();
     columns.extend(Status::ALL.iter().map(|status| (format!("rows_{status}"), count(status))));
     columns.extend([

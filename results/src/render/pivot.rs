@@ -6,7 +6,6 @@ use crate::compare::{CHARGED_LESS, CHARGED_LESS_REMARK, Comparison};
 use crate::units::{Unit, three_digits};
 use serde::Serialize;
 
-/// The times of the cases of a family.
 #[derive(Debug, Serialize)]
 pub(super) struct Pivot {
     #[serde(flatten)]

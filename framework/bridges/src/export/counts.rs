@@ -2,7 +2,6 @@
 
 use swapmeet_interchange::schedule::{Header, Redistribution, Share, ShareSize};
 
-/// The number of elements in each node for each destination.
 pub(super) struct ByteCounts {
     element: u64,
     held: Vec<Vec<u64>>,

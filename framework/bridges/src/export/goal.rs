@@ -26,7 +26,6 @@ pub(super) struct Goal {
 
 #[derive(Clone, Default)]
 struct Rank {
-    /// The last step in which the rank sent or received.
     step: u64,
     sends: u64,
     receives: u64,

@@ -23,7 +23,6 @@ fn collective_of_program(words: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the collective that the user states, or that of the program, or that of the rows.
 fn collective_of(
     source: &MeasurementFile<'_>,
     line: usize,
@@ -72,7 +71,7 @@ fn program(text: &str) -> Option<&str> {
     text.lines().find(|line| line.contains("_perf"))
 }
 
-/// Properties of a row's collective.
+/// The kind of a row, from which its collective follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RowKind {
     /// Whether the row has an operation, such as `sum`.
@@ -109,7 +108,6 @@ fn type_bytes(name: &str) -> Option<u64> {
 pub struct Implied {
     /// The collectives that have such rows; empty if none is known.
     pub collectives: Vec<&'static str>,
-    /// The number of ranks of a communicator.
     pub ranks: Option<u64>,
     /// The line of the row with the largest size.
     pub line: usize,
@@ -362,7 +360,7 @@ fn ranks_of_bandwidths(collective: &str, pairs: &[[f64; 2]]) -> Option<u64> {
         most = most.min(ranks((bus + ERROR) / (algorithm - ERROR) / scale));
     }
     let (least, most) = (least.ceil(), most.floor());
-    // Both are whole numbers, or infinite.
+    // Both values are whole numbers, or infinite.
     (0.0..0.5).contains(&(most - least)).then_some(least as u64)
 }
 

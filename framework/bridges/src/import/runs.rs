@@ -8,7 +8,6 @@ pub struct Run {
     pub first: usize,
     /// The line of its last row, or of its mean bus bandwidth.
     pub last: usize,
-    /// The last line of the previous run.
     after: usize,
     /// The last line before the next run.
     end: usize,
@@ -39,7 +38,6 @@ impl Run {
     }
 }
 
-/// A run that is being read.
 #[derive(Default)]
 struct Open {
     first: Option<usize>,

@@ -30,7 +30,6 @@ const ALGORITHMS: [(&str, &str); 7] = [
 
 const PROTOCOLS: [&str; 3] = ["LL", "LL128", "Simple"];
 
-/// The first release whose factors of trees are [`TREE_FACTORS`].
 const FIRST_WITH_FACTORS: [u64; 2] = [2, 10];
 
 /// The factors on the bandwidth of a tree, for each protocol and power of two from 64 bytes to 256
@@ -75,7 +74,6 @@ pub struct Tuning {
     counts_blocks: bool,
 }
 
-/// The communicator for which NCCL's time is computed.
 #[derive(Debug, Clone, Copy)]
 pub struct Communicator {
     pub ranks: u64,
@@ -233,7 +231,6 @@ impl Tuning {
         !self.table.is_empty()
     }
 
-    /// Returns the bandwidth of the table in GB/s.
     pub fn gbps(&self, word: &str, opinion: &Opinion) -> Option<f64> {
         let choice = algorithm(opinion.algorithm).zip(protocol(opinion.protocol))?;
         let pair = self.table.iter().find(|((own, other), _)| *own == word && *other == choice);

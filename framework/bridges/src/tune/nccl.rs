@@ -91,7 +91,7 @@ pub(super) fn ncclx(tables: &[DecisionTable]) -> Result<String, String> {
         let Some([domains, gpus]) = domains else {
             return Err("a rule names the ranks of each host: name a system with --system".into());
         };
-        // Only sizes that are multiples of the number of ranks have equal shares.
+        // Only multiples of the number of ranks have equal shares.
         let first = first.div_ceil(ranks);
         let sizes = match last {
             Some(last) if last / ranks < first => continue,

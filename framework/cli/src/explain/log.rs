@@ -51,7 +51,6 @@ pub(super) struct Log {
     /// The ranks of each communicator, if several ran at the same time.
     pub communicators: Vec<Vec<u64>>,
     pub gpus: BTreeSet<String>,
-    /// The only algorithm that `NCCL_ALGO` permits.
     pub algorithm: Option<&'static str>,
     /// Whether the log is of an MPI library, whose times a system of GPUs does not predict.
     pub is_mpi: bool,
@@ -284,7 +283,6 @@ fn algorithm(text: &str) -> Option<&'static str> {
     if names.len() == 1 { names.into_iter().next()? } else { None }
 }
 
-/// Removes carriage returns and the escape sequences of terminals.
 fn without_terminal_codes(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();

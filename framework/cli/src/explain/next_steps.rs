@@ -17,7 +17,6 @@ pub(super) struct Case<'a> {
     pub log: &'a Log,
     pub collective: &'a str,
     pub place: &'a Place,
-    /// The algorithm that replaces the library's choice.
     pub algorithm: Option<&'a str>,
     pub plugins: &'a PluginArgs,
 }
@@ -127,7 +126,6 @@ impl Case<'_> {
     }
 }
 
-/// The result of [`more_ports`].
 pub(super) struct MorePorts {
     /// The expected times in µs with one port for each GPU.
     pub one_port_us: Vec<f64>,

@@ -14,7 +14,7 @@ use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::topology;
 
-/// The least gain for which a faster schedule is named.
+/// A faster schedule is named if it gains at least this factor.
 const GAIN: f64 = 1.05;
 
 /// The network and the machine of a measurement.
@@ -204,7 +204,6 @@ pub(crate) struct Prediction {
     /// The library's name of the algorithm, or the user's spec.
     pub algorithm: String,
     pub protocol: String,
-    /// The time of a communicator that runs alone.
     pub alone_us: Option<f64>,
     /// The times of all algorithms from which the library chooses.
     pub of_library: BTreeMap<String, f64>,
@@ -337,7 +336,6 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// Returns an algorithm that the library does not have.
     fn of_spec(spec: &str, place: &Place) -> Self {
         Self { name: spec.to_owned(), spec: spec.to_owned(), machine: place.machine.clone() }
     }
@@ -573,7 +571,7 @@ fn rounded(gbps: f64) -> String {
     }
 }
 
-/// Returns the least time of a collective on the machine, in µs.
+/// The floor is the least time of any collective on the machine.
 pub(crate) fn floor_us(place: &Place) -> f64 {
     let machine = Machine::parse(&place.machine).ok();
     machine.and_then(|machine| machine.number("floor_us")).unwrap_or(0.0)

@@ -160,7 +160,6 @@ impl Progress {
         Some(format!("{} of {} cases{left}", self.done, self.cases))
     }
 
-    /// `now` is the time since the start of the run.
     fn left(&self, now: Duration) -> Option<HumanDuration> {
         let left = self.forecast.left(now)?;
         Some(HumanDuration(Duration::from_secs(left.as_secs_f64().ceil() as u64)))

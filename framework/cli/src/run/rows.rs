@@ -44,7 +44,6 @@ enum Destination {
 
 /// The rows that a file already contains, assigned to the cases of the run.
 pub(crate) struct Found {
-    /// The existing row of each case.
     pub rows: Vec<Option<Box<Record>>>,
     /// Whether the existing rows are those of the first cases of the run, in order.
     pub in_order: bool,
@@ -52,7 +51,6 @@ pub(crate) struct Found {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Before {
-    /// Leave the rows unchanged, and refuse to run.
     Leave,
     Drop,
     Keep,
@@ -201,7 +199,6 @@ impl Rows {
     pub(crate) fn sort(&mut self, cases: &[Case]) -> Result<Option<String>, Failure> {
         let Destination::File(_, path, lock) = &mut self.destination else { return Ok(None) };
         let path: &Path = path;
-        // The path must still lead to the file that was opened.
         if is_replaced(path, lock) {
             return Err(Failure::Output(format!(
                 "{}: another file took its place during the run: the rows are in the original file, wherever it is now",

@@ -88,7 +88,6 @@ pub(super) fn name(node: u64, radices: &[u64]) -> String {
     if c.len() == 1 { c.join(",") } else { format!("({})", c.join(",")) }
 }
 
-/// Describes a route by its vertices, or by its direction in each dimension.
 pub(super) fn direction(route: &Route) -> String {
     match route.switch {
         Some(Switch::Reducer(vertex)) => return format!(" added in switch {vertex}"),

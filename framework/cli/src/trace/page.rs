@@ -56,7 +56,7 @@ pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Fail
         match schedule.record.status {
             Status::Ok => print_verified(&schedule.record),
             Status::Unsupported => return Ok(print_failure(&schedule.record)),
-            // Schedules that are merged have no record up to the fault.
+            // Merged schedules have no record up to the fault.
             _ if !schedule.has_sends() || case.is_merged() => {
                 return Ok(print_failure(&schedule.record));
             }

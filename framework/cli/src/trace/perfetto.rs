@@ -16,7 +16,7 @@ use swapmeet_runner::step_record::{
     FrameSelection, RECORD, RankSelection, RecordRequest, ScheduleRecord, intervals, steps_of,
 };
 
-/// The process of all tracks, which are its threads.
+/// The number of the trace's only process. Tracks are its threads.
 const PROCESS: u64 = 1;
 /// The track of steps. The track of rank r is r + 2, because 0 would be the idle thread.
 const STEPS: u64 = 1;

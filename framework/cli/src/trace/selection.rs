@@ -25,7 +25,6 @@ impl SendSelection {
 
 /// The image of a send in one communicator. A schedule is that of one communicator.
 pub(super) struct Image<'a> {
-    /// The network of all communicators.
     pub network: &'a Network,
     /// The requested route in this network; `None` for the topology's own route.
     pub route: Option<Cow<'a, Route>>,

@@ -24,7 +24,6 @@ pub(super) struct TraceOptions {
     pub node: Option<u64>,
     /// Whether JSON has only the sends of one communicator, between its members.
     pub members: bool,
-    /// The content of the record, which is sent in addition to the text.
     pub record: Option<RecordRequest>,
 }
 

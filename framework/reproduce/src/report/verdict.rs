@@ -144,7 +144,7 @@ mod tests {
         );
     }
 
-    /// Bounds that are satisfied, violated or reached are counted separately.
+    /// The summary counts bounds that are satisfied, violated or reached separately.
     #[test]
     fn a_bound_is_kept_broken_or_reached() {
         let verdicts = [65536.0, 1087.0, 1000.0].map(|bound| Verdict::at_most(bound, 1087.0));

@@ -38,7 +38,6 @@ pub struct CaseGrid {
     before: Vec<usize>,
     seed: u64,
     options: RunOptions,
-    /// The optima that all cases share, if the experiment requests optima.
     optima: Option<Arc<Optima>>,
     /// The selected cases as indices in the product of all lists; `None` if all are selected.
     selected: Option<Vec<usize>>,
@@ -128,7 +127,6 @@ impl CaseGrid {
         )?;
         check_baseline(experiment, &algorithms, registry)?;
         experiment.check_seeds()?;
-        // A workload with several files has one repetition for each file.
         let mut before = vec![0];
         for (_, repetitions) in &workloads {
             let cases = *repetitions as usize * machines.len();
@@ -281,7 +279,7 @@ impl CaseGrid {
         let repetitions = workload.replicates().unwrap_or(self.repetitions) as usize;
         let (machine, repetition) =
             (&self.machines[rest / repetitions], (rest % repetitions) as u32);
-        // A workload with several files has as many repetitions as files.
+        // A workload with several files has one repetition for each file.
         let workload = workload.replicate(repetition).unwrap_or_else(|_| Arc::clone(workload));
         (networks, Job { algorithm: Arc::clone(algorithm), workload }, machine, repetition)
     }
@@ -312,7 +310,6 @@ impl CaseGrid {
         self.algorithms.iter().map(|chosen| &**chosen).chain(together)
     }
 
-    /// Returns the machines for which there is no optimum, if the experiment requests optima.
     pub fn machines_without_optimum(&self) -> impl Iterator<Item = &Machine> {
         let machines = self.machines.iter().filter(|_| self.optima.is_some());
         machines.map(|(machine, _)| &**machine).filter(|machine| machine.network_rates().is_none())
@@ -327,7 +324,6 @@ impl CaseGrid {
     }
 }
 
-/// The parsed lists of a `together` table.
 struct TogetherLists {
     topologies: Vec<(Arc<Network>, Vec<InputDigest>)>,
     machines: Vec<LoadedMachine>,
@@ -392,7 +388,8 @@ impl TogetherLists {
             let longer = combinations.iter().flat_map(|jobs| {
                 choices.iter().map(|choice| with(jobs, choice)).collect::<Vec<Vec<Companion>>>()
             });
-            // The caller refuses so many cases.
+            // One more case than permitted is enough, because the caller then refuses the
+            // experiment.
             combinations = longer.take(MOST_CASES as usize + 1).collect();
         }
         let combinations: Vec<Arc<[Companion]>> =
@@ -531,7 +528,6 @@ fn refuse_duplicates(
     Ok(())
 }
 
-/// The lists whose combinations are the cases.
 struct CaseLists<'a> {
     pub names: [Vec<String>; 4],
     /// The number of entries in the experiment's own list of each kind, which are first in `names`.
@@ -616,14 +612,14 @@ impl CaseLists<'_> {
             let machine = (rest - from) / ((to - from) / all_machines);
             let entries = [lists / all_algorithms, lists % all_algorithms, workload, machine];
             for (used, entry) in used.iter_mut().zip(entries) {
-                // Entries that only occur in tables are last.
+                // Entries that only occur in tables follow those of the experiment's lists.
                 used.iter_mut().skip(entry).take(1).for_each(|used| *used = true);
             }
         }
         let mut unused = Vec::new();
         for (kind, used) in used.iter().enumerate() {
             let names = self.names[kind].iter().zip(used).filter(|(_, used)| !**used);
-            // The name of the plugin is removed.
+            // Plugin names are removed.
             let short = |name: &str| match name.split_once('/') {
                 Some((_, short)) if kind == 1 => short.to_owned(),
                 _ => name.to_owned(),

@@ -162,7 +162,7 @@ impl Child {
         let builder = std::thread::Builder::new().name("plugin".to_owned()).stack_size(STACK_BYTES);
         let thread = Running::Thread(builder.spawn(move || serve(theirs))?);
         let outputs = vec![Output { pipe: None, printed: Printed::default() }];
-        // There is no process with the number 0, so no threads are counted.
+        // The process number 0 means that no threads are counted.
         let threads = ThreadCheck::new(0);
         Ok(Self::new(thread, ours, outputs, SharedNumbers::none(), threads, limits))
     }
@@ -180,7 +180,7 @@ impl Child {
         Self { process, socket, lines, outputs, shared, threads, limits, run_time, priced_before }
     }
 
-    /// Returns 0 for a thread.
+    /// The number is 0 for a thread.
     pub fn id(&self) -> u32 {
         match &self.process {
             Running::Process(process) => process.id(),
@@ -222,7 +222,6 @@ impl Child {
         Ok(())
     }
 
-    /// Waits for the next event. If `stop` is set, kills the child.
     pub fn next(&mut self, stop: &AtomicBool) -> ChildEvent {
         loop {
             // A plugin that prints without end must not delay cancellation.
@@ -351,7 +350,6 @@ impl Child {
         open.zip(has_printed).filter(|(_, has_printed)| *has_printed).for_each(|(o, _)| o.read());
     }
 
-    /// Kills a child that has exited or closed its socket, and describes its end.
     fn exited(&mut self) -> ChildEnd {
         /// Maximum time from closing the socket to the exit.
         const GRACE: Duration = Duration::from_millis(200);
@@ -439,7 +437,6 @@ impl Running {
         }
     }
 
-    /// Returns a description of the end, or `None` if the child is still running.
     fn how_it_ended(&mut self) -> io::Result<Option<(ChildEndKind, String)>> {
         match self {
             Self::Process(process) => Ok(process.try_wait()?.map(|status| {

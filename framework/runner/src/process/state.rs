@@ -54,7 +54,6 @@ impl State {
     }
 }
 
-/// Cancels a pending alarm signal and returns whether there was one.
 fn pending_alarm() -> bool {
     unsafe extern "C" {
         fn alarm(seconds: u32) -> u32;

@@ -87,7 +87,7 @@ pub(super) fn plan_and_price(
         )
     });
     for observer in of_merged.into_iter().filter(|_| failed.is_none()) {
-        // The evaluator has the reason of an error.
+        // The error is ignored, because the evaluator returns the reason.
         drop(merged.report(Reported::All, observer));
     }
     let mut together: Result<(), Refusal> = Ok(());

@@ -27,7 +27,6 @@ pub enum WorkerKind {
 #[derive(Debug, Clone)]
 pub struct Workers {
     pub kind: WorkerKind,
-    /// Maximum number of concurrent workers.
     pub jobs: usize,
     /// Maximum size of the address space of one worker, in bytes.
     pub memory_limit: u64,
@@ -79,7 +78,7 @@ impl Worker {
             WorkerKind::Threads(observers) => {
                 let observers = *observers;
                 Child::start_thread(limits, move |socket| {
-                    // The end of the connection tells the client.
+                    // The closed connection reports an error to the client.
                     drop(super::serve::serve_in_thread(socket, observers));
                 })?
             }

@@ -45,7 +45,6 @@ pub trait Observer {
 pub type StartObserver =
     fn(&Case, &serde_json::Value, SendValue) -> Result<Box<dyn Observer>, String>;
 
-/// A kind of observer that jobs can request by name.
 #[derive(Debug)]
 pub struct ObserverKind {
     pub name: &'static str,

@@ -13,7 +13,6 @@ pub(super) const REFERENCE_DASHES: &[f64] = &[1.5, 2.5];
 const SAMPLE: f64 = 3.4;
 const GAP: f64 = 0.8;
 
-/// Returns the names of all curves, and that of the reference, which is the last of them.
 fn curves(figure: &Figure) -> (Vec<&str>, Option<&str>) {
     let reference = figure.panels.iter().find_map(|panel| Some(&*panel.reference.as_ref()?.name));
     (figure.names.iter().map(String::as_str).chain(reference).collect(), reference)

@@ -15,7 +15,6 @@ use swapmeet_results::analysis::Axis;
 use swapmeet_results::stats::distinct;
 
 pub(super) struct Frame {
-    /// The left end of the panel, including labels.
     pub left: f64,
     pub top: f64,
     pub width: f64,

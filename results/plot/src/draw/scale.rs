@@ -11,7 +11,6 @@ pub(crate) struct Scale {
     pub ends: (f64, f64),
 }
 
-/// The base of the round numbers at which ticks are placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Base {
     Ten,

@@ -56,11 +56,9 @@ pub(crate) enum Anchor {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Text {
-    /// The position of the anchor, on the base line.
     pub at: Point,
     pub words: String,
     pub size: f64,
-    /// The point of the text that is placed at `at`.
     pub anchor: Anchor,
     /// Whether the text is rotated so that it reads from bottom to top.
     pub turned: bool,

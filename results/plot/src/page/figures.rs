@@ -24,7 +24,6 @@ const WIDE: &str = "860px";
 const NARROW: &str = "330px";
 
 pub(super) struct Figures {
-    /// The target of links to the figures.
     pub(super) id: String,
     pub(super) heading: String,
     visible: Vec<Framed>,

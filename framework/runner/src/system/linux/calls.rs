@@ -16,7 +16,6 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Calls that are allowed with any arguments.
 const ALLOWED: &[i64] = &[
-    // Memory.
     libc::SYS_brk,
     libc::SYS_madvise,
     libc::SYS_mincore,
@@ -53,13 +52,11 @@ const ALLOWED: &[i64] = &[
     libc::SYS_rt_sigtimedwait,
     libc::SYS_setitimer,
     libc::SYS_sigaltstack,
-    // Clocks.
     libc::SYS_clock_getres,
     libc::SYS_clock_gettime,
     libc::SYS_clock_nanosleep,
     libc::SYS_gettimeofday,
     libc::SYS_nanosleep,
-    // Open descriptors.
     libc::SYS_close,
     libc::SYS_close_range,
     libc::SYS_dup,
@@ -95,7 +92,6 @@ const ALLOWED: &[i64] = &[
     libc::SYS_readlinkat,
     libc::SYS_statfs,
     libc::SYS_statx,
-    // Properties of this process and the machine.
     libc::SYS_getegid,
     libc::SYS_geteuid,
     libc::SYS_getgid,
