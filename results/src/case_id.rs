@@ -67,8 +67,8 @@ texts! {
         workload,
         inputs,
         machine,
-        /// A preset with the value of each parameter. Rows of versions before 0.3, which had no or
-        /// only the changed values, are completed when they are read.
+        /// A preset with the value of each parameter. Rows of versions before 0.3, which lack some
+        /// of the values, are completed when they are read.
         machine_definition,
         model,
         /// Other jobs that run at the same time, with relative starts; empty before version 0.3.
@@ -187,7 +187,7 @@ pub(crate) struct CaseTable {
     pub(crate) implementations: IndexSet<Implementation>,
 }
 
-/// Two keys are equal for equal cases of a [`CaseTable`].
+/// The keys of two cases in a [`CaseTable`] are equal if the cases are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CaseKey {
     pub(crate) setting: u32,

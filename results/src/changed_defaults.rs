@@ -190,7 +190,7 @@ pub(crate) fn explicit(record: &mut Record) {
     let Ok(mut machine) = Machine::parse(spec) else { return };
     let changes = changed_between(&record.swapmeet_version, THIS);
     for change in changes.iter().filter(|change| matches!(change.of, Of::Presets(_))) {
-        // Otherwise, the model does not have the parameter.
+        // If this fails, the model does not have the parameter.
         if argument(spec, change.parameter).is_none()
             && change.is_of(spec)
             && let Ok(with_value) = machine.with(&[(change.parameter, change.was)])

@@ -301,7 +301,7 @@ pub fn compare_rows(
     for numbers in group_rows(rows, by) {
         match distinct_rows(numbers.iter().map(|number| &rows.rows[*number as usize])) {
             Ok(distinct) => groups.push(group::group(rows, distinct, by, baseline)),
-            // The error is the contradiction that a reader of the files finds first.
+            // The error is the first contradiction in the order of the files.
             Err(other) => {
                 let is_earlier = |first: &Contradiction<'_>| {
                     other.second.location.order() < first.second.location.order()

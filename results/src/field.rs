@@ -96,7 +96,7 @@ where
     Ok(writer.flush()?)
 }
 
-/// A formula may follow apostrophes.
+/// Apostrophes may precede a formula.
 fn is_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
 }

@@ -69,7 +69,7 @@ struct RowEntry {
 }
 
 impl Shards {
-    /// This is the first of the two passes.
+    /// Reads the positions and cases of all rows. This is the first of two passes.
     pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self, ReadError> {
         let mut shards = Self {
             sources: paths
@@ -149,7 +149,7 @@ impl Shards {
         })
     }
 
-    /// This is the second pass.
+    /// Reads the rows in the order of the output. This is the second of two passes.
     pub fn rows(&self, merged: &MergedOrder) -> impl Iterator<Item = Result<Record, ReadError>> {
         let mut reader = RowReader::new(&self.sources);
         merged.order.iter().map(move |row| self.row(&mut reader, *row))

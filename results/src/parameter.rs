@@ -84,7 +84,7 @@ pub struct Parameters(BTreeMap<(SpecKind, &'static str), Found>);
 
 #[derive(Debug, Clone, Default)]
 struct Found {
-    /// Values as bits, so that they can be ordered. None is negative.
+    /// Values as bits, which can be ordered because no value is negative.
     values: BTreeSet<u64>,
     has_bytes: bool,
     /// Whether some specs differ only in this parameter.

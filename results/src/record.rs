@@ -60,7 +60,7 @@ pub(crate) struct Column {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnInfo {
     pub name: &'static str,
-    /// The type as in Table Schema: `string`, `integer` or `number`. Fields may be empty.
+    /// The type as in Table Schema: `string`, `integer` or `number`. Any type permits empty fields.
     pub kind: &'static str,
     pub meaning: &'static str,
 }
@@ -343,9 +343,9 @@ impl Record {
         verification(self.verified, self.compared_on, self.nodes).into_owned()
     }
 
-    /// Hashes the outcome columns that are equal in all rows of the same case. `plan_ms` and
-    /// `wall_ms` may differ. Files of earlier versions lack the note, random faults and rounds, and
-    /// those of a run without `--optimum` the optimum.
+    /// Hashes the outcome columns that are equal in all rows of the same case. `plan_ms`,
+    /// `wall_ms`, columns that earlier versions lack, and the optimum, which some runs lack, are
+    /// left out.
     pub(crate) fn hash_comparable(&self, hasher: &impl BuildHasher) -> u64 {
         const DIFFERING: [&str; 7] =
             ["plan_ms", "wall_ms", "note", "optimum_us", "optimum_gap", "faults", "rounds"];

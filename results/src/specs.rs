@@ -27,7 +27,7 @@ pub(crate) fn without<'a>(spec: &'a str, key: &str) -> Cow<'a, str> {
 pub(crate) fn short_machine(spec: &str) -> Cow<'_, str> {
     const MOST: usize = 1_000;
     thread_local! {
-        /// Short specs by spec, because parsing a machine is the slowest part of the analysis of a
+        /// A cache of short specs, because parsing a machine is the slowest part of analysing a
         /// row.
         static KNOWN: RefCell<HashMap<String, String>> = RefCell::default();
     }

@@ -178,7 +178,7 @@ pub struct Step {
     pub number: u64,
     /// The messages between different nodes, merged if sender, receiver and route are the same.
     pub messages: Vec<Message>,
-    /// The number of bytes that each node reduces at the end of the step; only nodes that do.
+    /// The bytes that each node reduces at the end of the step. Other nodes have no entry.
     pub reduced: BTreeMap<u64, u64>,
 }
 

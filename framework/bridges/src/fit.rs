@@ -201,8 +201,7 @@ fn least_absolute_residuals(samples: &[&Sample]) -> Result<CostPair, String> {
 type LeastSquares = (CostPair, [Option<f64>; 2], f64);
 
 fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, String> {
-    // Rows are divided by the time, so that residuals are relative, and have the weight's square
-    // root.
+    // Rows are divided by the time, so residuals are relative, and multiplied by the weight's root.
     let rows: Vec<[f64; 3]> = samples
         .iter()
         .zip(weights)

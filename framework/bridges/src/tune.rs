@@ -170,7 +170,7 @@ pub struct Uncompared {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DefaultLosses {
     pub losses: Vec<Loss>,
-    /// Algorithms that the library chooses although the sweep has no time, with their numbers.
+    /// The algorithms that the library chooses but the sweep lacks, with the number of cases.
     pub without_a_time: BTreeMap<String, u64>,
 }
 

@@ -49,7 +49,7 @@ pub struct Processes {
 }
 
 impl Processes {
-    /// Sends a request again, to a process that reports whether the sandbox refuses a call.
+    /// Sends a request again, and returns whether the sandbox refuses a call of the plugin.
     pub fn is_refused_a_call(&self, request: &Request) -> io::Result<bool> {
         Ok(self.is_sandboxed && self.ask_process(request, true)?.1)
     }

@@ -116,7 +116,7 @@ struct Examiner<'a> {
     pub findings: Vec<Finding>,
     /// Small cases with equal plans in several processes, with the text of their topology.
     pub steady: Vec<(TestCase, String, Plan)>,
-    /// The number of cases that were killed at the time limit, at most [`ENOUGH_HUNG`].
+    /// The number of cases that were killed at the time limit. [`ENOUGH_HUNG`] end the examination.
     pub hung: u32,
     pub fifo_depth: Option<u64>,
 }
@@ -531,7 +531,8 @@ impl Examiner<'_> {
                     self.done.peak_memory = (bytes, case.topology.clone());
                 }
                 self.ports(&first, case, place);
-                // Another parameter may serve to show wasteful sends.
+                // Cases with another parameter do not count, because it may be meant to show
+                // wasteful sends.
                 let is_plain = case.machine == ONE_PORT && case.workload.ends_with("uniform:8");
                 // A redistribution sends every bucket, even an empty one.
                 if is_plain
@@ -629,7 +630,8 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Compares the declared with the used number of ports. Other parameters may serve to use more.
+    /// Compares the declared with the used number of ports. Cases with another parameter do not
+    /// count, because it may be meant to use more ports.
     fn ports(&mut self, plan: &Plan, case: &TestCase, place: &str) {
         let at = &Subject { place, workload: &case.workload };
         if case.params != self.params {

@@ -122,7 +122,7 @@ pub struct SequencePlan {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
     pub nodes: u64,
-    /// Two plans, followed by two at the same time; a single one for [`Request::RunOnce`].
+    /// The plans of two runs in turn and two at once, or the one plan of [`Request::RunOnce`].
     pub plans: Vec<Plan>,
     /// The run time of the first plan in milliseconds, including the time of the host.
     pub ms: f64,

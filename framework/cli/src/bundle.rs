@@ -1,6 +1,6 @@
 //! A bundle is a folder with the rows of a run and all that is needed to repeat its cases.
 //! A row has the digests of its input files and of its plugin. In a bundle, `inputs/DIGEST` is the
-//! file with this digest. If a spec names several files (`matrix:DIR/*.csv`), it is a list of them.
+//! file with this digest, or a list of files if a spec names several (`matrix:DIR/*.csv`).
 
 use crate::failure::Failure;
 use crate::output;

@@ -52,7 +52,7 @@ pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
 /// The vertices of a directed link, and its bandwidth relative to the machine's.
 type Link = ((u64, u64), f64);
 
-/// Returns no links if the topology has more than 2^22 link numbers.
+/// Returns an empty list if the topology has more than 2^22 link numbers.
 fn links(network: &Network) -> Vec<Link> {
     const MAX: u64 = 1 << 22;
     let slots = if network.link_slots() <= MAX { network.link_slots() } else { 0 };

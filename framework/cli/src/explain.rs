@@ -64,8 +64,7 @@ impl Verdict {
         }
     }
 
-    /// Returns the verdict on a log's large sizes, or on all if none is large. One low size
-    /// suffices.
+    /// Returns the verdict on a log: on its large sizes, or on all if none is large.
     fn of_log(sizes: &[(u64, f64)]) -> Self {
         let large: Vec<(u64, f64)> =
             sizes.iter().copied().filter(|(bytes, _)| *bytes >= LARGE).collect();
@@ -110,7 +109,7 @@ struct Explained {
     /// The geometric mean of the times of sizes up to 4 KiB, if there are any.
     measured_floor_us: Option<f64>,
     verdict: Verdict,
-    /// The decisive size's ratio with one network port per GPU, if only this ratio is not low.
+    /// The deciding ratio with one port for each GPU, if the verdict is low only with more ports.
     ratio_of_one_port: Option<f64>,
     remarks: Vec<String>,
 }
@@ -893,7 +892,8 @@ fn expected(
                 "reduce-scatter" => "reduce_scatter_perf",
                 _ => "alltoall_perf",
             };
-            // A run passes if its bandwidth is the expected one minus the error of the prediction.
+            // A run passes if it has at least the expected bandwidth minus the error of the
+            // prediction.
             let least: serde_json::Map<String, serde_json::Value> = predictions
                 .iter()
                 .map(|(bytes, p)| {

@@ -81,7 +81,7 @@ pub(crate) fn translated(
         ExportError::Write(error) => Failure::file(place, &error),
     };
     let mut exporter = Exporter::new(format, folder);
-    // The row has the status `unsupported`, as in `run`.
+    // If the algorithm cannot run the case, the row has the status `unsupported`, as in `run`.
     let implements = case.algorithm.algorithm.check_implements(case.workload.collective());
     let task = match implements.and_then(|()| case.workload.task(&case.topology, case.seed)) {
         Ok(task) => task,

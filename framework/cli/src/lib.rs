@@ -101,7 +101,8 @@ pub fn worker_in_thread() -> Workers {
 fn prepare() {
     static PREPARED: Once = Once::new();
     PREPARED.call_once(|| {
-        // A write above the limit of the file size then returns an error.
+        // With a handler for this signal, a write above the limit of the file size returns an
+        // error.
         drop(signal_hook::flag::register(SIGXFSZ, Arc::default()));
         swapmeet_runner::limits::raise_descriptors();
         swapmeet_runner::plugin::linked::offer(bundled::PLUGINS);

@@ -213,7 +213,7 @@ fn speed_ups(intact: &[Record], ranking: &[LinkRows]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// The times of `linear` on a torus without this link differ only by rounding.
+    /// The two times are those of `linear` on a torus, and differ only by rounding.
     #[test]
     fn a_rounding_error_is_no_speed_up() {
         let times = |intact: f64, without: f64| {

@@ -130,7 +130,7 @@ fn keep_supported(
     args: &ListArgs,
     registry: &Registry,
 ) -> Result<(), Failure> {
-    /// An algorithm that plans for longer has not refused the case, and is listed.
+    /// An algorithm that plans for longer than this has not refused the case, and is listed.
     const MOST_SECONDS: f64 = 2.0;
     let [List { title: "algorithms", rows, .. }] = lists else {
         return Err(Failure::Usage(

@@ -124,7 +124,7 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     text
 }
 
-/// Includes the number of rounds if the machine runs steps in several.
+/// Includes the number of rounds if the machine runs steps in several rounds.
 fn steps(row: &Record) -> String {
     match (row.steps, row.rounds) {
         (Some(steps), Some(rounds)) if rounds > steps => format!("{steps} ({rounds} rounds)"),

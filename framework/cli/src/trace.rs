@@ -139,7 +139,7 @@ fn printed(
     Ok(record)
 }
 
-/// The schedule on standard output may be piped, so this is printed to standard error.
+/// Schedules on standard output may be piped, so this line is printed to standard error.
 fn print_verified(record: &Record) {
     say!(
         "{} on {}: every {} verified; {}, {}, link load {}",
@@ -256,7 +256,7 @@ fn observed(
     observed_by(&TRACE, cases, plugins, options, handle)
 }
 
-/// Makes the schedule in a worker with an observer, until `handle`, which gets its text, fails.
+/// Starts a worker with an observer. `handle` gets the observer's text, and stops it by an error.
 fn observed_by(
     kind: &ObserverKind,
     cases: &[Case],

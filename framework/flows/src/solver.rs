@@ -152,7 +152,7 @@ pub fn solve<D: Demand>(
         }
         let lower = solver.lower;
         let is_stopped = !progress(lower, upper);
-        // The largest load can grow between two checks, so compare with the best ends so far.
+        // The largest load can grow between checks, so the best ends so far are the reference.
         let is_stale = lower / best_lower < PROGRESS && best_upper / upper < PROGRESS;
         stale = if is_stale { stale + 1 } else { 0 };
         if is_stopped || is_narrow(lower) || stale >= options.stale_checks {
@@ -195,7 +195,7 @@ struct Tree {
     flow: Vec<f32>,
     /// The change of each resource's load if the tree replaces the whole flow of the source.
     change: Vec<f32>,
-    /// The price times each change that is not 0, and eta times the change.
+    /// For each change that is not 0: the price times the change, and eta times the change.
     terms: Vec<(f32, f32)>,
 }
 

@@ -54,8 +54,8 @@ pub struct Header {
     /// If block sizes differ: a row for each sender, with the sizes for all receivers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<u64>,
-    /// The bytes and receivers of each node's classes of tokens. The segments of a block are
-    /// classes.
+    /// Each node's classes of tokens, with their bytes and receivers. They are the segments of its
+    /// block.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tokens: Vec<Vec<(u64, Vec<u64>)>>,
     /// For each node, the destination of its block in a permutation.

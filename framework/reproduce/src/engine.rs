@@ -92,7 +92,7 @@ struct Lines {
     when: Option<Formula>,
     #[serde(default)]
     r#let: BTreeMap<String, Formula>,
-    /// Runs for all passes at once, so that they share schedules.
+    /// The names of runs that are made for all passes at once, so that they share schedules.
     #[serde(default)]
     batch: Vec<String>,
     kind: Option<Template>,
@@ -405,7 +405,7 @@ impl CellData {
 /// - `formula`: equal except for rounding errors; `printed`: equal in the digits that the cell
 ///   shows; `exact`: equal as texts,
 /// - `at most`, `at least`: the paper's value is a bound,
-/// - `declared`: a value that the algorithm declares, which like all others is not compared.
+/// - `declared` (by the algorithm) and all other kinds: not compared.
 /// A claim is decided by the key `holds` of its cell.
 fn verdict(
     is: &str,

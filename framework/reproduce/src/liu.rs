@@ -140,7 +140,7 @@ impl Listener for Watcher {
             }
             ScheduleEvent::LocalCopy(LocalCopy { node, load, segments, phase_number, .. }) => {
                 self.enter(phase_number);
-                // A load counts segments: blocks, or in schedules of byte counts bytes.
+                // A load counts blocks or, in schedules of byte counts, bytes.
                 let bytes = if segments == 1 { load * self.block_bytes } else { load };
                 self.self_messages.push((node as usize, bytes));
             }

@@ -13,7 +13,7 @@ pub(crate) fn survey(spec: &str) -> Result<Value, ReproduceError> {
     let network = parse(spec).map_err(|e| format!("{spec}: {e}"))?;
     let survey = Survey::of(network.as_ref());
     let (diameter, method) = survey.diameter;
-    // A diameter by a formula of ours is declared, and cannot confirm that of a paper.
+    // A formula of this project is no measurement, so it cannot confirm a paper's diameter.
     let evidence = if method == SurveyMethod::Formula { "declared" } else { "formula" };
     let values: [(&str, Value); 6] = [
         ("degree", survey.degree.map_or(0, |(_, most, _)| most).into()),
@@ -64,8 +64,8 @@ pub(crate) fn network_property(name: &str, spec: &str) -> Result<Value, Reproduc
     })
 }
 
-/// Counts links (in both directions) by their number of cycles of length 4, which automorphisms
-/// keep.
+/// Counts links (of two directions) by the number of cycles of length 4 that they are on. The
+/// counts of isomorphic networks are equal.
 fn four_cycles(network: &Network) -> BTreeMap<u64, u64> {
     let mut neighbours: HashMap<u64, BTreeSet<u64>> = HashMap::new();
     for (from, to) in (0..network.link_slots()).filter_map(|link| network.link_ends(link)) {

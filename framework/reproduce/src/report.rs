@@ -345,7 +345,7 @@ mod tests {
         "#);
     }
 
-    /// Values without a figure in the paper have a line for each row of the table.
+    /// A value for which the paper has none has a line for each row of the table.
     #[test]
     fn values_that_are_compared_with_nothing_have_a_line_for_each_row() {
         let mut table = Table::new("Table 2", "Factors.", Kind::Fitted);

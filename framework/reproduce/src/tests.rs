@@ -109,8 +109,8 @@ mod suh_shin {
 mod spencer {
     use super::*;
 
-    /// The formulas have log2(n) rounds, 10 links and 8 blocks, the run 2 rounds, 10 links and 8.4
-    /// blocks.
+    /// The formulas give log2(n) rounds, 10 links and 8 blocks. The run has 2 rounds, 10 links and
+    /// 8.4 blocks.
     #[test]
     fn terms_that_differ_have_a_reason() {
         let cells = |id: &str| -> Vec<(String, String, Verdict, String)> {
@@ -456,7 +456,7 @@ mod fugaku {
             number(&fugaku, "nearest", &variables.map(|(name, x)| (name, x.into())))
         };
         assert_eq!([1.0, 4.0, 8.0].map(nearest), [2.0, 4.0, 5.0]);
-        // `low` and `high` are the least and the most of all placements.
+        // In the tables, `low` and `high` are the least and the greatest time of the placements.
         let times = [("placements", vec![2.0, 5.0, 3.0].into())];
         let end = |formula| number(&fugaku, formula, &times);
         assert_eq!(end("least(us in placements, us)"), 2.0);

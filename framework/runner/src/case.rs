@@ -270,7 +270,7 @@ fn unit_bytes(workload: &Workload) -> u64 {
 }
 
 pub fn spec_error(text: &Text, error: &SpecError) -> InputError {
-    // The kind of spec may be stated many lines above in a file. A flag states it itself.
+    // In a file, the kind of the spec may be stated many lines above, so the message names it.
     let message = if text.place.is_file {
         format!("{}: {}", error.what, error.message)
     } else {

@@ -43,7 +43,7 @@ struct File {
 pub enum Owner<'a> {
     /// The user. Relative plugin directories are resolved against this directory.
     User(&'a Path),
-    /// The current directory, whose file may come from another person, must not name plugins.
+    /// The current directory. Its file may come from another person, so it must not name plugins.
     Folder,
 }
 

@@ -39,7 +39,7 @@ pub const READER_MEMORY: u64 = 2 << 30;
 type Description = Result<Plugin, String>;
 
 impl PluginReader {
-    /// Returns the description of each file. The outer error is no property of a file.
+    /// Returns the description of each file. The outer error concerns no single file.
     pub fn read(&self, files: &[PathBuf]) -> io::Result<Vec<Result<Plugin, PluginError>>> {
         let child = match self {
             Self::InProcess => return Ok(files.iter().map(|file| Plugin::load(file)).collect()),
@@ -104,7 +104,7 @@ fn description(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
         .as_deref()
         .and_then(recall)
         .filter(|known| known.file == file && Some(&known.stamp) == stamp.as_ref())
-        // A file that was no plugin may be one with more memory.
+        // With more memory, a file that could not be read may turn out to be a plugin.
         .filter(|known| known.answer.is_ok() || known.memory_limit >= child.memory_limit);
     if let Some(known) = known {
         return Ok(known.answer);
@@ -183,7 +183,7 @@ fn described(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
     let answer = answer.and_then(|answer| checked(&answer)).unwrap_or_else(|how| {
         Err(format!("{}: its description cannot be read: {how}", file.display()))
     });
-    // The child may have described another build.
+    // If the file has changed, the child may have described another build.
     if Stamp::at(file).ok().as_ref() != Some(&stamp) {
         return Ok(refused("it changed while it was loaded"));
     }
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(algorithm.stamp, Stamp::at(&file).unwrap());
     }
 
-    /// The work for a folder of many plugins is proportional to their number.
+    /// The work is proportional to the number of plugins in a folder.
     #[test]
     fn libraries_beside_a_plugin_are_opened_only_if_it_needs_them() {
         let dir = tempfile::tempdir().unwrap();

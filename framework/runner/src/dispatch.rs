@@ -41,7 +41,8 @@ pub(crate) struct Dispatcher<'a> {
     idle: Vec<Worker>,
     /// A worker that was started in advance and has not loaded a plugin.
     spare: Option<Worker>,
-    /// Whether the last job has ended in order, after all values of its observer.
+    /// Whether the last job has ended without a failure, and all values of its observer have
+    /// arrived.
     pub is_complete: bool,
     pub optima: BTreeMap<usize, CaseOptimum>,
 }
@@ -106,8 +107,7 @@ impl<'a> Dispatcher<'a> {
         Ok(())
     }
 
-    /// Starts a worker. If resources are lacking, ends unneeded workers and tries again for about 2
-    /// s.
+    /// Starts a worker. If resources are lacking, ends unneeded workers and tries again for 2 s.
     fn start(&mut self) -> io::Result<Worker> {
         let mut pause = Duration::from_millis(10);
         loop {

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use swapmeet_results::Record;
 
-/// An event of cases, which a worker numbers within its job, and other code within the batch. `R`
+/// An event of cases. A worker numbers cases within its job, and other code within the batch. `R`
 /// is the row of a case. A worker sends only `OutcomeColumns`, because the program itself adds the
 /// identity of the case.
 #[derive(Debug, Serialize, Deserialize)]

@@ -55,7 +55,7 @@ pub struct Experiment {
     /// The jobs of `--beside`, for which files have `together`.
     #[serde(skip)]
     pub beside: Vec<Text>,
-    /// The nodes on which delivery is verified. Results do not depend on it, so it is not a key.
+    /// The nodes on which delivery is verified. Results do not depend on them.
     #[serde(skip)]
     pub proof_scope: ProofScope,
     /// The file that defines exactly this experiment, if there is one.
@@ -348,8 +348,7 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// Returns whether `[[case]]` tables and systems always name this list, which may then be
-    /// empty.
+    /// Returns whether there are `[[case]]` tables or systems, and all have entries of this kind.
     pub fn is_named_by_tables(&self, list: fn(&CaseTable) -> &Vec<Text>) -> bool {
         let names = |system: &Text| Ok::<_, Infallible>([system.clone(), system.clone()]);
         let Ok(Self { case_tables, .. }) = self.with_systems_as_tables(names);

@@ -52,7 +52,7 @@ impl Forecast {
     }
 }
 
-/// Returns an equal share of the cost of the common schedule, plus the cost of the model.
+/// Returns an equal share of the schedule's cost, plus the cost of the model, for each case.
 fn group_costs(schedule: u64, models: &[&ModelKind]) -> Vec<f64> {
     let share = 1.0 / models.len() as f64;
     models.iter().map(|model| schedule as f64 * (share + model.pricing_time)).collect()

@@ -143,7 +143,7 @@ pub fn plan<'a>(
             (Err(wrong @ Outcome::Invalid(Fault::WrongSymmetry(_))), _)
             | (Err(wrong @ Outcome::HostPanicked(_)), _)
             | (Err(wrong), Outcome::Verified(_)) => outcome = wrong,
-            // The first plan's fault is more specific.
+            // The fault of the first plan is more specific.
             (Err(_), _) => {}
         }
     }
@@ -237,7 +237,7 @@ impl<'a> PlanCall<'a> {
 const BEGUN: &str = "the schedule has begun";
 
 struct Host<'a> {
-    /// The simulation of the schedule; `None` during `supports`, which has no schedule.
+    /// The simulation of the schedule; `None` while the plugin's function `supports` runs.
     simulation: Option<Simulation<'a>>,
     task: &'a Task,
     inputs: PlanInputs,

@@ -1,4 +1,4 @@
-//! Finds the case that a row or a worker's job names. Cases share parsed specs and schedules.
+//! Finds the case that a row or a worker's job names. Parsed specs are shared by cases.
 
 use crate::case::companion;
 use crate::case::{

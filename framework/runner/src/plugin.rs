@@ -69,7 +69,7 @@ pub struct Algorithm {
     table: OnceLock<Result<Functions<'static>, String>>,
 }
 
-/// Papers whose algorithms are listed first: the start of the reference, and the group's title.
+/// The papers whose algorithms are listed first: how their reference begins, and a title.
 pub const PAPERS: [(&str, &str); 5] = [
     ("Y.-J. Suh", "Suh & Shin"),
     ("R. Thakur, A. Choudhary", "Thakur, Choudhary & Fox"),

@@ -16,7 +16,7 @@ pub const PATH_VARIABLE: &str = "SWAPMEET_PLUGIN_PATH";
 
 const SKIPPED: &str = "skipped ";
 
-/// Names that users of MPI libraries know, with this project's names, which rows have.
+/// Names that users of MPI libraries know, each with this project's name of the algorithm.
 pub const OTHER_NAMES: &[(&str, &str)] = &[("cyclic", "gen")];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -138,7 +138,7 @@ fn plan_and_price(
             return PlanResult::default();
         }
     };
-    // A case that needs the sends of all nodes is planned separately, because this changes rows.
+    // Cases whose model needs the sends of all nodes are planned apart from the others.
     let mut pending: Vec<(usize, Option<Box<dyn Evaluator>>)> = cases
         .iter()
         .map(|i| (*i, (pricing != Pricing::Off).then(|| evaluator(&group[*i]))))
@@ -400,7 +400,7 @@ fn price(
     traffic: &[Traffic],
     cost: Cost,
 ) -> Result<(), (Status, String)> {
-    // A bound of a part of the communicators is also one of all of them.
+    // A lower bound for some of the communicators holds for all of them together.
     let bound = defect::catch(|| {
         let bounds = traffic.iter().map(|traffic| {
             let bytes = traffic.in_bytes(case.unit_bytes() as f64);
@@ -443,7 +443,7 @@ const NOT_COMPARED: &str = "the claim of symmetry was not compared with what oth
 const OWN_ROUTES: &str =
     "messages take routes that the schedule requests, not those of the network";
 
-/// Adds the plugin's notes after the word `plugin`, so that they cannot look like the host's.
+/// Adds the plugin's notes after the word `plugin`, to distinguish them from the host's notes.
 fn add_notes_of_plugin(record: &mut Record, notes: &[String]) {
     if record.status == Status::Ok && !notes.is_empty() {
         let of_host = std::mem::take(&mut record.note);
@@ -494,7 +494,7 @@ mod assertion_tests;
 mod tests {
     use super::*;
 
-    /// The contention of a step without contention was printed as 1.421e-14 µs.
+    /// For a step without contention, 1.421e-14 µs were printed.
     #[test]
     fn an_unchanged_total_gives_no_time() {
         let before = 100.1 + 0.2;

@@ -90,7 +90,8 @@ pub struct StepRecord {
     pub max_sends: u64,
     /// The number of sends that transferred no data, because they selected no blocks.
     pub idle_sends: u64,
-    /// The time of each kind, with the rearrangement before the step; `None` if ranks have clocks.
+    /// The time of each kind, with the rearrangement before the step. `None` if each rank has a
+    /// clock.
     #[serde(with = "time_bits")]
     pub times: Option<Times>,
     pub frame: Option<Box<Frame>>,
@@ -171,7 +172,7 @@ pub struct RecordRequest {
     pub frames: FrameSelection,
     /// The maximum number of steps. The record ends after this number of steps.
     pub max_steps: u64,
-    /// Whether to record the unfinished step after an error, for which every send is stored.
+    /// Whether to record an unfinished step after an error, for which all sends must be stored.
     pub unfinished: bool,
     /// The times of ranks, if ranks have their own clocks in the model.
     pub ranks: Option<RankSelection>,
@@ -417,7 +418,7 @@ mod tests {
         );
     }
 
-    /// If all ranks have the same clock, they start up at the same time.
+    /// If all ranks share a clock, they start up at the same time.
     #[test]
     fn the_parts_of_a_step_follow_one_another() {
         let times = Times::of([

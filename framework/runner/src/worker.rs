@@ -93,8 +93,8 @@ pub(crate) enum Reply {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum JobMessage {
     Case(CaseEvent<OutcomeColumns>),
-    /// The observer reports a text of this number of bytes, at least 1, after this line. It is not
-    /// part of the JSON, because escaping its many quotation marks would take long.
+    /// A text of the observer follows this line. The number is the length of the text in bytes, at
+    /// least 1. The text is not part of the JSON, because escaping its quotation marks takes long.
     ObservedText {
         bytes: usize,
     },

@@ -275,8 +275,8 @@ fn prefix(title: &str) -> String {
     if title.is_empty() { String::new() } else { format!("{title}: ") }
 }
 
-/// Returns whether the algorithms differ significantly on both sides of a crossover. Where cases
-/// can exist between points, its confidence interval shows this.
+/// Returns whether the algorithms differ significantly on both sides of a crossover. If cases can
+/// exist between points, this follows from the confidence interval of the crossover.
 fn is_decided(comparison: &Comparison, family: &Family, crossover: &Crossover) -> bool {
     if family.axis.is_dense() || family.axis.is_of_algorithms() {
         return true;
@@ -437,7 +437,7 @@ impl FigureData<'_> {
         curve.points.iter().filter_map(point).collect()
     }
 
-    /// Counts supported cases on the x axis without a value.
+    /// Counts cases on the x axis that are supported but have no value.
     fn count_without(&self, families: &[Family]) -> usize {
         let lines = families
             .iter()

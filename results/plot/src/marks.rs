@@ -46,7 +46,7 @@ impl Picture {
         &self.scene
     }
 
-    /// Texts are text elements, not outlines. HTML pages show the picture in its own width at most.
+    /// Texts are text elements, not outlines. In an HTML page, the picture is never enlarged.
     pub fn svg(&self) -> String {
         let size = |length: f64| match self.width {
             Some(width) => width.of_pixels(length).to_string(),

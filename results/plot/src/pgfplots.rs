@@ -145,8 +145,8 @@ impl Figure {
         format!("swapmeet{}", self.names.iter().position(|known| known == name).unwrap_or_default())
     }
 
-    /// Returns the lines of a curve, which are curved if times between points are, and the points
-    /// with error bars. `place` is the x of all points, if it is the same.
+    /// Returns the lines of a curve and its points with error bars. Lines are curved if times
+    /// between points are. `place` is the x of all points, if it is the same.
     fn plotted(&self, curve: &Curve, place: Option<f64>, paper: &Paper) -> String {
         let row = |p: &Point| {
             let (low, high) = p.interval.map_or((0.0, 0.0), |i| (p.y - i.low, i.high - p.y));

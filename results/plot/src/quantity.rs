@@ -59,7 +59,7 @@ impl Quantity {
         }
     }
 
-    /// The value of [`Self::Ratio`], which needs two rows, is the time.
+    /// For [`Self::Ratio`], which needs two rows, returns the time.
     pub(crate) fn value(self, record: &Record) -> Option<f64> {
         let count = |n: Option<u64>| n.map(|n| n as f64);
         let over = |bound: Option<f64>| Some(record.time_us? / bound?).filter(|r| r.is_finite());
@@ -133,8 +133,8 @@ impl LogAxes {
         matches!(self, Self::Y | Self::Both)
     }
 
-    /// Chooses logarithmic axes for sizes, numbers of nodes and most quantities. Parameters must
-    /// span a factor of eight, and ratios, link loads, and quantities over a linear axis a factor
+    /// Chooses logarithmic axes for sizes, numbers of nodes and most quantities. Values of
+    /// parameters must span a factor of eight. Values of ratios and link loads must span a factor
     /// of ten.
     pub fn suits<P: Iterator<Item = Point>>(x: Axis, y: Quantity, points: impl Fn() -> P) -> Self {
         let span = |values: &mut dyn Iterator<Item = f64>| {

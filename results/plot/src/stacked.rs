@@ -17,7 +17,7 @@ use swapmeet_results::{Group, Kind, Record, Status, compare, csv_table, parts};
 pub enum StackKind {
     /// The parts of completion time, such as start-up and transmission.
     Parts,
-    /// The bytes that all links carry: first each sent byte once, then once for each further link.
+    /// The bytes that all links carry: each sent byte once, and again for each further link.
     Traffic,
 }
 

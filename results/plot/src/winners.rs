@@ -63,8 +63,8 @@ impl WinnerFigure {
             Some((x, y)) => winner_maps_over(comparison, x, Some(y)),
             None => winner_maps(comparison),
         };
-        // Cases of one network and one machine have two equal maps of a single row. The map of
-        // networks is shown if no larger map contains its cases.
+        // Cases of one network and one machine would have two equal maps of a single row. Only that
+        // of networks is shown, if no larger map contains its cases.
         let is_single = |map: &WinnerMap| map.rows.len() == 1;
         let (single, mut maps): (Vec<WinnerMap>, Vec<WinnerMap>) =
             all.into_iter().partition(is_single);

@@ -110,12 +110,12 @@ impl Envelope {
         }
     }
 
-    /// Follows the lowest segment from `left` to `right`, which changes at crossings.
+    /// Follows the lowest segment from `left` to `right`. The lowest one changes at each crossing.
     fn extend(&mut self, segments: &[Segment<'_>], (left, right): (f64, f64), dense: bool) {
         let current = self.ranges.last().filter(|s| s.to == left).map(|s| s.algorithm.clone());
         let is_current = |segment: &Segment<'_>| current.as_deref() == Some(segment.algorithm);
-        // The lowest at the left end is first, then the lowest at the right end, then the current
-        // one.
+        // Segments are ordered by time at the left end, then at the right end. Ties favour the
+        // current.
         let order = |a: &&Segment<'_>, b: &&Segment<'_>| {
             let times = a.left.total_cmp(&b.left).then(a.right.total_cmp(&b.right));
             times.then(is_current(b).cmp(&is_current(a)))

@@ -38,8 +38,8 @@ pub struct Family {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Families {
     pub families: Vec<Family>,
-    /// The number of groups (or lines, if the axis is a parameter of algorithms) without a position
-    /// on the axis. On the axis of failed links, families without any failed links also count.
+    /// The number of groups (or lines, for a parameter of algorithms) without a position on the
+    /// axis. On the axis of failed links, this includes families without any failed links.
     pub off_axis: usize,
 }
 
@@ -103,8 +103,7 @@ impl Axis {
         *parameter.or(varying.first()).unwrap_or(&Self::Block)
     }
 
-    /// Whether another axis has the same quantity, as `bytes` of a mixture of experts is its block
-    /// size.
+    /// Whether another axis has the same quantity. For example, `bytes` can be the block size.
     fn is_of_other_axis(self, comparison: &Comparison) -> bool {
         let Self::Parameter(parameter) = self else { return false };
         let workloads = || comparison.groups.iter().map(|group| &*group.setting.workload);
@@ -229,7 +228,7 @@ mod tests {
 
     #[test]
     fn shapes_with_equal_nodes_are_not_joined() {
-        // On each shape `b` is slower than `a`, but `b` on one is faster than `a` on the other.
+        // On each network, `b` is slower than `a`, but `b` on 2x8 is faster than `a` on 4x4.
         let shapes = [
             ("torus:2x8", 16, 1.0),
             ("torus:4x4", 16, 4.0),

@@ -4,7 +4,7 @@ use crate::record::{Record, Status};
 use crate::specs::{argument, without};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The column `reason` of a network whose lost link disconnects ranks.
+/// The column `reason` if the failure of a link disconnects ranks.
 pub const DISCONNECTS: &str = "its failure disconnects ranks";
 
 #[derive(Debug, Clone, Copy, PartialEq)]

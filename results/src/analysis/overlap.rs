@@ -71,8 +71,8 @@ pub fn overlaps<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Overlaps {
     for (shared, job, together) in order {
         let (other, start) = together.split_once(START).unwrap_or((&together, "0"));
         let start: f64 = start.parse().unwrap_or_default();
-        // The pair is listed by the row of the job that starts first. If both start at the same
-        // time, this is the first in the order of their texts.
+        // The pair is listed by the row of the job that starts first or, if both start together, of
+        // the job whose text is first.
         let is_second = start < 0.0 || start == 0.0 && other < job.as_str();
         let own_in_other = match start {
             0.0 => job.clone(),

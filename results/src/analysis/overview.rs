@@ -18,7 +18,7 @@ pub struct Standing {
     pub cases: usize,
     /// The number of cases in which its time is the least and can be distinguished from all others.
     pub fastest: usize,
-    /// The number of cases in which its time and another one cannot be told apart as the fastest.
+    /// The number of cases in which this algorithm and others may be the fastest.
     pub tied: usize,
     /// Factors over the second fastest algorithm, in the cases that `fastest` counts.
     pub ahead: Option<Factors>,

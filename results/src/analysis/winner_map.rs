@@ -37,7 +37,7 @@ pub struct WinnerMap {
     /// If all networks are of the same kind, the topology is this kind.
     pub settings: CommonSettings,
     pub xs: Vec<f64>,
-    /// The topology, machine or value of each row, in the order of the variant of [`RowAxis`].
+    /// The topology, machine or value of each row. The order is described at [`RowAxis`].
     pub rows: Vec<String>,
     /// The cells by row, then by column. `None` if no case was run, or no algorithm has a time.
     pub cells: Vec<Vec<Option<MapCell>>>,

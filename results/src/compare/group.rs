@@ -18,8 +18,7 @@ fn by_time(a: &Sample<'_>, b: &Sample<'_>) -> Ordering {
     a.mean().total_cmp(&b.mean()).then_with(by_name)
 }
 
-/// `name` is a label or the name of an algorithm, whose first sample with a time is the baseline.
-/// The error is the reason why there is no baseline.
+/// `name` is a label or an algorithm. Its first sample with a time is the baseline.
 fn find_baseline<'s, 'a>(
     samples: &'s [Sample<'a>],
     name: Option<&str>,

@@ -79,7 +79,8 @@ pub(crate) fn residuals(rows: &ComparedRows) -> Vec<Residual> {
             }
         }
     }
-    // Cases are in the order of texts, but sizes of the same kind of workload in that of numbers.
+    // Cases are ordered by their texts, except that sizes of a kind of workload are ordered as
+    // numbers.
     all.sort_by_cached_key(|residual| {
         let (size, kind) = CurveAxis::BlockSize
             .split(&residual.workload)

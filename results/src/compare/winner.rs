@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(winner(None), winner(Some("c")));
         let alone = compare(&[(String::new(), files[0].1[..9].to_vec())], None).unwrap();
         let p = |winner: &Winner| winner.second.as_ref().unwrap().p.unwrap();
-        // `b` has the larger p-values of two groups with two comparisons each.
+        // In both groups, `b` has the larger of two p-values, which Holm's method multiplies by 2.
         let single = p(alone.groups[0].winner.as_ref().unwrap());
         assert!((p(&winner(None)) - 2.0 * single).abs() < 1e-12, "{single}");
     }

@@ -25,7 +25,7 @@ pub(crate) struct Rows<R> {
 
 #[derive(Debug)]
 pub(crate) struct LocatedRecord {
-    /// A reader that starts here finds the row, maybe after blank lines.
+    /// A reader that starts at this offset finds the row, maybe after blank lines.
     pub(crate) from: u64,
     pub(crate) record: Record,
 }
@@ -92,7 +92,7 @@ impl<R: Read> Rows<R> {
         Ok((is_row, RawRow { fields, from, start: from + skipped as u64, line, text }))
     }
 
-    /// Returns `None` for a last row that is so incomplete that it cannot be read.
+    /// Returns `None` if the row is the last one and too incomplete to be read.
     fn parse_row(&mut self, raw: RawRow) -> Result<Option<LocatedRecord>, ReadError> {
         let RawRow { fields, from, start, line, text } = raw;
         let file = self.file.clone();

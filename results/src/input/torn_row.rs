@@ -7,7 +7,7 @@ pub struct TornRow {
     pub line: u64,
     /// The number of bytes of the complete rows before it, after which a resumed run can append.
     pub intact: u64,
-    /// Whether the row was read, because it lacks only its line end. Its last value may be cut off.
+    /// Whether the row was read: only its line end is missing, and maybe the end of its last value.
     pub is_read: bool,
 }
 

@@ -14,7 +14,7 @@ use tempfile::{NamedTempFile, TempPath};
 /// The maximum size of a pipe, which is copied to the disk. Files have no limit.
 const MAX_PIPE_BYTES: u64 = 512 << 20;
 
-/// A pipe, which can be read only once, is copied to a temporary file.
+/// A file that is read twice. A pipe, which can be read only once, is copied to a temporary file.
 pub(super) struct SourceFile {
     pub(super) name: String,
     path: PathBuf,

@@ -23,7 +23,7 @@ pub fn write_csv(comparison: &Comparison, view: View, out: &mut dyn Write) -> io
         let tables = pivots(comparison, axis);
         return write_csv_table(out, super::pivot::csv(axis, &tables)).map_err(io::Error::from);
     }
-    // Only comparisons with jobs that ran together have the column of companions.
+    // Only comparisons with jobs that ran together have the column `together`.
     let has_companions = comparison.groups.iter().any(|g| !g.setting.together.is_empty());
     let has_remarks = comparison
         .groups

@@ -85,7 +85,7 @@ pub(super) fn csv(axis: Axis, tables: &[Pivot]) -> Vec<Vec<String>> {
     let mut values: Vec<f64> = tables.iter().flat_map(|table| &table.values).copied().collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
-    // Only comparisons with jobs that ran together have the column of companions.
+    // Only comparisons with jobs that ran together have the column `together`.
     let has_companions = tables.iter().any(|table| !table.settings.together.is_empty());
     let names = ["topology", "workload", "machine", "model", "inputs"].into_iter();
     let names = names.chain(has_companions.then_some("together")).chain(["algorithm"]);

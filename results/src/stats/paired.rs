@@ -43,7 +43,7 @@ pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     })
 }
 
-/// Returns the share of sign assignments that are as extreme. Ranks and sums are doubled.
+/// Returns the share of sign assignments that are at least as extreme. Ranks and sums are doubled.
 fn counted(ranks: &[usize], above: usize) -> f64 {
     let total: usize = ranks.iter().sum();
     // `ways[s]` is the number of assignments with the sum s.

@@ -48,7 +48,7 @@ pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
 /// Minimises weighted squares of relative residuals by coordinate descent, without negative costs.
 fn least_squares(samples: &[LinearSample], weights: &[f64]) -> Vec<f64> {
     const PASSES: usize = 10_000;
-    /// The descent ends when no cost changes the residuals by more (root mean square).
+    /// The descent ends if each cost changes the residuals by at most this (root mean square).
     const TOLERANCE: f64 = 1e-12;
     let costs = samples.first().map_or(0, |sample| sample.coefficients.len());
     let mut matrix = vec![vec![0.0; costs]; costs];

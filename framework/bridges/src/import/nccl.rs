@@ -249,7 +249,7 @@ fn without_time<'a>(line: &'a str, label: &str) -> Option<&'a str> {
 
 const MESSAGES: [&str; 3] = ["NCCL INFO", "NCCL WARN", "NCCL TRACE"];
 
-/// Returns whether a line has a message of NCCL after the values of a row, or no values.
+/// Returns whether a line contains a message of NCCL, alone or after values of a row.
 pub(super) fn is_message(line: &str) -> bool {
     MESSAGES.iter().any(|name| line.contains(name))
 }

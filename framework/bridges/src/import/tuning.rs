@@ -66,11 +66,11 @@ pub struct Tuning {
     pub is_rccl: bool,
     nodes: Option<u64>,
     channels: Option<u64>,
-    /// The latency in µs and the bandwidth in GB/s, if it is not 0.
+    /// The latency in µs and the bandwidth in GB/s. Entries with a bandwidth of 0 are left out.
     table: BTreeMap<(&'static str, Choice), [f64; 2]>,
-    /// The calls by collective, if it is named, and bytes. The time in µs may be unknown.
+    /// The calls by collective (if the log names it) and bytes. The time in µs may be unknown.
     calls: BTreeMap<(Option<&'static str>, u64), PrintedCall>,
-    /// Whether the bytes of named calls are those of a block, which have no time.
+    /// Whether calls that are named are printed without a time and with the bytes of a block.
     counts_blocks: bool,
 }
 
@@ -201,7 +201,7 @@ impl Tuning {
                 columns.algorithms = cells.map_while(algorithm).collect();
                 columns.choices = Vec::new();
             }
-            // The last block has protocols of algorithms that it does not have.
+            // In the last block, NCCL also prints protocols for algorithms that are missing.
             "Protocol" => {
                 let each = |algo: usize| (0..PROTOCOLS.len()).map(move |proto| (algo, proto));
                 let expected: Vec<Choice> =
@@ -284,7 +284,7 @@ impl Tuning {
             || (algo == "nvlstree"
                 && (of.compute_capability >= 100 && of.is_x86)
                 && version >= [2, 29]);
-        // The logarithm of 0 was 0 until 2.21, and has no factor from 2.22 on.
+        // Until 2.21, NCCL's logarithm of 0 is 0. From 2.22 on, no factor applies in this case.
         let exponent = match (bytes >> 6).checked_ilog2() {
             None if version < [2, 22] => Some(0),
             exponent => exponent,
@@ -417,7 +417,7 @@ n:5637:5670 [0] NCCL INFO     Broadcast |     0.0/   0.0 |     0.0/   0.0 |     
 
     #[test]
     fn damaged_lines_give_no_wrong_value() {
-        // Every prefix of the log is read, with the line endings of Windows or not.
+        // Every prefix of the log must be read without a panic, also with the line ends of Windows.
         let full = tuning(BLOCKS).unwrap();
         for end in (0..BLOCKS.len()).step_by(7) {
             for text in [BLOCKS[..end].to_owned(), BLOCKS[..end].replace('\n', "\r\n")] {

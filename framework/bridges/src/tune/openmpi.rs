@@ -32,7 +32,7 @@ pub(super) static ALGORITHMS: [Algorithm; 23] = [
         ..algorithm("alltoall", "linear-sync", "linear_sync", 4)
     },
     algorithm("allgather", "linear", "linear", 1),
-    // The fan-out in a rule for Bruck's allgather is the radix from Open MPI 6 on.
+    // From Open MPI 6 on, the fan-out in a rule for Bruck's allgather is its radix.
     Algorithm { fan: 2, ..algorithm("allgather", "bruck", "bruck", 2) },
     algorithm("allgather", "recursive-doubling-allgather", "recursive_doubling", 3),
     algorithm("allgather", "ring", "ring", 4),

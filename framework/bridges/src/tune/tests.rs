@@ -255,8 +255,8 @@ fn sweep_of_a_system() -> Vec<TimedCase> {
 }
 
 /// The parsers are those of NVIDIA/nccl (plugins/tuner/example/plugin.c, with strtoull and
-/// `strcmp`) and meta-pytorch/torchcomms (comms/ncclx/meta/tuner/ConfigParse.h), whose size is that
-/// of a rank's share.
+/// `strcmp`) and meta-pytorch/torchcomms (comms/ncclx/meta/tuner/ConfigParse.h, where a size is
+/// that of a rank's share).
 #[test]
 fn rows_of_a_system_name_algorithms_and_protocols() {
     let written = |name: &str| {

@@ -34,7 +34,7 @@ impl Starter {
     }
 }
 
-/// Schedulers and launchers. An MPI rank can run within a task of a job array, so ranks are first.
+/// Schedulers and launchers. A launcher of ranks can run within a job array, so it comes first.
 const STARTERS: &[Starter] = &[
     Starter {
         count_in: Some("OMPI_COMM_WORLD_SIZE"),

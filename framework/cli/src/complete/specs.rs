@@ -24,7 +24,7 @@ struct Begun<'a> {
 }
 
 impl<'a> Begun<'a> {
-    /// Returns `None` if the name or a value is being typed. Parentheses enclose an inner spec.
+    /// Returns `None` while the user types the name or a value. Parentheses enclose an inner spec.
     fn of(typed: &'a str) -> Option<Self> {
         let (name, _) = typed.split_once(':')?;
         let first = name.len() + 1;

@@ -365,7 +365,8 @@ mod tests {
         );
     }
 
-    /// See NVIDIA/nccl-tests#182, and NVIDIA/nccl-tests#347 for spaces in host names.
+    /// The logs are from NVIDIA/nccl-tests#182 and (a host name with a space)
+    /// NVIDIA/nccl-tests#347.
     #[test]
     fn a_rank_on_two_hosts_shows_a_build_without_mpi() {
         let names = LOG.replace("node1", "NODE A ").replace("node2", "NODE B");
@@ -407,7 +408,7 @@ mod tests {
         assert_eq!(all[1].log.as_ref().unwrap().times(2)["allreduce"].len(), 2);
         let many = Log::parse_runs(&LOG.repeat(101), Path::new("x"), None);
         assert_eq!(many[0].log.as_ref().unwrap_err(), "it has 101 runs, expected at most 100");
-        // Cycles (`-N`) follow each other without a line between them.
+        // With `-N`, the sizes are repeated in cycles without a line between them.
         let all = Log::parse_runs(&format!("{LOG}{rows}\n"), Path::new("x"), None);
         assert_eq!((all.len(), all[0].log.as_ref().unwrap().repeated.len()), (1, 2));
     }

@@ -66,7 +66,7 @@ impl Case<'_> {
         library_times(&place, self.collective, sizes, self.algorithm, self.plugins)
     }
 
-    /// Suggests how many ports explain the two largest sizes. The outer `None` means an interrupt.
+    /// Suggests how many ports explain two measured times. The outer `None` means an interrupt.
     fn fewer_ports(&self, large: &[&Line]) -> Result<Option<Option<String>>, Failure> {
         let (Some(nics), None) = (self.place.nics(), &self.place.split) else {
             return Ok(Some(None));

@@ -392,7 +392,7 @@ impl Sweep<'_> {
     }
 
     /// Returns the rows, with the times of a single communicator. If communicators share no links,
-    /// its row replaces that of an algorithm that cannot run on all of them.
+    /// an algorithm that cannot run on all of them gets the row of a single one.
     fn library_rows(&self, candidates: &[Candidate]) -> Result<Option<Vec<Record>>, Failure> {
         let Some(mut rows) = self.rows(candidates)? else { return Ok(None) };
         let Some(place) = self.place.alone() else { return Ok(Some(rows)) };
@@ -440,8 +440,8 @@ impl Sweep<'_> {
     }
 
     /// Returns the bytes that each algorithm moves through a network port and the link of a GPU,
-    /// for the largest size. On this machine, bytes on one kind of link take 1 µs and all else
-    /// takes far less, so the time is the bytes on the busiest link of that kind.
+    /// for the largest size. Cases run on a machine on which only bytes on one kind of link take
+    /// time, so the time in µs is the bytes on the busiest link of that kind.
     fn moved_bytes(
         &self,
         candidates: &[Candidate],
@@ -547,7 +547,7 @@ impl Limit {
         }
     }
 
-    /// Describes which part of the limiting rate a low time reached.
+    /// Describes the fraction of the limiting resource's rate that was reached, for a low time.
     pub(crate) fn reached(self, place: &Place, prediction: &Prediction, us: f64) -> String {
         let usage = self.usage(place, prediction, us);
         let Some((system, ..)) = place.system else { return usage };

@@ -170,8 +170,7 @@ impl Progress {
         self.done += 1;
         self.forecast.ended(case, now);
         self.lengths.ended(what, row);
-        // The cases of a schedule are consecutive, so its first case is the last one up to this
-        // case.
+        // The schedule of a case is the last one that begins at or before this case.
         if let Some((&first, running)) = self.running.range_mut(..=case).next_back() {
             running.open -= 1;
             if running.open == 0 {

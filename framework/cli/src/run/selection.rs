@@ -30,7 +30,7 @@ pub(crate) struct SpecLists<'a> {
     pub systems: &'a [String],
 }
 
-/// Specs may not exist, because they are checked later.
+/// Whether the specs exist is checked later.
 pub(crate) fn experiment(args: &CaseArgs) -> Result<Experiment, Failure> {
     let experiment = match &args.experiment {
         Some(path) => read(path)?,

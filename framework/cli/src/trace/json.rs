@@ -245,7 +245,8 @@ impl<W: Write> Json<W> {
         // Keys are in alphabetical order, as in all JSON. A copy within a node has no route.
         let mut event = Fields { text: &mut self.text, is_empty: true };
         let network = image.network;
-        // If a switch adds or copies the data, the path is the whole route of several messages.
+        // If a switch adds or copies the data, other messages may carry the data on a part of the
+        // path.
         let route = image.route.as_deref();
         let switch = route.and_then(|route| route.switch);
         let whole = route.map(|route| Route { section: None, ..route.clone() });

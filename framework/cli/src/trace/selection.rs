@@ -23,7 +23,7 @@ impl SendSelection {
     }
 }
 
-/// The image of a send in one communicator. A schedule is that of one communicator.
+/// A schedule is made for one communicator. An image is one of its sends in any communicator.
 pub(super) struct Image<'a> {
     pub network: &'a Network,
     /// The requested route in this network; `None` for the topology's own route.
@@ -58,8 +58,8 @@ impl<'a> Image<'a> {
 /// The fields that the reader does not need, and without which a step is much smaller.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Omitted {
-    /// The path of each message that passes the same vertices as the topology's own route.
+    /// Whether paths that equal the topology's own route are omitted.
     pub routes: bool,
-    /// The blocks or the byte counts of each message, and redistributions.
+    /// Whether blocks, byte counts and redistributions are omitted.
     pub contents: bool,
 }

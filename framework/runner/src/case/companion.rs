@@ -136,7 +136,7 @@ pub(super) fn from_first_start(
     let text = own.to_string();
     let mut jobs: Vec<Companion> = companions.iter().map(moved).chain([own]).collect();
     jobs.sort_by_cached_key(ToString::to_string);
-    // Equal jobs are interchangeable, so any of them may be the own one.
+    // Equal jobs are interchangeable, so any of them may be the job of the case.
     let index = jobs.iter().position(|job| job.to_string() == text);
     (jobs, index.unwrap_or_else(|| unreachable!("the list contains the own job")))
 }

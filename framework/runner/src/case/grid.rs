@@ -34,7 +34,7 @@ pub struct CaseGrid {
     workloads: Vec<Arc<Workload>>,
     machines: Vec<LoadedMachine>,
     repetitions: u32,
-    /// The number of cases before each workload, and of all, for one topology and algorithm.
+    /// For one topology and algorithm, the number of cases before each workload, and of all.
     before: Vec<usize>,
     seed: u64,
     options: RunOptions,
@@ -373,7 +373,8 @@ impl TogetherLists {
         })
     }
 
-    /// Adds a case for each job of each combination, by topology, jobs, machine and repetition.
+    /// Adds a case for each job of each combination. Cases are ordered by topology, jobs and
+    /// machine.
     fn add_cases(
         self,
         repetitions: u32,
@@ -388,8 +389,7 @@ impl TogetherLists {
             let longer = combinations.iter().flat_map(|jobs| {
                 choices.iter().map(|choice| with(jobs, choice)).collect::<Vec<Vec<Companion>>>()
             });
-            // One more case than permitted is enough, because the caller then refuses the
-            // experiment.
+            // The caller refuses more cases than permitted, so a single one more is enough.
             combinations = longer.take(MOST_CASES as usize + 1).collect();
         }
         let combinations: Vec<Arc<[Companion]>> =
@@ -578,7 +578,7 @@ impl CaseLists<'_> {
         Ok(Some(selected.into_iter().collect()))
     }
 
-    /// An empty list of a table means all entries that the experiment lists.
+    /// If a list of a table is empty, the table means all entries that the experiment lists.
     fn entries(
         &self,
         table: &CaseTable,
@@ -671,8 +671,8 @@ mod tests {
         }
     }
 
-    /// There are two topologies, two algorithms, and one workload with two repetitions; a table
-    /// adds a third topology. The number of a case is (topology * 2 + algorithm) * 2 + repetition.
+    /// There are two topologies (a table adds a third), two algorithms and two repetitions. The
+    /// number of a case is (topology * 2 + algorithm) * 2 + repetition.
     #[test]
     fn blocks_select_parts_of_the_product() {
         let names = [&["t0", "t1", "t2"][..], &["a0", "a1"], &["uniform:1"], &["m"]]

@@ -1,4 +1,4 @@
-//! Explains a fault of delivery, such as a lost block, by repeating the plan while it is traced.
+//! Explains a fault of delivery by repeating the plan while the lost or repeated block is traced.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -49,8 +49,8 @@ impl BlockTrace {
         Some(Self { collective, block, at, last: None, incomplete: BTreeMap::new(), label })
     }
 
-    /// Adds the step and label of a send: the last that moved the block, or in a reduction the
-    /// first that passed on a value without its contribution.
+    /// Adds the step and label of the last send that moved the block or, in a reduction, of the
+    /// first send of a value without the block's contribution.
     pub(super) fn explain(self, fault: Fault) -> Fault {
         let last = self.last.filter(|last| last.to == self.at);
         let first = self.incomplete.into_values().min_by_key(|send| send.step);
@@ -75,7 +75,7 @@ impl BlockTrace {
         }
     }
 
-    /// Updates `incomplete` after a send of a value. `has` means that it includes the traced block.
+    /// Updates `incomplete` after a send of a value. `has` is true if the value includes the block.
     fn follow_value(&mut self, sent: &Sent<'_>, has: bool, traced: impl FnOnce() -> TracedSend) {
         if !sent.copy {
             self.incomplete.remove(&sent.from.virtual_node);

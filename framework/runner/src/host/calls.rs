@@ -1,4 +1,5 @@
-//! The calls of a plugin. What the host may refuse is checked here or where its data is read.
+//! The functions that a plugin may call. Invalid arguments are refused here, or where they are
+//! used.
 
 use super::{BEGUN, Host};
 use crate::defect;

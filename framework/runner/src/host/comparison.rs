@@ -83,7 +83,7 @@ impl PlanCall<'_> {
             ));
         }
         let Some(step) = representatives.first_different_step(&others) else { return Ok(()) };
-        // The recordings contain only hashes of steps, so both plans are repeated to name the send.
+        // The recordings contain only hashes of steps, so both plans are repeated to find the send.
         let expected = self.record(Recorded::Image(0), Some(step), requested)?;
         let others = self.record(nodes, Some(step), requested)?;
         // The plugin may answer differently when it is called again.

@@ -1,4 +1,4 @@
-//! A build of a plugin is identified by a digest, which is computed again if metadata changes.
+//! A build of a plugin is identified by the digest of its file.
 
 use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata};

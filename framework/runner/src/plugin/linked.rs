@@ -53,7 +53,7 @@ pub(crate) fn build(known: Option<KnownDigest<'_>>) -> io::Result<(String, Stamp
     BUILD.get_or_init(ask).clone().map_err(io::Error::other)
 }
 
-/// Gives linked plugins of a test, with the same code, the paths and the digest of this program.
+/// In a test, gives the linked plugins the paths and the digest of a program with the same code.
 #[cfg(feature = "in-process")]
 pub fn act_as(program: &Path) {
     let _ = PROGRAM.set(program.canonicalize().ok());

@@ -89,7 +89,7 @@ pub struct Child {
     socket: UnixStream,
     /// Bytes received from the socket that have not been returned as messages.
     lines: Lines,
-    /// The outputs of the child. A second entry is standard error, if it has a pipe of its own.
+    /// The outputs of the child: standard output and, if it has a pipe of its own, standard error.
     outputs: Vec<Output>,
     shared: SharedNumbers,
     threads: ThreadCheck,
@@ -236,8 +236,8 @@ impl Child {
                 return self.ended(ChildEndKind::TooManyThreads, message);
             }
             let received = self.receive();
-            // A message that was sent before the limit may still be unread, so a new one extends
-            // the limit by 1 s, but not further, because a plugin could send lines forever.
+            // A message that was sent before the limit may still be unread. A new message therefore
+            // extends the limit by at most 1 s in total, because a plugin could send lines forever.
             let is_idle = matches!(received, Received::Nothing);
             let grace = Duration::from_secs(if is_idle { 0 } else { 1 });
             if self.is_late(grace) {
@@ -519,7 +519,7 @@ const PASSED: &[&str] = &[
 /// Prefixes of variables that are passed on. Variables for plugins begin with `SWAPMEET_`.
 const PASSED_PREFIXES: &[&str] = &["LC_", "SWAPMEET_"];
 
-/// Removes all other variables, because a plugin could write secrets in them into its row.
+/// Removes all other variables. They may contain secrets, which a plugin could write into its row.
 fn restrict_environment(command: &mut Command) {
     if command.get_args().any(|arg| arg == NO_SANDBOX) {
         return;
@@ -547,7 +547,7 @@ impl ThreadCheck {
         Self { child, last: Instant::now() }
     }
 
-    /// Returns the number of threads if it exceeds the limit, at most every 50 ms.
+    /// Returns the number of threads if it exceeds the limit. Counts at most every 50 ms.
     fn excess(&mut self) -> Option<String> {
         if self.last.elapsed() < Self::EVERY {
             return None;
@@ -570,7 +570,7 @@ fn most_threads() -> u64 {
 mod tests {
     use super::*;
 
-    /// A plugin that makes no calls was killed 3 s after a limit of 4 s.
+    /// In an earlier version, a plugin that makes no calls was killed 3 s after a limit of 4 s.
     #[test]
     fn a_child_is_killed_soon_after_its_limit() {
         let killed_after = |seconds: u64| {

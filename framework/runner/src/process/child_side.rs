@@ -54,7 +54,7 @@ pub struct MessageSender {
 }
 
 impl MessageSender {
-    /// Errors if the plugin has closed the socket, even if its descriptor is now another file's.
+    /// Errors if the plugin has closed the socket, even if its descriptor now means another file.
     pub fn send(&self, message: &impl Serialize) -> io::Result<()> {
         if rustix::fs::fstat(&self.socket)?.st_ino != self.number {
             return Err(io::ErrorKind::NotConnected.into());

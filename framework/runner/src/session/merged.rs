@@ -63,7 +63,7 @@ pub(super) fn plan_and_price(
         }
     };
     let mut evaluator = (pricing != Pricing::Off).then(|| CaseEvaluator::new(evaluator, &shared));
-    // Observers receive either the merged schedule or, while they are planned, all schedules.
+    // An observer receives either the merged schedule or each schedule before merging.
     let (mut of_merged, mut of_each): (Vec<&mut dyn Listener>, Vec<&mut dyn Listener>) =
         Default::default();
     for observer in observers.iter_mut() {
@@ -305,7 +305,7 @@ impl PlannedJob {
     }
 }
 
-/// Converts those totals to bytes that depend on the data that nodes hold.
+/// Converts totals that depend on the data that nodes hold to bytes.
 fn in_bytes(totals: &Totals, unit: u64) -> Totals {
     let bytes = unit.div_ceil(totals.segments.max(1));
     Totals {
@@ -321,7 +321,7 @@ fn has_several(job: &Result<PlannedJob, Refusal>) -> bool {
     job.as_ref().is_ok_and(|job| job.traffic.len() > 1)
 }
 
-/// Sets the totals of a job with several schedules. `merged` do not depend on held data.
+/// Sets the totals of a job with several schedules to `merged`, except those of held data.
 fn set_totals(job: &mut Result<PlannedJob, Refusal>, merged: Totals) {
     let Ok(PlannedJob { planned, .. }) = job else { return };
     if let Outcome::Verified(totals) = &mut planned.outcome {

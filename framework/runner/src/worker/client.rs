@@ -78,7 +78,7 @@ impl Worker {
             WorkerKind::Threads(observers) => {
                 let observers = *observers;
                 Child::start_thread(limits, move |socket| {
-                    // The closed connection reports an error to the client.
+                    // If an error ends the thread, the client notices the closed connection.
                     drop(super::serve::serve_in_thread(socket, observers));
                 })?
             }
@@ -137,7 +137,7 @@ impl Worker {
                 self.child.kill();
                 Err("the worker process accepts no job".to_owned())
             }
-            // After the worker's end, the socket may still contain data, so `next_event` finds out.
+            // If the worker has ended, the socket may still contain data, which `next_event` reads.
             _ => Ok(()),
         }
     }

@@ -135,8 +135,7 @@ impl Frame {
         let size = 0.9 * self.font;
         let text = |value: f64, digits: usize| figure.x.unit().text_to(value, digits);
         let points = panel.curves.iter().flat_map(|curve| &curve.points);
-        // The values of the cases are ticks, because there may be no network between 16 and 64
-        // nodes.
+        // The values of the cases are the ticks, because there may be no case in between.
         let own: Vec<Tick> = distinct(points.map(|point| point.x))
             .into_iter()
             .map(|value| Tick { value, label: text(value, 3) })

@@ -82,7 +82,7 @@ impl Scale {
         self.low <= value && value <= self.high
     }
 
-    /// Ticks are far apart if three labels of the font size `size` then have room.
+    /// Ticks are far apart if three labels of the font size `size` have room at this distance.
     pub(crate) fn horizontal_ticks(
         &self,
         base: Base,
@@ -178,8 +178,9 @@ impl Scale {
         self.multiples(&powers.collect::<Vec<_>>(), &[1.0, 2.0, 5.0])
     }
 
-    /// Returns the choices of ticks, best first, as values with labels and values without. Labelled
-    /// values are 1, 2 or 5 times a power of ten, powers of two, or have such a distance.
+    /// Returns the choices of ticks, best first, each as values with labels and values without.
+    /// Values with labels, or their distances, are 1, 2 or 5 times a power of ten, or powers of
+    /// two.
     fn choices(&self, base: Base) -> Vec<(Vec<f64>, Vec<f64>)> {
         const LARGE: i32 = 32;
         let mut choices: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();

@@ -65,8 +65,8 @@ pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns outlines of a text from `before` left of its position. `place` maps a point of a letter
-/// to the page, from its distance along the base line and its height above it.
+/// Returns outlines of a text that begins `before` pixels to the left of its position. `place` maps
+/// a point of a letter (its distance along the base line and its height) to the page.
 pub(super) fn outline(
     words: &str,
     size: f64,

@@ -154,10 +154,8 @@ fn of_collective(
     Figures { id, heading: format!("Figures of {collective}"), visible, notes, others }
 }
 
-/// Makes a figure of compared cases, or several figures if it would have more than `most` parts,
-/// which are panels or maps.
-/// Cases are divided by machine, otherwise by kind of workload, otherwise by topology, and each
-/// division may be divided again. If this is impossible, the result of `figure` is returned.
+/// Makes a figure, or several if it would have more than `most` parts, which are panels or maps. To
+/// get several, cases are divided by machine, then by kind of workload, then by topology.
 fn drawn<T>(
     comparison: &Comparison,
     most: usize,

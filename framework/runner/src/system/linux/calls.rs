@@ -134,7 +134,7 @@ const ALLOWED_OLD: &[i64] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const ALLOWED_OLD: &[i64] = &[];
 
-/// Commands of `fcntl` that affect only the descriptor and, unlike `F_SETOWN`, no process.
+/// Commands of `fcntl` that affect only the descriptor. `F_SETOWN` would affect other processes.
 const FCNTL: &[i32] = &[
     libc::F_DUPFD,
     libc::F_DUPFD_CLOEXEC,
