@@ -14,7 +14,7 @@ impl<'a> Setting<&'a str> {
         if self.machine_definition.is_empty() { self.machine } else { self.machine_definition }
     }
 
-    /// Returns a preset with the values that differ from it, even if the experiment named it.
+    /// Returns the machine as a preset with the values that differ from it, without its own name.
     pub fn short_machine(&self) -> Cow<'a, str> {
         short_machine(self.machine_spec())
     }

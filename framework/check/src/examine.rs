@@ -280,8 +280,7 @@ impl Examiner<'_> {
                 );
                 continue;
             }
-            // The topologies for special cases, with the number of nodes or the unevenness, and a
-            // plan.
+            // The topologies for special cases, each with a key by which it was chosen, and a plan.
             let mut special: Option<(u64, &str, Plan)> = None;
             let mut uneven: Option<(Unevenness, &str, Plan)> = None;
             let mut reasons = BTreeSet::new();

@@ -177,7 +177,7 @@ struct Solver<'a, D> {
     load: Vec<f32>,
     /// For each resource, a price, which rises exponentially with its load.
     price: Vec<f32>,
-    /// For each resource, the decaying sum of its lengths, an average price per unit of capacity.
+    /// For each resource, the sum of its lengths with decaying weights, as an average price.
     average: Vec<f32>,
     /// For each resource, its price per unit of capacity in whole numbers, up to a common factor.
     resource_length: Vec<u32>,

@@ -57,7 +57,7 @@ fn exact_p(u: f64, n: usize, m: usize) -> f64 {
             ways[k] += ways[k - i];
         }
     }
-    // Both tails have equal probability. The upper tail would be a difference of large numbers.
+    // Both tails have equal probability, but the upper one is calculated less accurately.
     let near = u.min(most as f64 - u).floor() as usize;
     let tail: f64 = ways[..=near.min(most)].iter().sum();
     (2.0 * tail / ways.iter().sum::<f64>()).min(1.0)

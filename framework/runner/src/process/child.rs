@@ -95,7 +95,7 @@ pub struct Child {
     threads: ThreadCheck,
     pub(crate) limits: ChildLimits,
     run_time: RunTime,
-    /// The child's total time for pricing when the clock was restarted.
+    /// The time that the child had spent on pricing when the clock was restarted.
     priced_before: Duration,
 }
 
