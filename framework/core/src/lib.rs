@@ -1,6 +1,7 @@
 //! Topologies, node sets, verification of delivery and cost models of Swapmeet.
 //!
-//! This crate reads no files, starts no threads, needs no terminal or plugin. Data flows one way:
+//! This crate reads no files, starts no threads, and needs no terminal or plugin. Data flows one
+//! way:
 //!
 //! 1. [`simulation`] runs a schedule step by step.
 //! 2. [`delivery`] executes the sends of a step and tracks which blocks each node holds.

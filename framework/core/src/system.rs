@@ -3,8 +3,8 @@
 //!
 //! A *domain* is a set of GPUs that NVLink or xGMI joins: a computer, or a rack of GB200. All
 //! systems have the values of the preset `nccl`, and the bandwidths of their data sheets. Two
-//! values are fitted: the least time of a collective (`floor_us`) and the fabric's factor
-//! (`fabric_factor`).
+//! values are fitted: the least time of a collective (`floor_us`) and the factor of the start-ups
+//! of messages between domains (`fabric_factor`).
 
 mod library;
 
@@ -30,7 +30,7 @@ pub struct System {
     pub inside_gbps: f64,
     /// The bandwidth of a network port, in each direction, in GB/s (data sheet).
     pub port_gbps: f64,
-    /// The physical ports that together are such a port: two of 400 Gb/s can be one of 800 Gb/s.
+    /// The physical ports that make a network port: two of 400 Gb/s can be one of 800 Gb/s.
     pub physical_ports: u64,
     /// The fabric between domains.
     pub fabric: Fabric,
@@ -40,7 +40,7 @@ pub struct System {
     pub measured: &'static str,
 }
 
-/// A fabric between domains. Its factor is that of the start-ups of messages between domains.
+/// A fabric between domains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fabric {
     /// InfiniBand.
@@ -64,7 +64,7 @@ impl Fabric {
         }
     }
 
-    /// Returns the factor for start-ups between domains (`fabric_factor`).
+    /// Returns the factor of start-ups of messages between domains (`fabric_factor`).
     pub fn factor(self) -> f64 {
         match self {
             Self::InfiniBand => 0.4,
@@ -78,8 +78,8 @@ impl Fabric {
 /// The word in [`System::measured`] of a system without measurements.
 pub const DATA_SHEET_ONLY: &str = "data sheet only";
 
-/// The fraction of the data sheet's bandwidth that large messages reach inside of a domain, and
-/// between domains, with the protocol Simple. Fitted, for all systems.
+/// The fractions of the data sheet's bandwidths that large messages reach inside of a domain and
+/// between domains, with the protocol Simple. They are fitted to all systems together.
 pub const EFFICIENCY: [f64; 2] = [0.77, 0.98];
 
 /// The topology and the machine that a spec of a system stands for.
@@ -106,8 +106,7 @@ impl System {
         self.topology_with(domains, gpus, self.ports(gpus))
     }
 
-    /// Returns the topology of domains that have `nics` network ports each, instead of those of the
-    /// system.
+    /// Returns the topology of domains with `nics` network ports each.
     pub fn topology_with(&self, domains: u64, gpus: u64, nics: u64) -> String {
         let [inside, outside] = [self.inside_gbps, self.port_gbps];
         let inside = rounded(inside * EFFICIENCY[0] / (outside * EFFICIENCY[1]));
@@ -133,8 +132,8 @@ fn rounded(value: f64) -> f64 {
     (value * scale).round() / scale
 }
 
-/// Returns the topology and the machine of a system's spec: its name, its domains and the GPUs of
-/// each, changed parameters of the machine (`floor_us=30`), another number of network ports of a
+/// Returns the topology and the machine of a system's spec: the name, the number of domains and the
+/// GPUs of each, then changed parameters of the machine, another number of network ports of a
 /// domain (`nics=`), and the axes of ranks (`mesh=`).
 ///
 /// ```
@@ -150,7 +149,8 @@ fn rounded(value: f64) -> f64 {
 ///
 /// # Errors
 ///
-/// If the system is unknown, if a domain of this size does not exist, or if a parameter is invalid.
+/// Errors if the system is unknown, if a domain of this size does not exist, or if a parameter is
+/// invalid.
 pub fn expand(text: &str) -> Result<Expanded, SpecError> {
     let spec = Spec::parse("system", text)?;
     let Some(system) = SYSTEMS.iter().find(|system| system.name == spec.name()) else {
@@ -167,7 +167,6 @@ pub fn expand(text: &str) -> Result<Expanded, SpecError> {
         let expected = format!("at most {most} GPUs in a domain of {}", system.name);
         return Err(spec.bad_value(shape, &expected));
     }
-    // Two settings belong to the topology, and all others to the machine.
     let is = |key: &'static str| move |arg: &&Arg| arg.key() == Some(key);
     let (mesh, settings): (Vec<&Arg>, Vec<&Arg>) = settings.iter().partition(is("mesh"));
     let (nics, settings): (Vec<&Arg>, Vec<&Arg>) = settings.into_iter().partition(is("nics"));
@@ -201,8 +200,8 @@ pub fn expand(text: &str) -> Result<Expanded, SpecError> {
 }
 
 /// The bandwidths are those of data sheets, for one direction. NVLink 3, 4 and 5 have 300, 450 and
-/// 900 GB/s for each GPU. The seven xGMI links of an MI300X have 64 GB/s each, those of an MI355X
-/// 76.8 GB/s. The floors are those of the smallest published sizes, or of a similar system.
+/// 900 GB/s for each GPU. Each of the seven xGMI links of an MI300X has 64 GB/s, of an MI355X 76.8
+/// GB/s. The floors are the times of the smallest published sizes, or those of a similar system.
 static SYSTEMS: &[System] = &[
     nvidia(
         "a100-ib",
@@ -436,7 +435,6 @@ mod tests {
     use crate::network::topology;
     use std::collections::BTreeSet;
 
-    /// Every system can be expanded, and its machine and topology have the bandwidths of the table.
     #[test]
     fn the_bandwidths_are_those_of_the_data_sheets() {
         for system in systems() {

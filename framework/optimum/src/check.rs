@@ -1,12 +1,13 @@
-//! Verifies certificates, with no code of the solver except the types of a certificate.
+//! Verifies certificates. This file shares no code with the solver except the types of a
+//! certificate.
 //!
 //! The lower end follows from the lengths of links and ports: the sum of demands times distances
-//! (of shortest paths), divided by the sum of capacities times lengths, in exact whole numbers. For
-//! data that may be copied, it is the data inside a set of vertices, divided by the capacity of the
-//! links that leave it.
+//! (of shortest paths), divided by the sum of capacities times lengths, in exact whole numbers. If
+//! data may be copied, the lower end is the data inside a set of vertices, divided by the capacity
+//! of the links that leave the set.
 //!
 //! The upper end follows from flows, which must move every demand up to a relative error of 10^-4
-//! due to rounding. For data that may be copied, a maximum flow to each node verifies it.
+//! due to rounding. If data may be copied, a maximum flow to each node verifies the upper end.
 
 use crate::certificate::{Certificate, Evidence, FORMAT, MessageRow, SourceFlow};
 use crate::demand::Demand;
@@ -21,7 +22,6 @@ pub struct Verified {
     pub upper_us: Option<f64>,
 }
 
-/// The largest accepted relative error of amounts in flows and messages, which are rounded.
 const AMOUNT_ERROR: f64 = 1e-4;
 
 /// Verifies a certificate, whose evidence must fit the demand: flows between pairs of nodes, or
@@ -31,7 +31,7 @@ const AMOUNT_ERROR: f64 = 1e-4;
 ///
 /// Returns a description of the first error in the certificate.
 pub fn check(certificate: &Certificate) -> Result<Verified, String> {
-    /// Largest relative error of the ends of the interval, which a certificate contains rounded.
+    /// The largest relative error of the rounded ends of the interval.
     const ROUNDED: f64 = 1e-9;
     if certificate.format != FORMAT {
         return Err(format!("format `{}`: expected `{FORMAT}`", certificate.format));
@@ -79,7 +79,8 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
         let proved = verified.lower_us;
         return Err(format!("lower_us is {lower_us}, but the lengths prove only {proved}"));
     }
-    // Flows are stored with only seven digits, so the upper end is less exact than the lower end.
+    // The upper end is less exact than the lower end, because flows are stored with only seven
+    // digits.
     if let Some(reached) = verified.upper_us
         && !(upper_us.is_finite() && upper_us * (1.0 + 1e-4) >= reached)
     {
@@ -96,7 +97,6 @@ struct Graph {
     /// The tail, head and capacity of each link, and the index of the link of which it is an image.
     links: Vec<(usize, usize, u64, usize)>,
     out: Vec<Vec<u32>>,
-    /// For each kind of ports, its rule and its capacity.
     ports: Vec<(PortRule, u64)>,
     /// The smallest and the largest capacity of a link, and the largest rounding of a capacity.
     speeds: (u64, u64, u64),
@@ -175,7 +175,7 @@ impl Graph {
         let largest = links.iter().map(|link| link.2).max().unwrap_or(1);
         let smallest = links.iter().map(|link| link.2).min().unwrap_or(1);
         let speeds = (smallest, largest, u64::from(network.capacity_unit != 1.0));
-        // Ports in use for the time on a link are in use as long for a slow link as for a fast one.
+        // A slow link occupies a port of [`PortRule::SharedTime`] for as long as a fast link.
         let is_timed = ports.iter().any(|(rule, _)| *rule == PortRule::SharedTime);
         let sums = if is_timed { &degrees } else { &through };
         let most = sums[..nodes].iter().map(|(out, into)| *out.max(into)).max().unwrap_or(0);
@@ -186,7 +186,7 @@ impl Graph {
         Ok(Self { nodes, vertices, links, out, ports, speeds, own, listed, slowed })
     }
 
-    /// Returns the resources that data on a link uses, each with its rule if it consists of ports.
+    /// Returns the resources that data on a link uses. Those that are ports have a rule.
     fn resources(&self, link: usize) -> Vec<(usize, Option<PortRule>)> {
         let (from, to, _, image) = self.links[link];
         let mut resources = vec![(image, None)];
@@ -213,7 +213,7 @@ impl Graph {
         resources
     }
 
-    /// Returns the sum of the lengths of the resources of a link. With [`PortRule::SharedTime`], a
+    /// Returns the sum of the lengths of a link's resources. With [`PortRule::SharedTime`], a
     /// resource adds less than its length to a link that is not the slowest.
     fn length(&self, link: usize, length: impl Fn(usize) -> u64) -> u64 {
         let (slowest, _, rounded) = self.speeds;
@@ -268,7 +268,7 @@ impl Graph {
     }
 }
 
-/// Adds the coordinates of `by` and `vertex` on a grid; without one, returns `vertex`.
+/// Adds the coordinates of `by` and `vertex` on a grid. Without a grid, returns `vertex`.
 fn translated(vertex: usize, by: usize, sides: &[u32]) -> usize {
     let (mut a, mut b, mut sum, mut stride) = (vertex, by, 0, 1);
     for side in sides.iter().rev().map(|side| *side as usize) {
@@ -351,7 +351,7 @@ fn by_lengths(graph: &Graph, rows: &DemandRows, own: &[u32], ports: &[u32]) -> R
     Ok(if above == 0 { 0.0 } else { above as f64 / below as f64 })
 }
 
-/// Returns the distances of all vertices from the vertex `from` (Dijkstra, 1959).
+/// Returns the distances of all vertices from `from` (Dijkstra, 1959).
 fn distances(graph: &Graph, lengths: &[u64], from: usize) -> Vec<Option<u64>> {
     let mut distance = vec![None; graph.vertices];
     let mut queue = BinaryHeap::from([Reverse((0_u64, from))]);
@@ -370,7 +370,6 @@ fn distances(graph: &Graph, lengths: &[u64], from: usize) -> Vec<Option<u64>> {
     distance
 }
 
-/// Returns the upper end. Errors if the flows do not move the demand.
 fn by_flows(graph: &Graph, rows: &DemandRows, flows: &[SourceFlow]) -> Result<f64, String> {
     let capacities = graph.capacities();
     let mut load = vec![0.0; capacities.len()];
@@ -381,7 +380,7 @@ fn by_flows(graph: &Graph, rows: &DemandRows, flows: &[SourceFlow]) -> Result<f6
         if *source as usize != *from {
             return Err(format!("there are flows of source {source}, expected {from}"));
         }
-        // For each vertex, the amount that enters it minus the amount that leaves it.
+        // For each vertex, the amount that enters the vertex minus the amount that leaves it.
         let mut left = vec![0.0; graph.vertices];
         for &(link, amount) in flow {
             let Some(&(tail, head, ..)) = graph.links.get(link as usize) else {
@@ -444,7 +443,7 @@ fn through_ports(certificate: &Certificate, rows: &DemandRows, graph: &Graph) ->
             sent[*node] = row[0].1 as f64;
             received[*node] -= sent[*node];
         }
-        // All nodes together send as much as they receive, so at least one sends the average
+        // All nodes together send as much as they receive, so one sends at least the average
         // amount.
         sent[0] = sent[0].max(received.iter().sum::<f64>() / nodes);
     }
@@ -452,9 +451,7 @@ fn through_ports(certificate: &Certificate, rows: &DemandRows, graph: &Graph) ->
     least(is_pairs).map_or(0.0, |least| most / least)
 }
 
-// Trees for data that is copied or added, if only links limit the time.
-
-/// A set of vertices with data that must leave it.
+/// A set of vertices with data that must leave the set.
 struct CutSide {
     amount: u128,
     /// The capacity of the links that leave the set, at least 1.
@@ -489,7 +486,7 @@ impl CutSide {
         if amount > 0 && capacity == 0 {
             return Err("no link leaves the set".to_owned());
         }
-        // Without data, the capacity can be 0, and the time must be 0 and not NaN.
+        // Without data, the capacity can be 0, and the time must not be NaN.
         let capacity = capacity.max(1);
         Ok(Self { amount, capacity, amounts: amounts.to_vec(), turned })
     }
@@ -572,8 +569,8 @@ fn sum_for_all(
     if nodes < 2 {
         return Ok((0.0, Some(0.0)));
     }
-    // The term of a node in the set must leave it or, if `turned`, the sum for this node must enter
-    // it. A set of switches proves nothing.
+    // The term of a node in the set must leave the set. If `turned`, the sum for this node must
+    // enter it. A set without nodes proves nothing.
     let crossing = |cut: &[u32], turned| {
         let first = cut.iter().find(|vertex| (**vertex as usize) < graph.nodes);
         let first = *first.ok_or("the set has no node")? as usize;
@@ -591,7 +588,7 @@ fn sum_for_all(
     Ok((by_cuts.max(by_terms), packed.then_some(upper * graph.slowed)))
 }
 
-// Messages for data that is copied or added, if ports limit the time, and sums that every node
+// Messages for data that is copied or added, if ports limit the time, and for sums that every node
 // receives.
 
 struct Messages<'a> {
@@ -618,7 +615,6 @@ fn verify_messages(
     Ok((lower_of_messages(demand, proof, &ports)?, upper_of_messages(demand, proof, &ports)?))
 }
 
-/// The ports of a graph that only messages use, in addition to the resources of links.
 struct Ports<'a> {
     graph: &'a Graph,
     /// The place of each resource of links ([`Graph::resources`]) in the list of all resources.

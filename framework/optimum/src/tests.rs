@@ -80,7 +80,7 @@ fn answer(network: CapacityNetwork, demand: Demand, gap: f64) -> Optimum {
     optimum
 }
 
-/// Returns the optimum of a collective. Blocks are counted, and a link moves one block in 1 µs.
+/// Returns the optimum of a collective. Blocks have one byte, and a link moves a block in 1 µs.
 fn interval(topology: &str, collective: Collective, machine: &str, gap: f64) -> Optimum {
     let task = Task::new(parse(topology).unwrap(), collective);
     let machine = Machine::parse(&format!("free:byte_us=1,{machine}")).unwrap();
@@ -91,7 +91,7 @@ fn interval(topology: &str, collective: Collective, machine: &str, gap: f64) -> 
     optimum
 }
 
-/// The smallest possible largest load, by a linear program with a commodity for each source.
+/// Returns the smallest possible largest load, by a linear program with a commodity per source.
 fn linear_program(network: &CapacityNetwork, rows: &[(u32, Vec<(u32, u64)>)]) -> f64 {
     let mut problem = Problem::new(OptimizationDirection::Minimize);
     let busiest = problem.add_var(1.0, (0.0, f64::INFINITY));
@@ -145,7 +145,6 @@ fn linear_program(network: &CapacityNetwork, rows: &[(u32, Vec<(u32, u64)>)]) ->
     }
 }
 
-/// 50 networks with different capacities, one-way links, switches and ports.
 #[test]
 fn intervals_hold_the_optimum_of_linear_programs() {
     let (mut random, mut narrow) = (Random(1), 0);
@@ -171,9 +170,9 @@ fn intervals_hold_the_optimum_of_linear_programs() {
     assert!(narrow >= 49, "{narrow} of 50 reach the requested width of 0.5 %");
 }
 
-/// Under `store-and-forward`, a port is in use for the time of a message on each link. Linear
-/// programs in which slow links use ports for longer give the optimum. Without this, the upper end
-/// of the last network was 1088.2 instead of 2027.3 for one matrix.
+/// Under `store-and-forward`, a port is in use for the time of a message on each link, so slow
+/// links use ports for longer. Without this rule, the upper end of the last network was 1088.2
+/// instead of 2027.3 for one matrix.
 #[test]
 fn slow_links_keep_ports_in_use_for_longer() {
     let mut random = Random(3);
@@ -241,7 +240,7 @@ fn unequal_amounts_reach_the_time_of_their_cut() {
 }
 
 /// Returns the largest quotient of the amount in a set of vertices without all nodes and the
-/// capacity of the links that leave it or, if `turned`, enter it.
+/// capacity of the links that leave the set (`turned`: enter it).
 fn largest_cut(network: &CapacityNetwork, amounts: &[(u32, u64)], turned: bool) -> f64 {
     let mut largest = 0.0_f64;
     let all_nodes = (1_u32 << network.nodes) - 1;
@@ -309,9 +308,9 @@ fn regular_networks_have_closed_forms() {
 }
 
 /// Each group of the dragonfly has 8 * 8 = 64 blocks for each other group. They use the link
-/// between the two, or a detour through a third group with two such links, so detours do not help,
-/// and the optimum is 64. Other links carry less: 39 blocks on the link of a node, and 9 * 4 within
-/// a group.
+/// between the two groups, or a detour through a third group with two such links, which does not
+/// help. So the optimum is 64. Other links carry less: 39 blocks on the link of a node, and 9 * 4
+/// within a group.
 #[test]
 fn a_dragonfly_is_limited_by_the_links_between_groups() {
     let optimum = interval("dragonfly:5x4x2", Collective::of(&ALL_TO_ALL), "ports=all", 0.01);
@@ -322,8 +321,8 @@ fn a_dragonfly_is_limited_by_the_links_between_groups() {
     assert!(links.len() >= 4, "the links out of some group: {links:?}");
 }
 
-/// The bisection of a torus of k x k x k nodes takes k^4 / 8 blocks. Without `SWAPMEET_TESTS=all`, k
-/// is 50 instead of 100.
+/// The bisection of a torus of k x k x k nodes takes k^4 / 8 blocks. Without `SWAPMEET_TESTS=all`,
+/// k is 50 instead of 100.
 #[test]
 fn a_million_nodes_of_a_torus_need_one_source() {
     let runs_all = std::env::var_os("SWAPMEET_TESTS").is_some_and(|value| value == "all");
@@ -390,17 +389,16 @@ fn collectives_that_copy_or_add_data_have_closed_forms() {
     // Each node sends 2 (n - 1) n-ths of the vector over four links.
     assert_eq!(copies("torus:4x4", &ALL_REDUCE, "ports=all"), (0.468_75, 0.468_75));
     // The corner of a mesh sends its term over two links in 1/2 µs. 15 terms and 15 copies of the
-    // sum take 30/48 µs on 48 links, which is longer. A reduce-scatter and an allgather take 0.9375
-    // µs.
+    // sum take longer: 30/48 µs on 48 links. A reduce-scatter and an allgather take 0.9375 µs.
     let (lower, upper) = copies("mesh:4x4", &ALL_REDUCE, "ports=all");
     assert!(lower >= 0.625 && upper < 0.65, "{lower} {upper}");
     // In a fat tree, each node receives 7 blocks over its only link.
     assert_eq!(copies("fat-tree:2x3", &ALL_GATHER, "ports=all"), (7.0, 7.0));
 }
 
-/// Returns the optimum of a linear program of messages, which suffice for a packing of trees across
-/// each cut (Edmonds, 1973). Each is a flow over links, and uses the ports of its sender and
-/// receiver.
+/// Returns the optimum of a linear program of messages. Enough messages across each cut make a
+/// packing of trees (Edmonds, 1973). Each message is a flow over links, and uses the ports of its
+/// sender and receiver.
 fn program_of_messages(network: &CapacityNetwork, demand: &Demand) -> f64 {
     let nodes = network.nodes as usize;
     let mut problem = Problem::new(OptimizationDirection::Minimize);
@@ -575,7 +573,7 @@ impl Usage {
         Self { capacities, of_link, ends }
     }
 
-    /// The cost of the cheapest message between each pair of nodes, and the loads that it causes.
+    /// Returns the cost and the loads of the cheapest message between each pair of nodes.
     fn messages(&self, network: &CapacityNetwork, lengths: &[f64]) -> Vec<Vec<(f64, Vec<f64>)>> {
         let nodes = network.nodes as usize;
         let nothing = || vec![0.0; self.capacities.len()];
@@ -608,9 +606,9 @@ impl Usage {
     }
 }
 
-/// Returns the loads of the cheapest sequence of messages, each with all terms of its sender, after
-/// which every node has all terms. The search visits all states, which are the terms of each node
-/// (Dijkstra, 1959).
+/// Returns the loads of the cheapest sequence of messages after which every node has all terms.
+/// Each message has all terms of its sender. The search visits all states, which are the terms of
+/// each node (Dijkstra, 1959).
 fn cheapest_sequence(messages: &[Vec<(f64, Vec<f64>)>]) -> Vec<f64> {
     let nodes = messages.len();
     let terms = |state: u32, node: usize| state >> (node * nodes) & ((1 << nodes) - 1);
@@ -680,8 +678,7 @@ fn program_of_sequences(network: &CapacityNetwork, amount: f64) -> f64 {
     }
 }
 
-/// On 60 networks of three and four nodes with all kinds of ports, the lower end must hold for
-/// every sequence of messages, not only for trees.
+/// The networks have three or four nodes and all kinds of ports.
 #[test]
 fn no_sequence_of_messages_beats_the_lower_end_of_a_sum_for_all() {
     let (mut random, mut tight) = (Random(9), 0);
@@ -746,14 +743,12 @@ fn certificates_of_blocks_without_bytes_are_verified() {
         assert_eq!((certificate.lower_us, certificate.upper_us), (0.0, 0.0));
         let verified = check(&certificate).unwrap();
         assert_eq!((verified.lower_us, verified.upper_us), (0.0, Some(0.0)));
-        // Such a certificate supports no other claim.
         certificate.lower_us = 1e-3;
         let error = check(&certificate).unwrap_err();
         assert!(error.contains("but the lengths prove only 0"), "{}: {error}", kind.word);
     }
 }
 
-/// Corrupts each field of a certificate that the evidence depends on, one after another.
 #[test]
 fn corrupted_certificates_are_refused() {
     let refused = |topology, kind, corrupt: &dyn Fn(&mut Certificate), why: &str| {

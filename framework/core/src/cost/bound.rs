@@ -1,15 +1,15 @@
 //! Lower bounds on the completion time of any schedule.
 //!
-//! The models `wormhole` and `circuit` charge these costs of synchronous steps separately:
+//! The models `wormhole` and `circuit` charge five costs of synchronous steps separately:
 //! start-ups, barriers, transmission, reduction and propagation. The sum of a lower bound for each
-//! cost is a lower bound on the completion time. Machines of the model `flat` have no steps and no
-//! network; `model/flat.rs` has their bounds.
+//! cost is a lower bound on the completion time. `model/flat.rs` has the bounds of the model
+//! `flat`.
 //!
 //! * **Start-ups and barriers.** With k ports, data of a node has reached at most `(k+1)^s` nodes
 //!   after s steps. So a schedule for n nodes has at least `ceil(log_(k+1) n)` start-ups, and one
 //!   barrier less, because barriers are between steps (Suh & Shin, 3.1.4, for one port). In the
-//!   model `circuit` a port carries as many circuits as a link has virtual channels, so k is the
-//!   number of ports times this number (Spencer, 3.1). If some pairs of nodes exchange no data, n
+//!   model `circuit`, k is the number of ports times the virtual channels of a link, because a port
+//!   carries as many circuits as a link (Spencer, 3.1). If some pairs of nodes exchange no data, n
 //!   is the largest number of peers of a node, plus one.
 //! * **Transmission.** The largest of three bounds is used. (1) The bytes of a node must pass
 //!   through its k ports and its links. (2) The bytes that must cross a cut are divided among its
@@ -23,9 +23,9 @@
 //!   reduces n - 1 times the size of its result. For an allreduce, at least `2 (n - 1)/n m` bytes
 //!   must also pass through a node's ports. Together, these are the bound of Chan et al. (2007).
 //!
-//! Switches that can add and copy data (`reduce=switch`) change three of these bounds. Data can
-//! reach all nodes in one step, nodes need not add, and in an allreduce a node only has to send and
-//! receive m bytes: each byte of its own vector or of the result, and each byte of the result.
+//! Switches that can add and copy data (`reduce=switch`) change three bounds. Data can reach all
+//! nodes in one step. Nodes need not add. In an allreduce, a node only has to send and receive m
+//! bytes: each byte of its own vector or of the result, and each byte of the result.
 //!
 //! * **Propagation.** The largest latency between a node and another node for which it has data. If
 //!   a step is charged the mean of its hops, the bound is one hop for each step.
@@ -91,7 +91,7 @@ impl fmt::Display for BoundKind {
 /// Lower bounds on the costs that add up to a completion time, in µs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Bound {
-    /// The bound on each kind of time. Transmission includes the delay by shared links.
+    /// The bound on each kind of time. The delay by shared links is transmission.
     pub times: Times,
     /// The kind of the transmission bound, or [`BoundKind::StartUps`] if nothing is transmitted.
     pub kind: BoundKind,
@@ -116,10 +116,11 @@ impl Bound {
     }
 }
 
-/// Returns the most messages that a node with enough ports sends at the same time: as many as it
-/// has neighbours or, because parallel links can carry several messages, links.
+/// Returns the most messages that a node with enough ports sends at the same time: one per
+/// neighbour or, because parallel links can carry several messages, one per link.
 fn most_messages(topology: &Network) -> u64 {
-    /// The most nodes whose links are counted. Above, no node has more links than other nodes.
+    /// The most nodes whose links are counted. In larger networks, no node has more links than
+    /// others.
     const MANY: u64 = 1 << 16;
     let links = topology.degree().or_else(|| {
         let nodes = 0..topology.nodes().min(MANY);
@@ -128,17 +129,15 @@ fn most_messages(topology: &Network) -> u64 {
     links.unwrap_or(0).max(topology.nodes() - 1)
 }
 
-/// Returns a lower bound on the time for which a port of the busiest node is in use, in units of
-/// the time of a byte at the machine's bandwidth: the bytes for each port, divided by the bandwidth
-/// of the fastest link (a multiple of the machine's).
+/// Returns a lower bound on the time for which a port of the busiest node is in use: the bytes for
+/// each port, divided by the bandwidth of the fastest link.
 fn port_bytes(topology: &Network, traffic: &Traffic, ports: PortLimit) -> f64 {
     let fastest = topology.bandwidths().map_or(1.0, |(_, most)| most);
     traffic.sent.max(traffic.received) / ports.at_most(most_messages(topology)) as f64 / fastest
 }
 
 /// Returns the larger of two bounds and its kind: the bytes through one port of a node, and the
-/// bytes through one link. `free` is the number of messages that a link carries at full speed
-/// before contention begins.
+/// bytes through one link. A link carries `free` messages at full speed.
 pub(super) fn network_bytes(
     topology: &Network,
     traffic: &Traffic,
@@ -159,16 +158,16 @@ pub(super) fn least_latency(topology: &Network, traffic: &Traffic) -> f64 {
 }
 
 /// Returns a lower bound on the sum of the mean hops (weighted by bytes) of all steps. Many bytes
-/// over one link can make the mean of a step almost 1, whatever distance other data must cross.
-/// Messages within a shared node have no hops, so that there is no bound.
+/// over one link can make the mean of a step almost 1, whatever the distance of other data.
+/// Messages within a shared node have no hops, so the bound is then 0.
 pub(super) fn least_mean_hops(topology: &Network, traffic: &Traffic, ports: PortLimit) -> f64 {
     let steps = fewest_steps(traffic.peers + 1, ports.count());
     if topology.shares_nodes() { 0.0 } else { steps as f64 }
 }
 
 /// Returns the larger of two lower bounds on the transmission time, and its kind:
-/// `transmission_us`, which is of the given `kind`, and the time of the busiest node's bytes on the
-/// link between the node and the network.
+/// `transmission_us`, of the given `kind`, and the time of the busiest node's bytes on the link
+/// between node and network.
 pub(super) fn or_injected(
     topology: &Network,
     traffic: &Traffic,
@@ -184,8 +183,8 @@ pub(super) fn or_injected(
     if injected > transmission_us { (injected, BoundKind::Bytes) } else { (transmission_us, kind) }
 }
 
-/// Returns the bound of [`network_bytes`] if every node of a route stores the message. Each hop of
-/// a byte uses a port, so the bytes times hops of all blocks, over all ports, are another bound.
+/// Returns the bound of [`network_bytes`] if every node of a route stores the message. The bytes
+/// times hops of all blocks, over all ports, are another bound, because each hop uses a port.
 pub(super) fn stored_bytes(
     topology: &Network,
     traffic: &Traffic,
@@ -198,8 +197,8 @@ pub(super) fn stored_bytes(
     if over_ports > bytes { (over_ports, BoundKind::Distances) } else { (bytes, kind) }
 }
 
-/// Returns the fewest steps in which data of one node can reach `nodes` nodes, if every node that
-/// has the data sends it to `messages` further nodes in each step.
+/// Returns the fewest steps in which data of one node can reach `nodes` nodes, if every node with
+/// the data sends it to `messages` further nodes in each step.
 pub(super) fn fewest_steps(nodes: u64, messages: u64) -> u64 {
     let grows = u128::from(messages.clamp(1, nodes)) + 1;
     let (mut reached, mut steps) = (1_u128, 0);

@@ -2,7 +2,7 @@
 //!
 //! A machine starts as one of the [`presets`], which give a source for every value. Settings then
 //! change single values. Each of the [`models`] declares the [`parameters`](super::parameter) that
-//! it reads. Plugins can read those of [`Planning`] when they plan a schedule.
+//! it reads. Plugins can read those of [`Planning`].
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};
@@ -34,9 +34,9 @@ static MODEL: TypedParameter<&'static ModelKind> = TypedParameter {
     },
 };
 
-/// Returns all parameters: of the choice of the model, of all models, and of [`Planning`].
+/// Returns the parameters of all models, of the choice of the model, and of [`Planning`].
 pub fn parameters() -> Vec<&'static dyn Parameter> {
-    // Every parsed value of a machine needs this list, and each model repeats most of the parameters.
+    // The list is stored, because every parsed value needs it, and each model repeats most of it.
     static ALL: LazyLock<Vec<&'static dyn Parameter>> = LazyLock::new(|| {
         let mut all: Vec<&'static dyn Parameter> = vec![&MODEL];
         let of_models = models().iter().flat_map(|kind| kind.parameters);
@@ -98,7 +98,7 @@ impl PartialEq for Machine {
 }
 
 impl Machine {
-    /// Parses a spec: the name of a preset, then changes, such as `paragon:startup_us=220`.
+    /// Parses a spec: the name of a preset, then changes.
     ///
     /// ```
     /// use swapmeet_core::cost::machine::Machine;
@@ -111,8 +111,8 @@ impl Machine {
         Self::parse_with(text, &[])
     }
 
-    /// Parses a spec like [`Machine::parse`], which may also start from a machine that an
-    /// experiment defines (`own`). These have precedence over presets of the same name.
+    /// Parses a spec like [`Machine::parse`]. The spec may also start from one of the experiment's
+    /// machines (`own`), which have precedence over presets of the same name.
     pub fn parse_with(text: &str, own: &[Self]) -> Result<Self, SpecError> {
         let spec = Spec::parse("machine", text)?;
         let known = own.iter().find(|m| m.name == spec.name()).cloned();
@@ -159,8 +159,8 @@ impl Machine {
         Ok(Self { name, stands_for, settings, model, pricing, launch, planning, background: None })
     }
 
-    /// Returns this machine with changed parameters, given as keys and values in any order. The
-    /// error has the index of the invalid change, and the reason.
+    /// Returns this machine with changed parameters, given as keys and values in any order. An
+    /// error has the index of the invalid change.
     pub fn with(&self, given: &[(&str, &str)]) -> Result<Self, (usize, ParameterError)> {
         let mut settings = self.settings.clone();
         let mut keys = Vec::new();
@@ -179,7 +179,7 @@ impl Machine {
         }
         let mut machine = Self::build(self.name.clone(), self.stands_for.clone(), settings)
             .map_err(|e| (0, e))?;
-        // Check the keys last, because one of the changes may select another model.
+        // Keys are checked last, because one of the changes may select another model.
         let has: Vec<&str> = machine.parameters().iter().map(|p| p.key()).collect();
         if let Some(index) = keys.iter().position(|key| !has.contains(key)) {
             return Err((
@@ -191,8 +191,8 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Returns the settings of the spec in canonical form: in the order of the parameters, and
-    /// without values that the machine has anyway.
+    /// Returns the settings of the spec in the order of the parameters, without values that the
+    /// machine has anyway.
     fn canonical(&self) -> Vec<Setting> {
         let set = |p: &&'static dyn Parameter| {
             let (text, origin) = self.settings.get(*p);
@@ -242,7 +242,7 @@ impl Machine {
         self.settings.get(parameter).0.parse().ok()
     }
 
-    /// Returns the values of the machine's parameters, listed separately for each origin.
+    /// Returns the values of the machine's parameters, with their origins.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -257,8 +257,8 @@ impl Machine {
         self.pricing.message_us().or_else(|| self.number("startup_us")).unwrap_or(0.0)
     }
 
-    /// Returns whether a message crosses all of its links at once and shares each of them with
-    /// other messages, so that forwarding by the nodes between them gains nothing.
+    /// Returns whether a message crosses all of its links at once and shares them with other
+    /// messages, so that forwarding by nodes between its ends gains nothing.
     pub fn shares_routes(&self) -> bool {
         self.pricing.shares_routes()
     }
@@ -273,11 +273,11 @@ impl Machine {
         self.pricing.detail()
     }
 
-    /// Returns an evaluator of one schedule. If the model does not support the network, it only
-    /// reports this as an error.
+    /// Returns an evaluator of one schedule, which only reports an error if the model does not
+    /// support the network.
     pub fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
         if !self.bounds_by_links() {
-            // The model has no links, so shared nodes and damaged links would have no effect.
+            // Without links in the model, shared nodes and damaged links would have no effect.
             let refused = match context.topology {
                 topology if topology.shares_nodes() => "several ranks per node: it needs ranks=1",
                 topology if topology.damage().is_some() => "failed or slow links: it has no links",
@@ -303,7 +303,7 @@ impl Machine {
         self.launch.evaluator(self.pricing.evaluator(context))
     }
 
-    /// Checks that the model prices jobs that run together; the error is the reason why not.
+    /// Errors if the model does not price jobs that run at the same time.
     pub fn check_jobs(&self) -> Result<(), String> {
         if self.pricing.runs_jobs() {
             return Ok(());
@@ -314,7 +314,7 @@ impl Machine {
         ))
     }
 
-    /// Checks that the model prices different schedules; the error is the reason why not.
+    /// Errors if the model does not price communicators with different schedules.
     pub fn check_unequal_communicators(&self) -> Result<(), String> {
         if !self.pricing.has_stages() {
             return Ok(());
@@ -325,7 +325,7 @@ impl Machine {
         ))
     }
 
-    /// Returns the name of the file with background traffic, if the machine has background traffic.
+    /// Returns the name of the file with background traffic, if there is one.
     pub fn background_file(&self) -> Option<&str> {
         self.pricing.background_file()
     }
@@ -336,12 +336,13 @@ impl Machine {
         Self { background: Some(Arc::new(background)), ..self }
     }
 
-    /// Returns the background traffic that was read from this file.
+    /// Returns the background traffic, if it was read.
     pub fn background(&self) -> Option<&Background> {
         self.background.as_deref()
     }
 
-    /// Returns the ranks that enter late, each with its time in µs. Errors if one does not exist.
+    /// Returns the ranks that enter late, each with its time in µs. Errors if a rank does not
+    /// exist.
     pub fn late_ranks(&self, nodes: u64, seed: u64) -> Result<Vec<(usize, f64)>, String> {
         self.pricing.late_ranks(nodes, seed)
     }
@@ -357,7 +358,7 @@ impl Machine {
     }
 
     /// Returns upper limits on the speed of data through links and ports, if the model has links,
-    /// and times are not random and do not depend on background traffic.
+    /// and if times are not random and do not depend on background traffic.
     pub fn network_rates(&self) -> Option<NetworkRates> {
         self.pricing.network_rates()
     }
@@ -378,9 +379,9 @@ impl Machine {
         self
     }
 
-    /// Returns the definition of the machine if the experiment defines it: a spec that starts from
-    /// a preset, and is valid without the experiment's file. It does not include settings of the
-    /// machine's own spec, such as `ports=2` in `mine:ports=2`.
+    /// Returns the definition of the experiment's machine as a spec that starts from a preset and
+    /// is valid without the experiment's file. Does not include settings of the machine's own spec,
+    /// such as `ports=2` in `mine:ports=2`.
     pub fn stands_for(&self) -> Option<&str> {
         self.stands_for.as_deref()
     }
@@ -390,8 +391,8 @@ impl Machine {
         self.stands_for.as_ref().map(|_| self.in_presets())
     }
 
-    /// Returns a spec that gives every parameter its value, for the same machine even if a preset
-    /// or a default value changes. It starts from the machine's preset.
+    /// Returns a spec with the values of all parameters, so that later changes of presets or
+    /// default values do not matter. It starts from the machine's preset.
     pub fn full_spec(&self) -> String {
         let values = self.values();
         let values = values.iter().map(|value| format!("{}={}", value.parameter.key(), value.text));
@@ -440,7 +441,7 @@ impl fmt::Display for Machine {
 }
 
 parameters! {
-    /// The parameters that plugins can read when they plan a schedule. All machines have them.
+    /// The parameters that plugins can read, which all machines have.
     #[derive(Copy)]
     pub struct Planning {
         ports: PortLimit = PORTS,

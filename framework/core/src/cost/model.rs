@@ -1,4 +1,4 @@
-//! Models, which compute the completion time of a schedule, and a lower bound for any schedule.
+//! Models compute the completion time of a schedule, and a lower bound for any schedule.
 //!
 //! Each model has a file with its parameters, its costs and its lower bound, and an entry in
 //! [`models`]. A machine has a [`Model`] with the values of the parameters. An [`Evaluator`]
@@ -41,7 +41,7 @@ mod wormhole;
 
 pub use synchronous::UNDECLARED;
 
-/// Returns all models, in the order in which the program lists them.
+/// Returns all models, in the order in which lists show them.
 pub fn models() -> &'static [&'static ModelKind] {
     MODELS
 }
@@ -65,9 +65,9 @@ pub struct ModelKind {
     pub title: &'static str,
     /// The parameters, in the order in which they are printed in specs such as `free:hop_us=1`.
     pub parameters: &'static [&'static dyn Parameter],
-    /// The time for pricing a schedule, divided by the time for planning and tracing it. Models
-    /// that simulate every message take long. The others use statistics of steps that all cases of
-    /// a schedule share. Measured with the algorithm `pex` and uniform blocks on `torus:32x32`.
+    /// The time for pricing a schedule, divided by the time for planning and tracing it, measured
+    /// with the algorithm `pex` and uniform blocks on `torus:32x32`. Models that simulate every
+    /// message take long. The others use statistics of steps, which all cases of a schedule share.
     pub pricing_time: f64,
     pub(super) prepare: fn(&Settings) -> Result<Arc<dyn Model>, ParameterError>,
 }
@@ -95,8 +95,9 @@ pub trait Model: Debug + Send + Sync {
         false
     }
 
-    /// Returns whether a message crosses all of its links at once and shares each of them with
-    /// other messages. It then arrives no earlier if nodes on its route store and forward it.
+    /// Returns whether a message crosses all of its links at once and shares them with other
+    /// messages. If so, storing and forwarding it at nodes of its route does not make it arrive
+    /// earlier.
     fn shares_routes(&self) -> bool {
         true
     }
@@ -121,7 +122,8 @@ pub trait Model: Debug + Send + Sync {
         None
     }
 
-    /// Returns the ranks that enter late, each with its time in µs. Errors if one does not exist.
+    /// Returns the ranks that enter late, each with its time in µs. Errors if a rank does not
+    /// exist.
     fn late_ranks(&self, _nodes: u64, _seed: u64) -> Result<Vec<(usize, f64)>, String> {
         Ok(Vec::new())
     }
@@ -137,7 +139,7 @@ pub trait Model: Debug + Send + Sync {
         true
     }
 
-    /// Returns upper limits on the speed of data, if the model has links and times are not random.
+    /// Returns upper limits on the speed of data, if the model has links and no random times.
     fn network_rates(&self) -> Option<NetworkRates> {
         None
     }
@@ -161,8 +163,8 @@ pub struct PortRate {
     pub limit: PortLimit,
     /// The time of a byte through a port onto a link of bandwidth 1, in µs.
     pub byte_us: f64,
-    /// Whether a message with h hops occupies ports at every hop, for h transmission times. If not,
-    /// it occupies one port of its sender and of its receiver for one transmission time.
+    /// Whether a message with h hops occupies ports at every hop, for h transmission times.
+    /// Otherwise it occupies a port of its sender and of its receiver for one transmission time.
     pub each_hop: bool,
 }
 
@@ -173,11 +175,11 @@ pub struct Cost {
     pub parts: Parts,
     /// A remark for the user, for example that steps were split into rounds.
     pub note: Option<String>,
-    /// The number of rounds of all steps, if the model has rounds and it is known exactly.
+    /// The number of rounds of all steps, if the model has rounds and their number is exact.
     pub rounds: Option<u64>,
     /// The times at which ranks ended; `None` in models in which all ranks share one clock.
     pub ranks: Option<RankTimes>,
-    /// The time of one communicator without the others, in µs; `None` if it was not calculated.
+    /// The time of one communicator alone, in µs; `None` if it was not calculated.
     pub alone_us: Option<f64>,
     /// The name of the fastest protocol, if the machine has several.
     pub protocol: Option<String>,
@@ -208,10 +210,9 @@ pub trait Evaluator: Listener + Send {
     /// Returns the cost, or the reason why the model has none for the schedule.
     fn cost(&mut self) -> Result<Cost, String>;
 
-    /// Sets the deadline at which the evaluator pauses, if any; a paused evaluator continues.
-    /// Returns whether the evaluator can pause. Those that do a limited amount of work for each
-    /// message never do. An evaluator that pauses before the last step has been reported ignores
-    /// later steps, so its cost is invalid.
+    /// Sets or removes the deadline at which the evaluator pauses; a paused evaluator continues.
+    /// Returns whether the evaluator can pause: one whose work per message is limited cannot. An
+    /// evaluator that pauses before the last step ignores later steps, so its cost is invalid.
     fn pause_at(&mut self, _deadline: Option<Instant>) -> bool {
         false
     }
@@ -231,8 +232,8 @@ pub trait Evaluator: Listener + Send {
         None
     }
 
-    /// Starts a time-space record, which shows how each rank spends its time, before the first
-    /// step. If ranks have no clocks of their own, the record is returned as the error.
+    /// Starts a time-space record of how each rank spends its time, before the first step. If ranks
+    /// have no clocks of their own, returns the record as the error.
     fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
         Err(record)
     }
@@ -258,8 +259,8 @@ impl Evaluator for Refused {
         Err(self.0.clone())
     }
 
-    /// Accepts and discards the record. If it were returned, the caller would report that ranks
-    /// have no clocks, instead of the true reason, the error of [`Evaluator::cost`].
+    /// Discards the record. An error here would hide the true reason, the error of
+    /// [`Evaluator::cost`].
     fn record_time_space(&mut self, _: TimeSpace) -> Result<(), TimeSpace> {
         Ok(())
     }
@@ -270,20 +271,19 @@ impl Evaluator for Refused {
 pub struct PricingContext<'a> {
     /// The network.
     pub topology: &'a Arc<Network>,
-    /// The bytes of a unit of load: the size of uniform blocks, or 1 for explicit sizes. If units
-    /// are divided, loads are counted in segments of them (`segment_bytes`).
+    /// The bytes of a unit of load: the size of uniform blocks, or 1 for explicit sizes. Loads may
+    /// also be counted in segments of units (`segment_bytes`).
     pub unit_bytes: f64,
     /// The random seed of the case's repetition.
     pub seed: u64,
-    /// Whether blocks have a uniform size, so that loads are counted in blocks or their segments. A
-    /// message then has data of several blocks if its load is larger than the segments of one
-    /// block. A load in bytes does not show this.
+    /// Whether blocks have a uniform size, so that loads are counted in blocks or their segments.
+    /// Only such a load shows whether a message has data of several blocks.
     pub counted: bool,
     /// Whether the collective distinguishes blocks by origin and destination, as all-to-all.
     pub exchanges: bool,
     /// Background traffic, set by [`Machine::evaluator`](super::machine::Machine::evaluator).
     pub background: Option<&'a Background>,
-    /// The start of each of several jobs in µs, or empty. The network is then that of
+    /// The start of each of several jobs in µs, or empty. With jobs, the network is
     /// [`Jobs::network`](crate::simulation::merged::Jobs::network).
     pub starts: &'a [f64],
 }

@@ -1,18 +1,18 @@
-//! Boxes of blocks. A box is a product of sets of coordinates, one set for each axis.
+//! Boxes of blocks.
 //!
-//! A box is *origins x destinations x segments*. Origins and destinations are sets of nodes, each a
-//! product over the axes of a grid; they are left out if a collective does not distinguish its
-//! blocks by them. The nodes hold thousands of boxes, so a box is only a slice of elements. All
-//! boxes of a schedule share a [`Layout`], which gives the elements their meaning. There are two:
+//! A box is a product of sets: *origins x destinations x segments*. Origins and destinations are
+//! sets of nodes, each a product over the axes of a grid. They are left out if a collective does
+//! not distinguish its blocks by them. The nodes hold thousands of boxes, so a box is only a slice
+//! of elements, whose meaning is given by the [`Layout`] of the schedule. There are two layouts:
 //!
 //! - [`BitLayout`] has one bit per coordinate. It is faster on axes of at most thousands of
 //!   coordinates, and is used if every node is planned.
 //! - `RunLayout` has one set per axis, as runs of coordinates if that is shorter. It is used for
 //!   long axes, and if only one node of each symmetry orbit is planned.
 //!
-//! (A third layout, with a first coordinate, a stride and a count for each axis, was rejected. For
-//! tori it is as compact, but sets of the algorithm `xor` or of Bruck's algorithm need many such
-//! triples, and intersections need divisions.)
+//! A third layout, with a first coordinate, a stride and a count for each axis, was rejected. It is
+//! as compact for tori, but sets of the algorithm `xor` or of Bruck's algorithm need many such
+//! triples, and intersections need divisions.
 
 mod bits;
 mod runs;
@@ -35,9 +35,9 @@ pub enum Axis<'a> {
     Range {
         /// The first coordinate, below the radix.
         first: u32,
-        /// The difference between consecutive coordinates, at least 1 if there are several.
+        /// The difference between consecutive coordinates.
         stride: u32,
-        /// Number of coordinates. They must be distinct.
+        /// The number of coordinates, which must be distinct.
         count: u32,
     },
     /// A bit set in words of 64 bits, the lowest coordinates first.
@@ -125,7 +125,7 @@ impl Axis<'_> {
     }
 }
 
-/// A box of the selected blocks, with the narrowed axes (usually one), which a search compares.
+/// A box of the selected blocks, and the narrowed axes (usually one), which a search compares.
 #[derive(Debug, Clone)]
 pub struct Selection<E = u64> {
     elements: Vec<E>,
@@ -160,7 +160,7 @@ impl<E: Element> Selection<E> {
         self.count = layout.full_count();
     }
 
-    /// Narrows one side, which must have all coordinates before, to a valid set.
+    /// Narrows one side, which has not been narrowed, to a valid set.
     fn narrow<L>(&mut self, layout: &L, side: Side, set: NodeSet<'_>)
     where
         L: Layout<Element = E> + ?Sized,
@@ -184,7 +184,6 @@ impl<E: Element> Selection<E> {
         }
     }
 
-    /// Errors if the set does not fit the number of segments per block.
     pub(crate) fn narrow_segments<L>(&mut self, layout: &L, set: Axis<'_>) -> Result<(), String>
     where
         L: Layout<Element = E>,
@@ -221,7 +220,6 @@ impl<E: Element> Selection<E> {
         self.count = layout.count(&self.elements);
     }
 
-    /// Updates the count after `of` combinations of coordinates were narrowed to `kept`.
     fn scale<L: Layout<Element = E> + ?Sized>(&mut self, layout: &L, kept: u64, of: u64) {
         if layout.full_count() == u64::MAX {
             // The number of all blocks is saturated, so a division of the count would be wrong.
@@ -244,7 +242,7 @@ pub enum Cut {
 }
 
 fn wraps_onto_itself(radix: u32, stride: u32, count: u32) -> bool {
-    // It returns to its first coordinate after `radix / gcd(radix, stride)` coordinates.
+    // The sequence returns to its first coordinate after `radix / gcd(radix, stride)` coordinates.
     let (mut a, mut b) = (radix, stride);
     while b > 0 {
         (a, b) = (b, a % b);
@@ -252,12 +250,12 @@ fn wraps_onto_itself(radix: u32, stride: u32, count: u32) -> bool {
     count > radix / a
 }
 
-/// An element of a box. Lists of boxes also store numbers (such as counts) in elements.
+/// An element of a box, or a number (such as a count) in a list of boxes.
 pub trait Element: Debug + Clone + PartialEq {
     /// Returns an element that stores a number.
     fn from_number(number: u64) -> Self;
 
-    /// Returns the number in such an element.
+    /// Returns the number that an element stores.
     fn number(&self) -> u64;
 }
 
@@ -282,8 +280,8 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// `side` has the radices of the axes of one side, which both sides share. `origins` and
-    /// `destinations` state whether boxes have these sides.
+    /// `side` has the radices of the axes of one side. `origins` and `destinations` state whether
+    /// boxes have these sides.
     fn new(grid: Grid, side: &[u64], origins: bool, destinations: bool, segments: u32) -> Self {
         let origins = 0..if origins { side.len() } else { 0 };
         let destinations = origins.end..origins.end + if destinations { side.len() } else { 0 };
@@ -315,7 +313,7 @@ pub trait Layout: Debug {
     /// Returns the box of all blocks.
     fn full(&self) -> &[Self::Element];
 
-    /// Returns the number of blocks (or segments) in the box of all blocks, at most `u64::MAX`.
+    /// Returns the number of all blocks (or segments), at most `u64::MAX`.
     fn full_count(&self) -> u64;
 
     /// Returns the number of elements for the origins, which are the first ones of a box.
@@ -336,7 +334,7 @@ pub trait Layout: Debug {
     /// Replaces the set of an axis of `out` by one coordinate.
     fn set_coordinate(&self, axis: usize, coordinate: u64, out: &mut [Self::Element]);
 
-    /// Writes the intersection of two boxes to `out`. Returns false if empty (`out` unspecified).
+    /// Writes the intersection of two boxes to `out`. Returns false, and any `out`, if it is empty.
     fn intersect(
         &self,
         a: &[Self::Element],
@@ -344,8 +342,8 @@ pub trait Layout: Debug {
         out: &mut [Self::Element],
     ) -> bool;
 
-    /// Writes to `out` the blocks of `a` whose destination and segment are also in `b`; in a
-    /// reduction, those that contribute to the values of `b`. Returns false if there are none.
+    /// Writes to `out` the blocks of `a` whose destination and segment are in `b`; in a reduction,
+    /// those that contribute to the values of `b`. Returns false if there are none.
     fn terms_of(&self, a: &[Self::Element], b: &[Self::Element], out: &mut [Self::Element])
     -> bool;
 
@@ -358,14 +356,14 @@ pub trait Layout: Debug {
         piece: impl FnMut(&[Self::Element]),
     );
 
-    /// Extends `a` by the disjoint box `b` if their union is a box. Returns whether it is.
+    /// Extends `a` by the disjoint box `b` if their union is a box, and returns whether it is.
     fn join(&self, a: &mut [Self::Element], b: &[Self::Element]) -> bool;
 
     /// Returns whether every block of `inner` is in `outer`.
     fn contains(&self, outer: &[Self::Element], inner: &[Self::Element]) -> bool;
 
-    /// Determines which blocks of `a` are in `selection`. Writes them to `out` as a box, if they
-    /// are only some. `count` is the number of blocks of `a`.
+    /// Determines which of the `count` blocks of `a` are in `selection`. If only some are, writes
+    /// them to `out` as a box.
     fn cut(
         &self,
         a: &[Self::Element],
@@ -379,13 +377,13 @@ pub trait Layout: Debug {
         None
     }
 
-    /// Returns the index of the list that stores the holdings of the node's orbit, and the group
-    /// element that maps the representative of the orbit to the node.
+    /// Returns the list with the holdings of the node's representative, and the group element that
+    /// maps the representative to the node.
     fn home(&self, node: u64) -> (usize, u64) {
         (node as usize, 0)
     }
 
-    /// Returns the node whose holdings are stored in the list with this index.
+    /// Returns the node whose holdings are in the list with this index.
     fn representative(&self, list: usize) -> u64 {
         list as u64
     }
@@ -393,8 +391,8 @@ pub trait Layout: Debug {
     /// Replaces a box by its image under an element of the group.
     fn move_by(&self, _element: u64, _a: &mut [Self::Element]) {}
 
-    /// Returns the smallest image of `node` under those elements of the group that map some block
-    /// of `a` to the block `one`, if there are any.
+    /// Returns the smallest image of `node` under those elements of the group that map a block of
+    /// `a` to the block `one`, if there are any.
     fn least_image(&self, node: u64, a: &[Self::Element], one: &[Self::Element]) -> Option<u64> {
         self.contains(a, one).then_some(node)
     }
@@ -493,8 +491,8 @@ pub trait Layout: Debug {
         Selection::new(self.full(), self.full_count())
     }
 
-    /// Narrows one side of a selection, which must have all coordinates before, to a set of nodes.
-    /// Errors if the set does not fit the grid.
+    /// Narrows one side of a selection, which has not been narrowed, to a set of nodes. Errors if
+    /// the set does not fit the grid.
     fn narrow(
         &self,
         side: Side,

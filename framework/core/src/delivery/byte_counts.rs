@@ -1,8 +1,9 @@
 //! Traces the number of bytes for each destination, for algorithms that do not track origins.
 //!
 //! Some algorithms redistribute the data of a node element by element, so that all messages have
-//! about the same length (Liu, Wang & Prasanna, section 3; Bader et al.). Then the check is that no
-//! bytes are lost or created, and all reach their destination (`amounts` in the column `verified`).
+//! about the same length (Liu, Wang & Prasanna, section 3; Bader et al.). Delivery is then verified
+//! by the amounts: no bytes are lost or created, and all reach their destination (`amounts` in the
+//! column `verified`).
 //!
 //! A redistribution divides the data of a node into buckets, and each bucket is sent to a receiver.
 //! To *settle* a redistribution means to add the elements of its sent buckets to the holdings of
@@ -26,21 +27,21 @@ use std::sync::Arc;
 /// The sizes of blocks and elements in a schedule of byte counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByteCountUnits {
-    /// Bytes of each block, if sizes are uniform.
+    /// The bytes of each block, if sizes are uniform.
     pub block_bytes: u64,
-    /// Bytes of one element. Elements are not divided.
+    /// The bytes of one element. Elements are not divided.
     pub element_bytes: u64,
 }
 
 /// A redistribution: all data that a node holds is divided among buckets, element by element.
 ///
-/// Element x (from 0) for destination d has number `c = (starts[d] + x) % cycle` and is put into
-/// bucket `(first + firsts[d] + c) % buckets`.
+/// Element x (from 0) for destination d has the number `c = (starts[d] + x) % cycle` and is put
+/// into bucket `(first + firsts[d] + c) % buckets`.
 #[derive(Debug, Clone, Copy, Hash)]
 pub struct Redistribution<'a> {
     /// The node that redistributes, as a node of the schedule's grid.
     pub node: u64,
-    /// Number of buckets.
+    /// The number of buckets.
     pub buckets: u64,
     /// The modulus of element numbers: after `cycle - 1` they start again at 0.
     pub cycle: u64,
@@ -52,7 +53,7 @@ pub struct Redistribution<'a> {
     pub firsts: &'a [u32],
 }
 
-/// A special count in [`ByteSelection::Listed`]: all bytes that the sender holds for a destination.
+/// The count in [`ByteSelection::Listed`] of all bytes that the sender holds for a destination.
 pub const ALL_BYTES: u64 = u64::MAX;
 
 /// A send in a schedule of byte counts, given as numbers of bytes for destinations.
@@ -77,8 +78,8 @@ pub enum ByteSelection<'a> {
     Listed(&'a [(u64, u64)]),
 }
 
-/// The integer type of a number of elements. In a large exchange, the table of these numbers takes
-/// gigabytes, and reading it is most of the cost. So `u32` is used if all totals fit.
+/// The integer type of a number of elements: `u32` if all totals fit. In a large exchange, the
+/// table of these numbers takes gigabytes, and reading it is most of the cost.
 pub trait ElementCount: Copy + Default + fmt::Debug + Into<u64> {
     /// Converts a number that is known to fit into this type.
     fn of(elements: u64) -> Self;
@@ -105,8 +106,8 @@ pub(crate) struct ByteCounts<T> {
     initial_bytes: u128,
     embedding: Embedding,
     layout: BitLayout,
-    /// Row i has the number of elements that node i holds for each destination; empty if it holds
-    /// nothing or the row has not been needed yet.
+    /// Row i has the number of elements that node i holds for each destination. It is empty if the
+    /// node holds nothing or the row has not been needed yet.
     holdings: Vec<Vec<T>>,
     unused_rows: Vec<Vec<T>>,
     /// For each node, whether it holds its initial elements, whose row is computed when needed.
@@ -116,7 +117,7 @@ pub(crate) struct ByteCounts<T> {
     unsettled: usize,
     /// All buckets that were sent before this step are settled.
     unsettled_since: u64,
-    /// The last pattern. The nodes of a phase usually redistribute with the same one.
+    /// The last pattern, because the nodes of a phase usually redistribute with the same one.
     pattern: Option<Arc<Pattern>>,
     /// The elements in flight from listed sends: receiver, destination, number.
     arriving: Vec<(u32, u32, u64)>,
@@ -155,7 +156,7 @@ impl<T: ElementCount> ByteCounts<T> {
                 units.block_bytes
             )));
         }
-        // Sum the bytes of each node. The rows of the holdings are computed when needed.
+        // The rows of the holdings are computed when needed.
         let layout = BitLayout::new(embedding.grid().clone(), false, true, 1);
         let all: Vec<u64> = (0..nodes).collect();
         let held: Vec<u64> = match &sizes {
@@ -306,8 +307,8 @@ impl<T: ElementCount> Traced for ByteCounts<T> {
         &self.loads
     }
 
-    /// A send depends on all data that the sender may have put into it: for a bucket, on all
-    /// received before the redistribution; for listed bytes, on all received before the send.
+    /// A send depends on all data that may be in it: for a bucket, all that the sender received
+    /// before the redistribution, and for listed bytes, all that it received before the send.
     fn latest_arrival(&self) -> u64 {
         self.latest_arrival
     }
@@ -323,9 +324,8 @@ pub(crate) trait TracedBytes: Traced {
     /// Executes one send. Returns the number of bytes; `None` if there are none.
     fn send(&mut self, send: &ByteSend<'_>) -> Result<Option<u64>, Fault>;
 
-    /// Returns the contents of the last send. All data for one destination counts as one block,
-    /// because origins are not tracked. A bucket always counts as several blocks, because its data
-    /// usually has several destinations.
+    /// Returns the contents of the last send. All data for one destination counts as one block. A
+    /// bucket counts as several blocks, because its data usually has several destinations.
     fn contents(&self) -> Contents;
 
     fn layout(&self) -> &BitLayout;

@@ -1,16 +1,16 @@
 //! Traces the blocks of every node through all steps of a schedule and verifies their delivery.
 //!
 //! A node's holdings are a list of boxes (products of sets of origins, destinations and segments),
-//! which sends move from node to node. A block that is moved, not copied, is in one place at a
-//! time. So verification only has to count the required blocks that each node holds at the end.
+//! which sends move from node to node. A block that is moved, not copied, is always in one place.
+//! So it is enough to count the required blocks that each node holds at the end.
 //!
 //! # Symmetric schedules
 //!
-//! If the schedule is invariant under a group of permutations of the nodes, only one node of each
-//! orbit, its *representative*, is planned: only its sends are executed, and only its holdings are
+//! If a group of permutations of the nodes leaves the schedule unchanged, only one node of each
+//! orbit is planned, its *representative*: only its sends are executed, and only its holdings are
 //! stored. If representative r sends a set D of blocks to node t, then g(r) sends g(D) to g(t) for
 //! each element g of the group. Let s be the representative of t's orbit, and h the element that
-//! maps s to t. The image of the send under the inverse of h has receiver s. So s receives the
+//! maps s to t. Under the inverse of h, the image of the send has the receiver s. So s receives the
 //! image of D under the inverse of h. In full planning, each node is its own orbit.
 
 mod inventory;
@@ -34,8 +34,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 pub(crate) use tokens::TokenExchange;
 
-/// A send, which moves or copies blocks from one node to another. Three sets (origins, destinations
-/// and segments) select the blocks.
+/// A send, which moves or copies blocks from one node to another. Sets of origins, destinations and
+/// segments select the blocks.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule<'a> {
     /// The sender, as a node of the schedule's grid.
@@ -46,39 +46,40 @@ pub struct Rule<'a> {
     pub origins: NodeSet<'a>,
     /// The destinations of the selected blocks.
     pub destinations: NodeSet<'a>,
-    /// The selected segments of each of these blocks.
+    /// The selected segments of the selected blocks.
     pub segments: Axis<'a>,
     /// Whether a selected block that the sender does not hold is a fault.
     pub strict: bool,
     /// Whether the sender keeps the blocks.
     pub copy: bool,
-    /// Whether the receiver combines the received values of a reduction with its own values,
-    /// instead of replacing its own.
+    /// Whether the receiver combines the received values of a reduction with its own values.
+    /// Otherwise, received values replace its own.
     pub combine: bool,
     /// Whether sender and receiver may be the same node.
     pub local: bool,
-    /// The part of a switch in the send.
     pub in_switch: InSwitch,
     /// Bytes of the message in addition to the blocks, such as padding, which no node holds
-    /// afterwards. Must be 0 if all blocks have the same size, because loads are then in blocks.
+    /// afterwards. Must be 0 if all blocks have the same size, because loads are then counted in
+    /// blocks.
     pub extra_bytes: u64,
 }
 
-/// The part of a switch in a send.
+/// The part of a switch in a send of a reduction or a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum InSwitch {
     /// No switch adds or copies the data.
     #[default]
     None,
-    /// A switch adds or copies the data. The receiver combines the data with its own.
+    /// A switch adds or copies the data, and the receiver combines the data with its own.
     First,
-    /// A switch adds the data to another send's; the receiver combines only the sum with its data.
+    /// A switch adds the data to that of another send. The receiver combines only the sum with its
+    /// data.
     Joined,
 }
 
 impl Rule<'_> {
-    /// Creates a send of everything that `from` holds. The sender keeps nothing, the receiver's
-    /// values are replaced, and the two nodes must differ.
+    /// Creates a send of everything that `from` holds to a different node. The sender keeps
+    /// nothing, and the receiver's values are replaced.
     #[inline]
     pub fn new(from: u64, to: u64) -> Self {
         Self {
@@ -104,12 +105,11 @@ impl Rule<'_> {
     }
 }
 
-/// The holdings of all nodes, or of one node per orbit, from the first step to the last.
 #[derive(Debug)]
 pub(crate) struct Exchange<L: Layout = BitLayout> {
     inventory: Inventory<L>,
     holdings: Holdings<L::Element>,
-    /// The boxes sent in the current step. Their receivers hold them from its end on.
+    /// The boxes sent in the current step, which their receivers hold after it.
     in_flight: InFlight<L::Element>,
     loads: Loads,
     initial_load: u128,
@@ -126,10 +126,10 @@ pub(crate) struct Exchange<L: Layout = BitLayout> {
 struct InFlight<E> {
     receivers: Vec<u64>,
     records: Vec<E>,
-    /// The sends of a reduction. The receiver processes all values of a send together.
+    /// The sends of a reduction. The receiver processes all values of a send at once.
     sends: Vec<ReductionSend>,
     latest: usize,
-    /// From this length of `records` on, boxes for the same receiver are joined, to save memory.
+    /// From this number of `records` on, boxes for the same receiver are joined to save memory.
     join_from: usize,
 }
 
@@ -138,12 +138,11 @@ struct ReductionSend {
     first: usize,
     from: u64,
     combine: bool,
-    /// Whether a switch adds its values to those of an earlier send.
     in_switch: bool,
 }
 
 impl Exchange {
-    /// `sizes` is `None` for blocks of uniform size, whose loads are in blocks, otherwise in bytes.
+    /// `sizes` is `None` if all blocks have the same size and loads are counted in blocks.
     pub(crate) fn new(
         collective: Collective,
         embedding: Embedding,
@@ -165,7 +164,6 @@ impl Exchange {
 pub(crate) type OrbitExchange = Exchange<RunLayout>;
 
 impl OrbitExchange {
-    /// The embedding must be the identity.
     pub(crate) fn of_orbits(
         collective: Collective,
         embedding: Embedding,
@@ -241,7 +239,7 @@ impl<L: Layout> Exchange<L> {
             let total: u128 = held.iter().map(|load| u128::from(*load)).sum();
             assert_eq!(total, self.initial_load, "loads were lost or created");
         }
-        // With explicit sizes, or boxes of contributions to one value, computing loads takes long.
+        // Computing the loads of sizes, or of contributions to one value, would take long.
         if !self.sums() && sizes.is_none() {
             let mut of_boxes = vec![0; held.len()];
             let format = self.holdings.format();
@@ -258,7 +256,7 @@ impl<L: Layout> Exchange<L> {
         self.inventory.embedding.physical(list as u64)
     }
 
-    /// Adds to a fault of a representative the number of other nodes with the same fault.
+    /// Adds the number of other nodes with the same fault to a fault of a representative.
     fn for_orbit(&self, fault: Fault) -> Fault {
         match (&fault, self.inventory.layout.group()) {
             (Fault::Delivery(..), Some(group)) if group.order() > 1 => {
@@ -325,7 +323,7 @@ impl<L: Layout> Traced for Exchange<L> {
     fn end_step(&mut self) -> Result<(), Fault> {
         let mut in_flight = std::mem::replace(&mut self.in_flight, InFlight::new());
         let received = self.receive(&mut in_flight);
-        // Redundant deliveries were subtracted from the loads when they were received.
+        // The loads of redundant deliveries were subtracted when these were received.
         let embedding = &self.inventory.embedding;
         self.loads.end_step(in_flight.receivers.iter().map(|list| embedding.physical(*list)));
         in_flight.clear();
@@ -343,7 +341,7 @@ impl<L: Layout> Traced for Exchange<L> {
             let list = layout.home(self.inventory.embedding.home(node)).0;
             let before = missing_blocks;
             for required in self.inventory.required(node) {
-                // The boxes that a node holds are disjoint, so no block is counted twice.
+                // The boxes of a node are disjoint, so no block is counted twice.
                 let mut held_blocks = 0;
                 for held in self.holdings.of(list) {
                     if layout.intersect(held, &required, &mut common) {
@@ -372,7 +370,8 @@ impl<L: Layout> Traced for Exchange<L> {
         redundant.filter(|_| self.inventory.layout.group().is_none())
     }
 
-    /// Returns the number of load units per block; 1 for explicit sizes, whose loads are in bytes.
+    /// Returns the number of load units per block. Loads are in bytes if blocks have explicit
+    /// sizes.
     fn segments(&self) -> u64 {
         if self.inventory.sizes.is_some() { 1 } else { self.inventory.units() }
     }
@@ -417,13 +416,13 @@ impl<E> InFlight<E> {
     }
 }
 
-/// So many elements take 32 MiB or more.
+/// Records of this length take 32 MiB or more.
 const JOIN_FROM: usize = 1 << 22;
 
 impl<L: Layout> Exchange<L> {
     /// Executes one send: removes the selected boxes from the sender's holdings and puts them in
-    /// flight. Returns the load with extra bytes (which is 0 for empty blocks); `None` if the
-    /// sender holds none of the selected blocks and there are no extra bytes.
+    /// flight. Returns the load with extra bytes; `None` if the sender holds none of the selected
+    /// blocks and there are no extra bytes.
     #[inline]
     pub(crate) fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
         self.inventory.check(rule, self.step)?;
@@ -455,7 +454,6 @@ impl<L: Layout> Exchange<L> {
         });
         in_flight.receivers.resize(records.len() / format.elements(), rule.to);
 
-        // The load, in bytes for explicit sizes, otherwise in blocks or in values of a reduction.
         let boxes = || format.boxes(&in_flight.records[start..]);
         let (found, wanted, load) = if inventory.sums() {
             let (values, load) = inventory.values(&boxes());
@@ -505,7 +503,7 @@ impl<L: Layout> Inventory<L> {
         Err(Fault::Send(step, SendFault::BadExtraBytes { from, to, what }))
     }
 
-    /// Errors if a send is not permitted, whatever data nodes hold.
+    /// Errors if no node could make this send, whatever it holds.
     #[inline]
     fn check(&self, rule: &Rule<'_>, step: u64) -> Result<(), Fault> {
         let Self { layout, embedding, .. } = self;
@@ -557,8 +555,6 @@ impl<L: Layout> Inventory<L> {
     }
 }
 
-// The end of a step: the receivers hold the boxes in flight.
-
 impl<L: Layout> Exchange<L> {
     fn receive(&mut self, in_flight: &mut InFlight<L::Element>) -> Result<(), Fault> {
         if self.inventory.layout.group().is_some() {
@@ -580,9 +576,9 @@ impl<L: Layout> Exchange<L> {
     }
 
     /// Joins boxes in flight that have the same receiver, so that a step with very many sends takes
-    /// little memory. The receivers hold the same blocks as without joining. Boxes are not joined
-    /// in reductions and symmetric schedules, and not after a copy, because a block that arrives
-    /// twice is detected only in separate boxes.
+    /// little memory. Boxes are not joined after a copy, because a block that arrives twice is
+    /// detected only in separate boxes. They are also not joined in reductions and symmetric
+    /// schedules.
     fn join_in_flight(&mut self) {
         let Self { inventory: Inventory { layout, .. }, holdings, in_flight, .. } = self;
         let elements = holdings.format().elements();
@@ -601,8 +597,8 @@ impl<L: Layout> Exchange<L> {
         in_flight.join_from = in_flight.join_from.max(2 * in_flight.records.len());
     }
 
-    /// Adds a record to the holdings in a list, without the blocks that the list has. If each block
-    /// of the collective has one destination, such a block is a fault, else it is redundant.
+    /// Adds a record to the holdings in a list, without the blocks that the list has already. Such
+    /// a block is redundant; if each block of the collective has one destination, it is a fault.
     fn insert_new(&mut self, list: usize, record: &[L::Element]) -> Result<(), Fault> {
         let (layout, format) = (&self.inventory.layout, self.holdings.format());
         let received = format.box_of(record);
@@ -634,8 +630,8 @@ impl<L: Layout> Exchange<L> {
 //
 // A node holds at most one value of each segment. A send moves whole values, each as long as one
 // contribution. The receiver combines a received value with its own, or replaces its own. Combining
-// must not count a contribution twice, and replacing must not lose one. So a value that has every
-// contribution has each of them exactly once. An algorithm that needs two values of a segment on
+// must not count a contribution twice, and replacing must not lose one. So a value with all
+// contributions has each of them exactly once. An algorithm that needs two values of a segment on
 // one node of the machine places two nodes of its own grid there.
 
 impl<L: Layout> Exchange<L> {
@@ -665,7 +661,7 @@ impl<L: Layout> Exchange<L> {
         } else {
             let (_, load) = self.inventory.values(&format.boxes(&own));
             let account = self.account(list);
-            // The loads count two values, but only one remains: the sum or the received value.
+            // The loads include two values, but only the sum or the received value remains.
             if counts {
                 self.loads.discarded(account, load);
             }
@@ -680,9 +676,9 @@ impl<L: Layout> Exchange<L> {
                 checked
             }
         };
-        // Store the received values and the receiver's own values that were not replaced. Joins of
-        // boxes, two at a time, do not always end with one box. So store a sum that has just become
-        // complete as one box, which later sends of it use.
+        // Store the received values and the receiver's own values that were not replaced. A
+        // complete sum becomes one box, because joins of two boxes at a time do not always do so,
+        // and later sends use the sum.
         let layout = &self.inventory.layout;
         let complete = (!own.is_empty())
             .then(|| format.boxes(received).chain(format.boxes(&own)))
@@ -743,11 +739,9 @@ impl<E> InFlight<E> {
     }
 }
 
-// The end of a step in a symmetric schedule.
-
 impl<L: Layout> Exchange<L> {
-    /// Maps each box in flight by the group element that maps its receiver to the representative,
-    /// and replaces the receiver by the index of the representative's list.
+    /// Replaces the receiver of each box in flight by its representative, and maps the box by the
+    /// same element of the group.
     fn move_to_representatives(&self, in_flight: &mut InFlight<L::Element>) {
         let (layout, format) = (&self.inventory.layout, self.holdings.format());
         let group = layout.group().expect("a symmetric exchange has a group");
@@ -772,8 +766,8 @@ impl<L: Layout> Exchange<L> {
         let mut sends: Vec<usize> = (0..in_flight.sends.len()).collect();
         sends.sort_by_key(key);
         for sends in sends.chunk_by(|a, b| key(a).0 == key(b).0) {
-            // The other nodes of the orbit receive images of these values in another order, which
-            // may cause a fault. Try every order that may matter.
+            // Other nodes of the orbit receive images of these values in other orders, which may
+            // cause a fault. Try every order that may matter.
             let list = key(&sends[0]).0 as usize;
             for order in self.other_orders(in_flight, sends) {
                 let records = self.holdings.records(list).to_vec();
@@ -786,7 +780,8 @@ impl<L: Layout> Exchange<L> {
     }
 
     /// Returns all orders in which nodes of the orbit receive the images of these sends; `None` if
-    /// the order does not matter: no send replaces values that another replaces or contributes to.
+    /// no send replaces values that another one replaces or contributes to, so that the order does
+    /// not matter.
     fn other_orders(
         &self,
         in_flight: &InFlight<L::Element>,
@@ -819,14 +814,14 @@ impl<L: Layout> Exchange<L> {
     }
 }
 
-// Explanations of faults: the affected block and its location. They require a search through all
-// holdings, so they are computed only for a report.
+// Explanations of faults, which require a search through all holdings.
 
 impl<L: Layout> Exchange<L> {
     /// The selected blocks that the sender holds are in flight, from box `first` on.
     fn not_held(&self, rule: &Rule<'_>, first: usize) -> Fault {
         let layout = &self.inventory.layout;
-        // A send moves whole values, so one contribution in flight shows that the value is there.
+        // A send moves whole values, so one contribution in flight shows that the value is in
+        // flight.
         let sent =
             |a: &[L::Element]| if self.sums() { layout.with_all_origins(a) } else { a.to_vec() };
         let sent: Vec<_> = self.in_flight(first).map(|(_, a)| sent(a)).collect();
@@ -835,7 +830,7 @@ impl<L: Layout> Exchange<L> {
         let mut missing = missing.into_iter().next().unwrap_or(selected);
         let mut block = self.inventory.first_block(&missing);
         if self.sums() {
-            // The whole value is missing. The sender's contribution shows where it is.
+            // The whole value is missing. The sender's contribution identifies it.
             block.origin = None;
             layout.narrow_to(Side::Origins, rule.from, &mut missing);
         }
@@ -850,8 +845,8 @@ impl<L: Layout> Exchange<L> {
         )
     }
 
-    /// Returns the fault of a node that lacks blocks of the box `required` at the end. `missing`
-    /// and `nodes` are the totals of missing blocks and of incomplete nodes.
+    /// Returns the fault of a node that lacks blocks of the box `required` at the end. `missing` is
+    /// the total of missing blocks, and `nodes` that of incomplete nodes.
     fn never_delivered(
         &self,
         list: usize,
@@ -903,13 +898,12 @@ impl OrbitExchange {
         SentBoxes(self.in_flight(first).map(|(_, a)| a.to_vec()).collect())
     }
 
-    /// Returns the layout of full planning, for the results of [`Self::expand`].
     pub(crate) fn expanded_layout(&self) -> BitLayout {
         let Inventory { collective, division, embedding, .. } = &self.inventory;
         Inventory::layout(collective, *division, embedding)
     }
 
-    /// Returns the images of the boxes under an element, which another node of the orbit sends.
+    /// Returns the images of the boxes under an element. Another node of the orbit sends these.
     pub(crate) fn expand(
         &self,
         sent: &SentBoxes,

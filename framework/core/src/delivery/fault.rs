@@ -3,43 +3,34 @@
 use crate::network::topology::RouteError;
 use std::fmt;
 
-/// The violation of a rule by a schedule. Steps are counted from 1, with those without sends.
+/// The violation of a rule by a schedule. Steps without sends count as steps, from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages of the variants show what their fields are")]
 pub enum Fault {
-    /// An invalid send in a step.
     #[error("step {0}: {1}")]
     Send(u64, SendFault),
-    /// A send or a delivery that does not fit the data that the nodes hold in a step.
     #[error("step {0}: {1}")]
     Delivery(u64, DeliveryFault),
-    /// An incomplete result after the last step.
     #[error("after step {0}: {1}")]
     End(u64, EndFault),
-    /// An invalid redistribution.
     #[error("after step {step}: node {node} {what}")]
     BadRedistribution {
         step: u64,
         node: u64,
-        /// The reason why the redistribution is invalid, as the end of a sentence.
         what: String,
     },
-    /// A grid or embedding that does not fit the machine.
     #[error("the schedule's grid: {0}")]
     BadGrid(String),
-    /// A group that does not act on the grid.
     #[error("the schedule's symmetry: {0}")]
     BadSymmetry(String),
-    /// A send that contradicts the symmetry which the schedule claims.
     #[error("{start}: {0}", start = Self::WRONG_SYMMETRY)]
     WrongSymmetry(String),
-    /// A fault of a representative, and the number of other nodes of its orbit, which have it, too.
+    /// A fault of a representative, and the number of other nodes of its orbit with the same fault.
     #[error("{0}; the same fault occurs at {1}")]
     ForOrbit(Box<Fault>, Count),
     /// A fault of a send to which the plugin gave a label.
     #[error("{fault} [{label}]")]
     Labelled {
-        /// The label of the send, as the plugin gave it.
         label: String,
         fault: Box<Fault>,
     },
@@ -94,26 +85,21 @@ impl Fault {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages of the variants show what their fields are")]
 pub enum SendFault {
-    /// A node number is out of range.
     #[error("{role} {node} is unknown, the schedule's grid has nodes 0 to {last}")]
     UnknownNode { role: &'static str, node: u64, last: u64 },
-    /// Sender and receiver are the same node, and the send is not marked as a local copy.
     #[error("{node} sends to itself (a local copy must be marked as such)")]
     SentToItself { node: PlacedNode },
-    /// A set that does not fit the schedule's grid.
     #[error("in the send from {from} to {to}, the set of {side} {what}")]
     BadSet {
         from: u64,
         to: u64,
         /// The name of the set: `origins`, `destinations` or `segments`.
         side: &'static str,
-        /// The reason, as the end of a sentence, also in the next variants.
+        /// The reason, as the end of a sentence.
         what: String,
     },
-    /// An invalid selection of bytes.
     #[error("the send of bytes from node {from} to node {to} {what}")]
     BadByteSend { from: u64, to: u64, what: String },
-    /// Extra bytes that are not permitted.
     #[error("the send from {from} to {to} {what}")]
     BadExtraBytes { from: u64, to: u64, what: String },
     /// An invalid use of a switch that adds or copies data. The nodes are those of the machine.
@@ -122,12 +108,10 @@ pub enum SendFault {
     /// An invalid route. The nodes are those of the machine.
     #[error("the message from node {from} to node {to} can't be routed: {source}")]
     BadRoute { from: u64, to: u64, source: RouteError },
-    /// The sender is not the representative of its orbit.
     #[error(
         "node {from} sends, but the schedule is planned for its representative, node {representative}"
     )]
     NotPlanned { from: u64, representative: u64 },
-    /// A node sends although another node of its orbit is to be planned.
     #[error("node {from} sends, but node {requested} is to be planned")]
     NotRequested { from: u64, requested: u64 },
 }
@@ -145,10 +129,8 @@ pub enum DeliveryFault {
         block: Block,
         location: BlockLocation,
     },
-    /// A node receives a block that it already holds.
     #[error("{block} is delivered twice: {node} already holds it")]
     DeliveredTwice { node: PlacedNode, block: Block },
-    /// A received value is combined with one that contains the same contribution.
     #[error("{node} counts {block} twice: it is in both its own value and the received one")]
     CountedTwice { node: PlacedNode, block: Block },
     /// A node sends a value as a result that lacks a contribution, which the receiver never gets.
@@ -164,7 +146,6 @@ pub enum DeliveryFault {
         missing: Count,
         nodes: Count,
     },
-    /// A received value replaces one with a contribution that it lacks.
     #[error(
         "{node} loses {block}: the received value replaces its own value, which contains it (combine the two)"
     )]
@@ -175,7 +156,6 @@ pub enum DeliveryFault {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages of the variants show what their fields are")]
 pub enum EndFault {
-    /// A node lacks a block that it must hold.
     #[error(
         "{block} was never delivered to {node}{location}; missing in total: {missing} at {nodes}"
     )]
@@ -186,10 +166,8 @@ pub enum EndFault {
         missing: Count,
         nodes: Count,
     },
-    /// A bucket of a redistribution was not sent.
     #[error("node {node} has not sent bucket {bucket} of what it redistributed")]
     BucketUnsent { node: u64, bucket: u64 },
-    /// A node holds bytes for another node.
     #[error(
         "{node} still holds {bytes} for node {destination}; misplaced in total: {all} at {nodes}"
     )]
@@ -199,9 +177,10 @@ pub enum EndFault {
 /// A block, by nodes of the machine. In a reduction, a contribution, or a value without `origin`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
-    /// The node that the block comes from; `None` if the collective does not distinguish origins.
+    /// The node that has the block at the start; `None` if the collective does not distinguish
+    /// origins.
     pub origin: Option<u64>,
-    /// The node that the block is for; `None` if the collective does not distinguish destinations.
+    /// The node that needs the block; `None` if the collective does not distinguish destinations.
     pub destination: Option<u64>,
     /// The part of the block, if blocks are divided into one part per node.
     pub part: Option<u64>,

@@ -1,4 +1,4 @@
-//! Statistics of a network, which are counted or searched in a small network, and otherwise
+//! Statistics of a network. They are counted or searched in a small network, and otherwise
 //! calculated by a formula. Each has the method by which it was found.
 
 use crate::network::topology::Network;
@@ -117,8 +117,8 @@ impl Survey {
     }
 
     /// Returns `(degree + diameter) / log2(nodes)`, which combines the costs of hardware and of
-    /// communication (Li, Peng & Chu, section II). Returns `None` for networks with switches: the
-    /// degree of nodes does not include the cost of switches.
+    /// communication (Li, Peng & Chu, section II). Returns `None` for networks with switches, whose
+    /// cost the degree of nodes does not include.
     pub fn cost_ratio(&self) -> Option<f64> {
         let (_, degree, _) = self.degree?;
         (self.nodes > 1 && self.switches == 0)
@@ -144,7 +144,7 @@ fn exhaustive_cut(network: &Adjacency) -> u64 {
         (0..n).map(|v| network.out(v).iter().fold(0, |set, end| set | 1 << end)).collect();
     let mut parallel = Vec::new();
     for v in 0..n {
-        // A set of neighbours has parallel links only once. List the others.
+        // A set of neighbours has parallel links only once. The other ones are listed.
         let mut seen = 0_u32;
         for &end in network.out(v) {
             if seen >> end & 1 == 1 {
@@ -162,7 +162,7 @@ fn exhaustive_cut(network: &Adjacency) -> u64 {
     };
     // Try all sets of `n / 2` vertices without the last vertex. For an even n, these are all cuts,
     // because the sides can be exchanged. For an odd n or with one-way links, the sides are not
-    // equivalent. So also try the sets with the last vertex.
+    // equivalent, so also try the sets with the last vertex.
     let is_two_way = (0..n).all(|v| (0..n).all(|w| (out[v] >> w & 1) == (out[w] >> v & 1)));
     let halves = (0..1_u32 << (n - 1)).filter(|side| side.count_ones() as usize == n / 2);
     let smaller_with_last = (n % 2 == 1 || !is_two_way).then(|| {

@@ -1,11 +1,11 @@
 //! Topologies: nodes, switches, directed links between them, and a route for every pair of nodes.
 //!
-//! Node numbers are row-major in a grid of several axes: the coordinate of the last axis changes
-//! fastest. Links and routes are calculated, not stored, and a route is reported as [`Run`]s of
-//! links. So a million nodes need no tables, and the length of a straight route does not matter.
+//! Nodes are numbered in row-major order: the coordinate of the last axis changes fastest. Links
+//! and routes are calculated, not stored, and a route is reported as [`Run`]s of links. So a
+//! million nodes need no tables, and a long straight route costs as much as a short one.
 //!
 //! A family, such as `torus`, implements `Family` in its own file and has a row in `FAMILIES`.
-//! Arguments that may follow those of any family have a row in [`OPTIONS`].
+//! [`OPTIONS`] are the arguments that any family may have.
 
 use crate::network::mesh::{Mesh, expand_mesh};
 use crate::spec::{Arg, Spec, SpecError};
@@ -51,10 +51,10 @@ use routing::Routing;
 
 /// A network: its nodes, switches, links and routes.
 ///
-/// It has up to four parts, applied in this order: a family, failed and slow links, a placement of
-/// ranks on nodes, and random routing. With a placement, the nodes of this type are the ranks. If
-/// several ranks share a node, that node is a *physical node* ([`Network::physical`]). Link numbers
-/// are always those of the family.
+/// A network has up to four parts, applied in this order: a family, failed and slow links, a
+/// placement of ranks on nodes, and random routing. With a placement, the nodes of this type are
+/// the ranks. A node that several ranks share is a *physical node* ([`Network::physical`]). Link
+/// numbers are always those of the family.
 #[derive(Debug, Clone)]
 pub struct Network {
     properties: Properties,
@@ -107,13 +107,13 @@ impl Network {
         Arc::new(Self { properties, mesh: None, ..Self::clone(self) })
     }
 
-    /// Returns the names of the digits of rank numbers (`mesh=`), if they have names.
+    /// Returns the names of the digits of rank numbers (`mesh=`), if the spec has them.
     pub fn mesh(&self) -> Option<&Mesh> {
         self.mesh.as_deref()
     }
 
-    /// Returns the same network with its random properties drawn from a seed: routes, failed and
-    /// slow links, and the placement. `None` if it has none, or if each has its own seed.
+    /// Returns the network with its random properties (routes, failed and slow links, placement)
+    /// drawn from a seed; `None` if no property is random, or if each has its own seed.
     pub fn sample(&self, seed: u64) -> Option<Arc<Self>> {
         let damage =
             self.damage.as_ref().and_then(|damage| damage.sample(self.family.properties(), seed));
@@ -138,10 +138,10 @@ impl Network {
         }))
     }
 
-    /// Returns a network for several jobs that run at the same time on the ranks of this network.
-    /// Its ranks are those of the first job, in the order of this network, then those of the second
-    /// job, etc. The ranks of all jobs with the same number share a node. Also returns the number
-    /// to add to the number of a switch of this network in a path.
+    /// Returns a network for several jobs that run at the same time on the ranks of this network,
+    /// and the number to add to a switch number of this network in a path. The ranks of the first
+    /// job come first, then those of the second job, etc. Ranks with the same number in their jobs
+    /// share a node.
     pub(crate) fn for_jobs(&self, jobs: u64) -> (Self, u64) {
         let nodes = self.family.properties().nodes;
         let placement = Placement::for_jobs(self.placement.as_deref(), nodes, jobs);
@@ -157,19 +157,19 @@ impl Network {
     }
 
     /// Returns the network on whose nodes ranks are placed (`ranks=`, `place=`), without random
-    /// routing. Returns `None` if every rank has the number of its node.
+    /// routing; `None` if every rank has the number of its node.
     pub fn placed_on(&self) -> Option<Self> {
         self.placement.as_ref()?;
         Some(Self::new(Arc::clone(&self.family), self.damage.clone(), None))
     }
 
-    /// Returns whether ranks share nodes. The shared nodes are then switches of this network.
+    /// Returns whether several ranks share a node. Such nodes are switches of this network.
     pub fn shares_nodes(&self) -> bool {
         self.placement.as_ref().is_some_and(|placement| placement.shares_nodes())
     }
 
-    /// Returns the physical network, whose nodes have the ports and links: that of the nodes that
-    /// ranks share or, if every rank has a node of its own, this network.
+    /// Returns the network whose nodes have the ports and links: that of the shared nodes, or this
+    /// network if every rank has its own node.
     pub fn physical(&self) -> Cow<'_, Self> {
         match self.placed_on().filter(|_| self.shares_nodes()) {
             Some(network) => Cow::Owned(network),
@@ -177,18 +177,17 @@ impl Network {
         }
     }
 
-    /// Returns the number of nodes of [`Network::physical`].
     pub fn physical_nodes(&self) -> u64 {
         if self.shares_nodes() { self.family.properties().nodes } else { self.nodes() }
     }
 
-    /// Returns the node of [`Network::physical`] whose ports and links a rank uses.
+    /// Returns the node of [`Network::physical`] that a rank uses.
     pub fn physical_node(&self, rank: u64) -> u64 {
         if self.shares_nodes() { self.node(rank) } else { rank }
     }
 
-    /// Returns the vertex at which the routes of a rank begin and end: the rank or, if ranks share
-    /// nodes, its node. Nodes are then numbered after the ranks, and switches after the nodes.
+    /// Returns the vertex at which routes of a rank begin and end: the rank, or the node that it
+    /// shares. Shared nodes are numbered after the ranks, and switches after the nodes.
     pub fn endpoint(&self, rank: u64) -> u64 {
         if self.shares_nodes() { self.nodes() + self.node(rank) } else { rank }
     }
@@ -206,8 +205,8 @@ impl Network {
         self.damage.as_ref()?.detours.as_ref()
     }
 
-    /// Returns whether a permutation of the nodes, given by `image`, maps failed links to failed
-    /// links, and slow links to links of the same speed.
+    /// Returns whether a permutation of the nodes (`image`) maps failed links to failed links, and
+    /// slow links to links of the same speed.
     pub fn damage_is_invariant(&self, image: &dyn Fn(u64) -> u64) -> bool {
         let Some(damage) = &self.damage else { return true };
         match &self.placement {
@@ -220,8 +219,8 @@ impl Network {
         }
     }
 
-    /// Returns the random routing, if routes are drawn at random. [`Network::route`] then returns
-    /// one of the possible routes.
+    /// Returns the random routing, if there is one. [`Network::route`] then returns one of the
+    /// possible routes.
     pub fn random_routing(&self) -> Option<RandomRouting<'_>> {
         self.routing.as_ref().map(|routing| RandomRouting { network: self, routing })
     }
@@ -231,13 +230,12 @@ impl Network {
         self.family.base().filter(|_| !self.shares_nodes())
     }
 
-    /// Returns whether the family's symmetries are those of the network, because it has no options.
+    /// Returns whether the network has all symmetries of its family, because it has no options.
     pub(crate) fn is_intact(&self) -> bool {
         self.damage.is_none() && self.placement.is_none() && self.routing.is_none()
     }
 
-    /// Returns the sides of a torus or mesh, and whether its lines are closed into rings. Routes
-    /// follow the dimensions one by one, the last one first.
+    /// Returns the sides of a torus or mesh, and whether its lines are closed into rings.
     pub(crate) fn grid(&self) -> Option<(&[u64], bool)> {
         self.family.grid().filter(|_| self.is_intact())
     }
@@ -247,8 +245,8 @@ impl Network {
         self.family.automorphisms().filter(|_| self.is_intact())
     }
 
-    /// Returns the radices of the node numbers if all translations are automorphisms, and if there
-    /// are no switches. Every link is then the image of a link that leaves node 0.
+    /// Returns the radices of the node numbers if all translations are automorphisms and there are
+    /// no switches. Every link is then the image of a link that leaves node 0.
     pub fn translations(&self) -> Option<&[u64]> {
         let axes = self.automorphisms().filter(|_| self.switches() == 0)?.axes();
         (!axes.contains(&AxisSymmetry::Fixed)).then_some(self.radices())
@@ -271,17 +269,16 @@ impl Network {
 
     /// Returns whether a vertex is a switch that can add and copy the data of messages.
     pub fn can_reduce(&self, vertex: u64) -> bool {
-        // If ranks share nodes, messages between them may pass no switch.
+        // Messages between ranks that share a node may pass no switch.
         !self.shares_nodes() && vertex >= self.nodes() && self.family.can_reduce(vertex)
     }
 
-    /// Returns whether any switch can add and copy the data of messages.
+    /// Returns whether any switch can reduce.
     pub fn has_reducing_switches(&self) -> bool {
-        // If any switches of a family can reduce, those with the lowest numbers can.
         self.switches() > 0 && self.can_reduce(self.nodes())
     }
 
-    /// Returns the number of switches: vertices without a rank, numbered after the nodes.
+    /// Returns the number of switches, which are numbered after the nodes.
     pub fn switches(&self) -> u64 {
         self.properties.switches
     }
@@ -296,12 +293,12 @@ impl Network {
         self.properties.link_slots
     }
 
-    /// Returns the planes, which together contain every link number, if there are any.
+    /// Returns the planes, which together contain every link, if there are any.
     pub fn planes(&self) -> &[Plane] {
         &self.properties.planes
     }
 
-    /// Returns the diameter: the largest distance between two nodes, in hops.
+    /// Returns the largest distance between two nodes, in hops.
     pub fn diameter(&self) -> u64 {
         self.properties.diameter
     }
@@ -318,7 +315,7 @@ impl Network {
         self.properties.degree
     }
 
-    /// Returns the number of links out of a node, if it is known without a search.
+    /// Returns the number of links out of a node; `None` if it is not known without a search.
     pub fn links_from(&self, rank: u64) -> Option<u64> {
         let node = self.node(rank);
         let of_family = || self.family.links_from(node);
@@ -335,7 +332,7 @@ impl Network {
         self.properties.bisection
     }
 
-    /// Returns the sum of the distances from a node to all other nodes, if all nodes have the same.
+    /// Returns the sum of the distances from a node to all others, if it is the same for all nodes.
     pub fn distance_sum(&self) -> Option<u64> {
         self.properties.distance_sum
     }
@@ -345,8 +342,7 @@ impl Network {
         self.properties.hops_of_all_pairs()
     }
 
-    /// Returns the smallest and largest bandwidth of a link, as multiples of the machine's; `None`
-    /// if all are 1.
+    /// Returns the smallest and largest [`Network::bandwidth`]; `None` if all are 1.
     pub fn bandwidths(&self) -> Option<(f64, f64)> {
         self.properties.bandwidths
     }
@@ -358,8 +354,7 @@ impl Network {
         self.family.bandwidth(link) * fraction
     }
 
-    /// Returns the smallest and largest latency of a link in units of `hop_us`; `None` if all
-    /// are 1.
+    /// Returns the smallest and largest [`Network::latency`]; `None` if all are 1.
     pub fn latencies(&self) -> Option<(f64, f64)> {
         self.properties.latencies
     }
@@ -369,13 +364,12 @@ impl Network {
         self.family.latency(link)
     }
 
-    /// Returns whether a link is inside of a node, such as between GPUs (only `groups`).
+    /// Returns whether a link is inside of a node, such as between GPUs (family `groups` only).
     pub fn is_inside(&self, link: u64) -> bool {
         self.family.is_inside(link)
     }
 
-    /// Returns the vertices that a link leaves and enters, if it exists. Vertices from
-    /// [`Network::nodes`] on are switches.
+    /// Returns the vertices that a link leaves and enters, if the link exists.
     pub fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
         let has_failed = || self.detours().is_some_and(|detours| detours.has_failed(link));
         let (from, to) = self.family.link_ends(link).filter(|_| !has_failed())?;
@@ -385,9 +379,9 @@ impl Network {
         })
     }
 
-    /// Calls `visit` with the runs of a route and returns its number of hops. `None` is the
-    /// network's own route. A requested `route` must be a path, except on topologies whose
-    /// dimensions have a choice of direction. May panic if a node does not exist. Errors if the
+    /// Calls `visit` with the runs of a route and returns its number of hops. Without `route`, this
+    /// is the network's own route. A requested `route` is a path; it may also be a choice of
+    /// directions on topologies that have it. May panic if a node does not exist. Errors if the
     /// topology does not have `route`.
     pub fn route(
         &self,
@@ -414,7 +408,6 @@ impl Network {
             })?;
             return Ok(links);
         }
-        // A requested route is not random.
         let on_nodes = match &self.placement {
             Some(placement) => placement.on_nodes(route),
             None => Cow::Borrowed(route),
@@ -429,7 +422,7 @@ impl Network {
         })
     }
 
-    /// Calls `visit` with the runs of the deterministic route of any routing. Returns its hops.
+    /// Calls `visit` with the runs of the route without random routing, and returns its hops.
     pub fn minimal_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let ends = (self.node(from), self.node(to));
         let own = |visit: &mut dyn FnMut(Run)| {
@@ -439,7 +432,7 @@ impl Network {
         hops
     }
 
-    /// Reports a route of the family (`route`), or a detour if one of its links has failed.
+    /// Reports the runs of `route`, or of a detour if one of its links has failed.
     #[inline]
     fn around_failures<E>(
         &self,
@@ -458,18 +451,18 @@ impl Network {
     }
 }
 
-/// A cut of the network into two nearly equal sides, for lower bounds on the time.
+/// A cut of the network into two nearly equal sides, for lower bounds on times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bisection {
     /// The number of nodes on the smaller side.
     pub side: u64,
-    /// The number of directed links across, one way, each of at most the machine's bandwidth.
+    /// The number of directed links from one side to the other, each of at most the bandwidth 1.
     pub links: u64,
-    /// Whether this is known to be the smallest cut into halves, which may differ by one node.
+    /// Whether no cut into equal sides (up to one node) is known to be smaller.
     pub exact: bool,
 }
 
-/// The properties of a topology, defined at the methods of [`Network`] with the same names.
+/// The values that the methods of [`Network`] with the same names return.
 #[derive(Debug, Clone, Default)]
 struct Properties {
     spec: String,
@@ -484,7 +477,7 @@ struct Properties {
     bisection: Option<Bisection>,
     distance_sum: Option<u64>,
     hops_of_all_pairs: Option<u128>,
-    /// If `None`: `degree` times the number of nodes, or `link_slots` without one degree.
+    /// If `None`, it is `degree` times the number of nodes or, without a `degree`, `link_slots`.
     max_links: Option<u64>,
     bandwidths: Option<(f64, f64)>,
     latencies: Option<(f64, f64)>,
@@ -509,15 +502,14 @@ fn common<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Option<T> {
     items.all(|other| other == first).then_some(first)
 }
 
-/// Returns the smallest and the largest bandwidth or latency; `None` if all are 1.
 fn extremes(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let extend = |(least, most): (f64, f64), value: f64| (least.min(value), most.max(value));
     let (least, most) = values.fold((f64::INFINITY, 0.0), extend);
     (least < 1.0 || most > 1.0).then_some((least, most))
 }
 
-/// A family without options, in which switches are numbered after the nodes. Methods of [`Network`]
-/// define those with the same names.
+/// A family, without options. Its switches are numbered after the nodes. [`Network`] has methods
+/// with the same names, which define these.
 trait Family: fmt::Debug + Send + Sync {
     fn properties(&self) -> &Properties;
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64;
@@ -571,25 +563,24 @@ trait Family: fmt::Debug + Send + Sync {
     }
 }
 
-/// A row of the table of families, for the parser, lists of topologies and suggestions.
+/// A row of the table of families.
 #[derive(Debug)]
 pub struct FamilyEntry {
     /// The name before the colon of a spec.
     pub name: &'static str,
     /// The form of the family's specs, with placeholders for numbers.
     pub syntax: &'static str,
-    /// A short description of the family, for lists of topologies.
+    /// A short description, for lists of topologies.
     pub help: &'static str,
-    /// A small example of a spec, which `check` uses; empty if the family needs a file. Tests
-    /// compare its links, routes and distances with the results of searches.
+    /// A small example of a spec for tests and `check`; empty if the family needs a file.
     pub example: &'static str,
     kind: fn(&str, &str) -> String,
     make: fn(&Spec, ReadFile<'_>) -> Parsed,
 }
 
-/// Returns the kind of a network: networks are of the same kind if one curve against the number of
-/// nodes may join them, such as grids with equally many dimensions, or dual-nets over the same
-/// base. A graph from a file is its own kind. Options (failed links, placement) are part of a kind.
+/// Returns the kind of a network. One curve of a plot joins the sizes of a kind, such as grids with
+/// equally many dimensions, or dual-nets over the same base. A graph from a file is its own kind.
+/// Options (failed links, placement) are part of a kind.
 pub fn kind(topology: &str) -> String {
     let option = option_names().filter_map(|name| topology.find(&format!(",{name}="))).min();
     let (network, options) = topology.split_at(option.unwrap_or(topology.len()));
@@ -599,7 +590,6 @@ pub fn kind(topology: &str) -> String {
     kind + &options.replace(',', ", ")
 }
 
-/// The kind of a network whose arguments are its size, and possibly others after a comma.
 fn of_any_size(name: &str, arguments: &str) -> String {
     let more = arguments.split_once(',').map_or(String::new(), |(_, more)| format!(", {more}"));
     format!("{name}{more}")
@@ -614,11 +604,10 @@ fn of_dimensions(name: &str, arguments: &str) -> String {
 
 type Parsed = Result<Arc<dyn Family>, SpecError>;
 
-/// A function that reads a file named in a spec. `Err` is the reason why it cannot be read.
+/// A function that reads a file named in a spec. Its error is the reason why it cannot.
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
-/// Returns the stride of each axis of a grid, which is the difference between the numbers of
-/// neighbours. Nodes are numbered in row-major order.
+/// Returns the stride of each axis of a grid: the difference between the numbers of neighbours.
 pub fn strides(radices: &[u64]) -> Vec<u64> {
     let mut strides = vec![1; radices.len()];
     for axis in (1..radices.len()).rev() {
@@ -627,7 +616,7 @@ pub fn strides(radices: &[u64]) -> Vec<u64> {
     strides
 }
 
-/// Returns all families, in the order of lists.
+/// Returns all families, in the order in which lists show them.
 pub fn families() -> &'static [FamilyEntry] {
     FAMILIES
 }
@@ -765,8 +754,7 @@ pub struct TopologyOption {
     is_random: fn(&str) -> bool,
 }
 
-/// The arguments that may follow those of any family, in the order in which they are applied. A
-/// canonical spec has this order.
+/// The arguments that any family may have, in the order of a canonical spec.
 pub static OPTIONS: [TopologyOption; 8] = [
     TopologyOption::new("down", "failed links, such as 12-13", |_| false),
     TopologyOption::new("slow", "slow links, such as 12-13:0.5", |_| false),
@@ -812,7 +800,6 @@ impl<'a> Options<'a> {
     fn split(spec: &'a Spec, text: &'a str) -> (&'a str, Self) {
         let own = spec.args().iter().rposition(|arg| option(arg).is_none());
         let args = &spec.args()[own.map_or(0, |last| last + 1)..];
-        // A colon or comma precedes the first option.
         let end = args.first().map_or(text.len(), |arg| arg.at() - 1);
         (&text[..end], Self { spec, args })
     }
@@ -822,8 +809,8 @@ impl<'a> Options<'a> {
     }
 }
 
-/// Returns whether a spec has random properties without their own seed, which [`Network::sample`]
-/// draws from the seed of the repetition. The spec need not be valid; no files are read.
+/// Returns whether a spec has random properties that [`Network::sample`] would draw, because they
+/// have no seed. The spec need not be valid.
 ///
 /// ```
 /// use swapmeet_core::network::topology::is_random;
@@ -851,7 +838,7 @@ pub fn parse(text: &str) -> Result<Arc<Network>, SpecError> {
 pub fn parse_with(text: &str, read: ReadFile<'_>) -> Result<Arc<Network>, SpecError> {
     let spec = Spec::parse("topology", text)?;
     let (own, options) = Options::split(&spec, text);
-    // Convert positions of errors in the family's own spec to positions in the whole spec.
+    // Errors in the family's own spec get their positions in the whole spec.
     let family = parse_family(own, read).map_err(|e| spec.nested(0, e))?;
     let network = damage::parse(Network::of(family), &options)?;
     let network = placement::parse(network, &options, read)?;
@@ -862,8 +849,8 @@ pub fn parse_with(text: &str, read: ReadFile<'_>) -> Result<Arc<Network>, SpecEr
     Ok(Arc::new(network.with_mesh(Arc::new(mesh))))
 }
 
-/// Replaces a range of meshes in the spec of a topology (`mesh=orders(..)` or `mesh=shapes(..)`) by
-/// a spec for each mesh. A text without a range is returned unchanged, even if it is not valid.
+/// Replaces a range of meshes in a topology (`mesh=orders(..)` or `mesh=shapes(..)`) by one spec
+/// per mesh. Any other text is returned unchanged, even if it is not valid.
 ///
 /// ```
 /// use swapmeet_core::network::topology::expand_meshes;
@@ -882,7 +869,6 @@ pub fn expand_meshes(text: &str, read: ReadFile<'_>) -> Result<Vec<String>, Spec
     }) else {
         return Ok(vec![text.to_owned()]);
     };
-    // The character before the argument is the separator.
     let (before, after) = (&text[..arg.at() - 1], &text[arg.at() + arg.len()..]);
     let network = parse_with(&format!("{before}{after}"), read)?;
     let meshes = expand_mesh(arg.value(), network.radices());
@@ -895,7 +881,7 @@ fn parse_family(text: &str, read: ReadFile<'_>) -> Parsed {
     let Some(family) = FAMILIES.iter().find(|f| f.name == spec.name()) else {
         return Err(spec.unknown_name(FAMILIES.iter().map(|f| f.name)));
     };
-    // If the family has no keys of its own, only options are known keys.
+    // If the family has no keys, any other key is an error.
     let is_unknown =
         |arg: &&Arg| arg.key().is_some_and(|key| !option_names().any(|name| name == key));
     match spec.args().iter().skip(1).find(is_unknown) {

@@ -1,4 +1,4 @@
-//! The interface between the simulation and its listeners, such as cost models, traces and checks.
+//! The interface between the simulation and its listeners, such as cost models and traces.
 
 use crate::delivery::boxes::BitLayout;
 use crate::delivery::byte_counts::{ByteSend, Redistribution};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// A consumer of the events of a schedule.
 pub trait Listener {
-    /// Handles one event. Events arrive in the schedule's order; those not needed are ignored.
+    /// Handles one event. Events arrive in the schedule's order.
     fn notify(&mut self, event: ScheduleEvent<'_>);
 
     /// Returns the needed measurements and events, which must not change during a schedule.
@@ -27,18 +27,18 @@ pub trait Listener {
 pub enum Detail {
     /// Only the facts of steps ([`StepFacts`](super::step::StepFacts)).
     Facts,
-    /// The facts and messages of each step ([`Step::transfers`]). If the plugin plans only one node
-    /// of each orbit, these are the messages of the planned nodes, with the group that maps them to
-    /// those of all nodes ([`Step::symmetry`]).
+    /// The facts and messages of each step ([`Step::transfers`]). If only one node of each orbit is
+    /// planned, these are the messages of the planned nodes and the group that maps them to those
+    /// of all nodes ([`Step::symmetry`]).
     Representatives,
-    /// The whole schedule for all nodes: messages in their order, the load of each node, and local
-    /// copies. A plan for one node of each orbit is expanded to all nodes, one step at a time.
+    /// The whole schedule of all nodes: messages in their order, the load of each node, and local
+    /// copies. A plan for one node of each orbit is expanded one step at a time.
     AllNodes,
 }
 
-/// The measurements and events that a listener needs. The facts of steps
-/// ([`StepFacts`](super::step::StepFacts)) are always measured. Everything else takes time, and is
-/// measured or reported only if a listener requests it.
+/// The measurements and events that a listener needs in addition to the facts of steps
+/// ([`StepFacts`](super::step::StepFacts)). Everything else is reported only on request, because it
+/// takes time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interests {
     /// The detail that the listener reads.
@@ -53,9 +53,8 @@ pub struct Interests {
     pub packing: bool,
     /// Whether [`Step::busiest_links`] is measured.
     pub busiest_links: bool,
-    /// If several schedules are planned one after another and merged
-    /// ([`merged`](super::merged)): whether the merged schedule is reported, instead of each of the
-    /// schedules.
+    /// Whether schedules that are planned one after another are reported as one merged schedule
+    /// ([`merged`](super::merged)).
     pub merged: bool,
 }
 
@@ -71,10 +70,10 @@ impl Interests {
         merged: false,
     };
 
-    /// The whole schedule for all nodes, step by step, without single sends.
+    /// The whole schedule of all nodes, step by step, without single sends.
     pub const SCHEDULE: Self = Self { detail: Detail::AllNodes, ..Self::FACTS };
 
-    /// Returns everything that at least one of the two listeners needs.
+    /// Returns everything that at least one of two listeners needs.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self {
@@ -92,8 +91,8 @@ impl Interests {
 /// One event of a schedule.
 #[derive(Debug, Clone, Copy)]
 pub enum ScheduleEvent<'a> {
-    /// One of several schedules begins, that of these communicators. Their members are the nodes in
-    /// its events. Only reported if communicators differ in their schedules.
+    /// The schedule of these communicators begins. Nodes in its events are their members. Only
+    /// reported if communicators differ in their schedules.
     Communicators(&'a Arc<Communicators>),
     /// A phase begins.
     Phase(&'a str),
@@ -104,8 +103,8 @@ pub enum ScheduleEvent<'a> {
         /// The number of segments of a block; `most` counts segments.
         segments: u64,
     },
-    /// A node sends data to itself. This is not a message, but the data passes through the node's
-    /// buffers. Precedes the [`ScheduleEvent::Step`] of the step, if there is one.
+    /// A node sends data to itself through its buffers, which is not a message. Precedes the
+    /// [`ScheduleEvent::Step`] of the step, if there is one.
     LocalCopy(LocalCopy),
     /// A node has redistributed its data. Only reported for [`Interests::sends`].
     Redistribution(&'a Redistribution<'a>),
@@ -116,7 +115,7 @@ pub enum ScheduleEvent<'a> {
     Sent(&'a Sent<'a>),
     /// A send has moved no data.
     EmptySend(EmptySend),
-    /// A node has received a block that it held. Only the first one of a step is reported.
+    /// A node has received a block that it already held. Only the first one of a step is reported.
     RedundantBlock {
         /// The number of the step, as the schedule counts steps.
         step: u64,
@@ -125,8 +124,8 @@ pub enum ScheduleEvent<'a> {
         /// The block that the receiver already held.
         block: Block,
     },
-    /// Nodes have combined received data with their own data. Precedes the [`ScheduleEvent::Step`]
-    /// of the step, if there is one.
+    /// Nodes have combined received data with their own. Precedes the [`ScheduleEvent::Step`] of
+    /// the step, if there is one.
     Summed(Summed<'a>),
     /// A step has ended in which at least one message was sent.
     Step(&'a Step<'a>),
@@ -137,7 +136,7 @@ pub enum ScheduleEvent<'a> {
 pub struct Summed<'a> {
     /// The largest load of a node.
     pub most: u64,
-    /// The load of each node of the machine, or of the planned nodes if no listener reads more than
+    /// The load of each node, or of each planned node if no listener reads more than
     /// [`Detail::Representatives`].
     pub of: &'a [u64],
     /// The group that maps the planned nodes to all nodes; `None` if `of` lists all nodes.
@@ -177,8 +176,7 @@ pub struct EmptySend {
 /// One send that moved data.
 #[derive(Debug)]
 pub struct Sent<'a> {
-    /// The number of the step as the schedule counts steps, from 1. Unlike [`Step::number`], it
-    /// counts steps without messages.
+    /// The number of the step as the schedule counts steps, from 1, with steps without messages.
     pub step: u64,
     /// The latest step in which any of the sent data arrived at its sender; 0 for data from the
     /// start. Only tracked for [`Interests::arrivals`].
@@ -272,7 +270,6 @@ impl<'a> Listeners<'a> {
         self.notify(ScheduleEvent::Summed(summed));
     }
 
-    /// Reports a step in which a message was sent, after setting its number and phase.
     pub(super) fn step(&mut self, step: &Step<'_>) {
         self.totals.add(&step.facts);
         let Self { phase, phase_number, totals, all, .. } = self;

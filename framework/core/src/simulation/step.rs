@@ -6,7 +6,7 @@ use crate::network::topology::Route;
 pub use crate::network::transfer::Transfer;
 
 /// The facts of a step. Loads are in bytes if blocks have explicit sizes, otherwise in blocks or
-/// segments of blocks.
+/// segments.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StepFacts {
     /// The number of messages between different nodes. Local copies are not messages.
@@ -17,16 +17,16 @@ pub struct StepFacts {
     pub total_load: u64,
     /// The number of links on the longest route.
     pub max_hops: u64,
-    /// The sum of load times hops of all messages.
+    /// The sum of load times hops over all messages.
     pub load_hops: u128,
     /// The largest number of messages on one directed link.
     pub max_link_messages: u64,
     /// The largest load on one directed link.
     pub max_link_load: u64,
     /// The largest product of a message's load and the number of messages on a link of its route.
-    /// `None` unless a listener needs it.
+    /// `None` unless a listener needs the value.
     pub max_multiplexed_load: Option<u128>,
-    /// The largest number of messages that a node sends, of all of its ranks together.
+    /// The largest number of messages that a physical node sends.
     pub max_sends: u64,
     /// The largest number of messages that one node receives.
     pub max_receives: u64,
@@ -34,25 +34,27 @@ pub struct StepFacts {
     pub max_node_load: u64,
     /// The largest load that a node sends or receives over links, not between ranks that share it.
     pub max_injected_load: u64,
-    /// The largest load that a node sends and receives in messages of several blocks, if needed.
+    /// The largest load that a node sends and receives in messages of several blocks. `None` unless
+    /// a listener needs the value.
     pub max_packed_load: Option<u64>,
     /// The largest number of blocks that a node sends and receives in messages of several blocks. A
-    /// part of a block counts as a fraction. In a schedule of byte counts, the data for one
-    /// destination is a block. Tokens do not count. `None` unless a listener needs it.
+    /// part of a block is a fraction. In a schedule of byte counts, the data for one destination is
+    /// a block. Tokens do not count. `None` unless a listener needs the value.
     pub max_packed_blocks: Option<f64>,
     /// Whether any node sends to one node and receives from a different one. Otherwise, each node
     /// only sends, only receives, or exchanges messages with a single node.
     pub one_directional: bool,
-    /// The largest latency of a route, as a multiple of `hop_us`. `None` if all links have this.
+    /// The largest latency of a route, as a multiple of `hop_us`. `None` if every link has
+    /// `hop_us`.
     pub max_latency: Option<f64>,
     /// Expected values, if routes are drawn at random. All other facts about links and hops are
-    /// then values of a single draw.
+    /// then those of one draw.
     pub expected: Option<Expected>,
     /// Loads divided by the bandwidths of links. `None` if all links have the machine's bandwidth.
     pub bandwidth_times: Option<BandwidthTimes>,
 }
 
-/// The expected values of links and routes if routes are drawn at random.
+/// The expected values of links and routes that are drawn at random.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Expected {
     /// The largest expected number of messages on a directed link.
@@ -70,15 +72,15 @@ pub struct BandwidthTimes {
     pub message: f64,
     /// The largest time of a link: its load divided by its bandwidth.
     pub link: f64,
-    /// The largest product of a message's load and the largest quotient of number of messages and
+    /// The largest product of a message's load and the quotient of the number of messages and the
     /// bandwidth on a link of its route. Equal to [`Self::message`] unless a listener needs it.
     pub multiplexed: f64,
-    /// The largest time of all messages that a node sends, or that it receives.
+    /// The largest time of all messages that a node sends, or of all that it receives.
     pub node: f64,
 }
 
 impl StepFacts {
-    /// Asserts relations that hold with `messages` routed messages and at most `link_slots` links.
+    /// Asserts relations that hold for `messages` routed messages and at most `link_slots` links.
     pub(crate) fn check(&self, messages: usize, link_slots: u64) {
         let holds = messages > 0
             && self.messages >= messages as u64
@@ -100,7 +102,7 @@ impl StepFacts {
         self.max_latency.unwrap_or(self.max_hops as f64)
     }
 
-    /// Returns the time of the slowest message without contention, in units of the time of one unit
+    /// Returns the time of the slowest message without contention. The unit is the time of one unit
     /// of load at the machine's bandwidth.
     pub fn longest(&self) -> f64 {
         self.bandwidth_times.map_or(self.max_load as f64, |bandwidth_times| bandwidth_times.message)
@@ -112,14 +114,14 @@ impl StepFacts {
             .map_or(self.max_link_load as f64, |bandwidth_times| bandwidth_times.link)
     }
 
-    /// Returns a node's largest time to send or receive all messages, in the unit of
+    /// Returns the largest time of a node's sends or receives, in the unit of
     /// [`StepFacts::longest`].
     pub(crate) fn through_node(&self) -> f64 {
         self.bandwidth_times.map_or(self.max_node_load as f64, |times| times.node)
     }
 
-    /// Returns the time of the slowest message if the messages on a link share its bandwidth
-    /// equally, or [`StepFacts::longest`] if multiplexing was not measured.
+    /// Returns the time of the slowest message if messages share links equally, or
+    /// [`StepFacts::longest`] if multiplexing was not measured.
     pub(crate) fn multiplexed(&self) -> f64 {
         match (self.bandwidth_times, self.max_multiplexed_load) {
             (Some(bandwidth_times), _) => bandwidth_times.multiplexed,
@@ -141,38 +143,39 @@ pub struct Step<'a> {
     pub phase: &'a str,
     /// The number of the phase, from 1.
     pub phase_number: u32,
-    /// All messages of the step, each at the position of its first send, and with a different
-    /// sender, receiver or requested route. In a symmetric schedule, if no listener reads more than
-    /// [`Detail::Representatives`](crate::simulation::listener::Detail), these are those of the
-    /// planned nodes, without hops ([`Step::symmetry`]).
+    /// All messages of the step, in the order of their first sends. No two have the same sender,
+    /// receiver and requested route. In a symmetric schedule, if no listener reads more than
+    /// [`Detail::Representatives`](crate::simulation::listener::Detail), these are the messages of
+    /// the planned nodes, without hops ([`Step::symmetry`]).
     pub transfers: &'a [Transfer],
-    /// The group that maps the messages in `transfers` to those of all nodes; `None` if it has all.
+    /// The group that maps `transfers` to the messages of all nodes; `None` if these are in
+    /// `transfers`.
     pub symmetry: Option<&'a Group>,
-    /// For each message, the latest step in which any of its data arrived at its sender, as the
-    /// schedule counts steps; 0 for data from the start. Empty unless a listener needs it
+    /// For each message, the schedule's number of the latest step in which any of its data arrived
+    /// at its sender; 0 for data from the start. Empty unless a listener needs it
     /// ([`Interests::arrivals`](crate::simulation::listener::Interests)).
     pub latest_arrivals: &'a [u32],
     /// The requested routes, to which [`Transfer::route`] refers.
     pub routes: &'a [Route],
     /// The number of segments of a block. Loads count segments.
     pub segments: u64,
-    /// For each message, the sum of `1 / bandwidth` of its links; empty if all are the machine's.
+    /// For each message, the sum of `1 / bandwidth` of its links; empty if all bandwidths are 1.
     pub inverse_bandwidth: &'a [f64],
-    /// For each message, its expected hops. Empty unless routes are drawn at random.
+    /// For each message, its expected hops; empty unless routes are drawn at random.
     pub mean_hops: &'a [f64],
-    /// The links that may be the busiest, as the number of messages on the link and the time of
-    /// their loads in the unit of [`StepFacts::longest`]. A link is left out if another has at
-    /// least as many messages and as long a time. Empty unless a listener needs it.
+    /// The links that may be the busiest: the number of messages on the link and the time of their
+    /// loads in the unit of [`StepFacts::longest`]. A link is left out if another link has at least
+    /// as many messages and as long a time. Empty unless a listener needs it.
     pub busiest_links: &'a [(u64, f64)],
     /// The facts of the step.
     pub facts: StepFacts,
-    /// The load that each node, or each planned node if `symmetry` is set, holds at the end.
+    /// The load that each node (with `symmetry`, each planned node) holds at the end.
     pub held: &'a [u64],
 }
 
 impl<'a> Step<'a> {
     /// Returns the largest number of blocks that a node sends and receives in messages of several
-    /// blocks. If all blocks have the same size (`counted`), it is the load.
+    /// blocks, from the load if all blocks have the same size (`counted`).
     pub(crate) fn packed_blocks(&self, counted: bool) -> f64 {
         if counted && self.proof != Proof::ByteCounts {
             return self.facts.max_packed_load.unwrap_or(0) as f64 / self.segments as f64;
@@ -208,7 +211,7 @@ impl<'a> Step<'a> {
     }
 }
 
-/// The totals of a schedule. Sums of several steps may need over 64 bits, single steps do not.
+/// The totals of a schedule. Sums over steps may need more than 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
     /// The kind of data whose delivery was verified.
@@ -225,7 +228,7 @@ pub struct Totals {
     pub critical_hops: u64,
     /// The load of all messages.
     pub total_load: u128,
-    /// The sum of load times hops of all messages.
+    /// The sum of load times hops over all messages.
     pub load_hops: u128,
     /// The largest number of messages on one directed link in one step.
     pub max_link_messages: u64,
@@ -245,7 +248,8 @@ pub struct Totals {
     pub rearrangements: u64,
     /// The largest load that a node reduces in each step, summed over all steps.
     pub critical_summed: u128,
-    /// The nodes whose delivery was verified: one per orbit in a symmetric schedule, otherwise all.
+    /// The number of nodes whose delivery was verified: one per orbit in a symmetric schedule,
+    /// otherwise all.
     pub verified_on: u64,
 }
 

@@ -1,8 +1,8 @@
-//! Measures a step: messages, loads and hops, the traffic of every node and every link.
+//! Measures a step: messages, loads and hops, the traffic of every node and of every link.
 //!
 //! Routes are expensive to compute, so every route is computed once per step and updates all
-//! counters. Some values depend on the final number of messages on each link of a route. If a
-//! listener requests them, and they do not follow from the counters, every route is computed again.
+//! counters. Routes are computed again only if a listener requests values that depend on the final
+//! number of messages on each link and do not follow from the counters.
 
 use crate::delivery::fault::{Fault, SendFault};
 use crate::delivery::traced::Contents;
@@ -16,8 +16,8 @@ use crate::simulation::step::{BandwidthTimes, Expected, StepFacts, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The ends of a message: `sender` and `receiver` as indices into the table of nodes, `to` and
-/// `from` as the nodes with which these exchange the message.
+/// The ends of a message: `sender` and `receiver` are indices into the table of nodes, `to` and
+/// `from` are the nodes with which these exchange the message.
 #[derive(Debug, Clone, Copy)]
 struct Ends {
     sender: u32,
@@ -89,8 +89,8 @@ impl StepStatistics {
         &self.busiest_links
     }
 
-    /// Measures one step, and sets the hops of each transfer. `number` is that of the step in error
-    /// messages. `contents` has the contents of each transfer, if a listener needs them.
+    /// Measures one step, and sets the hops of each transfer. Error messages have its `number`.
+    /// `contents` has the contents of each transfer, if a listener needs them.
     pub(crate) fn measure(
         &mut self,
         number: u64,
@@ -253,8 +253,8 @@ impl StepStatistics {
     }
 
     /// Computes every route again, after the messages on each link have been counted. Returns the
-    /// largest product of a message's load and the number of messages on a link of its route. Also
-    /// sets [`BandwidthTimes::multiplexed`] and finds the busiest links, if needed.
+    /// largest product of a message's load and the number of messages on a link of its route. If
+    /// needed, sets [`BandwidthTimes::multiplexed`] and finds the busiest links.
     fn walk_shared_links(
         &mut self,
         number: u64,
@@ -541,9 +541,9 @@ impl SymmetricLinks {
 }
 
 impl StepStatistics {
-    /// Measures one step, given the messages of the representatives. The sender of each is given as
-    /// an index among the representatives, and replaced by its node. The traffic of nodes and
-    /// buffers is that of the representatives.
+    /// Measures one step, given the messages of the representatives. The sender of each is an index
+    /// among the representatives, and is replaced by its node. The traffic of nodes and buffers is
+    /// that of the representatives.
     ///
     /// Multiplexed loads, contents and the busiest links are not measured. Models that need these
     /// read all messages ([`Detail::AllNodes`](crate::simulation::listener::Detail)).
@@ -577,7 +577,6 @@ impl StepStatistics {
         }
         facts.max_injected_load = facts.max_node_load;
 
-        // Count links by orbits, if possible.
         let counted = symmetric.links.count(self.topology.as_ref(), messages, routes);
         let counted = counted.map_err(|(i, source)| bad_route(number, &messages[i], source))?;
         if let Some(counted) = counted {

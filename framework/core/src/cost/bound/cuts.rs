@@ -1,22 +1,23 @@
-//! Lower bounds on link loads from cuts of the network into two sides. The bytes that must cross
-//! the cut, divided by the bandwidth of its links, are a lower bound on the largest link load.
+//! Lower bounds on link loads from cuts of the network into two sides: the bytes that must cross a
+//! cut, divided by the bandwidth of its links.
 //!
 //! Every cut gives a valid bound. These cuts are examined:
 //! - The cuts that separate a single node.
 //! - The bisection of the topology, if it is known.
-//! - Further cuts, if the bisection is unknown or not known to be the best cut, or if nodes have
-//!   different amounts of data for each other. Some separate a block of the grid of nodes (such as
-//!   a group of a dragonfly), or the nodes at a switch. Others separate the first nodes from the
-//!   last ones in an order of the nodes: along each dimension, by distance from node 0, by distance
-//!   from the node that is farthest from node 0, and by the Fiedler vector of the network (the
-//!   eigenvector of the second smallest eigenvalue of its Laplacian; Fiedler, 1973).
+//! - Further cuts, if the bisection may not be the best cut, or if nodes have different amounts of
+//!   data for each other. Some of them separate a block of the grid of nodes (such as a group of a
+//!   dragonfly), or the nodes at a switch. Others separate the first nodes from the last ones in an
+//!   order of the nodes: along each dimension, by distance from node 0, by distance from the node
+//!   that is farthest from node 0, and by the Fiedler vector of the network (the eigenvector of the
+//!   second smallest eigenvalue of its Laplacian; Fiedler, 1973).
 //! - Improvements of the best of these by local search: a node, a switch, or a switch with its
 //!   nodes is moved to the opposite side as long as this raises the bound.
 //!
-//! Two rules place switches. With the first rule, a switch joins the side to which most of its
-//! links lead. The second rule only counts those links that lead towards the nearest nodes.
+//! Switches are placed by two rules. With the first, a switch joins the side to which most of its
+//! links lead. The second rule only counts the links that lead towards the nearest nodes.
 //!
-//! A bound without a cut is the bytes times hops of all blocks over the bandwidth of all links.
+//! A bound without a cut is the bytes times hops of all blocks, divided by the bandwidth of all
+//! links.
 
 use super::BoundKind;
 use crate::delivery::collective::BlockSizes;
@@ -26,7 +27,6 @@ use crate::network::topology::{self, strides};
 use crate::simulation::Task;
 use crate::simulation::demand::{Amounts, Blocks, Demand};
 
-/// A lower bound on the largest link load, divided by the link's bandwidth, and its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct OnLinks {
     pub bytes: f64,
@@ -39,7 +39,6 @@ impl OnLinks {
         if bytes > self.bytes * (1.0 + 1e-12) { Self { bytes, kind } } else { self }
     }
 
-    /// Compares with the bytes times hops of all blocks, divided by the bandwidth of all links.
     fn or_distances(self, hop_bytes: f64, bandwidth: f64) -> Self {
         if bandwidth > 0.0 { self.or(hop_bytes / bandwidth, BoundKind::Distances) } else { self }
     }
@@ -53,7 +52,8 @@ const MAX_PAIRED: u64 = 1 << 10;
 const MAX_MOVED: u64 = 1 << 6;
 
 /// Returns the largest of all bounds. `hop_bytes` is the sum of bytes times hops of all blocks,
-/// `busiest` the largest amount that a node must send or receive, and `root` the root or node 0.
+/// `busiest` is the largest amount that a node must send or receive, and `root` is the root or node
+/// 0.
 pub(super) fn on_links(
     task: &Task,
     demand: &Demand<'_>,
@@ -106,8 +106,8 @@ pub(super) fn on_links(
     found.or(best.exact_bound(&mut cut), BoundKind::Cut)
 }
 
-/// Returns the bound from the bisection; 0 if it is not known, or if the amount of data that must
-/// cross a cut does not follow from the number of nodes on each side.
+/// Returns the bound from the bisection; 0 if the bisection is not known, or if the number of nodes
+/// on each side does not determine the amount of data that must cross.
 fn bisected(topology: &topology::Network, demand: &Demand<'_>) -> OnLinks {
     let none = OnLinks { bytes: 0.0, kind: BoundKind::NodeLinks };
     let Some(cut) = topology.bisection() else { return none };
@@ -125,10 +125,9 @@ fn bisected(topology: &topology::Network, demand: &Demand<'_>) -> OnLinks {
     none.or(bytes / cut.links as f64, BoundKind::Bisection)
 }
 
-/// Returns a lower bound on the largest link load if links are not listed (for example in a large
-/// network): the larger of the amount that the root or node 0 must send or receive, divided among
-/// its links, and `busiest`, the largest amount of a node, divided among the links of a node. Both
-/// are divided by the bandwidth of the fastest link.
+/// Returns a lower bound on the largest link load if links are not listed, as in a large network.
+/// It is the larger of two amounts, divided by the bandwidth of the fastest link: what the root or
+/// node 0 must send or receive, per link of that node, and `busiest`, per link of a node.
 fn at_nodes(task: &Task, demand: &Demand<'_>, root: u64, busiest: f64) -> f64 {
     let topology = task.network().as_ref();
     if topology.shares_nodes() {
@@ -137,7 +136,8 @@ fn at_nodes(task: &Task, demand: &Demand<'_>, root: u64, busiest: f64) -> f64 {
     let (out, into) = demand.at(root, task.topology.nodes());
     let rank = task.communicators.as_ref().map_or(root, |all| all.rank(0, root));
     let at_root = topology.links_from(rank).map_or(0.0, |n| out.max(into) / n as f64);
-    // Assume that the node with the most links is the busiest, which is valid, but may be too low.
+    // The node with the most links is assumed to be the busiest. The bound is valid, but may be too
+    // low.
     let most = topology.degree().or_else(|| {
         let listed = (0..topology.nodes()).take_while(|_| !demand.is_cheap());
         listed.filter_map(|node| topology.links_from(node)).max()
@@ -151,11 +151,10 @@ fn fastest(topology: &topology::Network) -> f64 {
 
 /// A rule that places the switches on a side of a cut. Nodes are moved to the first side one by
 /// one. A switch follows as soon as more than half of the bandwidth of its links leads to the first
-/// side. A rule may ignore some of the links: only the others *count*.
+/// side. A rule may *count* only some of the links.
 struct Follow<'a> {
     /// The hops from each vertex to the nearest node, if only links to a lower level count.
     level: Option<&'a [u32]>,
-    /// For each vertex, half of the bandwidth of the links that count.
     half: Vec<f64>,
 }
 
@@ -178,7 +177,7 @@ impl<'a> Follow<'a> {
 
 struct CutGraph {
     links: Adjacency,
-    /// The reversed links, if some links have no equal opposite link.
+    /// The reversed links, if the two directions of a link may differ.
     reversed: Option<Adjacency>,
     ranks: Vec<Vec<u32>>,
     /// The sets of vertices that the local search moves: single vertices, and each switch with the
@@ -219,27 +218,26 @@ impl CutGraph {
     }
 }
 
-/// A set of nodes, and the amounts that must pass between it and the nodes outside, updated when a
-/// node joins or leaves the set.
+/// A set of nodes, and the amounts that must pass between the set and the nodes outside.
 #[derive(Debug)]
 struct Side<'a> {
     demand: &'a Demand<'a>,
     communicators: Option<InCommunicators<'a>>,
-    /// The amounts for all pairs of nodes, unless they are not needed ([`Demand::is_cheap`]).
+    /// The amounts for all pairs of nodes, if they are needed ([`Demand::is_cheap`]).
     pairs: Option<Pairs>,
     /// 1 for each node in the set, 0 for others.
     inside: Vec<f64>,
     count: f64,
-    /// The sums of the amounts in the set and of all nodes, for some demands ([`Demand::amounts`]).
+    /// The sum of the amounts of the nodes in the set ([`Demand::amounts`]); `all` is that of all
+    /// nodes.
     own: f64,
     all: f64,
     /// The amounts that must leave and enter the set, only for `pairs` or tokens. A combine moves
-    /// data as a dispatch of the same tokens, in the opposite direction. This field has the amounts
-    /// of the dispatch, and [`Side::bytes`] swaps them.
+    /// the same data as a dispatch in the opposite direction, so for a combine [`Side::bytes`]
+    /// swaps them.
     crossing: (f64, f64),
-    /// For each class of tokens (those of a node with the same receivers), the number of its
-    /// receivers in the set, without the owner. `None` without tokens, or if there are too many
-    /// pairs of a class and a receiver.
+    /// For each class of tokens, the number of its receivers in the set, without the owner. `None`
+    /// without tokens, or if there are too many pairs of a class and a receiver.
     receivers: Option<Vec<u32>>,
 }
 
@@ -250,12 +248,11 @@ struct InCommunicators<'a> {
     inside: Vec<[f64; 2]>,
 }
 
-/// The amounts of data between all pairs of nodes, if they differ.
 #[derive(Debug)]
 struct Pairs {
     /// For each node, the amounts that must leave and enter it.
     ends: Vec<(f64, f64)>,
-    /// A square matrix, row by row: the amount between two nodes in both directions together.
+    /// A square matrix, row by row: the amounts between two nodes in both directions together.
     both: Vec<f64>,
 }
 
@@ -265,7 +262,8 @@ impl Pairs {
         let blocks = Blocks::of(task);
         const TOGETHER: usize = 8;
         let (mut ends, mut both) = (vec![(0.0, 0.0); nodes], vec![0.0; nodes * nodes]);
-        // Visit several senders together: their amounts are adjacent in a receiver's row of `both`.
+        // Several senders are visited together, because their amounts are adjacent in a row of
+        // `both`.
         for first in (0..nodes).step_by(TOGETHER) {
             for to in 0..nodes {
                 for from in (first..nodes.min(first + TOGETHER)).filter(|from| *from != to) {
@@ -283,8 +281,8 @@ impl Pairs {
 
 impl<'a> Side<'a> {
     fn new(task: &'a Task, demand: &'a Demand<'a>, nodes: usize) -> Self {
-        /// Receivers are counted up to this number of pairs of a class and a receiver, because the
-        /// time of a cut is proportional to it.
+        /// The most pairs of a class and a receiver for which receivers are counted. The time of a
+        /// cut is proportional to their number.
         const MAX_RECEIVERS: u64 = 1 << 25;
         let inside = vec![0.0; nodes];
         let receivers = match demand {
@@ -312,8 +310,8 @@ impl<'a> Side<'a> {
         self.communicators.iter_mut().for_each(|all| all.inside.fill([0.0; 2]));
     }
 
-    /// Returns the amounts of one communicator that must leave and enter the set, given its members
-    /// in the set and the sum of their amounts.
+    /// Returns the amounts of a communicator of `size` ranks that must leave and enter the set.
+    /// `here` and `own` are its members in the set and the sum of their amounts.
     fn of_one(&self, [here, own]: [f64; 2], size: f64) -> (f64, f64) {
         let there = size - here;
         if here == 0.0 || there == 0.0 {
@@ -352,8 +350,9 @@ impl<'a> Side<'a> {
             self.communicators.iter_mut().for_each(|all| all.inside[communicator] = after);
         }
         if let (Demand::Tokens(tokens, ..), Some(receivers)) = (self.demand, &mut self.receivers) {
-            // Subtract the tokens that must cross the cut before the node changes sides, and add
-            // those that must afterwards. Only tokens that the node has or receives matter.
+            // The tokens that must cross the cut before the node changes sides are subtracted, and
+            // those that must afterwards are added. Only tokens that the node has or receives
+            // matter.
             let node = node as u64;
             let own = (0..tokens.classes(node)).map(|class| (node, class));
             let wanted = tokens.wanted(node).iter().map(|(owner, class)| ((*owner).into(), *class));
@@ -394,15 +393,16 @@ impl<'a> Side<'a> {
         }
         let across = self.demand.across([here, there], [self.own, self.all - self.own]);
         across.unwrap_or(match self.demand {
-            // A token crosses the cut once: in a dispatch from its owner, in a combine towards it.
+            // A token crosses the cut once: in a dispatch from its owner, in a combine towards its
+            // owner.
             Demand::Tokens(.., true) => (self.crossing.1, self.crossing.0),
             _ => self.crossing,
         })
     }
 }
 
-/// Returns the dot product. Eight partial sums let the compiler use vector instructions. All values
-/// are whole numbers, so the order of additions does not matter.
+/// Returns the dot product. Eight partial sums let the compiler use vector instructions. The order
+/// of additions does not matter, because all values are whole numbers.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
@@ -413,13 +413,11 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     rest + sums.iter().sum::<f64>()
 }
 
-/// A cut of the network into a first side (`inside`) and a second side.
 struct Cut<'a> {
     network: &'a CutGraph,
     inside: Vec<bool>,
     leaving: f64,
-    /// The bandwidth from the second side to the first side, if there are reversed links
-    /// ([`CutGraph::reversed`]). Otherwise it equals `leaving`, and is not used.
+    /// The bandwidth from the second side to the first. Used only with [`CutGraph::reversed`].
     entering: f64,
     /// For each switch, the bandwidth of its links to the first side that count ([`Follow`]).
     joined: Vec<f64>,
@@ -446,9 +444,8 @@ impl<'a> Cut<'a> {
             let apart = self.inside[to as usize] != joins;
             let change = if apart { bandwidth } else { -bandwidth };
             // A link of the vertex crosses the cut either before or after the move. `leaves` states
-            // whether the link then leads from the first side to the second. The vertex `to` does
-            // not move: it is on the second side if `apart == joins`. Without reversed links, only
-            // `leaving` is used.
+            // whether the link then leads from the first side to the second. The other end `to`
+            // does not move: it is on the second side if `apart == joins`.
             let leaves = reversed.is_none() || (apart == joins) == is_outgoing;
             *(if leaves { &mut self.leaving } else { &mut self.entering }) += change;
         };
@@ -482,7 +479,6 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Moves the vertices in `moved`, which are all on the first side, to the second side.
     fn clear(&mut self, moved: &[u32]) {
         for vertex in moved {
             self.inside[*vertex as usize] = false;
@@ -522,8 +518,8 @@ impl Best {
         }
     }
 
-    /// Moves the nodes of `order` to the first side one by one, with their switches; keeps the best
-    /// cut.
+    /// Moves the nodes of `order` to the first side one by one, with their switches, and stores the
+    /// best cut.
     fn along(&mut self, order: &[u32], follow: &Follow<'_>, cut: &mut Cut<'_>) {
         let mut moved = Vec::new();
         for node in order {
@@ -533,8 +529,8 @@ impl Best {
         cut.clear(&moved);
     }
 
-    /// Moves sets of vertices ([`CutGraph::movable`]) to the opposite side, always the one that
-    /// raises the bound most, until none does.
+    /// Moves the set of vertices ([`CutGraph::movable`]) that raises the bound most to the opposite
+    /// side, until no move raises it.
     fn improve(&mut self, cut: &mut Cut<'_>) {
         let network = cut.network;
         self.inside().for_each(|vertex| cut.flip(vertex));
@@ -558,7 +554,7 @@ impl Best {
         (0..).zip(&self.inside).filter(|(_, inside)| **inside).map(|(vertex, _)| vertex)
     }
 
-    /// Sums the bandwidths of the best cut again: [`Cut`] has a rounding error for each move.
+    /// Sums the bandwidths of the best cut again, because each move adds a rounding error.
     fn exact_bound(&self, cut: &mut Cut<'_>) -> f64 {
         let inside: Vec<u32> = self.inside().collect();
         inside.iter().for_each(|vertex| cut.flip(*vertex));
@@ -599,8 +595,8 @@ fn dimensions(radices: &[u64], nodes: usize) -> impl Iterator<Item = Vec<u32>> {
         .map(move |(stride, radix)| sorted(nodes, |node| (node as u64 / stride % radix) as f64))
 }
 
-/// Returns the nodes sorted by distance from node 0, by distance from the node that is farthest
-/// from it, and by the Fiedler vector.
+/// Returns the nodes in three orders: by distance from node 0, by distance from the node that is
+/// farthest from node 0, and by the Fiedler vector.
 fn distances(network: &CutGraph) -> [Vec<u32>; 3] {
     let nodes = network.nodes();
     let hops = network.links.hops_from(0);
@@ -658,8 +654,8 @@ mod tests {
         (4, &[0, 1, 2, 3, 4], 13),
     ];
 
-    /// Returns each item of data that may cross a cut: the nodes that have it (or a term of it) at
-    /// the start, the nodes that need it at the end, and its bytes.
+    /// Returns each item of data that may cross a cut: the nodes that have the item (or a term of
+    /// it) at the start, the nodes that need it at the end, and its bytes.
     fn items(collective: &Collective, sizes: &Sizes) -> Vec<(Vec<u64>, Vec<u64>, u64)> {
         let all = || (0..NODES).collect::<Vec<u64>>();
         let pairs = || (0..NODES).flat_map(|from| (0..NODES).map(move |to| (from, to)));
@@ -693,9 +689,9 @@ mod tests {
         }
     }
 
-    /// An item of data crosses a cut if a node on one side has it and a node on the opposite side
-    /// needs it. As every term of a sum must be added, a sum crosses the cut if a node with a term
-    /// is on one side and a node that needs the sum is on the opposite side.
+    /// An item crosses a cut if a node on one side has it and a node on the opposite side needs it.
+    /// A sum crosses the cut if a node with a term of the sum is on one side and a node that needs
+    /// the sum is on the opposite side, because every term is needed.
     #[test]
     fn data_of_one_side_that_the_opposite_side_needs_crosses_every_cut_once() {
         let topology = parse(&format!("ring:{NODES}")).unwrap();

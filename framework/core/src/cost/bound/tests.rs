@@ -21,7 +21,8 @@ fn bound(topology: &str, machine: &str) -> Bound {
 
 #[test]
 fn the_bisection_bounds_transmission_as_in_suh_and_shin() {
-    // With n nodes and a longest side N1: `n N1 / 8` blocks on a torus, `n N1 / 4` on a mesh.
+    // With n nodes and a longest side N1, the bound is `n N1 / 8` blocks on a torus, `n N1 / 4` on
+    // a mesh.
     assert_eq!(
         bound("torus:16x16", "free:byte_us=1").times[Kind::Transmission],
         256.0 * 16.0 / 8.0
@@ -144,7 +145,7 @@ fn distances_bound_irregular_networks() {
     assert_eq!(stored, (33_600.0, BoundKind::Distances));
 }
 
-/// Block sizes as a function of origin and destination, and the largest of them.
+/// Block sizes as a function of origin and destination, and the largest block size.
 #[derive(Debug)]
 struct Sizes(u64, fn(u64, u64) -> u64);
 
@@ -158,7 +159,7 @@ impl BlockSizes for Sizes {
     }
 }
 
-/// Nodes 0 to 7 have one byte for each node from 8 on, and all other blocks are empty.
+/// Nodes 0 to 7 have one byte for each node from 8 on. All other blocks are empty.
 const HALF_TO_HALF: Sizes = Sizes(1, |from, to| u64::from(from < 8 && to >= 8));
 
 #[test]
@@ -189,7 +190,7 @@ impl BlockSizes for OfOrigins {
 }
 
 /// In an allgatherv, the node with the least data receives most. In a broadcast, only the root's
-/// counts.
+/// data counts.
 #[test]
 fn blocks_for_all_nodes_count_as_often_as_they_must_move() {
     let of = |topology: &str, collective: Collective, own: [u64; 4], machine: &str| {
@@ -235,7 +236,7 @@ fn blocks_for_all_nodes_cross_a_link_into_each_other_node() {
 
 /// A node needs one copy of a block for all of its ranks, and sends one term for all of them. In an
 /// allgather on a ring of four nodes with eight ranks each, 24 blocks enter each node over two
-/// links, so that every link carries at least 12 blocks, by cuts as well as by distances.
+/// links, so every link carries at least 12 blocks.
 #[test]
 fn ranks_of_a_node_share_copies_and_terms() {
     let topology = parse("ring:4,ranks=8").unwrap();
@@ -248,8 +249,8 @@ fn ranks_of_a_node_share_copies_and_terms() {
     assert_eq!([&REDUCE_SCATTER, &ALL_REDUCE].map(|kind| of(kind).0), [3.0 * 32.0, 2.0 * 3.0]);
 }
 
-/// A sum of five terms needs four additions for each byte. In a reduce and an allreduce, the five
-/// nodes can share them. In a reduce-scatter, each node has a sum.
+/// A sum of five terms needs four additions for each byte, which the five nodes can share in a
+/// reduce and an allreduce. In a reduce-scatter, each node has a sum.
 #[test]
 fn additions_bound_reductions() {
     let topology = parse("fully-connected:5").unwrap();
@@ -283,8 +284,8 @@ fn hops_are_startups_when_messages_are_stored() {
     assert_eq!(b.times[Kind::Startup], 20.0, "the diameter");
 }
 
-/// For the two networks `rdn`, the transmission times in Table II of Li, Peng & Chu are 512 and
-/// 294,912 word times. The lower bound is larger than both.
+/// For the two networks `rdn`, Table II of Li, Peng & Chu has transmission times of 512 and 294,912
+/// word times, which are below the lower bound.
 #[test]
 fn blocks_cross_as_many_links_as_their_ends_are_apart_when_messages_are_stored() {
     let words = |topology| {
@@ -301,9 +302,8 @@ fn blocks_cross_as_many_links_as_their_ends_are_apart_when_messages_are_stored()
     assert_eq!(words("mesh:8"), 21.0, "168 hops over 8 nodes");
 }
 
-/// A long message can overlap with one over many hops. The root, node 0, has a large block for node
-/// 11, a small one for node 1, and empty ones for others. It sends the two blocks while empty
-/// blocks travel up to 6 hops.
+/// The root, node 0, has a large block for node 11, a small one for node 1, and empty ones for
+/// other nodes. It sends the two blocks while empty blocks travel up to 6 hops.
 #[test]
 fn hops_of_one_message_overlap_with_bytes_of_another_when_messages_are_stored() {
     let machine = Machine::parse("free:model=store-and-forward,startup_us=1,byte_us=1").unwrap();
@@ -417,7 +417,7 @@ fn an_allreduce_moves_almost_twice_the_vector() {
     assert_eq!(transmission, 2.0 * 3.0 / 4.0 * 100.0);
 }
 
-/// Above 512 nodes, not all distances are examined: the farthest pair may exchange nothing.
+/// Above 512 nodes, not all distances are examined, and the farthest pair may exchange nothing.
 #[test]
 fn the_diameter_counts_only_if_all_pairs_exchange_data() {
     let farthest = |sizes: Sizes| {
@@ -428,7 +428,6 @@ fn the_diameter_counts_only_if_all_pairs_exchange_data() {
     assert_eq!([to_next, HALF_TO_HALF, Sizes(1, |_, _| 1)].map(farthest), [1, 1, 300]);
 }
 
-/// A random factor can make a message arbitrarily fast, so the only lower bound is 0.
 #[test]
 fn machines_with_noise_have_no_bound() {
     for machine in ["free:model=fluid,byte_us=1", "free:model=loggp,overhead_us=1"] {
@@ -438,9 +437,8 @@ fn machines_with_noise_have_no_bound() {
     }
 }
 
-/// A node can receive many bytes in one message, at one gap per byte, or each byte in a message of
-/// its own, at an overhead. The bound uses the cheaper way for all bytes but one, and two overheads
-/// and a latency for one message.
+/// Each byte takes a gap in a common message or an overhead in a message of its own. The bound is
+/// the cheaper of the two for all bytes but one, plus two overheads and a latency for one message.
 #[test]
 fn loggp_processes_the_bytes_of_a_node_one_after_another() {
     let topology = parse("ring:5").unwrap();
@@ -470,9 +468,9 @@ fn loggp_reduces_after_one_message() {
     );
 }
 
-/// A test oracle for lower bounds on the largest link load: for small networks, a linear program
-/// (maximum concurrent flow) computes its smallest possible value exactly. No lower bound may
-/// exceed this value, and most bounds are close to it.
+/// A test oracle for lower bounds on the largest link load. For small networks, a linear program
+/// (maximum concurrent flow) computes the optimum exactly. No lower bound may exceed the optimum,
+/// and most bounds are close to it.
 mod max_flow_oracle {
     use super::super::{BoundKind, Traffic};
     use crate::cost::machine::Machine;
@@ -538,7 +536,6 @@ mod max_flow_oracle {
         }
     }
 
-    /// Returns a random tree, to which up to `more` edges are added. Bandwidths are from 1 to 4.
     fn network(nodes: u64, more: u64, random: &mut Random) -> Arc<Network> {
         let mut edges: Vec<(u64, u64)> =
             (1..nodes).map(|node| (random.below(node), node)).collect();
@@ -566,8 +563,8 @@ mod max_flow_oracle {
         }
     }
 
-    /// Returns the time of a direct exchange, divided by the lower bound: if `stepwise`, with a
-    /// step for each distance between sender and receiver, otherwise in a single step.
+    /// Returns the time of a direct exchange, divided by the lower bound. The exchange has a single
+    /// step or, if `stepwise`, a step for each distance between sender and receiver.
     fn slack(task: &Task, stepwise: bool, machine: &str) -> f64 {
         let machine = Machine::parse(machine).unwrap();
         let mut evaluator = machine.evaluator(PricingContext::new(&task.topology, 1.0));
@@ -674,7 +671,7 @@ mod max_flow_oracle {
     }
 
     /// The best cut separates nodes 3 and 6: 80 bytes for node 3 cross two links. No order of the
-    /// nodes has these two first.
+    /// nodes starts with these two.
     #[test]
     fn the_local_search_finds_better_cuts_than_the_orders() {
         let lines = "0 1 2\n1 2 4\n2 3 1\n0 4 4\n4 5 1\n3 6 2\n1 7 1\n0 3 1";
@@ -773,7 +770,7 @@ mod max_flow_oracle {
         }
     }
 
-    /// The linear program gets a matrix of blocks for each communicator, without knowing these.
+    /// The linear program gets a matrix of blocks for each communicator.
     #[test]
     fn no_bound_of_communicators_is_above_the_optimum() {
         let mut ratios = Vec::new();
@@ -809,7 +806,7 @@ mod max_flow_oracle {
         assert!(ratios[0] > 0.5 && exact > 20, "{} of {} exact: {ratios:?}", exact, ratios.len());
     }
 
-    /// Failed and slow links reduce the capacity of cuts, possibly in one direction only.
+    /// Failed and slow links may reduce the capacity of a cut in one direction only.
     #[test]
     fn no_bound_with_failed_links_is_above_the_optimum() {
         let mut random = Random(4);
@@ -836,9 +833,8 @@ mod max_flow_oracle {
         assert!(4 * exact > 3 * all, "{exact} of {all} bounds are exact");
     }
 
-    /// One node (several are tried) has far more data than all others, which must pass through its
-    /// links. In an even exchange, the slow links between one group and the others determine the
-    /// bound.
+    /// One of several nodes has far more data than all others, which must pass through its links.
+    /// In an even exchange, the slow links between one group and the others determine the bound.
     #[test]
     fn links_of_every_node_and_tier_are_bounded() {
         for (spec, links) in [
@@ -871,8 +867,8 @@ mod max_flow_oracle {
     }
 }
 
-/// No schedule takes less time than its lower bound: random schedules of random collectives on
-/// random machines, with all models and all of their parameters. Delivery is verified.
+/// No schedule takes less time than its lower bound. Random schedules of random collectives run on
+/// random machines, with all models and all of their parameters.
 mod random_schedules {
     use crate::cost::bound::Traffic;
     use crate::cost::machine::Machine;
@@ -917,9 +913,8 @@ mod random_schedules {
             of[self.below(of.len() as u64) as usize]
         }
 
-        /// Returns the spec of a machine of this model. The parameter with this place in the
-        /// model's list, and up to three others, may differ from their defaults. With more, few
-        /// bounds are tight.
+        /// Returns the spec of a machine of this model. The parameter `place` of the model, and up
+        /// to three others, may differ from their defaults. With more, few bounds are tight.
         fn machine(&mut self, kind: &ModelKind, place: usize) -> String {
             let mut places = vec![place];
             for _ in 0..self.below(4) {
@@ -958,7 +953,6 @@ mod random_schedules {
                     "rearrangement" => &["packed", "exchanges", "declared"],
                     "mode" => &["blocking", "nonblocking"],
                     "self_messages" => &["free", "count"],
-                    // With `order=data`, ranks have no steps, and therefore no barriers.
                     "order" if spec.contains("barrier_us") => &["step", "barrier"],
                     "order" => &["step", "barrier", "data"],
                     "fairness" => &["equal", "rtt"],
@@ -1064,7 +1058,6 @@ mod random_schedules {
                 );
             }
         } else {
-            // Each block is sent to its destination directly or through a third node.
             let steps = random.one_of(&[1, 1, 1, 2, 5]);
             let detours = random.one_of(&[0, 0, 1, 2]);
             let images = collective.images().map(<[u32]>::to_vec);
@@ -1113,7 +1106,6 @@ mod random_schedules {
     /// the hops of the longest route, if the machine charges the mean.
     type BoundAndTime = (String, f64, f64, Option<f64>);
 
-    /// `None` if the model does not support the case.
     fn bound_and_time(seed: u64) -> Option<BoundAndTime> {
         let mut random = Random(seed);
         for _ in 0..3 {
@@ -1129,8 +1121,7 @@ mod random_schedules {
         let nodes = topology.nodes();
         let collective = random.collective(nodes);
         let block = random.one_of(&[1, 8, 100, 1000]);
-        // Every element of the table has its own size, even if only a row, column or element
-        // counts.
+        // Every element has its own size, even if only a row, column or element counts.
         let is_uneven = random.below(3) == 0;
         let sizes = is_uneven.then(|| {
             let mut sizes = Random(seed + 1);

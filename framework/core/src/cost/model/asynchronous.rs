@@ -1,9 +1,9 @@
-//! The engine of the models `loggp` and `fluid`, in which each rank has its own clock, and does not
-//! wait until other ranks end a step.
+//! The engine of the models `loggp` and `fluid`. Each rank has its own clock, and does not wait
+//! until other ranks end a step.
 //!
 //! A step that the simulation has reported is *known*, and is stored ([`Steps`]) until all ranks
-//! have ended it. The engine knows where each rank is in the schedule ([`Progress`]). A model
-//! decides when messages are sent and received ([`RankModel`]).
+//! have ended it. [`Progress`] has the position of each rank in the schedule. A model decides when
+//! messages are sent and received ([`RankModel`]).
 //!
 //! 1. A rank *enters* a step. The model starts its sends and matches its receives.
 //! 2. The model reports each send and each receive that is *complete*.
@@ -11,11 +11,11 @@
 //!
 //! With `order=data`, each send starts when its data is available, without steps ([`DataOrder`]).
 //!
-//! Events are processed only while no rank waits for a step that is not known yet, because this
-//! step could add an event that is earlier than a processed one.
+//! Events are processed only while no rank waits for a step that is not known yet, because the
+//! events of this step could be earlier.
 //!
-//! In a *folded* simulation, one rank represents all nodes of an orbit: nodes that symmetries map
-//! to each other, and which therefore do the same work at the same time.
+//! In a *folded* simulation, one rank represents an orbit: nodes that symmetries map to each other,
+//! and which therefore do the same work at the same time.
 
 use super::time_space::TimeSpace;
 use super::{Cost, Evaluator, RankTimes, segment_bytes};
@@ -39,7 +39,6 @@ pub(super) mod data_order;
 pub(super) mod repetition;
 
 word_enum! {
-    /// The events for which a rank waits before it continues.
     pub(crate) enum Order {
         /// The rank waits for its own sends and receives of the previous step.
         Step = "step",
@@ -51,7 +50,7 @@ word_enum! {
 }
 
 impl Order {
-    /// Errors if there are barriers (`barrier_us`) and the order is `data`, without steps.
+    /// Errors if there are barriers (`barrier_us`) and the order is `data`, which has no steps.
     pub(super) fn with(self, barrier_us: Barrier) -> Result<(), ParameterError> {
         if self != Self::Data || barrier_us.us(2) == 0.0 {
             return Ok(());
@@ -69,7 +68,7 @@ pub(super) static ORDER: TypedParameter<Order> = TypedParameter {
     read: |text| parse_word(text, Order::WORDS),
 };
 
-/// Adds the loads that nodes reduce at the end of a step to the bytes that each reduces.
+/// Adds the loads that nodes reduce at the end of a step to the bytes that each node reduces.
 pub(super) fn add_sums(bytes: &mut Vec<f64>, summed: Summed<'_>, nodes: usize, unit_bytes: f64) {
     let unit_bytes = segment_bytes(unit_bytes, summed.segments);
     bytes.resize(nodes, 0.0);
@@ -80,40 +79,37 @@ pub(super) fn add_sums(bytes: &mut Vec<f64>, summed: Summed<'_>, nodes: usize, u
 pub(super) struct StepMessage {
     pub from: u32,
     pub to: u32,
-    /// The number of the route, as in [`crate::simulation::step::Transfer::route`].
     pub route: u32,
-    /// The number of known steps from the step in which the last of the message's data arrived at
-    /// its sender to the step of the message. It is 0 if the order is not `data`, if the sender has
-    /// the data from the start, or if all ranks had ended that step when the message became known.
+    /// The number of known steps from the latest arrival of the message's data at its sender to the
+    /// step of the message. 0 if the order is not `data`, if the sender has the data from the
+    /// start, or if all ranks had ended the step of the arrival when the message became known.
     pub back: u32,
     pub load: u64,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct StepIndex {
-    /// All messages of the step, sorted by sender, and in the order of the schedule. Copies of a
-    /// simulation share this list.
+    /// All messages of the step by sender, in the order of the schedule. Copies of a simulation
+    /// share this list.
     messages: Arc<Vec<StepMessage>>,
-    /// For each sender, the index of its first message in `messages`.
     first_send: Vec<u32>,
     received: Arc<Vec<u32>>,
-    /// For each receiver, the position of its first message in `received`.
     first_receive: Vec<u32>,
-    /// The destination node of each message in a folded simulation, if the first node of the
-    /// sender's orbit sends the message. Empty if the simulation is not folded.
+    /// The destination of each message in a folded simulation, if the first node of the sender's
+    /// orbit sends it. Empty if the simulation is not folded.
     targets: Vec<u32>,
     pub routes: Vec<Route>,
     unit_bytes: f64,
     schedule_step: u64,
     /// For each rank, its missing messages of this step; empty unless the order is `data`.
     missing: Vec<u32>,
-    /// The bytes that each rank reduces at the end of the step; empty if none does.
+    /// The bytes that each rank reduces at the end of the step; empty if no rank does.
     summed: Vec<f64>,
     inside: usize,
 }
 
 impl StepIndex {
-    /// `back` converts a value of [`Step::latest_arrivals`] to [`StepMessage::back`].
+    /// `back` converts a value of [`Step::latest_arrivals`] to a [`StepMessage::back`].
     fn new(nodes: usize, step: &Step<'_>, unit_bytes: f64, back: impl Fn(u32) -> u32) -> Self {
         let message = |(i, t): (usize, &Transfer)| {
             let back = step.latest_arrivals.get(i).map_or(0, |after| back(*after));
@@ -155,12 +151,11 @@ impl StepIndex {
         (self.messages, self.received) = (Arc::new(sent), Arc::new(received));
     }
 
-    /// Returns the messages of a sender, in the order in which it sends them.
     pub(super) fn sends(&self, rank: usize) -> &[StepMessage] {
         &self.messages[self.first_send[rank] as usize..self.first_send[rank + 1] as usize]
     }
 
-    /// Returns the destination node of the rank's send with the index `place`.
+    /// Returns the destination of the rank's send with the index `place`.
     pub(super) fn target(&self, rank: usize, place: u32) -> u32 {
         let at = (self.first_send[rank] + place) as usize;
         self.targets.get(at).copied().unwrap_or(self.messages[at].to)
@@ -170,7 +165,6 @@ impl StepIndex {
         message.route.checked_sub(1).map(|number| &self.routes[number as usize])
     }
 
-    /// Returns the messages of a receiver, each with its index among the sends of its sender.
     pub(super) fn receives(
         &self,
         rank: usize,
@@ -179,7 +173,7 @@ impl StepIndex {
         (0..receives as usize).map(move |place| self.receive(rank, place))
     }
 
-    /// Returns message `place` of the rank's receives, and its index among the sends of its sender.
+    /// Returns receive `place` of the rank, and the message's index among the sends of its sender.
     pub(super) fn receive(&self, rank: usize, place: usize) -> (u32, &StepMessage) {
         let number = self.received[self.first_receive[rank] as usize + place];
         let message = &self.messages[number as usize];
@@ -195,7 +189,6 @@ impl StepIndex {
     }
 }
 
-/// The known steps that some rank has not ended.
 #[derive(Debug, Clone)]
 pub(crate) struct Steps {
     nodes: usize,
@@ -204,11 +197,9 @@ pub(crate) struct Steps {
     first: u64,
     messages: usize,
     too_many: bool,
-    /// The number of ranks that wait until a further step becomes known.
     waiting: usize,
     has_sums: bool,
-    /// For each rank, the bytes of reductions that were reported after the last step. The rank
-    /// reduces them at the end of the next step.
+    /// For each rank, the bytes that it reduces at the end of the next step.
     summed: Vec<f64>,
 }
 
@@ -236,7 +227,7 @@ impl Steps {
     }
 
     pub(super) fn add(&mut self, step: &Step<'_>) {
-        /// The limit on stored messages. A message takes about 32 bytes, so this is 2 GiB.
+        /// The limit on stored messages, which take 2 GiB.
         const MAX_MESSAGES: usize = 1 << 26;
         self.too_many |= self.messages + step.transfers.len() > MAX_MESSAGES;
         if self.too_many {
@@ -244,8 +235,8 @@ impl Steps {
             return;
         }
         self.messages += step.transfers.len();
-        // Convert the number of a step to a distance from the new step; 0 for a step that is no
-        // longer stored, because all ranks have ended it.
+        // Converts the number of a step to a distance from the new step; 0 for a step that all
+        // ranks have ended.
         let back = |after: u32| {
             let come = self.steps.partition_point(|earlier| earlier.schedule_step <= after.into());
             if come == 0 { 0 } else { (self.steps.len() + 1 - come) as u32 }
@@ -254,7 +245,6 @@ impl Steps {
         self.steps.push_back(StepIndex { summed: std::mem::take(&mut self.summed), ..step });
     }
 
-    /// Adds loads that ranks reduce at the end of the next step with messages.
     pub(super) fn sum(&mut self, summed: Summed<'_>) {
         self.has_sums = true;
         add_sums(&mut self.summed, summed, self.nodes, self.unit_bytes);
@@ -296,7 +286,7 @@ impl Steps {
         self.waiting = if are_waiting { self.nodes } else { 0 };
     }
 
-    /// Returns the step, which a rank enters. If it is not known yet, counts the rank as waiting.
+    /// Returns the step that a rank enters. If it is not known yet, counts the rank as waiting.
     pub(super) fn enter(&mut self, number: u64) -> Option<&StepIndex> {
         if number >= self.known() {
             self.wait();
@@ -305,8 +295,8 @@ impl Steps {
     }
 
     /// Returns the ranks that can continue after a step was added, and no longer counts them as
-    /// waiting: all ranks with `order=data`, otherwise those that wait for this step. `positions`
-    /// are the current steps of the ranks.
+    /// waiting: all ranks with `order=data`, otherwise those at this step. `positions` has the
+    /// current step of each rank.
     fn wake_ranks(&mut self, by_data: bool, positions: impl Iterator<Item = u64>) -> Vec<usize> {
         let last = self.known().saturating_sub(1);
         let awake: Vec<usize> = (0..)
@@ -335,7 +325,6 @@ impl Steps {
         step
     }
 
-    /// Records that a rank has ended a step. Removes the steps that all have ended.
     pub(super) fn leave(&mut self, number: u64) {
         let Some(step) = self.steps.get_mut((number - self.first) as usize) else {
             unreachable!("a rank ends step {number}, which is not stored");
@@ -368,21 +357,20 @@ impl Steps {
     }
 }
 
-/// A split of orbits into smaller orbits, before a step that has fewer symmetries than the steps
-/// before it. The old ranks represent the old orbits, and the new ranks the new ones.
+/// A split of orbits into smaller orbits, before a step with fewer symmetries. The old ranks
+/// represent the old orbits, and the new ranks the new ones.
 pub(super) struct Refinement<'a> {
     /// For each new rank, the old rank whose orbit contained its orbit.
     pub of: &'a [usize],
-    /// Returns the destination of a new rank's message, given that of its old rank.
+    /// Maps a new rank and the destination of its old rank's message to the new rank's destination.
     pub moved: &'a dyn Fn(usize, u32) -> u32,
-    /// Returns the new rank that represents a node.
+    /// Maps a node to the new rank that represents it.
     pub rank: &'a dyn Fn(u32) -> u32,
-    /// Returns the number of new ranks that have not ended the step with this number.
+    /// Maps the number of a step to the number of new ranks that have not ended it.
     pub inside: &'a dyn Fn(u64) -> usize,
 }
 
 impl Steps {
-    /// Adds a step with the messages of one node of each orbit, sorted by sender.
     pub(super) fn add_folded(&mut self, step: &Step<'_>, targets: Vec<u32>) {
         self.add(step);
         if let Some(last) = self.steps.back_mut() {
@@ -434,7 +422,7 @@ pub(crate) static MOST_EVENTS: TypedParameter<u64> = TypedParameter {
 };
 
 /// The number of events between two readings of the clock, which take a few milliseconds. Tests
-/// read it more often, so that small cases pause.
+/// read the clock more often, so that small cases pause.
 const BETWEEN_READINGS: u64 = if cfg!(test) { 1 << 6 } else { 1 << 12 };
 
 /// A limit on the events of a case, so that every simulation ends, and a deadline for a pause.
@@ -443,7 +431,7 @@ pub(crate) struct EventLimit {
     most: u64,
     left: u64,
     deadline: Option<Instant>,
-    /// The clock is read next when this number of events is left.
+    /// The clock is read when this number of events is left.
     next_reading: u64,
     is_paused: bool,
 }
@@ -476,7 +464,7 @@ impl EventLimit {
         self.left == 0
     }
 
-    /// Returns the number of events that are left, from which the caller subtracts.
+    /// Returns the number of events that are left. The caller decreases it.
     pub(crate) fn remaining(&mut self) -> &mut u64 {
         &mut self.left
     }
@@ -485,7 +473,8 @@ impl EventLimit {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// The error has the simulated time `us`, and the step (from 0) of the slowest rank.
+    /// Errors if the limit is reached. The error has the simulated time and the step of the slowest
+    /// rank.
     fn check_limit(&self, model: &str, us: f64, step: u64) -> Result<(), String> {
         if !self.reached() {
             return Ok(());
@@ -511,11 +500,11 @@ pub(crate) static NOISE: TypedParameter<f64> = TypedParameter {
 };
 
 /// The jitter of a case: a random factor for the costs of each message, with a log-normal
-/// distribution of mean 1. It depends on seed, step, sender and receiver, not on the events.
+/// distribution of mean 1. The factor depends only on seed, step, sender and receiver.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Noise {
     seed: u64,
-    /// The standard deviation of the logarithm of the factor; 0 if there is no jitter.
+    /// The standard deviation of the logarithm of the factor.
     sigma: f64,
 }
 
@@ -535,7 +524,7 @@ impl Noise {
         let ends = u64::from(from) << 32 | u64::from(to);
         let mixed = |word| SplitMix64::new(word).bits();
         let word = mixed(mixed(mixed(self.seed) ^ step) ^ ends);
-        // Compute a normally distributed sample from two uniform samples (Box & Muller, 1958).
+        // A normally distributed sample is computed from two uniform samples (Box & Muller, 1958).
         let [u, v] =
             [word, mixed(word)].map(|word| ((word >> 11) as f64 + 0.5) / (1_u64 << 53) as f64);
         let normal = (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos();
@@ -557,10 +546,10 @@ pub(crate) struct Position {
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
     pub steps: Steps,
-    /// Whether a step has been added but the ranks that wait for it have not been resumed.
+    /// Whether a step has been added, but the ranks that wait for it have not been resumed.
     has_new_step: bool,
     pub ranks: Vec<Position>,
-    /// The positions of the ranks with `order=data`; `None` with other orders.
+    /// The positions of the ranks with `order=data`.
     pub data_order: Option<DataOrder>,
     pub noise: Noise,
     pub events: EventLimit,
@@ -589,7 +578,7 @@ impl Progress {
     }
 
     /// Adds the positions of all ranks to `state`, relative to the last known step. Returns `false`
-    /// if no step may be skipped, because the rest depends on more than positions and times.
+    /// if the simulation depends on more than positions and times, so that no step may be skipped.
     pub(crate) fn add_state(&self, state: &mut State) -> bool {
         for Position { step, sent, pending } in &self.ranks {
             state.add_number(self.steps.known() - step);
@@ -605,7 +594,7 @@ impl Progress {
         self.ranks[rank].step += 1;
     }
 
-    /// With `order=data`, returns the step and the index of the rank's next send, if its data is
+    /// With `order=data`, returns the step and index of the rank's next send, if its data is
     /// available. If the known steps have no further send, the rank waits for a step.
     pub(crate) fn next_send(&mut self, rank: usize) -> Option<(u64, u32)> {
         let order = self.data_order.as_mut()?;
@@ -627,7 +616,6 @@ impl Progress {
         None
     }
 
-    /// With `order=data`, returns whether the known steps have no further send of the rank.
     pub(crate) fn has_no_known_send(&self, rank: usize) -> bool {
         let order = self.data_order.as_ref();
         order.is_some_and(|order| self.steps.get(order.step(rank)).is_none())
@@ -648,13 +636,14 @@ pub(crate) trait RankModel: Send {
         self.progress_mut().steps.sum(summed);
     }
 
-    /// Returns all values on which the further simulation depends, with times and steps relative to
-    /// the present, so that equal steps can be skipped; `None` if it depends on others.
+    /// Returns all values on which the further simulation depends, relative to the current time and
+    /// step, so that equal steps can be skipped. `None` if it depends on other values.
     fn state(&self) -> Option<State> {
         None
     }
 
-    /// Starts the sends of the step that the rank has entered. Matches its receives with messages.
+    /// Starts the sends of the step that the rank has entered, and matches its receives with
+    /// messages.
     fn start_step(&mut self, rank: usize);
 
     /// Returns whether the rank is late and has not entered. If so, schedules its entry.
@@ -664,8 +653,8 @@ pub(crate) trait RankModel: Send {
 
     fn resume(&mut self, rank: usize);
 
-    /// Reduces the data of a step when all sends and receives of the rank are complete; if
-    /// `is_empty`, there are none. Returns whether the rank can enter the next step immediately. If
+    /// Reduces the data of a step, in which all sends and receives of the rank are complete
+    /// (`is_empty`: it has none). Returns whether the rank can enter the next step immediately. If
     /// not, the model calls [`RankModel::next_step`] later.
     fn finish_step(&mut self, rank: usize, is_empty: bool) -> bool;
 
@@ -680,11 +669,11 @@ pub(crate) trait RankModel: Send {
         None
     }
 
-    /// Returns the time of the last event in µs, with that of skipped steps.
+    /// Returns the time of the last event in µs, including the time of skipped steps.
     fn now_us(&self) -> f64;
 
     /// Executes the reductions after the last step. Returns the critical path of each job from its
-    /// start on, and the times at which its ranks end. Errors if the model cannot represent these.
+    /// start, and the times at which its ranks end. Errors if the model cannot represent these.
     fn finish(&mut self) -> Result<Vec<(Times, Option<RankTimes>)>, String>;
 
     fn is_folded(&self) -> bool {
@@ -726,7 +715,6 @@ pub(crate) trait RankModel: Send {
         self.enter_step(rank);
     }
 
-    /// Ends the step after its last send or receive.
     fn complete(&mut self, rank: usize) {
         let position = &mut self.progress_mut().ranks[rank];
         position.pending -= 1;
@@ -741,8 +729,8 @@ pub(crate) trait RankModel: Send {
     }
 
     /// Processes events until a rank waits for the next step. Then adds this step, unless it is
-    /// skipped. Its events are processed by the next call of [`RankModel::run`], those of the last
-    /// step after the simulation has freed the memory of the schedule.
+    /// skipped. The next call of [`RankModel::run`] processes its events. Those of the last step
+    /// are processed after the simulation has freed the memory of the schedule.
     fn step(&mut self, step: &Step<'_>) {
         self.run(false);
         if !self.is_stopped() && !self.progress().events.is_paused() && !self.skips(step) {
@@ -754,8 +742,8 @@ pub(crate) trait RankModel: Send {
     fn skips(&mut self, step: &Step<'_>) -> bool {
         let Progress { repetition, steps, .. } = self.progress_mut();
         if repetition.count(step, steps.next_sums()) {
-            // Ranks that are behind may still be in an earlier sequence of steps. The state can
-            // repeat until they reach this one, so it is compared only after that.
+            // The state is compared only when all ranks have reached the current sequence of steps.
+            // Before that, it can repeat while some ranks are in an earlier sequence.
             let Progress { repetition, steps, .. } = self.progress();
             let is_uniform = repetition.includes(steps.known() - steps.first());
             let state = if is_uniform { self.state() } else { None };
@@ -879,7 +867,6 @@ mod tests {
     use crate::network::topology::parse;
     use std::time::Instant;
 
-    /// A step of 380 messages, without pauses, and with a pause at every reading of the clock.
     #[test]
     fn a_case_that_pauses_has_the_same_cost() {
         let topology = parse("mesh:4x5").unwrap();
@@ -904,7 +891,6 @@ mod tests {
         }
     }
 
-    /// Three steps around a ring. Some limits are too small for one step, others are large enough.
     #[test]
     fn a_case_with_too_many_events_is_given_up() {
         let steps = vec![(0..4).map(|r| (r, (r + 1) % 4, 100, 0)).collect::<Vec<_>>(); 3];

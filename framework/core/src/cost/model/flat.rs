@@ -5,18 +5,18 @@
 //!
 //! Each phase of a schedule is a *stage*. At its start, every node *composes* (rearranges) the data
 //! that it sends in the stage, including data for itself, which takes `rearrange_byte_us` per byte.
-//! When all have done so, each node works through its own messages in the order of the schedule,
-//! and does not wait until others end a step. There is a barrier between two stages. A late rank
-//! (`late=`) composes its data for the first stage when it enters, and then begins its messages.
-//! Others do not wait for it. Rearrangements that the schedule declares
-//! ([`crate::simulation::Simulation::rearrange`]) cost nothing, because composing includes them.
+//! When all nodes have composed, each node works through its own messages in the order of the
+//! schedule, and does not wait until other nodes end a step. There is a barrier between two stages.
+//! A late rank (`late=`) composes its data for the first stage when it enters; other nodes do not
+//! wait for it. Declared rearrangements ([`crate::simulation::Simulation::rearrange`]) cost
+//! nothing, because composing includes them.
 //!
 //! # Messages
 //!
-//! A message of m bytes has a start-up time Ts and a copying time `m tc`, half of each at the
-//! sender, and half at the receiver. Between the two, it *crosses* the network in the time `m td`.
-//! A node receives at most as many messages at the same time as it has ports. When all data that it
-//! receives in a step has arrived, it reduces the data (`reduce_byte_us` per byte).
+//! A message of m bytes has a start-up time Ts and a copying time `m tc`. Half of each is spent at
+//! the sender, and half at the receiver. Between the two, it *crosses* the network in the time `m
+//! td`. A node receives at most as many messages at the same time as it has ports. When all data
+//! that a node receives in a step has arrived, the node reduces it (`reduce_byte_us` per byte).
 //!
 //! **Blocking mode** (section 2.3 (1), Figs. 2 and 3; `Blocking`). A node does one thing at a time.
 //! In each step it first sends, then receives:
@@ -30,30 +30,28 @@
 //! - A copying engine (DMA) takes `m tc/2` for each sent or received message, in order of
 //!   readiness.
 //! - Ports: a message waits until an output port of its sender and an input port of its receiver
-//!   are free (section 2.3: messages compete for both), and takes `m td` to cross. A port does not
-//!   stay idle for one message while it could serve another: of the messages whose sender and
-//!   receiver both have a free port, the first that was ready crosses first, and of simultaneous
-//!   ones, that of the sender with the lowest number. These rules agree with the paper. If a
-//!   message instead occupied its output port while its receiver is busy, a direct exchange of
-//!   irregular messages on 16 nodes would take a tenth longer than in the paper.
+//!   are free (section 2.3), and takes `m td` to cross. Of the messages with a free port at both
+//!   ends, the message that was ready first crosses first; of simultaneous messages, that of the
+//!   sender with the lowest number. This agrees with the paper. If a message instead occupied its
+//!   output port while its receiver is busy, a direct exchange of irregular messages on 16 nodes
+//!   would take a tenth longer than in the paper.
 //!
 //! With a second send buffer, the processor composes data for the next stage when it is received.
 //!
-//! **Simultaneous events** are ordered by kind, node and message, with exact times
+//! **Simultaneous events** are ordered by kind, node and message. Times are exact
 //! ([`crate::cost::model::clock`]).
 //!
 //! # Kinds of time
 //!
 //! The times per byte (`byte_us` and `copy_byte_us`) are transmission, and composing is
-//! rearrangement. Waiting for a port or a copying engine is contention. There is no propagation.
+//! rearrangement. Waiting for a port or a copying engine is contention. No time is propagation.
 //!
 //! # Why this model has its own simulation
 //!
-//! In the engine of `loggp` and `fluid` (`asynchronous`), a rank begins a step as soon as it is
-//! known, and each step is freed when all ranks have ended it. Here, no node can begin before the
-//! last message of the stage is known, because all of its data is composed first. In nonblocking
-//! mode, a node is also in many steps at once: it starts the sends of all steps, and reduces the
-//! data of a step when it is complete, even if data of earlier steps is missing.
+//! In the engine of `loggp` and `fluid` (`asynchronous`), a rank begins a step as soon as the step
+//! is known, and a step is freed when all ranks have ended it. In this model, no node can begin
+//! before the last message of the stage is known, because all of its data is composed first. In
+//! nonblocking mode, a node is also in many steps at once.
 
 use super::asynchronous::add_sums;
 use super::{Cost, Evaluator, Model, ModelKind, PricingContext, Refused, segment_bytes};
@@ -132,24 +130,21 @@ parameters! {
 
 word_enum! {
     enum Mode {
-        /// A node does only one thing at a time.
         Blocking = "blocking",
-        /// Messages are sent while the node does other work.
         Nonblocking = "nonblocking",
     }
 }
 
 word_enum! {
     enum SelfMessages {
-        /// The data costs as much as any other message.
+        /// Data for the node itself costs as much as any other message.
         Count = "count",
-        /// The data costs only its rearrangement.
+        /// Data for the node itself costs only its rearrangement.
         Free = "free",
     }
 }
 
 impl Flat {
-    /// Returns whether nodes compose received data for the next stage as soon as it arrives.
     fn composes_early(&self) -> bool {
         self.buffers > 1 && self.mode == Mode::Nonblocking
     }
@@ -160,7 +155,7 @@ impl Model for Flat {
         Detail::AllNodes
     }
 
-    /// In blocking mode, a node has received all messages of a step before it continues.
+    /// In blocking mode, a node receives all messages of a step before it continues.
     fn follows_arrivals(&self) -> bool {
         self.mode == Mode::Nonblocking
     }
@@ -195,20 +190,20 @@ impl Model for Flat {
         false
     }
 
-    /// Returns the largest of three bounds. They must not be added, because the nodes that forward,
-    /// send and reduce most can be different.
+    /// Returns the largest of three bounds. They are not added, because the nodes that forward,
+    /// send and reduce most can be different nodes.
     ///
     /// S and R are the most bytes that a node must send and receive. tc is `copy_byte_us`, td is
     /// `byte_us`, and p is the number of ports of a node.
     ///
     /// **Bound 1, from bytes**, is the sum of three times:
     /// * Rearrangement: `S rearrange_byte_us`, because a stage starts when all nodes have composed
-    ///   their data; 0 with a second send buffer, because nodes then compose during transmission.
+    ///   their data. With a second send buffer 0, because nodes compose during transmission.
     /// * A start-up: one half at the sender, and one half at the receiver.
-    /// * Transmission, which is the largest of three times: 1. The time of the sender. In blocking
-    ///   mode the sender is busy with its half of the copying and with the transmission,
-    ///   `S (tc/2 + td)`. In nonblocking mode its copying engine is busy for `S tc/2`. If the same
-    ///   node also receives R bytes, `R tc/2` is added.
+    /// * Transmission, which is the largest of three times:
+    ///   1. The time of the sender. In blocking mode the sender is busy with its half of the
+    ///   copying and with the transmission, `S (tc/2 + td)`. In nonblocking mode its copying engine
+    ///   is busy for `S tc/2`. If the same node also receives R bytes, `R tc/2` is added.
     ///   2. The time of the p ports of a node: `S td/p` for sending, and `R td/p` for receiving.
     ///   3. The receiver's half of the copying: `R tc/2`.
     ///
@@ -251,7 +246,7 @@ impl Model for Flat {
     }
 }
 
-/// Returns the least time, in halves of a start-up, until data has reached `nodes` nodes.
+/// Returns the least number of half start-ups after which data can have reached `nodes` nodes.
 fn halves_to_reach(nodes: u64) -> u64 {
     let (mut before, mut reached, mut halves) = (1_u128, 1_u128, 1);
     while reached < u128::from(nodes) {
@@ -267,15 +262,13 @@ struct Stages {
     unit_bytes: f64,
     phase: Option<u32>,
     stage: Stage,
-    /// The bytes that each node composed for this stage during the previous one.
     precomposed: Vec<f64>,
     has_sums: bool,
-    /// For each node, the bytes of reductions that were reported after the last step. The node
-    /// reduces them at the end of the next step.
+    /// For each node, the bytes of the last step's reductions, which end with the next step.
     summed: Vec<f64>,
     barriers: u64,
     nodes: Nodes,
-    /// The end of the previous stage. Like the clocks of nodes, it does not include barriers.
+    /// The end of the previous stage, without barriers.
     clock: Clock,
     too_many: bool,
 }
@@ -290,7 +283,7 @@ impl Stages {
     }
 
     fn add(&mut self, message: StageMessage) {
-        /// The largest number of stored messages. This number of messages takes about 3 GiB.
+        /// The largest number of stored messages, which take about 3 GiB.
         const MAX: usize = 1 << 26;
         self.too_many |= self.stage.messages.len() == MAX;
         if self.too_many {
@@ -312,7 +305,8 @@ impl Stages {
         }
     }
 
-    /// Simulates the current stage and returns its end. `early` is `compose` of [`Stage::run`].
+    /// Simulates the current stage and returns its end. If `early`, nodes compose received data
+    /// early.
     fn end_of_stage(&mut self, early: bool) -> Clock {
         let barriers_us = self.barriers_us();
         let Self { machine, stage, precomposed, nodes, clock, .. } = self;
@@ -324,7 +318,6 @@ impl Stages {
         let start = clock.after(Kind::Rearrangement, compose(longest));
         let mut late = vec![0; bytes.len()];
         self.late.drain(..).for_each(|(rank, us)| late[rank] = ticks(us));
-        // All nodes wait until the previous stage has ended. The barrier follows.
         (0..bytes.len() as u32).for_each(|node| nodes.follow(node, *clock, [], Kind::Peer));
         nodes.barriers_us = barriers_us;
         for ((node, bytes), late) in (0..).zip(bytes).zip(late) {
@@ -332,7 +325,6 @@ impl Stages {
             if let Some(first) = stage.messages.first() {
                 nodes.enter(node, first.step);
             }
-            // A late rank composes its data after it has entered. Others do not wait for it.
             nodes.wait_until(node, late, Kind::Peer);
             nodes.spend(node, Kind::Rearrangement, compose(bytes));
             nodes.follow(node, start.later(nodes.clock(node)), [], Kind::Peer);
@@ -357,8 +349,8 @@ impl Stages {
         let (node, bytes) = (copy.node, self.bytes(copy.load, copy.segments));
         match self.machine.self_messages {
             SelfMessages::Count => {
-                // A node has the data for itself from the start, so `after` is 0, even if the
-                // simulation has joined it with data that arrived later.
+                // A node has the data for itself from the start, even if the simulation has joined
+                // it with data that arrived later.
                 let (from, to, step) = (node, node, copy.schedule_step);
                 self.add(StageMessage { from, to, step, after: 0, bytes });
             }
@@ -417,9 +409,8 @@ impl Evaluator for Stages {
 struct Nodes {
     clocks: Vec<RankClock>,
     record: Option<Box<TimeSpace>>,
-    /// The schedule's numbers of all steps so far with messages.
+    /// The numbers, in the schedule, of all steps so far that have messages.
     steps: Vec<u64>,
-    /// The duration of all barriers before the stage, which the clocks do not include.
     barriers_us: f64,
 }
 
@@ -474,14 +465,13 @@ impl Nodes {
 /// A message of a stage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StageMessage {
-    /// The sender, as a node of the machine.
+    /// The sender.
     pub from: u32,
-    /// The receiver, as a node of the machine.
+    /// The receiver.
     pub to: u32,
     /// The step of the schedule.
     pub step: u64,
-    /// The latest step in which the sender received any of the message's data. Steps of earlier
-    /// stages do not matter, because these are complete.
+    /// The latest step of this stage in which the sender received any of the message's data.
     pub after: u64,
     /// Size in bytes.
     pub bytes: f64,
@@ -494,15 +484,15 @@ struct Reduction {
     bytes: f64,
 }
 
-/// The messages of a stage, and the data that nodes compose.
+/// The messages of a stage and the amount of data that each node composes.
 #[derive(Debug, Clone)]
 pub struct Stage {
-    /// The messages in the order of the schedule, so in the order of steps.
+    /// The messages, in the order of steps.
     pub messages: Vec<StageMessage>,
     /// For each node, the bytes that it composes at the start of the stage.
     pub composed: Vec<f64>,
     reductions: Vec<Reduction>,
-    /// For each message, its receiver's reduction, counted from 1; 0 if it is not reduced.
+    /// For each message, the number of its receiver's reduction from 1 on; 0 without a reduction.
     reduction_of: Vec<u32>,
 }
 
@@ -517,15 +507,15 @@ impl Stage {
         }
     }
 
-    /// Adds a message. Its sender composes the message's data at the start of the stage.
+    /// Adds a message, whose data the sender composes at the start of the stage.
     pub fn add(&mut self, message: StageMessage) {
         self.composed[message.from as usize] += message.bytes;
         self.messages.push(message);
         self.reduction_of.push(0);
     }
 
-    /// Adds the reductions at the end of a step whose messages have been added. `bytes` has those
-    /// that each node reduces, or is empty.
+    /// Adds the reductions of a step whose messages have been added. `bytes` has the bytes that
+    /// each node reduces, or is empty.
     fn add_reductions(&mut self, step: u64, bytes: &[f64]) {
         if bytes.is_empty() {
             return;
@@ -559,17 +549,14 @@ impl Stage {
         received
     }
 
-    /// Simulates the stage from `start` on, when all nodes have composed their data. Returns the
-    /// time at which the last node ends. With `compose`, nodes compose received data for the next
-    /// stage in nonblocking mode.
+    /// Simulates the stage. All nodes have composed their data at `start`. Returns the time at
+    /// which the last node ends. With `compose`, nodes compose received data for the next stage.
     pub fn run(&self, machine: &Flat, start: Clock, compose: bool) -> Clock {
         let clocks = vec![RankClock::beginning(start); self.composed.len()];
         self.simulate(machine, &mut Nodes::new(clocks), compose)
     }
 
-    /// Like [`Stage::run`], but each node begins at the time of its clock.
     fn simulate(&self, machine: &Flat, nodes: &mut Nodes, compose: bool) -> Clock {
-        // With as many ports as nodes, no message waits for a port.
         let ports = usize::try_from(machine.ports.count()).ok();
         let ports = ports.filter(|ports| *ports < self.composed.len());
         let simulation = Simulation::new(self, machine, nodes);
@@ -577,7 +564,7 @@ impl Stage {
             Mode::Blocking => Blocking::new(simulation, ports).run(),
             Mode::Nonblocking => Nonblocking::new(simulation, ports, compose).run(),
         }
-        // Reductions without messages are of data that nodes sent to themselves.
+        // A reduction without messages reduces data that nodes sent to themselves.
         for reduction in self.reductions.iter().filter(|reduction| reduction.missing == 0) {
             let reducing = of_bytes(ticks(machine.reduce_byte_us), reduction.bytes);
             nodes.spend(reduction.node, Kind::Reduction, reducing);
@@ -618,7 +605,6 @@ impl Tasks {
     }
 }
 
-/// A kind of event. In blocking mode, all events are `Ready`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum EventKind {
     Started,
@@ -627,7 +613,6 @@ enum EventKind {
     Arrived,
 }
 
-/// Events are compared field by field, in the order of the fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
     at: Ticks,
@@ -686,9 +671,10 @@ impl<'a> Simulation<'a> {
         self.events.push(Reverse(Event { at, kind, node, message }));
     }
 
-    /// Lets the receiver of an arrived message wait until `until`, when it has been copied, since
-    /// `copied_from`. The wait is for a peer until the sender starts, then contention for engines
-    /// and ports, and transmission while the message is copied and crosses the network.
+    /// Records that the receiver waits for a message that was copied from `copied_from` to `until`.
+    /// The wait is for a peer until the sender starts the message. Then it is contention while the
+    /// message waits for engines and ports, and transmission while it is copied or crosses the
+    /// network.
     fn wait_for(&mut self, message: u32, until: Clock, copied_from: Ticks) {
         let &StageMessage { to, bytes, .. } = self.message(message);
         let InFlight { clock, started, ready, .. } = self.in_flight[message as usize];
@@ -707,7 +693,6 @@ impl<'a> Simulation<'a> {
         self.nodes.follow(to, to_clock, phases.into_iter().flatten(), Kind::Transmission);
     }
 
-    /// After the last message of a reduction, the receiver reduces.
     fn reduce(&mut self, message: u32) {
         let reduction = self.reduction_of[message as usize].checked_sub(1);
         let Some(reduction) = reduction.map(|index| &mut self.reductions[index as usize]) else {
@@ -725,14 +710,14 @@ struct Blocking<'a> {
     stage: Simulation<'a>,
     /// A task is twice the number of a message, plus 1 if the node receives it.
     tasks: Tasks,
-    /// The times at which input ports become free, `ports` of them per node. Empty without a limit.
+    /// The times at which input ports become free, `ports` of them per node; empty without a limit.
     free_at: Vec<Ticks>,
     ports: usize,
 }
 
 impl<'a> Blocking<'a> {
     fn new(stage: Simulation<'a>, ports: Option<usize>) -> Self {
-        // In each step, the sends of a node come before its receives.
+        // In each step, a node first sends, then receives.
         let (mut first, nodes) = (0, stage.nodes.clocks.len());
         let tasks = stage.messages.chunk_by(|a, b| a.step == b.step).flat_map(move |step| {
             let numbered = (first..).step_by(2).zip(step);
@@ -746,7 +731,7 @@ impl<'a> Blocking<'a> {
 
     fn run(mut self) {
         (0..self.stage.nodes.clocks.len() as u32).for_each(|node| self.proceed(node));
-        // Serve requests for ports in the order of time. None creates an earlier one.
+        // Requests for ports are served in the order of time. No request creates an earlier one.
         while let Some(Reverse(Event { message, at: ready, .. })) = self.stage.events.pop() {
             let s = &mut self.stage;
             let &StageMessage { from, to, bytes, .. } = s.message(message);
@@ -795,25 +780,24 @@ impl<'a> Blocking<'a> {
 
 /// The simulation of a stage in nonblocking mode.
 ///
-/// Each node has a processor (its clock in [`Nodes`]), a copying engine, and two *ends*. Of n
-/// nodes, node i has the output ports i and the input ports n + i.
+/// Each node has a processor (its clock in [`Nodes`]), a copying engine, and two *ends*: of n
+/// nodes, node i has its output ports at end i and its input ports at end n + i.
 struct Nonblocking<'a> {
     stage: Simulation<'a>,
-    /// Whether nodes compose received data for the next stage as soon as it arrives.
     composes: bool,
     sends: Tasks,
     receives: Tasks,
     engines: Vec<Ticks>,
     free: Vec<usize>,
-    /// For each end, the messages that wait for its ports, in the order in which they became ready,
-    /// with their opposite ends. Some may have crossed already.
+    /// For each end, the messages that wait for its ports in the order of readiness, with their
+    /// opposite ends. Some may have crossed already.
     waiting: Vec<VecDeque<(u32, u32)>>,
     has_crossed: Vec<bool>,
-    /// The first message that could cross at each end whose ports have changed; may be out of date.
+    /// A first message that could cross, for each end whose ports have changed. It may be outdated.
     candidates: BinaryHeap<Reverse<Candidate>>,
 }
 
-/// A message that may be the next one to cross at an end: the smallest, compared field by field.
+/// A message that may be the next one to cross. The smallest candidate crosses first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     ready: Ticks,
@@ -862,7 +846,6 @@ impl<'a> Nonblocking<'a> {
     fn start_sends(&mut self, node: u32) {
         let s = &mut self.stage;
         while let Some(message) = self.sends.next(node) {
-            // A send waits for all messages that the node receives up to the step `after`.
             while let Some(received) = self.receives.next(node)
                 && s.in_flight[received as usize].has_arrived
             {
@@ -918,7 +901,7 @@ impl<'a> Nonblocking<'a> {
         }
     }
 
-    /// The message is ready at `ready`. Returns the end of the copying.
+    /// Returns the end of the copying of a message that is ready for it at `ready`.
     fn copied(&mut self, node: u32, ready: Clock, bytes: f64) -> Clock {
         let engine = &mut self.engines[node as usize];
         let copying = of_bytes(self.stage.half_copy, bytes);
@@ -932,7 +915,7 @@ impl<'a> Nonblocking<'a> {
         [m.from, m.to + self.engines.len() as u32]
     }
 
-    /// Returns the first waiting message of an end whose opposite end has a free port, too.
+    /// Returns the first message that waits at an end and whose opposite end has a free port, too.
     fn first_to_cross(&mut self, end: u32) -> Option<Candidate> {
         let Self { free, waiting, has_crossed, stage, .. } = self;
         if free[end as usize] == 0 {
@@ -956,8 +939,8 @@ impl<'a> Nonblocking<'a> {
         }
     }
 
-    /// Returns the next message that can cross now, and occupies its ports. Must be called when all
-    /// messages and ports of the current time are known, until it returns `None`.
+    /// Returns the next message that can cross now, and occupies its ports. Must be called until it
+    /// returns `None`, when all messages and ports of the current time are known.
     fn next_to_cross(&mut self) -> Option<u32> {
         while let Some(Reverse(candidate)) = self.candidates.pop() {
             let Some(first) = self.first_to_cross(candidate.end) else { continue };

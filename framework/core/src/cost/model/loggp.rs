@@ -11,20 +11,19 @@
 //! - When the receiver is free, the message occupies its processor for `o + (s - 1) max(O, G)` and
 //!   its interface for `g + (s - 1) G`. So the time of the bytes is charged at the receiver, after
 //!   the arrival of the message.
-//! - A message of at most S bytes is complete at the sender as soon as it is sent; a longer one
-//!   when the receiver has posted the receive and starts to receive it (rendezvous).
+//! - A message of at most S bytes is complete at the sender when it is sent. A longer one is
+//!   complete when the receiver has posted the receive and starts to receive it (rendezvous).
 //!
 //! With `order=data` ([`data_order`](super::asynchronous::data_order)) all receives are posted at
 //! the start. A message of more than S bytes then delays only its sender, until its receive starts.
 //!
-//! At the end of a step, the reduction occupies the processor (`reduce_byte_us` per byte).
-//!
-//! The processor of a late rank (`late=`) is busy until the rank enters.
+//! At the end of a step, the reduction occupies the processor (`reduce_byte_us` per byte). The
+//! processor of a late rank (`late=`) is busy until the rank enters.
 //!
 //! An interface sends and receives at the same time, but a processor does one thing at a time.
 //! Simultaneous events run in the order in which they became known ([`BothOrders`] measures the
-//! effect of this rule). On the critical path, o and g are start-up, O and G are transmission, and
-//! L is propagation. Waits for a receiver or for a rendezvous match are contention.
+//! effect). On the critical path, o and g are start-up, O and G are transmission, and L is
+//! propagation. Waits for a receiver or for a rendezvous match are contention.
 
 use super::asynchronous::data_order::Next;
 use super::asynchronous::{MOST_EVENTS, NOISE, Noise, ORDER, Order, Progress, RankModel};
@@ -110,8 +109,8 @@ impl Model for LogGp {
     }
 
     /// Returns the larger of two bounds: one message and the largest reduction, or one message and
-    /// the bytes that one node sends or receives. Each byte takes at least the time of a further
-    /// byte in a long message, or of a message of its own, whichever is shorter.
+    /// the bytes that one node sends or receives. A byte takes at least the time of a further byte
+    /// in a long message or, if this is shorter, of a message of its own.
     fn lower_bound(&self, _: &Network, traffic: &Traffic) -> Bound {
         if self.noise > 0.0 {
             return Bound::default();
@@ -128,8 +127,8 @@ impl Model for LogGp {
             kind: if transmission_us > 0.0 { BoundKind::Bytes } else { BoundKind::StartUps },
             times: one_message.with(Kind::Transmission, transmission_us),
         };
-        // The two bounds are not added, because the node that reduces most may do so while others
-        // send and receive their bytes.
+        // The bounds are not added, because the node that reduces most need not send or receive
+        // most.
         let by_sums =
             Bound::from(one_message.with(Kind::Reduction, traffic.summed * self.reduce_byte_us));
         if by_sums.total_us() > by_bytes.total_us() { by_sums } else { by_bytes }
@@ -149,7 +148,6 @@ enum EventKind {
     EndStep,
 }
 
-/// Events are compared field by field, in the order of the fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
     at: Ticks,
@@ -160,9 +158,9 @@ struct Event {
 
 /// A priority queue, in which the earliest event is first.
 ///
-/// Ranks that do the same work have events at the same times, usually added in the order in which
-/// they are removed later. So there is a list for each kind of event. An event that is not earlier
-/// than the last of its list is appended, which is faster than a heap. Others are in a heap.
+/// Events are usually added in the order of their times. So there is a list for each kind of event,
+/// to which an event is appended if it is not earlier than the last one, which is faster than a
+/// heap. Other events are in a heap.
 #[derive(Debug, Clone, Default)]
 struct EventQueue {
     lists: [VecDeque<Event>; 4],
@@ -177,9 +175,8 @@ impl EventQueue {
             EventKind::Retry(_) => 2,
             EventKind::EndStep => 3,
         }];
-        // Times are compared by `<` and `<=`. A test for equality would be slow: it would load a
-        // time with one vector instruction, and the processor cannot forward the two 64-bit stores
-        // of a new time to this load.
+        // A test of times for equality would be slow: it would load a time with one vector
+        // instruction, to which the processor cannot forward the two 64-bit stores of a new time.
         let rest = |event: &Event| (event.sequence, event.rank, event.kind);
         let precedes =
             |last: &Event| last.at < event.at || last.at <= event.at && rest(last) <= rest(&event);
@@ -217,35 +214,33 @@ struct InFlight {
     noise: f64,
 }
 
-/// A message that arrived before its receiver entered its step (case C).
 #[derive(Debug, Clone, Copy)]
 struct Unexpected {
     step: u64,
-    /// The sender, if it waits for the match (rendezvous).
+    /// The sender, if it waits for a rendezvous.
     sender: Option<u32>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Rank {
-    /// The time at which the rank last started to send or to receive a message.
+    /// The time at which the rank last started to send or receive a message.
     started: Option<Ticks>,
-    /// The time at which the processor becomes free, with its critical path.
+    /// The time at which the processor becomes free.
     processor: RankClock,
-    /// The time at which the interface becomes free to send, with its critical path.
+    /// The time at which the interface becomes free to send.
     outgoing: Clock,
     incoming: Ticks,
-    /// Whether the queue has a `Send` event of this rank (only `order=data`).
     is_sending: bool,
     sequence: u64,
-    /// The messages that wait for the processor and the interface: a sequence number and an index
-    /// into [`Simulation::messages`].
+    /// The messages that wait for the processor and the interface, each with the sequence number of
+    /// its event and its index in [`Simulation::messages`].
     waiting: BinaryHeap<Reverse<(u64, u32)>>,
     unexpected: Vec<Unexpected>,
 }
 
-/// An event-driven simulation. The header of this file defines the cost of a message; the
-/// simulation determines when it is charged. A queue has all events, ordered by time and then by
-/// sequence number, which an event gets when it becomes known.
+/// An event-driven simulation, which determines when the costs of messages are charged. A queue has
+/// all events, ordered by time and then by sequence number, which an event gets when it becomes
+/// known.
 ///
 /// 1. `Send`: starts the rank's next message when its processor and interface are free. Schedules
 ///    the message's `Arrival` and the rank's next `Send`.
@@ -255,7 +250,7 @@ struct Rank {
 ///
 /// A received message is matched with its receive. A message above `rendezvous_bytes` is complete
 /// at its sender only then. There are three cases:
-/// - Case A, `order=data`: all receives are posted, so the message is matched immediately.
+/// - Case A, `order=data`: the message is matched immediately, because all receives are posted.
 /// - Case B, the receiver is in the message's step: the message is matched immediately.
 /// - Case C, the receiver is in an earlier step: the message is *unexpected* (as in MPI), and is
 ///   matched when the receiver enters its step.
@@ -275,9 +270,9 @@ struct Simulation {
     next_sequence: u64,
     /// Whether simultaneous events of a rank are processed in the reverse order.
     is_reversed: bool,
-    /// If `is_reversed`, the simultaneous events that are next, the last one first.
+    /// The simultaneous events that are next, the last one first. Empty unless `is_reversed`.
     simultaneous: Vec<Event>,
-    /// Whether a simultaneous event of the same rank has delayed an event.
+    /// Whether an event was delayed by a simultaneous event of the same rank.
     has_competing_events: bool,
     messages: Vec<InFlight>,
     free: Vec<u32>,
@@ -345,14 +340,13 @@ impl Simulation {
         if !self.is_reversed {
             return self.queue.pop();
         }
-        // A step that has become known since then may have an earlier event.
+        // A step that has become known in the meantime may have an earlier event.
         let first = self.queue.first_time();
         let is_late = |event: &&Event| first.is_some_and(|first| first < event.at);
         if self.simultaneous.last().filter(is_late).is_some() {
             self.simultaneous.drain(..).for_each(|event| self.queue.push(event));
         }
-        // Collect all events of the same time, in the order of the first event of their rank and,
-        // for each rank, in the reverse order.
+        // Collect all events of the earliest time, in the reverse order for each rank.
         if self.simultaneous.is_empty() {
             let first = self.queue.pop()?;
             self.simultaneous.push(first);
@@ -397,7 +391,7 @@ impl Simulation {
         let sends = step.sends(rank);
         let is_last = index + 1 == sends.len();
         let (to, bytes) = (sends[index].to as usize, step.bytes(&sends[index]));
-        // Charge the costs. The overhead o and the gap g include the first byte.
+        // The overhead o and the gap g include the first byte.
         let noise = self.progress.noise.factor(number, rank as u32, to as u32);
         let (rest, overhead) = ((bytes - 1.0).max(0.0) * noise, scaled(self.overhead, noise));
         let (gap, latency) = (scaled(self.gap, noise), scaled(self.latency, noise));
@@ -443,11 +437,11 @@ impl Simulation {
         let entry = Reverse((event.sequence, slot));
         let r = &mut self.ranks[rank];
         let is_retry = event.kind == EventKind::Retry(slot);
-        // Ignore an outdated retry: the message was received, or is not the first in the queue.
+        // Ignore an outdated retry: another message is first, or the message was received.
         if is_retry && r.waiting.peek() != Some(&entry) {
             return;
         }
-        // The message waits. Only the first waiting message has a retry.
+        // Only the first waiting message has a retry.
         let free_at = r.processor.at().max(r.incoming);
         if free_at > event.at {
             if !is_retry {
@@ -459,7 +453,7 @@ impl Simulation {
             self.delay(event, rank);
             return;
         }
-        // Charge the costs. The processor copies or transmits, whichever takes longer.
+        // The processor copies or transmits, whichever takes longer.
         let message = self.messages[slot as usize];
         let InFlight { arrival, from, step, bytes, noise } = message;
         self.free.push(slot);
@@ -492,7 +486,6 @@ impl Simulation {
         }
     }
 
-    /// Reduces the data of a message, and resumes the rank if its next send waited for it.
     fn match_by_data(&mut self, rank: usize, step: u64, sender: Option<u32>, at: Ticks) {
         let Progress { data_order: Some(order), steps, .. } = &mut self.progress else {
             unreachable!("ranks are matched by data without `order=data`");
@@ -522,7 +515,6 @@ impl Simulation {
         self.ranks[rank].unexpected = unexpected;
     }
 
-    /// For a rendezvous, also completes the send.
     fn complete_receive(&mut self, rank: usize, sender: Option<u32>, at: Ticks) {
         if let Some(sender) = sender {
             self.release_sender(sender as usize, at);
@@ -560,11 +552,11 @@ impl Simulation {
     }
 }
 
-/// The time-space record, if one is requested. The functions divide a wait of a rank into phases,
-/// and return their ends, as in [`RankClock::follow`].
+/// These functions are for the time-space record. They divide a wait of a rank into phases, and
+/// return the kinds and ends of these.
 impl Simulation {
-    /// Divides a wait for the rank's own interface, until `until`. The interface is first busy with
-    /// the bytes of the previous message, then with the gap.
+    /// Divides a wait that ends at `until`. The interface first transmits the previous message,
+    /// then there is a gap.
     #[cold]
     fn wait_for_interface(&self, rank: usize, until: Ticks) -> [(Kind, f64); 2] {
         let outgoing = self.ranks[rank].outgoing.at();
@@ -572,7 +564,7 @@ impl Simulation {
         [(Kind::Transmission, us(bytes_end)), (Kind::Startup, us(until.min(outgoing)))]
     }
 
-    /// Divides a wait for a message, which the rank receives at `at`.
+    /// Divides a wait for a message, which is received at `at`.
     #[cold]
     fn wait_for_message(
         &mut self,
@@ -588,7 +580,8 @@ impl Simulation {
                 .is_some_and(|step| position.pending > 0 && position.sent < step.sends(rank).len()),
         };
         let interface = is_sending.then(|| self.wait_for_interface(rank, at));
-        // With `order=data`, a rank without a known send is in the step of the received message.
+        // With `order=data`, a rank without a known send is in the step of the message that it
+        // receives.
         if self.progress.has_no_known_send(rank)
             && let Some(record) = &mut self.progress.record
         {
@@ -697,8 +690,8 @@ impl RankModel for Simulation {
         let is_matched = |r: &Rank| r.waiting.is_empty() && r.unexpected.is_empty();
         assert!(self.ranks.iter().all(is_matched), "messages that no rank has matched");
         for rank in 0..self.ranks.len() {
-            // With `order=data`, the arrival of a message begins a reduction. The last reduction
-            // has no further message.
+            // With `order=data`, a reduction begins when the next message arrives. The last one has
+            // no next message.
             let Progress { data_order, steps, .. } = &mut self.progress;
             let pending =
                 data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));
@@ -712,15 +705,15 @@ impl RankModel for Simulation {
 
 /// The simulation of a case, and its repetition with simultaneous events in the reverse order.
 ///
-/// Two simultaneous events *compete* if they are of the same rank, so that one of them waits for
-/// the rank's processor or interface. The case is then simulated a second time, with the
-/// simultaneous events of each rank in the reverse order. If its time differs, a note gives it.
+/// Two simultaneous events *compete* if one of them waits for the processor or interface of their
+/// rank. If events compete, the case is simulated a second time with the simultaneous events of
+/// each rank in the reverse order, and a note gives the time if it differs.
 ///
-/// The second simulation begins when events first compete, from a copy of the state before these.
-/// So a copy is made before the events of each step, which takes less time than processing them.
+/// The second simulation begins from a copy of the state before the first competing events. So the
+/// state is copied before the events of each step, which takes less time than processing them.
 struct BothOrders {
     first: Simulation,
-    /// `first` before the events of a step, while no events have competed.
+    /// `first` before the events of the current step, until events have competed.
     before: Option<Box<Simulation>>,
     reversed: Option<Box<Simulation>>,
     is_draining: bool,
@@ -732,9 +725,9 @@ impl BothOrders {
     }
 
     fn copy_state(&mut self) {
-        /// The most stored steps for which a copy is made. If ranks are many steps apart, a copy
-        /// takes longer than a step's events. The second simulation then begins after the first
-        /// competing events.
+        /// The most stored steps for which the state is copied. With more steps, a copy takes
+        /// longer than a step's events, and the second simulation begins after the first competing
+        /// events.
         const MOST_STEPS: u64 = 8;
         let steps = &self.first.progress().steps;
         let is_small = steps.known() - steps.first() <= MOST_STEPS;
@@ -762,7 +755,6 @@ impl Listener for BothOrders {
         self.first.notify(event);
         let was_reversed = self.reversed.is_some();
         self.start_reversed();
-        // A copy from before the step does not know it yet.
         if let Some(reversed) = self.reversed.as_mut().filter(|_| was_reversed || had_copy) {
             reversed.notify(event);
         }
@@ -774,7 +766,7 @@ impl Evaluator for BothOrders {
         const LEAST: f64 = 1e-4;
         self.advance();
         let mut cost = self.first.cost()?;
-        // The second simulation may exceed the limit of events.
+        // The second simulation fails if it exceeds the limit of events.
         if let Some(Ok(other)) = self.reversed.as_mut().map(|reversed| reversed.cost()) {
             let (us, other_us) = (cost.parts.total(), other.parts.total());
             let difference = other_us / us - 1.0;
@@ -826,7 +818,7 @@ mod tests {
     use crate::cost::model::test_steps::{Messages, cost, cost_of_forwarding, schedule, sends};
     use proptest::prelude::*;
 
-    /// The machines of [`LOGGOPSIM`]. Parameters are in µs here, in ns in LogGOPSim.
+    /// The machines of [`LOGGOPSIM`], with times in µs. LogGOPSim has them in ns.
     const MACHINES: [&str; 4] = [
         "latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006",
         "latency_us=1,byte_us=0.001",
@@ -834,10 +826,10 @@ mod tests {
         "latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006,rendezvous_bytes=500",
     ];
 
-    /// For each schedule (name, ranks, block size in bytes), the times in ns that LogGOPSim 76451de
-    /// gives on each of the [`MACHINES`]. The schedules were GOAL files in which a `calc 0`
-    /// operation separates two steps of a rank: it depends on all sends and receives of the first
-    /// step, and those of the second depend on it.
+    /// For each schedule (name, ranks, block size in bytes), the times in ns of LogGOPSim 76451de
+    /// on each of the [`MACHINES`]. In the GOAL files of the schedules, a `calc 0` operation
+    /// separates two steps of a rank: it depends on all sends and receives of the first step, and
+    /// those of the second step depend on it.
     const LOGGOPSIM: [(&str, u32, u64, [u64; 4]); 10] = [
         ("gen", 3, 100, [12188, 2198, 4092, 12188]),
         ("pairwise", 16, 1000, [172410, 29985, 158850, 172410]),
@@ -903,7 +895,6 @@ mod tests {
 
     #[test]
     fn ranks_wait_for_other_ranks_steps_only_at_barriers() {
-        // Node 0's long message does not delay nodes 2 and 3.
         let steps = [vec![(0, 1, 1001), (2, 3, 1)], vec![(1, 0, 1), (2, 3, 1001)]];
         let total = |more: &str| {
             parts(&format!("latency_us=1,byte_us=1{more}"), 4, &steps).iter().sum::<f64>()
@@ -914,8 +905,8 @@ mod tests {
         );
     }
 
-    /// A rank sends 100 bytes in each of two steps. Above `rendezvous_bytes`, the second message
-    /// starts when the first has been matched, otherwise when it has been sent.
+    /// Above `rendezvous_bytes`, the second message starts when the first has been matched,
+    /// otherwise when it has been sent.
     #[test]
     fn messages_of_exactly_the_rendezvous_size_do_not_wait_for_a_match() {
         let steps = [vec![(0, 1, 100)], vec![(0, 1, 100)]];
@@ -943,9 +934,9 @@ mod tests {
         assert!((factor - 1.0).abs() > 0.01);
     }
 
-    /// Rank 0 can start its second send at 2 µs, when the message of rank 1 arrives. If it sends
-    /// first, its message arrives at 4 µs, and rank 3 has it at 5 µs. If it receives first, until 3
-    /// µs, all of this is 1 µs later. With a longer latency, no events are simultaneous.
+    /// At 2 µs, rank 0 can start its second send or receive the message of rank 1. If it sends
+    /// first, its message arrives at 4 µs, and rank 3 has it at 5 µs. If it receives first, all of
+    /// this is 1 µs later. With a longer latency, no events are simultaneous.
     #[test]
     fn simultaneous_events_that_decide_the_time_are_reported() {
         let of = |latency: &str, step: &[(u32, u32, u64)]| {
@@ -958,14 +949,13 @@ mod tests {
         let (us, reversed) = (of("1", &step), format!("{note}6.000000 us, 20.00 % more"));
         assert_eq!(us, (5.0, Some(reversed)));
         assert_eq!(of("1.25", &step).1, None);
-        // The order of two messages of the same length makes no difference at their receiver.
+        // Either order of two messages of the same length takes the same time at their receiver.
         assert_eq!(of("1", &[(1, 0, 1), (2, 0, 1)]).1, None);
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-        /// Events leave the queue in a binary heap's order, despite additions between removals.
         #[test]
         fn events_leave_in_the_order_of_a_heap(
             actions in prop::collection::vec((0_u128..6, 0_u32..4, prop::bool::ANY), 1..60),

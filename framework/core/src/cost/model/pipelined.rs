@@ -5,20 +5,20 @@
 //! pipeline, only the data that crosses between nodes pays it. The completion time has three parts:
 //!
 //! - `L` is the longest chain of start-ups. A message waits for the data that it forwards. Its
-//!   chain is its own start-up after the longest chain of earlier messages: those that its sender
-//!   received up to the step in which the last of this data arrived, as with `order=data`. A rank
-//!   that sends several messages starts all of them at once.
+//!   chain is its own start-up after the longest chain of those messages that its sender received
+//!   up to the step in which the last of this data arrived, as with `order=data`. A rank that sends
+//!   several messages starts all of them at once.
 //! - `B` is the time of the bytes on the busiest link, as if a link never waited for data.
 //! - The pipeline has to be filled. If each step waited for the step before, the bytes would take
 //!   `D`, the sum over all steps of the time of the busiest link in the step. If all messages are
-//!   cut into k chunks, the steps of successive chunks overlap. The bytes then take
-//!   `B + (D - B)/k`, and k - 1 further chunks are started. The interval between two chunks is `a`:
-//!   `chunk_startups` times the mean start-up of the longest chain. The model uses the k from 1 for
-//!   which `(D - B)/k + (k - 1) a` is least: 1 if `D - B <= a`, otherwise `sqrt((D - B)/a)`.
+//!   cut into k chunks, the steps of successive chunks overlap. The bytes then take `B + (D -
+//!   B)/k`, and k - 1 further chunks are started, at intervals of `a`: `chunk_startups` times the
+//!   mean start-up of the longest chain. The model uses the k from 1 for which `(D - B)/k + (k - 1)
+//!   a` is least: 1 if `D - B <= a`, otherwise `sqrt((D - B)/a)`.
 //!
 //! A message is *inside* if all links of its route are inside of a node ([`Network::is_inside`]),
-//! otherwise *outside*. These tiers have their own start-ups. A library has several protocols,
-//! which trade start-ups for bandwidth (`protocols`). The protocol with the shortest time counts.
+//! otherwise *outside*. These two tiers have their own start-ups. A library has several protocols
+//! (`protocols`), which trade start-ups for bandwidth, and uses the fastest one.
 //!
 //! Messages of several blocks are packed and unpacked: `rearrange_byte_us` per byte and
 //! `rearrange_block_us` per block, at the busiest node of each step.
@@ -132,7 +132,7 @@ struct Protocol {
 struct ProtocolList(Vec<Protocol>);
 
 impl ProtocolList {
-    /// Every message has a chain for each protocol.
+    /// Protocols are limited, because every message has a chain for each protocol.
     const MOST: usize = 16;
 
     fn read(text: &str) -> Result<Self, String> {
@@ -213,7 +213,7 @@ impl Model for Pipelined {
         true
     }
 
-    /// The start-up of the last protocol, for large messages, between domains.
+    /// Returns the start-up of the last protocol, for large messages, between domains.
     fn message_us(&self) -> Option<f64> {
         self.all_protocols().last().map(|protocol| protocol.startup_us[1])
     }
@@ -230,7 +230,6 @@ impl Model for Pipelined {
         Box::new(Pipeline::new(self, context))
     }
 
-    /// Returns a start-up, plus the time of the bytes that must cross a cut of the network.
     fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound {
         let startup = Times::of([(Kind::Startup, self.least_startup_us())]);
         let (bytes, kind) = bound::network_bytes(topology, traffic, PortLimit::All, 1.0);
@@ -249,7 +248,7 @@ impl Model for Pipelined {
     }
 }
 
-/// Messages each of which forwards data of the one before: their start-ups, and their number.
+/// Messages each of which forwards data of the one before.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Chain {
     us: f64,
@@ -262,7 +261,6 @@ impl Chain {
     }
 }
 
-/// The tier of a message's start-up, or that of a switch that adds or copies the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StartUp {
     Inside,
@@ -293,7 +291,6 @@ struct Pipeline {
     segments: u64,
     startups: Vec<StartUp>,
     loaded: Vec<(u64, f64)>,
-    /// For each link, a sum of times; 0 between steps.
     times: Vec<f64>,
     /// For each protocol, the sum of the busiest links' times in all steps.
     step_by_step_us: Vec<f64>,
@@ -441,7 +438,6 @@ impl Pipeline {
     }
 }
 
-/// Returns the longer of the two tiers' times at the bandwidths of a protocol.
 fn slower(times: Tiers<f64>, protocol: &Protocol) -> f64 {
     let [inside, outside] = protocol.fraction;
     (times[0] / inside).max(times[1] / outside)
@@ -503,8 +499,8 @@ mod tests {
     use crate::cost::model::Cost;
     use crate::cost::model::test_steps::{Sends, cost, cost_of_forwarding};
 
-    /// A ring allgather or, with twice as many steps, a ring allreduce. In each step, a rank
-    /// forwards the data of the last step.
+    /// Returns a ring allgather or, with twice as many steps, a ring allreduce. In each step, a
+    /// rank forwards the data of the last step.
     fn ring(ranks: u32, rounds: u32, bytes: u64) -> Sends {
         (1..=rounds * (ranks - 1))
             .map(|step| {
@@ -521,10 +517,9 @@ mod tests {
         of(topology, machine, steps).parts.total()
     }
 
-    /// Data that goes around a ring of d groups of g ranks takes 2(n - 1) hops in an allreduce. Of
-    /// these, as many are between groups as boundaries fit into this length: 2d if g is at least 3.
-    /// Every rank sends 2(n - 1)/n of the vector. The closed form is that of rings in NCCL's
-    /// `src/graph/tuning.cc`, which counts 2(d - 1) boundaries.
+    /// In an allreduce, data goes 2(n - 1) hops around a ring of d groups of g ranks. Of these, 2d
+    /// are between groups if g is at least 3. Every rank sends 2(n - 1)/n of the vector. The closed
+    /// form is that of rings in NCCL's `src/graph/tuning.cc`, which counts 2(d - 1) boundaries.
     #[test]
     fn a_ring_pays_the_start_up_between_groups_only_at_boundaries() {
         let machine = "startup_us=2,outside_startup_us=30,byte_us=0.5";
@@ -538,7 +533,7 @@ mod tests {
         }
     }
 
-    /// The same ring under `wormhole` pays the longest start-up in every step.
+    /// Under `wormhole`, the same ring pays the longest start-up in every step.
     #[test]
     fn links_within_groups_have_their_own_bandwidth() {
         let steps = ring(8, 1, 100);
@@ -552,9 +547,9 @@ mod tests {
         }
     }
 
-    /// A chain of h hops with one message of S bytes, `B = S b` and `D = h S b`. With the best
-    /// number of chunks, it takes `h a + S b + 2 sqrt((h - 1) S b a) - a`, as in textbooks on
-    /// pipelined broadcasts (for example Chan et al., Collective communication, 2007).
+    /// On a chain of h hops with one message of S bytes, `B = S b` and `D = h S b`. The best number
+    /// of chunks takes `h a + S b + 2 sqrt((h - 1) S b a) - a`, as in textbooks on pipelined
+    /// broadcasts (for example Chan et al., Collective communication, 2007).
     #[test]
     fn the_chunks_of_a_pipeline_are_optimal() {
         let chain: Sends = (0..7_u32).map(|step| vec![(step, step + 1, 10_000, step)]).collect();
@@ -573,7 +568,7 @@ mod tests {
         assert!((free - (7.0 * 3.0 + 100.0)).abs() < 1e-9, "{free}");
     }
 
-    /// In an all-to-all, no message forwards data, whether it has one step or many.
+    /// In an all-to-all, no message forwards data, whatever the number of steps.
     #[test]
     fn sends_that_forward_nothing_share_one_start_up() {
         let rotated: Vec<Vec<(u32, u32, u64)>> =

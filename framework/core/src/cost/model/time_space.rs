@@ -1,16 +1,16 @@
 //! Time-space records, which show how each rank spends its time, step by step.
 //!
 //! An entry has four times of a rank: when it entered a step, when it had made all sends of the
-//! step, when it had waited for its peers, and when it ended the step; and the time that it spent
-//! on each [`Kind`] between the first and the last. A record is made only on request
+//! step, when it had waited for its peers, and when it ended the step. It also has the time that
+//! the rank spent on each [`Kind`] in between. A record is made only on request
 //! ([`super::Evaluator::record_time_space`]).
 //!
 //! The number of entries is limited. With more steps, 2, 4, 8, etc. neighbouring steps of a rank
 //! are joined ([`TimeSpace::steps_per_entry`]). The total time of each kind stays the same.
 //!
 //! Each charge begins when the previous charge of the rank ends, so the kinds of time of a rank add
-//! up to the time at which it ends. Only the clock of a rank (`RankClock`) charges time, and it
-//! advances only if it does. The record and the clocks therefore cannot disagree.
+//! up to the time at which it ends. Only the clock of a rank (`RankClock`) charges time, and does
+//! so whenever it advances. So the record and the clocks cannot disagree.
 
 use super::clock::{Clock, Ticks, Time};
 use crate::cost::kind::{Kind, Times};
@@ -23,12 +23,12 @@ pub struct Entry {
     pub first_step: u64,
     /// The number of the last step.
     pub last_step: u64,
-    /// The time at which the rank entered the step and posted its receives or, with `order=data`,
-    /// had made all sends of the previous steps.
+    /// The time at which the rank entered the step and posted its receives. With `order=data`, the
+    /// time at which it had made all sends of the previous steps.
     pub posted: f64,
     /// The time at which the rank had made all sends of the step.
     pub started: f64,
-    /// The end of the rank's last wait for a peer, or `started` if it did not wait after that.
+    /// The end of the rank's last wait for a peer, or `started` if it did not wait later.
     pub waited: f64,
     /// The time at which the rank ended the step and the barrier after it.
     pub ended: f64,
@@ -48,8 +48,8 @@ pub struct TimeSpace {
 }
 
 impl TimeSpace {
-    /// Creates a record of `ranks` ranks, or of one (`only`), with at most `max_entries` entries,
-    /// but at least one for each rank.
+    /// Creates a record of `ranks` ranks, or only of one, with at most `max_entries` entries, but
+    /// at least one for each rank.
     pub fn new(ranks: u64, only: Option<u64>, max_entries: usize) -> Self {
         let ranks = vec![Vec::new(); ranks as usize];
         let max_entries = max_entries.max(ranks.len());
@@ -66,7 +66,7 @@ impl TimeSpace {
         self.ranks.len()
     }
 
-    /// Returns the number of steps of an entry, with those in which the rank has no messages.
+    /// Returns the number of steps of an entry, including those in which the rank has no messages.
     pub fn steps_per_entry(&self) -> u64 {
         1_u64.checked_shl(self.doublings).unwrap_or(u64::MAX)
     }
@@ -154,8 +154,8 @@ impl TimeSpace {
         self.only
     }
 
-    /// Replaces the ranks of the record, for a folded simulation: each new rank copies the entries
-    /// of an old rank, whose number is in `of`. `only` is the new rank to record; `None` for all.
+    /// Replaces the ranks of the record: each new rank copies the entries of an old rank, whose
+    /// number is in `of`. Only the new rank `only` is recorded; `None` for all.
     pub(super) fn remap(&mut self, of: &[usize], only: Option<usize>) {
         let entries = |(rank, old): (usize, &usize)| match only {
             Some(only) if only != rank => Vec::new(),
@@ -193,7 +193,7 @@ impl TimeSpace {
     }
 }
 
-/// The clock of a rank, or of one of its simultaneous tasks, which all charge its time line.
+/// The clock of a rank or of one of its simultaneous tasks, which all charge the rank's time line.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RankClock<T: Time = Ticks>(Clock<T>);
 
@@ -206,7 +206,6 @@ impl<T: Time> Deref for RankClock<T> {
 }
 
 impl<T: Time> RankClock<T> {
-    /// The rank's time line must have been charged until `start`.
     pub(super) fn beginning(start: Clock<T>) -> Self {
         Self(start)
     }
@@ -221,9 +220,9 @@ impl<T: Time> RankClock<T> {
         }
     }
 
-    /// Advances the clock to `to`, and continues its critical path, for example that of a message
-    /// for which the rank has waited. The wait is divided into `phases`, each with its kind and its
-    /// end in µs, and a last phase of the kind `last`.
+    /// Advances the clock to `to`, and continues its critical path, such as that of a message for
+    /// which the rank has waited. The wait is divided into `phases`, each with its kind and its end
+    /// in µs, and a last phase of the kind `last`.
     pub(super) fn follow(
         &mut self,
         to: Clock<T>,
@@ -264,7 +263,6 @@ impl<'a> TimeLine<'a> {
     }
 }
 
-/// Returns the index of the entry that includes a step, if each entry has `2^doublings` steps.
 fn bucket(step: u64, doublings: u32) -> u64 {
     (step - 1).checked_shr(doublings).unwrap_or(0)
 }
@@ -347,7 +345,7 @@ mod tests {
         assert_eq!(rounded(&record, 2), [([0.0, 0.0, 63.5, 123.0], took(2.0, 63.5))]);
     }
 
-    /// The sender of a long message waits for its receiver, which is busy with its own sends.
+    /// The receiver is busy with its own sends.
     #[test]
     fn a_rendezvous_message_waits_for_its_match() {
         let steps = vec![vec![(1, 2, 1, 0)], vec![(0, 1, 100, 0)]];
@@ -392,8 +390,7 @@ mod tests {
         assert_eq!((rounded(&record, 1), cost.parts.total()), (rounded(&record, 0), 116.0));
     }
 
-    /// The entries of a rank have no gaps, the kinds of time add up to its end, and the last rank
-    /// ends at the completion time.
+    /// Entries of a rank have no gaps, and the last rank ends at the completion time.
     #[test]
     fn kinds_of_time_add_up_to_the_end_of_each_rank() {
         let uneven: Sends = (1..8)
@@ -461,7 +458,6 @@ mod tests {
         }
     }
 
-    /// If there are more entries than the limit, entries are joined. Sums do not change.
     #[test]
     fn long_schedules_are_recorded_more_coarsely() {
         let mut record = TimeSpace::new(2, None, 8);
@@ -482,7 +478,6 @@ mod tests {
             (of(Kind::Startup), of(Kind::Peer), record.charged_until(0)),
             (50.0, 50.0, 100.0)
         );
-        // If there are more ranks than entries, each rank still has one entry.
         let mut record = TimeSpace::new(20, None, 8);
         for (rank, step) in (0..20).flat_map(|rank| (0..9).map(move |step| (rank, step))) {
             record.enter(rank, step);
@@ -501,8 +496,9 @@ mod tests {
         assert_eq!([0, 1, 2].map(|rank| record.entries(rank).len()), [0, 1, 0]);
     }
 
-    /// Node 1 waits for a long message, which it forwards in step 2, and receives a message of step
-    /// 3 meanwhile. With `order=data`, the whole wait belongs to step 2, which has its next send.
+    /// Node 1 waits for a long message, which it forwards in step 2, and meanwhile receives a
+    /// message of step 3. With `order=data`, the whole wait belongs to step 2, which has its next
+    /// send.
     #[test]
     fn a_wait_belongs_to_the_step_of_the_next_send() {
         let steps = vec![vec![(0, 1, 1000, 0)], vec![(1, 3, 10, 1)], vec![(2, 1, 10, 0)]];

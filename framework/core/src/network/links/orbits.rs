@@ -1,6 +1,6 @@
-//! Link loads for schedules of which only the representative of each symmetry orbit is planned.
-//! Each message of a representative stands for all of its images under the group. If possible,
-//! loads are found without expanding these images:
+//! Link loads of schedules of which only the representative of each symmetry orbit is planned. Each
+//! message of a representative stands for all of its images under the group. If possible, loads are
+//! found without expanding these images:
 //!
 //! * [`LinkOrbits`] is used if the group or a subgroup maps every route to a route. Links then have
 //!   orbits, as nodes do. If m links of a message's route are in the orbit of a link, and only the
@@ -21,8 +21,8 @@ use crate::network::transfer::Transfer;
 pub(crate) struct OrbitLinkLoad {
     method: Method,
     is_uniform: bool,
-    /// The messages of the last step, as (sender, receiver, [`Transfer::route`]). If the next step
-    /// has the same ones, the values in `counts` that do not depend on loads are reused.
+    /// The messages of the last step: sender, receiver, [`Transfer::route`]. If the next step has
+    /// the same messages, the values in `counts` that do not depend on loads are reused.
     last: Vec<(u32, u32, u32)>,
     routes: Vec<Route>,
     counts: OrbitCounts,
@@ -37,7 +37,6 @@ enum Method {
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OrbitCounts {
-    /// The largest number of messages on a directed link.
     pub max_messages: u64,
     pub max_hops: u64,
     /// For each message, the sum of the hops of all its images.
@@ -47,16 +46,14 @@ pub(crate) struct OrbitCounts {
     pub times: Option<OrbitTimes>,
 }
 
-/// Times of a step, with all images of its messages: in units of the time of a load of 1 at the
-/// machine's bandwidth, and latencies in units of the machine's latency of a hop.
+/// Times of a step with all images of its messages, in units of the time of a load of 1 at the
+/// machine's bandwidth. Latencies are in units of the machine's latency of a hop.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct OrbitTimes {
     pub latency: f64,
-    /// The largest time of a message, at the lowest bandwidth of its route.
     pub message: f64,
-    /// The largest time of a link for its load, at its bandwidth.
     pub link: f64,
-    /// The largest time of all messages that a node sends, or that it receives.
+    /// The largest time of all messages that a node sends, or of all that it receives.
     pub node: f64,
 }
 
@@ -80,7 +77,7 @@ impl OrbitLinkLoad {
         }
     }
 
-    /// `None` if messages have to be expanded; `Err` has the index of a message without a route.
+    /// `None` if messages have to be expanded. `Err` has the index of a message without a route.
     pub(crate) fn count(
         &mut self,
         topology: &Network,
@@ -140,7 +137,7 @@ fn grid_lines((dims, wraps): (&[u64], bool), group: &Group) -> Option<GridLines>
     Some(GridLines::new(dims, wraps, moves))
 }
 
-/// The orbits of links under the group or a subgroup of it, which maps every route to a route.
+/// The orbits of links under a subgroup that maps every route to a route.
 #[derive(Debug)]
 struct LinkOrbits {
     numbering: Numbering,
@@ -161,7 +158,7 @@ enum Numbering {
 
 impl LinkOrbits {
     /// Creates orbits that are not stored for each link. Returns `None` if this is not possible, or
-    /// if not all of the group are known automorphisms.
+    /// if an element of the group is not a known automorphism.
     fn calculated(topology: &Network, group: &Group) -> Option<Self> {
         /// A network with more orbits of links has hardly any symmetry.
         const MAX_ORBITS: u64 = 1 << 26;
@@ -189,7 +186,6 @@ impl LinkOrbits {
 
     /// Creates orbits under the known automorphisms of the group, if there are any.
     fn listed(topology: &Network, group: &Group) -> Option<Self> {
-        /// An orbit is stored for each link.
         const MAX_LINKS: u64 = 1 << 24;
         if topology.link_slots() > MAX_LINKS {
             return None;
@@ -208,8 +204,8 @@ impl LinkOrbits {
         })
     }
 
-    /// Returns whether requested routes can be counted. The images of a requested direction may
-    /// differ, and a requested path in a complete graph may have several links.
+    /// Returns whether requested routes can be counted. A requested path in a complete graph may
+    /// have several links, and images of a requested direction may differ.
     fn counts_requested_routes(&self) -> bool {
         matches!(self.numbering, Numbering::Calculated(_))
     }
@@ -254,8 +250,7 @@ impl LinkOrbits {
                 times.link = times.link.max(*load as f64 / bandwidth);
             }
         }
-        // The nodes of an orbit under the subgroup have equal times, so examine one node for each
-        // coset and representative.
+        // The nodes of an orbit under the subgroup have equal times.
         let representatives = self.group.representatives() as usize;
         let mut of_nodes = vec![[0.0; 2]; self.cosets.len() * representatives];
         for (i, t) in messages.iter().enumerate() {
@@ -321,7 +316,7 @@ impl LinkOrbits {
             let add = &mut |run: Run| match numbering {
                 Numbering::Calculated(periods) => periods.for_each_orbit(network, run, &mut add),
                 // If an orbit has fewer links than the group has elements, several elements map a
-                // link to itself, and all of these images cross it.
+                // link to itself, and all of these images cross the link.
                 Numbering::Listed(orbits) => run.links().for_each(|link| {
                     let orbit = orbits.orbit(link);
                     add(orbit.into(), order / orbits.size(orbit));
@@ -338,8 +333,8 @@ impl LinkOrbits {
 }
 
 /// The orbits of the links of a network without switches, under a group that rotates axes of the
-/// node numbers independently of each other. A link's orbit is given by its port
-/// ([`Automorphisms::port`]), and by the coordinates of the node that it leaves, modulo each
+/// node numbers independently of each other. An orbit is given by the port of its links
+/// ([`Automorphisms::port`]), and by the coordinates of the nodes that they leave, modulo each
 /// period.
 #[derive(Debug)]
 struct Periods {
@@ -350,7 +345,8 @@ struct Periods {
 }
 
 impl Periods {
-    /// Returns `None` if links have no ports, or if not all of the group are known automorphisms.
+    /// Returns `None` if links have no ports, or if an element of the group is not a known
+    /// automorphism.
     fn of(topology: &Network, group: &Group) -> Option<Self> {
         let automorphisms = topology.automorphisms()?;
         automorphisms.port(0)?;
@@ -371,7 +367,7 @@ impl Periods {
     }
 
     /// Calls `visit` with each orbit of the links of a run, and with the number of images of the
-    /// run that cross each link of it.
+    /// run that cross each link of the orbit.
     fn for_each_orbit(
         &self,
         network: &dyn Automorphisms,
@@ -411,11 +407,11 @@ impl Periods {
 /// `None` if the group does not rotate the dimensions independently of each other.
 ///
 /// A dimension must consist of consecutive axes of the schedule's grid. The group may move only the
-/// first of them, because a shift of a later axis does not carry into an earlier one. An
+/// first of them, because a shift of a later axis does not carry into an earlier axis. An
 /// exclusive-or acts on each bit like a shift of an axis of size 2.
 fn periods(sides: &[u64], group: &Group) -> Option<Vec<u64>> {
-    // List the parts of all axes in reverse order, for `pop`: of each axis, the part that the group
-    // moves and the part that it does not move. An entry has the part's size and whether it moves.
+    // The parts of all axes in reverse order, for `pop`: the size of a part, and whether the group
+    // moves it.
     let mut parts: Vec<(u64, bool)> = Vec::new();
     for axis in group.axes() {
         if axis.xor {
@@ -515,12 +511,12 @@ impl GridLines {
 
     /// Returns the largest load of a link, if the group consists of all shifts.
     ///
-    /// If each node of a line of n nodes sends to the node t positions further, modulo n, the load
-    /// of the middle link of a mesh in each direction is `min(t, n - t)`, which is the maximum. In
-    /// a ring, all links of one direction have this load. So the maxima of all messages on a line
-    /// can be added. On a line of dimension d, all images of a message move by digit d of the
-    /// distance, or by one more if the addition of the lower digits carries: if the lower digits of
-    /// the receiver are less than those of the distance.
+    /// If each node of a line of n nodes sends to the node t positions further, modulo n, the
+    /// middle link of a mesh has the largest load in each direction, `min(t, n - t)`. In a ring,
+    /// all links of one direction have this load. So the maxima of all messages on a line can be
+    /// added. On a line of dimension d, all images of a message move by digit d of the distance.
+    /// They move by one more if the lower digits of the receiver are less than those of the
+    /// distance, because the addition then carries.
     fn max_load_rotated(&self, loads: &[(u64, u64)]) -> u64 {
         let (mut most, mut stride) = (0, 1);
         let mut changes: Vec<(u64, [u64; 2])> = Vec::with_capacity(loads.len());
@@ -545,7 +541,7 @@ impl GridLines {
                 }
                 if low > 0 {
                     // For receivers whose lower digits are at least `low`, the addition has no
-                    // carry. Store the change of the load.
+                    // carry.
                     let change = |direction: usize| {
                         plain[direction].wrapping_sub(carried[direction]).wrapping_mul(*amount)
                     };
@@ -654,8 +650,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    /// Creates messages of representatives. The first number of each pair selects the sender and
-    /// the distance, the second is the load.
+    /// The first number of each pair selects the sender and the distance, the second is the load.
     fn messages(group: &Group, numbers: &[(u64, u64)]) -> Vec<Transfer> {
         let nodes = group.order() * group.representatives();
         let mut messages: Vec<Transfer> = Vec::new();
@@ -785,9 +780,9 @@ mod tests {
         );
     }
 
-    /// In a complete graph, a requested path may share links with other routes. Here, the link from
-    /// node r to the next node carries three messages: one on the direct route, and two on the
-    /// paths from r to r + 2 and from r - 1 to r + 1.
+    /// In a complete graph, requested paths may share links. In this test, the link from node r to
+    /// the next node carries three messages: on the direct route, and on the paths from r to r + 2
+    /// and from r - 1 to r + 1.
     #[test]
     fn requested_paths_of_complete_graphs_are_expanded() {
         let group = Group::new(&[4], &[Shift(1)]).unwrap();

@@ -1,12 +1,12 @@
 //! Networks with failed and slow links: the options `down=`, `slow=`, `faults=` and `slow-links=`.
 //!
-//! A route of the family is unchanged if none of its links has failed. Otherwise the message takes
-//! a shortest path over the links that are left, on which each vertex uses the link with the lowest
-//! number of those that lead nearer to the receiver. The same rule applies to requested routes,
-//! such as a direction in a dimension of a torus.
+//! A route without failed links is that of the family. Otherwise the message takes a shortest path
+//! over the links that are left. Of those that lead nearer to the receiver, each vertex uses the
+//! link with the lowest number. The same rule applies to requested routes, such as a direction in a
+//! dimension of a torus.
 //!
-//! `faults=` and `slow-links=` state how many links are drawn at random, from a seed of their own
-//! or from that of the repetition ([`Network::sample`]).
+//! `faults=` and `slow-links=` are numbers of links that are drawn at random, from a seed of their
+//! own or from that of the repetition ([`Network::sample`]).
 
 use super::adjacency::{Adjacency, Link, RoutingTable};
 use super::random::SplitMix64;
@@ -43,7 +43,6 @@ pub(super) struct Detours {
     failed: Vec<u64>,
     table: RoutingTable,
     farthest: Vec<u64>,
-    /// Whether every failed link has failed in both directions.
     is_two_way: bool,
 }
 
@@ -70,8 +69,8 @@ pub(super) fn parse(network: Network, options: &Options<'_>) -> Result<Network, 
     Ok(network.damaged(damage))
 }
 
-/// Returns an error message that names a node which is not connected with the others in both
-/// directions, if there is one. If the links divide the network, it is in the smaller part.
+/// Returns an error message that names a node without paths to and from all others, if there is
+/// one. If the links divide the network, the node is in the smaller part.
 fn cut_off(network: &Adjacency, nodes: u64) -> Option<String> {
     let (there, back) = (network.hops_from(0), network.reversed().hops_from(0));
     let is_lost = |node: &u64| [&there, &back].iter().any(|hops| hops[*node as usize] == u32::MAX);
@@ -86,7 +85,7 @@ fn cut_off(network: &Adjacency, nodes: u64) -> Option<String> {
 
 impl Damage {
     /// Draws damaged links from `seed` unless they have their own, and finds the new routes and
-    /// properties. `base` is from the intact network.
+    /// properties. `base` has those of the intact network.
     fn new(base: &Properties, intact: Arc<Adjacency>, request: Arc<Request>, seed: u64) -> Self {
         let links = request.draw(&intact, base.nodes, seed);
         let is_down = |link: &Link| links.down.contains(&(link.from, link.to));
@@ -126,13 +125,15 @@ impl Damage {
         Self { request, intact, links, properties, detours }
     }
 
-    /// Returns the damage with links drawn from `seed`; `None` if none depend on the repetition.
+    /// Returns the damage with links drawn from `seed`; `None` if no links depend on the
+    /// repetition.
     pub(super) fn sample(&self, base: &Properties, seed: u64) -> Option<Self> {
         let (intact, request) = (Arc::clone(&self.intact), Arc::clone(&self.request));
         self.request.is_random().then(|| Self::new(base, intact, request, seed))
     }
 
-    /// Returns the links drawn at random, as arguments such as `down=3-4+7-8`; empty if none were.
+    /// Returns the links drawn at random, as arguments such as `down=3-4+7-8`; empty without such
+    /// links.
     pub fn drawn(&self) -> &str {
         &self.links.drawn
     }
@@ -186,8 +187,8 @@ impl Detours {
         hops
     }
 
-    /// Returns the largest distance to another node. With one-way links, it is the smaller of those
-    /// from and to the node, because lower bounds use this value for both directions.
+    /// Returns the largest distance to or, if it is smaller, from another node, because lower
+    /// bounds use this value for both directions.
     pub(super) fn eccentricity(&self, node: u64) -> u64 {
         self.farthest[node as usize].min(self.table.distances(node).0)
     }
@@ -316,7 +317,7 @@ impl Draw {
 }
 
 fn parse_fraction(text: &str) -> Option<f64> {
-    /// The smallest bandwidth of a link of a graph, too.
+    /// This is also the smallest bandwidth of a link of a graph.
     const LEAST: f64 = 1.0 / Graph::MAX_BANDWIDTH;
     text.parse().ok().filter(|fraction| (LEAST..=1.0).contains(fraction))
 }
@@ -421,8 +422,8 @@ fn spanning_links(pairs: &[Ends], vertices: usize) -> usize {
     pairs.iter().filter(joins).count()
 }
 
-/// Draws `count` links that fail. A link is skipped if its failure would leave a node without a
-/// path to another node. With the same seed, the links of a count also fail for every larger count.
+/// Draws `count` links that fail. Skips a link without which a node would have no path to another.
+/// With the same seed, the links of a count also fail for every larger count.
 fn draw_failures(network: &Adjacency, nodes: u64, count: u64, seed: u64) -> Vec<Ends> {
     let mut down = BTreeSet::new();
     let drawn = shuffled(two_way_links(network), seed).filter(|&(a, b)| {
@@ -457,8 +458,8 @@ fn stays_connected(network: &Adjacency, down: &BTreeSet<Ends>, nodes: u64, (a, b
         || all_connected(network, down, nodes)
 }
 
-/// Returns whether a path without failed links leads from one vertex to another. The search ends
-/// there, and it is near in most networks.
+/// Returns whether a path without failed links leads from one vertex to another, which is near in
+/// most networks.
 fn connects(network: &Adjacency, down: &BTreeSet<Ends>, from: u64, to: u64) -> bool {
     let mut seen = BTreeSet::from([from]);
     let mut queue = VecDeque::from([from]);
@@ -487,17 +488,17 @@ fn all_connected(network: &Adjacency, down: &BTreeSet<Ends>, nodes: u64) -> bool
 /// The failure of one link of a network, in both directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SingleFault {
-    /// The vertices that the link connects. The first one has the lower number.
+    /// The vertices that the link connects, the lower one first.
     pub ends: (u64, u64),
     /// Whether the failure leaves a node without a path to another node.
     pub disconnects: bool,
-    /// The number of links for which this failure stands: the size of its orbit, or 1.
+    /// The number of links that this failure represents: the size of the orbit, or 1.
     pub images: u64,
 }
 
-/// Returns the failures of all links that exist in both directions, in ascending order; if
-/// `one_per_orbit`, only one of those that symmetries of the network (such as rotations of a torus)
-/// map to each other. Returns `None` if the network has too many links to list them.
+/// Returns the failures of all links that exist in both directions, in ascending order. If
+/// `one_per_orbit`, returns only one of those that symmetries of the network (such as rotations of
+/// a torus) map to each other. Returns `None` if the network has too many links to list them.
 ///
 /// ```
 /// use swapmeet_core::network::topology::{parse, single_faults};

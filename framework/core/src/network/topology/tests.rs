@@ -9,7 +9,7 @@ use crate::network::topology::adjacency::Adjacency;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-/// Small topologies, with odd and even sides and sides of 1, 2 and 3.
+/// Small topologies, with odd and even sides, among them 1, 2 and 3.
 const SIDES: &str = "
     torus:1 torus:2 torus:3 torus:8 torus:1x4 torus:2x2 torus:2x3x1 torus:3x4 torus:5x4
     torus:2x4x3 mesh:1 mesh:2 mesh:3 mesh:1x5 mesh:2x2 mesh:3x4 mesh:4x3x2 mesh:2x1x3
@@ -54,8 +54,8 @@ fn runs(
     Ok((hops, runs))
 }
 
-/// Returns the links of a route in their order. Checks that each link starts at the end of the
-/// previous one, and that the route has as many links as hops.
+/// Returns the links of a route in their order. Checks that they are connected, and that their
+/// number is that of the hops.
 fn crossed(
     topology: &Network,
     from: u64,
@@ -138,7 +138,8 @@ fn routes_are_shortest_paths() {
             for to in 0..topology.nodes() {
                 let hops =
                     nodes_passed(topology.as_ref(), from, to, None).unwrap().len() as u64 - 1;
-                // A path through a third group may be shorter, but routes in a dragonfly use none.
+                // A path through a third group may be shorter, but the routes of a dragonfly use no
+                // third group.
                 let detour =
                     topology.kind() == "dragonfly" && hops == 5 && shortest[to as usize] == 4;
                 assert!(detour || hops == shortest[to as usize], "{spec} from {from} to {to}");
@@ -158,7 +159,7 @@ fn links_of_a_plane_are_in_node_order_and_runs_stay_on_a_line() {
         assert!(planes.is_empty() || numbered == topology.link_slots(), "{spec}");
         for plane in planes {
             for node in 0..topology.nodes() {
-                // If ranks are placed, links are sorted by nodes and not by ranks.
+                // Links are sorted by nodes, not by ranks.
                 let placed = spec.contains(",place=");
                 let leaves = topology.link_ends(plane.offset + node).map_or(node, |(from, _)| from);
                 assert!(placed || leaves == node, "{spec}");
@@ -200,7 +201,7 @@ fn all_link_numbers_are_below_link_slots() {
     }
 }
 
-/// Tries all sets of `side` nodes, and returns the smallest number of links that leave one.
+/// Tries all sets of `side` nodes, and returns the smallest number of links that leave a set.
 fn fewest_links_out_of(topology: &Network, side: u64) -> u64 {
     let links: Vec<(u64, u64)> = ends(topology).collect();
     let inside = |set: u64, node: u64| set >> node & 1 == 1;
@@ -215,7 +216,8 @@ fn fewest_links_out_of(topology: &Network, side: u64) -> u64 {
 
 #[test]
 fn bisections_agree_with_an_exhaustive_search() {
-    // Without switches, because a division of the nodes does not determine the side of a switch.
+    // Networks with switches are left out: a division of the nodes does not determine the side of a
+    // switch.
     let few_nodes = |spec: &&str| topology(spec).nodes() <= 16 && topology(spec).switches() == 0;
     for spec in small().filter(few_nodes) {
         let topology = topology(spec);
@@ -269,7 +271,7 @@ fn bisections_of_known_networks() {
     assert_eq!(cut("mesh:7"), Some((3, 1, true)));
     assert_eq!(cut("hypercube:7"), Some((64, 64, true)));
     assert_eq!(cut("fully-connected:7"), Some((3, 12, true)));
-    // Theorem 1 of Li, Peng & Chu gives 32, 8192 and 313 links; the second is not minimal.
+    // Theorem 1 of Li, Peng & Chu gives 32, 8192 and 313 links. The second cut is not minimal.
     assert_eq!(cut("rdn:1(hypercube:3)"), Some((64, 32, false)));
     assert_eq!(cut("rdn:2(hypercube:3)"), Some((16384, 4096, false)));
     assert_eq!(cut("rdn:1(torus:5x5)"), Some((625, 313, false)));
@@ -290,7 +292,7 @@ fn reason(spec: &str) -> String {
     spec_error(spec).split_once("`: ").unwrap().1.to_owned()
 }
 
-/// A regular graph of degree 3, which is not symmetric: two halves joined by the edge 0-5.
+/// A regular graph of degree 3 that is not symmetric: two halves joined by the edge 0-5.
 const BRIDGE: &str = "0 1\n0 2\n1 3\n1 4\n2 3\n2 4\n3 4\n5 6\n5 7\n6 8\n6 9\n7 8\n7 9\n8 9\n0 5\n";
 
 #[test]
@@ -330,8 +332,7 @@ fn a_million_nodes_need_no_tables() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-    /// A torus has a route for any signs and order, whose length in each dimension is the distance
-    /// in one of the two directions.
+    /// A torus has a route for any signs and order of dimensions.
     #[test]
     fn a_torus_has_routes_of_any_directions_and_order(
         dims in prop::collection::vec(1_u64..7, 1..5),
@@ -360,7 +361,6 @@ proptest! {
         }
     }
 
-    /// No text makes the parser panic, and a printed spec is parsed to the same topology.
     #[test]
     fn any_text_is_parsed_or_refused(text in "(torus|mesh|ring|tofu|hypercube|fully-connected|fat-tree|twisted-torus|hyperx|dragonfly|slim-fly|jellyfish|groups|x)?:?[0-9xo,:= ()-]{0,7}(,nodes=[0-9]{1,2})?(,place=fold:[0-9x]{1,4})?") {
         match parse(&text) {
@@ -369,8 +369,6 @@ proptest! {
         }
     }
 }
-
-// Specs, and the messages for invalid specs.
 
 #[test]
 fn specs_have_one_canonical_form() {
@@ -475,11 +473,8 @@ fn dual_nets_belong_to_their_base_and_graphs_to_themselves() {
     assert_ne!(kind("graph:a.txt"), kind("graph:b.txt"));
 }
 
-// Routes and sizes of each family.
-
 #[test]
 fn routes_follow_the_row_first() {
-    // In a 4 x 6 grid, node (row, column) is 6 row + column.
     assert_eq!(passed("mesh:4x6", 1, 15, None), [1, 2, 3, 9, 15]);
     assert_eq!(passed("torus:4x6", 1, 23, None), [1, 0, 5, 23]);
     assert_eq!(passed("torus:4x6", 1, 15, Some(&order(&[0, 1]))), [1, 7, 13, 14, 15]);
@@ -562,8 +557,8 @@ fn invalid_fat_trees_are_explained() {
 }
 
 /// Theorem 1 of Li, Peng & Chu: with k levels and a base of n0 nodes, degree d0 and diameter D0,
-/// there are `(2 n0)^(2^k) / 2` nodes, the degree is `d0 + k` and the diameter
-/// `2^k D0 + 2^(k+1) - 2`. Their Table I has further sizes.
+/// there are `(2 n0)^(2^k) / 2` nodes, the degree is `d0 + k` and the diameter is `2^k D0 + 2^(k+1)
+/// - 2`. Table I of the paper has further sizes.
 #[test]
 fn recursive_dual_nets_have_the_sizes_of_theorem_1() {
     let of = |spec: &str| {
@@ -576,9 +571,9 @@ fn recursive_dual_nets_have_the_sizes_of_theorem_1() {
     assert_eq!(of("rdn:2(torus:3x3x3)"), (4_251_528, Some(8), 18));
     assert_eq!(of("rdn:1(hypercube:3)"), (128, Some(4), 8));
     assert_eq!(of("rdn:2(hypercube:3)"), (32_768, Some(5), 18));
-    // For the links of a smallest cut, Theorem 1 gives 313, 781,250, 1,062,882 and 8,192. From the
-    // second level on, there are smaller ones. In the paper's example, node (1, 1, 2) of a dual-net
-    // with a base of 3 nodes has the number 14, and its cross-edge leads to (0, 2, 1).
+    // Theorem 1 gives cuts of 313, 781,250, 1,062,882 and 8,192 links. From the second level on,
+    // there are smaller cuts. In the paper's example, node (1, 1, 2) of a dual-net with a base of 3
+    // nodes has the number 14, and its cross-edge leads to (0, 2, 1).
     let cut = |spec: &str| topology(spec).bisection().unwrap().links;
     assert_eq!((cut("rdn:1(torus:5x5)"), cut("rdn:2(torus:5x5)")), (313, 391_250));
     assert_eq!((cut("rdn:2(torus:3x3x3)"), cut("rdn:2(hypercube:3)")), (532_170, 4_096));
@@ -612,8 +607,8 @@ fn errors_in_dual_nets_have_positions() {
     assert!(reason("rdn:1(rdn:1(mesh:3))").ends_with("[mesh:3]"));
 }
 
-/// The tree has 8 nodes. A route leads up as far as necessary, and then down. If all nodes send at
-/// the same distance, no two messages share a link.
+/// A route leads up as far as necessary, and then down. If all nodes send at the same distance, no
+/// two messages share a link.
 #[test]
 fn fat_tree_routes_lead_up_and_down_and_shifts_share_no_link() {
     let tree = topology("fat-tree:2x3");
@@ -638,8 +633,6 @@ fn fat_tree_routes_lead_up_and_down_and_shifts_share_no_link() {
     }
 }
 
-// Tofu, and logical tori that are folded into networks.
-
 fn coordinates(node: u64, [x, y, z]: [u64; 3]) -> [u64; 6] {
     let mut rest = node;
     let mut next = |size: u64| {
@@ -652,8 +645,8 @@ fn coordinates(node: u64, [x, y, z]: [u64; 3]) -> [u64; 6] {
     [x, y, z, a, b, c]
 }
 
-/// A naive routing in the published order of dimensions: B, C, A, X, Y, Z. Each hop is a step along
-/// a ring, or between the ends of a line of two nodes.
+/// This naive routing has the published order of dimensions: B, C, A, X, Y, Z. Each hop is a step
+/// along a ring, or between the ends of a line of two nodes.
 #[test]
 fn routes_in_tofu_follow_the_published_order_of_dimensions() {
     let [x, y, z, a, b, c] = [0, 1, 2, 3, 4, 5];
@@ -689,7 +682,7 @@ fn tofu_has_the_published_numbers_of_nodes_and_links() {
     assert_eq!(fugaku.diameter(), 12 + 11 + 12 + 3);
 }
 
-/// Here, the paths of a logical torus are closed, so its neighbours are neighbours in the network.
+/// The paths of these logical tori are closed.
 #[test]
 fn neighbours_of_a_folded_torus_are_neighbours_in_the_network() {
     for (network, shape) in [
@@ -726,8 +719,6 @@ fn impossible_folds_are_explained() {
     insta::assert_snapshot!(reason("tofu:1000x1000x1000"), @"expected at most 178956970 units of 12 nodes, found `1000x1000x1000` [1000x1000x1000]");
 }
 
-// Networks of switches and twisted tori: sizes from the literature.
-
 fn sizes(spec: &str) -> (u64, u64, u64) {
     let net = topology(spec);
     (net.nodes(), net.switches(), net.diameter())
@@ -752,7 +743,7 @@ fn all_have(spec: &str, links: u64) {
     assert!(links_to_switches(spec).iter().all(|out| *out == links), "{spec}");
 }
 
-/// A requested path may lead over switches, except in a dual-net of clusters with switches.
+/// A dual-net of clusters with switches has no paths over switches.
 #[test]
 fn every_link_between_switches_can_be_part_of_a_path() {
     for spec in small().filter(|spec| {
@@ -775,9 +766,9 @@ fn every_link_between_switches_can_be_part_of_a_path() {
     insta::assert_snapshot!(gap.unwrap_err().to_string(), @"fat-tree:2x2 has no link from node 4 to node 5");
 }
 
-/// Kim et al.: a dragonfly has groups of a routers, each with p nodes and h global links. If
-/// `a = 2p = 2h`, there are `a h + 1` groups; p = 2 gives 72 nodes and p = 4 gives 1,056. Routes
-/// have at most three hops between routers. 16 x 17 links join the two halves of 33 groups.
+/// Kim et al.: a dragonfly has groups of a routers, each with p nodes and h global links. If `a =
+/// 2p = 2h`, there are `a h + 1` groups; p = 2 gives 72 nodes and p = 4 gives 1,056. Routes have at
+/// most three hops between routers. 16 x 17 links join the two halves of 33 groups.
 #[test]
 fn balanced_dragonflies_have_the_sizes_of_the_paper() {
     assert_eq!(sizes("dragonfly:9x4x2"), (72, 36, 3 + 2));
@@ -789,7 +780,7 @@ fn balanced_dragonflies_have_the_sizes_of_the_paper() {
         Some(Bisection { side: 512, links: 272, exact: false })
     );
     // Node 0 is at router 0 of group 0, whose global links lead to groups 1 and 2. Router 3 has the
-    // link to group 8, which leads to its router 0 with nodes 64 to 71.
+    // link to group 8. The link leads to router 0 of group 8, with nodes 64 to 71.
     let net = topology("dragonfly:9x4x2");
     let router = |group: u64, router: u64| 72 + 4 * group + router;
     assert_eq!(
@@ -802,7 +793,6 @@ fn balanced_dragonflies_have_the_sizes_of_the_paper() {
     );
 }
 
-/// Both directions of a link join the same two groups, and every two groups have one link.
 #[test]
 fn every_two_groups_of_a_dragonfly_have_one_link() {
     for spec in ["dragonfly:9x4x2", "dragonfly:7x4x1", "dragonfly:6x2x1", "dragonfly:5x1x1"] {
@@ -835,7 +825,7 @@ fn slim_flies_have_the_sizes_of_the_paper() {
 }
 
 /// Ahn et al.: a route has at most as many hops as dimensions. A switch has S - 1 links in a
-/// dimension of size S. A cut that halves it cuts `S^2 / 4` links of each line.
+/// dimension of size S. A cut that halves the dimension cuts `S^2 / 4` links of each line.
 #[test]
 fn a_hyperx_has_the_sizes_of_the_paper() {
     assert_eq!(sizes("hyperx:8x8,nodes=8"), (512, 64, 2 + 2));
@@ -862,8 +852,8 @@ fn a_hyperx_has_the_sizes_of_the_paper() {
 }
 
 /// There are 200 switches with 10 links each. From a switch, at most 10 others are one hop away, at
-/// most 90 two hops, and the remaining 99 at least three hops, so the mean is at least 2.447. As
-/// Singla et al. show, random graphs are close to this bound.
+/// most 90 two hops, and the remaining 99 at least three hops, so the mean is at least 2.447.
+/// Random graphs are close to this bound (Singla et al.).
 #[test]
 fn jellyfish_are_regular_and_as_short_as_random_graphs_are() {
     for seed in 0..5 {
@@ -881,9 +871,9 @@ fn jellyfish_are_regular_and_as_short_as_random_graphs_are() {
 }
 
 /// Jouppi et al. give the gain of the twist for an all-to-all: 1.745 on 4x4x8 and 1.391 on 4x8x8.
-/// It is the ratio of the largest link loads without and with the twist. Without it, the long ring
-/// has the largest load: with 8 nodes, a message has 2 hops on average, half of them in each
-/// direction. With it, all directions share all hops equally.
+/// It is the ratio of the largest link loads without and with the twist. Without the twist, the
+/// long ring has the largest load: with 8 nodes, a message has 2 hops on average, half of them in
+/// each direction. With the twist, all directions share all hops equally.
 #[test]
 fn a_twisted_torus_gains_as_much_as_tpu_v4() {
     for (sides, gain) in [("4x4x8", 1.745), ("4x8x8", 1.391)] {
@@ -894,8 +884,8 @@ fn a_twisted_torus_gains_as_much_as_tpu_v4() {
         assert!((busiest / shared - gain).abs() < 0.0005, "{sides}: {}", busiest / shared);
     }
     assert_eq!(topology("twisted-torus:4x4x8").diameter(), 6, "and of the torus 8");
-    // In 4x4x8, the closing link of node 0 in the minus direction of the first dimension leads to
-    // its coordinate 3, and moves by half of the long side.
+    // The closing link of node 0 in the minus direction of the first dimension leads to coordinate
+    // 3, and moves by half of the long side.
     let net = topology("twisted-torus:4x4x8");
     assert_eq!(nodes_passed(net.as_ref(), 0, 3 * 32 + 4, None), Ok(vec![0, 3 * 32 + 4]));
 }
@@ -943,9 +933,7 @@ fn invalid_switch_networks_are_explained() {
     insta::assert_snapshot!(message("groups:4x4,inside=0"), @"inside: expected a bandwidth from 0.000001 to 1000000, where links across groups have 1, found `0`");
 }
 
-// Automorphisms.
-
-/// Larger networks than [`small`] of the families with switches.
+/// Networks with switches that are larger than those of [`small`].
 const SWITCHED: &str = "
     dragonfly:5x2x3 dragonfly:9x4x1 dragonfly:1x4x2 hyperx:4x3x2,nodes=2 slim-fly:5,nodes=2
     slim-fly:7 fat-tree:3x3 fat-tree:2x5 fat-tree:6x1 groups:3x4,inside=9,inside_hop=0.5
@@ -957,8 +945,8 @@ fn links(network: &Network, from: u64, to: u64) -> Vec<u64> {
     links
 }
 
-/// A coordinate permutation of one axis is accepted if and only if the network states it. Then it
-/// maps routes to routes, and links to links of the same bandwidth and latency.
+/// An accepted permutation of the coordinates of one axis maps routes to routes, and links to links
+/// of the same bandwidth and latency. It is accepted if and only if the network states it.
 #[test]
 fn accepted_permutations_map_routes_to_routes() {
     let mut moved_axes = 0;
@@ -973,7 +961,7 @@ fn accepted_permutations_map_routes_to_routes() {
             let exchanged = |at: u64| if at < 2 { 1 - at } else { at };
             let permutations: [(&dyn Fn(u64) -> u64, _); 2] = [
                 (&rotated, *symmetry != AxisSymmetry::Fixed),
-                // The exchange of two coordinates is a rotation if there are no others.
+                // The exchange of the only two coordinates is a rotation.
                 (
                     &exchanged,
                     *symmetry == AxisSymmetry::Permutations
@@ -1021,7 +1009,7 @@ fn accepted_permutations_map_routes_to_routes() {
     assert!(moved_axes > 60, "{moved_axes}");
 }
 
-/// The last value of each row, found by hand, is the order of the largest stated subgroup.
+/// The last value of each row is the order of the largest stated subgroup, found by hand.
 #[test]
 fn shifts_that_carry_are_no_automorphisms() {
     use Symmetry::{Fixed, Shift, Xor};
@@ -1055,8 +1043,6 @@ fn shifts_that_carry_are_no_automorphisms() {
         assert_eq!(group.subgroup(is_known).order(), order, "{spec} {symmetries:?}");
     }
 }
-
-// Failed and slow links.
 
 /// Returns (number, from, to) of each link, except between the pairs in `down`. This naive list
 /// shares no code with the routes of the program.
@@ -1098,16 +1084,16 @@ fn listed(arguments: &str, key: &str) -> BTreeSet<(u64, u64)> {
     pairs
 }
 
-/// In every family, the route is that of the intact network if no link of it has failed. Otherwise
-/// it is the path of a naive breadth-first search, on which each vertex uses the link with the
-/// lowest number of those that lead nearer to the receiver.
+/// If no link of a route has failed, the route is that of the intact network. Otherwise it is the
+/// path of a naive breadth-first search. Of the links that lead nearer to the receiver, each vertex
+/// uses the one with the lowest number.
 #[test]
 fn routes_avoid_failed_links_on_shortest_paths() {
     let mut tested = 0;
     for spec in small().filter(|spec| !spec.contains("place=")) {
         let intact = topology(spec);
         let (nodes, vertices) = (intact.nodes(), intact.nodes() + intact.switches());
-        // In a tree, every failed link cuts a node off, so the spec is refused.
+        // In a tree, every failed link disconnects a node, so the spec is refused.
         for faults in [1, 2, 4] {
             let Ok(net) = parse(&format!("{spec},faults={faults}:{}", spec.len())) else {
                 continue;
@@ -1163,7 +1149,7 @@ fn a_failed_link_of_a_ring_turns_messages_around() {
     assert_eq!(nodes_passed(ring.as_ref(), 7, 2, None).unwrap(), [7, 6, 5, 4, 3, 2]);
     assert_eq!(nodes_passed(ring.as_ref(), 1, 3, None).unwrap(), [1, 2, 3]);
     assert_eq!((ring.diameter(), ring.kind(), ring.degree()), (7, "ring", None));
-    // The route from 0 to 4 in the plus direction is requested, but its first link has failed.
+    // The requested route from 0 to 4 leads in the plus direction, but its first link has failed.
     let forth = signs(&[1]);
     assert_eq!(nodes_passed(ring.as_ref(), 0, 4, Some(&forth)).unwrap(), [0, 7, 6, 5, 4]);
     assert_eq!(nodes_passed(ring.as_ref(), 1, 4, Some(&forth)).unwrap(), [1, 2, 3, 4]);
@@ -1175,7 +1161,7 @@ fn a_one_way_failure_affects_one_direction() {
     let ring = topology("ring:6,down=0~1");
     assert_eq!(nodes_passed(ring.as_ref(), 0, 1, None).unwrap(), [0, 5, 4, 3, 2, 1]);
     assert_eq!(nodes_passed(ring.as_ref(), 1, 0, None).unwrap(), [1, 0]);
-    // Lower bounds need a number of links that holds in both directions.
+    // Lower bounds need a number of links that is valid in both directions.
     assert_eq!((ring.links_from(0), ring.degree(), ring.eccentricity(0)), (None, None, 3));
     assert_eq!((ring.diameter(), ring.max_links()), (5, 11));
     assert_eq!(topology("ring:6,down=0~1+1~0").spec(), "ring:6,down=0-1");
@@ -1201,7 +1187,7 @@ fn slow_links_have_a_fraction_of_their_bandwidth() {
     assert_eq!(topology("ring:5,slow=0-1:1").bandwidths(), None);
 }
 
-/// The same seed selects the same links, whether a repetition of the case or the spec sets it.
+/// The seed is that of a repetition or of the spec.
 #[test]
 fn samples_depend_only_on_the_seed() {
     for (random, fixed) in [
@@ -1238,12 +1224,12 @@ fn samples_depend_only_on_the_seed() {
     }
 }
 
-/// With one seed, the links that fail for a count of K also fail for K + 1. The largest possible
-/// number of failures leaves a spanning tree.
+/// For each seed, the links that fail for a count of K also fail for K + 1. The largest count
+/// leaves a spanning tree.
 #[test]
 fn more_faults_include_fewer_and_never_disconnect() {
     let mut before = BTreeSet::new();
-    // A torus of 3 x 3 has 18 links, and a spanning tree of it has 8.
+    // A torus of 3 x 3 has 18 links, and its spanning trees have 8.
     for count in 0..=10 {
         let net = topology(&format!("torus:3x3,faults={count}:5"));
         let down = listed(net.damage().unwrap().drawn(), "down");
@@ -1252,7 +1238,7 @@ fn more_faults_include_fewer_and_never_disconnect() {
         assert!(hops_to(&links, 9, 0).iter().all(|hops| *hops < 9));
         before = down;
     }
-    // The failure of a node's only link would cut it off, so every drawn link is between switches.
+    // A node with a failed only link would be disconnected, so only links between switches fail.
     for seed in 0..20 {
         let net = topology(&format!("hyperx:3,nodes=2,faults=1:{seed}"));
         let drawn = listed(net.damage().unwrap().drawn(), "down");
@@ -1308,7 +1294,6 @@ fn invalid_links_are_explained() {
     insta::assert_snapshot!(reason("ring:8,slow=0-1:0.5,routing=ecmp"), @"routing: expected minimal: other routings need links of equal bandwidth and latency, found `ecmp` [ecmp]");
 }
 
-/// With `routing=ecmp`, a message uses only shortest paths over the links that are left.
 #[test]
 fn ecmp_divides_messages_among_the_paths_that_are_left() {
     let net = topology("torus:3x3,down=0-1,routing=ecmp");
@@ -1324,9 +1309,9 @@ fn ecmp_divides_messages_among_the_paths_that_are_left() {
     assert_eq!(loads.into_iter().collect::<Vec<_>>(), [((0, 3), 8.0), ((3, 4), 8.0)]);
 }
 
-/// On a dragonfly, the family's own route may be longer than a shortest path. The expected hops and
-/// loads of `routing=ecmp` are those of a naive breadth-first search: each vertex divides the
-/// message equally among its links that lead nearer to the receiver.
+/// The routes of the dragonfly family may be longer than a shortest path. With `routing=ecmp`, the
+/// expected hops and loads are those of a naive breadth-first search, in which each vertex divides
+/// a message equally among the links that lead nearer to the receiver.
 #[test]
 fn ecmp_on_dragonflies_has_the_hops_and_loads_of_a_naive_search() {
     let (mut shorter, mut divided) = (0, 0);
@@ -1343,7 +1328,7 @@ fn ecmp_on_dragonflies_has_the_hops_and_loads_of_a_naive_search() {
                 let nearest = hops[from as usize];
                 assert_eq!(routing.expected_hops(from, to), nearest as f64, "{spec}: {from}-{to}");
                 shorter += u64::from(own.route(from, to, None, &mut |_| {}).unwrap() > nearest);
-                // Pass the message on, from the farthest vertices to the nearest ones.
+                // The message is passed on from the farthest vertices to the nearest ones.
                 let (mut share, mut expected) = (vec![0.0; vertices as usize], BTreeMap::new());
                 share[from as usize] = 1.0;
                 for distance in (1..=nearest).rev() {
@@ -1374,7 +1359,7 @@ fn ecmp_on_dragonflies_has_the_hops_and_loads_of_a_naive_search() {
     assert!(shorter > 0 && divided > 0, "{shorter} shorter paths, {divided} divided messages");
 }
 
-/// A cut into halves has fewer links in the direction in which a link has failed.
+/// A cut has fewer links in the direction in which a link has failed.
 #[test]
 fn the_smallest_cut_counts_the_weaker_direction() {
     use crate::network::survey::Survey;
@@ -1385,7 +1370,7 @@ fn the_smallest_cut_counts_the_weaker_direction() {
     }
 }
 
-/// In a torus, a shift along a dimension maps each line to itself.
+/// A shift along a dimension maps each line of the torus to itself.
 #[test]
 fn failed_orbits_of_links_are_invariant() {
     let by_row = |node: u64| node / 4 * 4 + (node + 1) % 4;
@@ -1405,8 +1390,8 @@ fn failed_orbits_of_links_are_invariant() {
     assert!(!reversed("torus:4x4,down=0-4").damage_is_invariant(&by_row));
 }
 
-/// A link disconnects ranks if a naive search finds a node without a path. With symmetry, one link
-/// stands for all of its orbit, and the orbits contain all links.
+/// A naive search tells whether a link is a bridge. With symmetry, one link represents its orbit,
+/// and the orbits contain all links.
 #[test]
 fn single_faults_are_all_links_and_know_bridges() {
     for spec in
@@ -1438,13 +1423,10 @@ fn single_faults_are_all_links_and_know_bridges() {
     }
 }
 
-// Placement of ranks on nodes.
-
 fn with_file(spec: &str, content: &str) -> Result<Arc<Network>, SpecError> {
     parse_with(spec, &|_| Ok(content.to_owned()))
 }
 
-/// Hilbert's curve leads from neighbour to neighbour and through every node.
 #[test]
 fn ranks_along_hilberts_curve_are_neighbours() {
     for spec in ["mesh:2x2", "mesh:8x8", "mesh:4x4x4", "mesh:2x2x2x2", "mesh:16", "mesh:1x1"] {
@@ -1482,8 +1464,6 @@ fn invalid_placements_are_explained() {
     insta::assert_snapshot!(listed("0 1\n1"), @"p: line 2: node 1 is listed twice, expected one rank per node");
     insta::assert_snapshot!(listed("0 3"), @"p: line 1: `3` is not a node, expected a number from 0 to 2");
 }
-
-// Nodes with several ranks.
 
 fn physical_nodes(spec: &str) -> Vec<u64> {
     let net = topology(spec);
@@ -1562,9 +1542,7 @@ fn invalid_ranks_are_explained() {
     insta::assert_snapshot!(listed("0 0\n0 1"), @"p: line 2: node 0 is listed 3 times, expected 2 ranks per node");
 }
 
-// Random routing.
-
-/// Returns the expected number of messages on each link; all messages have the same load.
+/// Returns the expected number of messages on each link. All messages have the same load.
 fn expected(spec: &str, messages: &[(u64, u64)]) -> HashMap<(u64, u64), f64> {
     let net = topology(spec);
     let mut on = HashMap::new();
@@ -1582,7 +1560,7 @@ fn close(a: f64, b: f64) -> bool {
 
 /// Valiant & Brebner: for any permutation, each half of a route is one between random nodes. In a
 /// complete graph of n nodes, each link carries `1/n` message from each half. In a hypercube, it
-/// carries 1/2 from each half, the load of messages between random nodes.
+/// carries 1/2 from each half.
 #[test]
 fn valiant_routing_loads_links_equally_for_any_permutation() {
     let shift: Vec<_> = (0..6).map(|node| (node, (node + 1) % 6)).collect();
@@ -1601,14 +1579,14 @@ fn valiant_routing_loads_links_equally_for_any_permutation() {
     );
 }
 
-/// The intermediate vertex is a random switch. The dragonfly has three groups of two routers. A
-/// message between two nodes of a router leaves it unless this router is drawn, with probability
+/// The intermediate vertex is a random switch. This dragonfly has three groups of two routers. A
+/// message between two nodes of a router leaves the router unless it is drawn, with probability
 /// 1/6.
 #[test]
 fn intermediate_vertices_are_switches_if_there_are_any() {
     let net = topology("dragonfly:3x2x2,routing=valiant");
-    // The hops from router 0 to the drawn router, which the message takes there and back, and two
-    // hops over the links of the ends.
+    // The message takes the hops from router 0 to the drawn router there and back, and two hops
+    // over the links of its ends.
     let base = topology("dragonfly:3x2x2");
     let between = |router: u64| {
         base.route(0, 2 * router, None, &mut |_| {}).unwrap().saturating_sub(2) as f64
@@ -1621,7 +1599,6 @@ fn intermediate_vertices_are_switches_if_there_are_any() {
     ));
 }
 
-/// Opposite corners of a square, and opposite nodes of a ring of four, have two shortest paths.
 #[test]
 fn shortest_paths_share_messages_equally() {
     let on = expected("torus:4x4,routing=ecmp", &[(0, 5)]);
@@ -1630,7 +1607,7 @@ fn shortest_paths_share_messages_equally() {
     assert_eq!(expected("mesh:3x3,routing=ecmp", &[(0, 2)]), [((0, 1), 1.0), ((1, 2), 1.0)].into());
 }
 
-/// The expected loads agree with `multipath`, which counts each destination separately.
+/// `multipath` counts each destination separately.
 #[test]
 fn ecmp_of_all_pairs_agrees_with_multipath_load() {
     for spec in [
@@ -1654,7 +1631,6 @@ fn ecmp_of_all_pairs_agrees_with_multipath_load() {
     }
 }
 
-/// Every draw is a route, and the mean over many seeds is the expected load.
 #[test]
 fn random_routes_have_the_expected_mean_load() {
     const SEEDS: u64 = 600;
@@ -1674,7 +1650,7 @@ fn random_routes_have_the_expected_mean_load() {
             let hops = drawn.route(from, to, None, &mut |run| {
                 for link in run.links() {
                     let ends = drawn.link_ends(link).unwrap();
-                    // A run in the minus direction is reported with its lowest link first.
+                    // A run in the minus direction begins with its lowest link.
                     assert!(run.len > 1 || at.is_none_or(|at| at == ends.0), "{spec}");
                     at = if run.len > 1 { None } else { Some(ends.1) };
                     *found.entry(ends).or_default() += 1.0 / SEEDS as f64;

@@ -1,21 +1,21 @@
 //! Weighted max-min fair shares of links, in whole numbers.
 //!
 //! A flow is a message in transmission, or background traffic. Its *level* is its rate divided by
-//! its weight. A link becomes *full* at the level at which its flows use up its capacity, if the
-//! flows with lower levels keep their rates. The level of a flow is the lowest level of the full
-//! links of its route. A *solve* computes the rates of all flows.
+//! its weight. A link is *full* at the level at which its flows use up its capacity, if flows with
+//! lower levels keep their rates. The level of a flow is the lowest level of the full links of its
+//! route. A *solve* computes the rates of all flows.
 //!
-//! The rates depend on the set of flows only, not on the order of their events or on numbers:
+//! The rates depend only on the set of flows, not on the order of their events or on their numbers:
 //!
 //! - Weights and rates are whole numbers, so their sums do not depend on an order.
-//! - The only roundings are the level of a link (a quotient of two sums) and the rate of a flow (a
-//!   weight times a level), both down. So a flow never gets more than its share, and the levels of
-//!   other links never fall when a link is filled.
+//! - Only two values are rounded, both down: the level of a link (a quotient of two sums) and the
+//!   rate of a flow (a weight times a level). So a flow never gets more than its share, and the
+//!   levels of other links never fall when a link is filled.
 //! - All links with the lowest level are filled together.
 //!
 //! Two solvers give equal results. [`Shares::solve_changes`] visits only links on which something
-//! changes. [`Fill`] computes all rates from the beginning, which is faster if many flows have
-//! started or ended, and for the approximate rates of very many flows ([`windows`]).
+//! changes. [`Fill`] computes all rates from the beginning. It is faster if many flows have started
+//! or ended, and computes the approximate rates of very many flows ([`windows`]).
 
 use super::fold::Fold;
 use super::{Fairness, Fluid};
@@ -32,12 +32,11 @@ mod windows;
 const CAPACITY_BITS: i32 = 48;
 /// The largest weight of a message is `2^WEIGHT_BITS`.
 const WEIGHT_BITS: i32 = 32;
-/// The smallest weight is at least `2^(WEIGHT_BITS - MOST_RATIO_BITS)`, also for longer routes.
+/// The smallest weight is at least `2^(WEIGHT_BITS - MOST_RATIO_BITS)`, even on longer routes.
 const MOST_RATIO_BITS: i32 = 20;
 
-/// The units of work, bandwidth and weight: whole numbers, so that sums are exact. A link of
-/// bandwidth 1 transmits a power of two of units of *work* per tick. A level has
-/// [`Units::level_bits`] binary places.
+/// The units of work, bandwidth and weight. A link of bandwidth 1 transmits a power of two of units
+/// of *work* per tick. A level has [`Units::level_bits`] binary places.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Units {
     byte: f64,
@@ -49,7 +48,7 @@ pub(super) struct Units {
 }
 
 impl Units {
-    /// The units of a network are not used if it is too large (not `fits`).
+    /// If the network is too large (not `fits`), its links are not examined.
     pub(super) fn new(machine: &Fluid, topology: &Network, fits: bool) -> Self {
         let (mut widest, mut longest) = (0.0_f64, 0.0_f64);
         let (mut shortest, mut has_zero) = (f64::INFINITY, false);
@@ -63,13 +62,14 @@ impl Units {
             has_zero |= rtt == 0.0;
             shortest = if rtt > 0.0 { shortest.min(rtt) } else { shortest };
         }
-        // The time of a byte on a link of bandwidth 1; without link times, on an injection link.
+        // The time of a byte on a link of bandwidth 1 or, if links take no time, on an injection
+        // link.
         let injection_us = machine.injection_byte_us;
         let byte_us = if machine.byte_us > 0.0 { machine.link_byte_us() } else { injection_us };
         let injection = if injection_us > 0.0 { byte_us / injection_us } else { 0.0 };
         let exponent = widest.max(injection).log2().ceil().max(-300.0) as i32;
         let link = 2_f64.powi(CAPACITY_BITS - exponent);
-        // Weights are inverse round-trip times. One of 0 counts as 1 µs.
+        // Weights are inverse round-trip times. A round-trip time of 0 counts as 1 µs.
         let is_equal = machine.fairness == Fairness::Equal || shortest == f64::INFINITY;
         let most = if has_zero { (1.0 / shortest).max(1.0) } else { 1.0 / shortest };
         // Requested routes can be longer than the diameter.
@@ -93,7 +93,7 @@ impl Units {
         self.least_weight_bits as u32
     }
 
-    /// Returns a whole number, from 1 to a little more than takes until [`LAST`].
+    /// Returns the units of work of a message, at least 1 and little more than fit until [`LAST`].
     pub(super) fn work(&self, bytes: f64) -> f64 {
         let most = LAST as f64 * 2_f64.powi(CAPACITY_BITS + 1);
         (bytes * self.byte).round().clamp(1.0, most)
@@ -108,7 +108,8 @@ impl Units {
         (self.weight / rtt).round().clamp(2_f64.powi(self.least_weight_bits), most) as u64
     }
 
-    /// In work per tick, links between nodes first, then injection links.
+    /// Returns the capacities in work per tick, first of links between nodes, then of injection
+    /// links.
     pub(super) fn capacities(&self, topology: &Network, fold: &Fold) -> Vec<u64> {
         let capacity = |work: f64| (work.round() as u64).max(1);
         let bandwidth = |link| topology.link_ends(link).map_or(1.0, |_| topology.bandwidth(link));
@@ -118,7 +119,7 @@ impl Units {
     }
 }
 
-/// Rounds to the nearest tick; later than [`LAST`] for a rate of 0.
+/// Returns the time of the work, to the nearest tick; later than [`LAST`] if the rate is 0.
 pub(super) fn duration(work: i128, rate: u64) -> Ticks {
     let rate = i128::from(rate);
     let nearest = (2 * work.max(0) + rate).checked_div(2 * rate);
@@ -134,16 +135,16 @@ pub(super) struct Hop {
 
 /// The slot of a flow that does not use links.
 const IDLE: u32 = u32::MAX;
-/// The slot of a flow that uses links but is not in [`Shares::flows`]: it is in [`Shares::added`]
-/// and will be attached later, or there are many flows, which [`Shares::windows`] stores.
+/// The slot of a flow that uses links but has no slot, because it is in [`Shares::added`] or in
+/// [`Shares::windows`].
 const WITHOUT_SLOT: u32 = u32::MAX - 1;
 /// The level of a flow without a rate, and of a link that is not full.
 const OPEN: u64 = u64::MAX;
-/// Above [`FEW`] flows, if more than `1 / MANY` of them have started or ended since the last solve,
-/// the next one computes all rates from the beginning.
+/// With more than [`FEW`] flows, a solve computes all rates from the beginning if more than one in
+/// [`MANY`] of them has started or ended.
 const MANY: usize = 4;
 const FEW: usize = 64;
-/// A solve that examines more than `MOST_VISITS` times all hops starts from the beginning.
+/// A solve that examines more links than `MOST_VISITS` times all hops starts from the beginning.
 const MOST_VISITS: usize = 4;
 
 #[derive(Debug, Clone)]
@@ -153,7 +154,7 @@ struct Link {
     rated: u64,
     unrated: u64,
     level: u64,
-    /// The level at which the link is in the queue; [`OPEN`] if it is not queued.
+    /// The level at which the link is in the queue, or [`OPEN`].
     key: u64,
     is_dirty: bool,
     is_pending: bool,
@@ -182,7 +183,6 @@ struct Flow {
     level: u64,
     rate: u64,
     weight: u64,
-    /// The number of hops; 0 if the slot is unused.
     hops: u32,
 }
 
@@ -196,8 +196,8 @@ struct Remaining {
     number: u32,
 }
 
-/// A link in the queue, and a level below which nothing changes on it, as parts of one number, the
-/// level first: the heap compares numbers without branches, which are mispredicted for pairs.
+/// A link in the queue, and a level below which nothing changes on the link, as one number with the
+/// level first. Comparisons of numbers have no branches, which are mispredicted for pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Queued(u128);
 
@@ -220,21 +220,20 @@ pub(super) struct Shares {
     level_bits: u32,
     least_weight_bits: u32,
     links: Vec<Link>,
-    /// For each flow, its slot, [`IDLE`] or [`WITHOUT_SLOT`].
     slots: Vec<u32>,
-    /// The flow in each slot, which a flow has while it is attached to its links. The lists `new`
-    /// and `changed` identify a flow by its slot.
+    /// The flow in each slot. A flow has a slot while it is attached to its links. The lists `new`
+    /// and `changed` have slots.
     flows: Vec<Flow>,
     rest: Vec<Remaining>,
     unused_slots: Vec<u32>,
-    /// The binary logarithm of the hops in a slot's space: slot s begins at `hops[s << shift]`.
+    /// Slot s has its hops from `hops[s << shift]` on.
     shift: u32,
     hops: Vec<Hop>,
     has_times: bool,
     /// For each hop, its position in [`Link::on`].
     place: Vec<u32>,
-    /// The flows that are not attached to their links yet. This is done as late as possible,
-    /// because flows that begin with windows need less memory.
+    /// The flows that are not attached to their links yet. Flows that begin with windows need less
+    /// memory.
     added: Vec<u32>,
     new: Vec<u32>,
     dirty: Vec<u32>,
@@ -248,7 +247,7 @@ pub(super) struct Shares {
     solve: u64,
     fill: Fill,
     windows: Option<Box<Windows>>,
-    /// Whether windows were too short to save work in the present steps.
+    /// Whether windows were too short to save work in the current steps.
     refuses_windows: bool,
 }
 
@@ -311,7 +310,7 @@ impl Shares {
         self.slots.get(flow).copied().filter(|slot| *slot < WITHOUT_SLOT)
     }
 
-    /// Returns an attached flow's work left at `now` and its rate. Windows must not be in use.
+    /// Returns the work of an attached flow that is left at `now`, and its rate.
     pub(super) fn left(&self, flow: usize, now: Ticks) -> Option<(i128, u64)> {
         let slot = self.slot(flow)? as usize;
         let (Remaining { left, since, .. }, rate) = (self.rest[slot], self.flows[slot].rate);
@@ -329,7 +328,6 @@ impl Shares {
         self.sharing += usize::from(std::mem::replace(&mut self.slots[flow], slot) == IDLE);
     }
 
-    /// Records that a flow uses links. The caller attaches it before the next solve.
     pub(super) fn add(&mut self, flow: usize) {
         self.begin(flow, WITHOUT_SLOT);
         self.added.push(flow as u32);
@@ -377,7 +375,6 @@ impl Shares {
         self.load += route.len();
     }
 
-    /// The flow must be attached to its links.
     pub(super) fn remove(&mut self, flow: usize) {
         self.sharing -= 1;
         let slot = std::mem::replace(&mut self.slots[flow], IDLE);
@@ -412,7 +409,7 @@ impl Shares {
         self.removed += 1;
     }
 
-    /// Returns whether rates must be computed again: flows have started or ended, or a window ends.
+    /// Returns whether flows have started or ended, or a window ends.
     pub(super) fn is_disturbed(&self, now: Ticks) -> bool {
         let has_changed = !self.new.is_empty() || !self.dirty.is_empty();
         !self.added.is_empty() || self.window_end() <= now || self.windows.is_none() && has_changed
@@ -480,7 +477,7 @@ impl Shares {
     }
 
     /// Updates rates from the lowest level to the highest, visiting only links on which something
-    /// changes. Ends early if computing all rates from the beginning would be faster.
+    /// changes. Ends early if a computation from the beginning would be faster.
     fn solve_changes(&mut self, now: Ticks, most: &mut u64) {
         for slot in std::mem::take(&mut self.new) {
             for hop in self.hops_of(slot) {
@@ -516,7 +513,7 @@ impl Shares {
         if old == OPEN && link.unrated == 0 && link.rated + self.slack(link) < link.capacity {
             return;
         }
-        // If no other link can become full before it, continue at the level of this link.
+        // If no other link can become full before this link, continue at the level of this link.
         let next = self.next_full(number, level);
         let is_first = self.queue.peek().is_none_or(|Reverse(queued)| queued.level() >= next);
         let level = if next < old && is_first { next } else { level };
@@ -534,8 +531,8 @@ impl Shares {
             // Case 2: the link becomes full at a higher level, or was full there.
             self.queue(number, next.min(old));
         } else {
-            // Case 3: the link is no longer full at its old level. Its flows of this level lose
-            // their rates, and all of their links are examined again.
+            // Case 3: the link is not full at its old level. Its flows of that level lose their
+            // rates, and all of their links are examined again.
             self.links[number as usize].level = OPEN;
             if old < level {
                 return self.queue(number, next);
@@ -551,8 +548,7 @@ impl Shares {
         }
     }
 
-    /// Returns the lowest level from `level` on at which a link is full if all flows with lower
-    /// levels keep their rates, or [`OPEN`].
+    /// Returns the lowest level from `level` on at which a link is full, or [`OPEN`].
     fn next_full(&mut self, number: u32, mut level: u64) -> u64 {
         let link = &self.links[number as usize];
         loop {
@@ -623,7 +619,7 @@ impl Shares {
         }
     }
 
-    /// Queues links of a flow that were full above `level`, to which its rate has fallen.
+    /// Queues the links of a flow that were full above `level`, to which its rate has fallen.
     fn queue_full(&mut self, slot: u32, level: u64) {
         for hop in self.hops_of(slot) {
             let number = self.hops[hop].link;
@@ -640,7 +636,6 @@ impl Shares {
         }
     }
 
-    /// Queues the links that have been noted. All levels below `level` are final.
     fn queue_pending(&mut self, level: u64) {
         while let Some(number) = self.pending.pop() {
             let link = &mut self.links[number as usize];
@@ -648,7 +643,8 @@ impl Shares {
             let link = &self.links[number as usize];
             let old = link.level;
             if old == OPEN {
-                // Flows keep their rates or get lower ones: no link becomes full below this level.
+                // Flows keep their rates or get lower ones, so the link is not full below this
+                // level.
                 let left = link.capacity.saturating_sub(link.rated + self.slack(link));
                 if link.unrated > 0 {
                     self.queue(number, quotient(left, link.unrated, self.level_bits).max(level));
@@ -668,11 +664,10 @@ impl Shares {
         }
     }
 
-    /// Panics unless all rates are those of a computation from the beginning. In the first tier of
-    /// tests, only every eighth solve with more than 64 flows is compared.
+    /// Panics unless all rates are those of a computation from the beginning. The first tier of
+    /// tests checks only every eighth solve with more than 64 flows.
     #[cfg(test)]
     fn check(&self, most: u64) {
-        /// With more flows, the comparison would take too long.
         const MOST: usize = 500;
         if most == 0 || self.sharing > MOST {
             return;
@@ -731,12 +726,10 @@ impl SharedLinks for Shares {
     }
 }
 
-/// Returns a level: the quotient of a capacity and a sum of weights, rounded down.
 fn quotient(left: u64, open: u64, level_bits: u32) -> u64 {
     ((u128::from(left) << level_bits) / u128::from(open)).min(u128::from(OPEN - 1)) as u64
 }
 
-/// Returns a rate: the product of a weight and a level, rounded down.
 fn rate_of(weight: u64, level: u64, level_bits: u32) -> u64 {
     ((u128::from(weight) * u128::from(level)) >> level_bits) as u64
 }
@@ -760,14 +753,14 @@ struct Filling {
     level: u64,
 }
 
-/// A computation of all rates from the beginning, whose memory is reused. Links are filled in the
-/// order of their levels. A flow may have a limit, the largest level that it gets.
+/// A computation of all rates from the beginning. Links are filled in the order of their levels. A
+/// flow may have a limit, the largest level that it gets.
 #[derive(Debug, Clone, Default)]
 struct Fill {
     links: Vec<Filling>,
-    /// One bit per flow: whether it has a rate.
+    /// A bit per flow: whether the flow has a rate.
     has_rate: Vec<u64>,
-    /// Links that are not full, each with a level that is at most the one at which it becomes full.
+    /// Links that are not full, each with a level up to which it is not full.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     full: Vec<u32>,
 }
@@ -778,9 +771,9 @@ impl Fill {
     }
 
     /// Computes the rates of all flows, none above its limit. `links` are those with flows, out of
-    /// `count` links. `has_rate` has a bit per flow: whether it gets no rate. `limits` are levels
-    /// and flows in ascending order. Calls `give` with each flow and its level. Returns the number
-    /// of examined links.
+    /// `count` links. `has_rate` has a bit per flow: whether the flow gets no rate. `limits` are
+    /// levels and flows in ascending order. Calls `give` with each flow and its level. Returns the
+    /// number of examined links.
     fn solve(
         &mut self,
         network: &impl SharedLinks,
@@ -808,9 +801,9 @@ impl Fill {
                 self.give(network, flow, limit, &mut give);
                 continue;
             }
-            // Case 2: find all links that become full at this level. Rates that were given since
-            // the level of a link was computed can only raise it. Such a link is queued again. A
-            // link all of whose flows have rates is done.
+            // Case 2: find all links that become full at this level. Rates that were given after
+            // the level of a link was computed can only raise it, so such a link is queued again. A
+            // link is done if all of its flows have rates.
             self.full.clear();
             while let Some(&Reverse((key, link))) = self.queue.peek() {
                 if key > level {
@@ -825,7 +818,7 @@ impl Fill {
                     Some(_) => self.full.push(link),
                 }
             }
-            // Give this level to the flows of all of these links: their order does not matter.
+            // Give this level to the flows of all of these links. Their order does not matter.
             let full = std::mem::take(&mut self.full);
             for link in &full {
                 self.links[*link as usize].level = level;

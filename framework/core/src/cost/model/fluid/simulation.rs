@@ -1,11 +1,10 @@
-//! The simulation of the model `fluid`: the ranks, and the times at which they post their messages.
+//! The simulation of the model `fluid`: the ranks, and the times at which they post messages.
 //!
 //! # Events
 //!
-//! A message starts when its sender has posted it, after a start-up, and its receiver, when it
-//! enters the step. The positions of the ranks in the schedule show which messages they have
-//! posted, so these are not stored before they start. All events are ordered by one clock.
-//! Simultaneous events are processed in this order:
+//! A message starts when its sender has posted it, after a start-up, and its receiver has posted it
+//! by entering the step. All events are ordered by one clock. Simultaneous events are processed in
+//! this order:
 //!
 //! 1. A start-up ends: the rank posts its send, and the next start-up begins. A late rank enters.
 //! 2. A reduction ends: the rank enters the next step.
@@ -22,14 +21,14 @@
 //!
 //! With `order=data`, a rank sends its messages one after another, each as soon as its data and a
 //! port are available. Events only record what they make available, and *touch* their ranks, which
-//! continue when all events of the present time have been processed. A rank therefore reduces all
-//! data that arrives at the same time together, and the order of these arrivals does not matter.
+//! continue after all simultaneous events. So a rank reduces all data that arrives at the same time
+//! together, in any order of the arrivals.
 //!
 //! # Folding
 //!
-//! If the schedule is symmetric, one rank of each orbit (nodes that the symmetries map to each
+//! If the schedule is symmetric, only one rank of each orbit (nodes that the symmetries map to each
 //! other) is simulated ([`super::fold`]). The number of a rank is then that of its orbit. If a step
-//! has fewer symmetries than the steps before it, the orbits are split before the step is added.
+//! has fewer symmetries than the steps before it, the orbits are split first.
 
 use super::fold::{Fold, Symmetry, sum};
 use super::in_flight::{InFlight, MessagesInFlight, NewMessage};
@@ -50,15 +49,15 @@ use crate::simulation::listener::Summed;
 use crate::simulation::step::Step;
 use std::sync::Arc;
 
-/// The most messages of a step for which shares of links are always exact. In larger steps, they
-/// can be approximate: computed once for each window of time ([`super::shares`]).
+/// The most messages of a step for which shares of links are always exact. In larger steps, shares
+/// may be computed once for each window of time ([`super::shares`]).
 const MOST_EXACT: usize = 10_000;
 /// The most messages per rank for which shares are always exact. If ranks have few messages, an
-/// arrival often lets a rank start more, and each start would end a window.
+/// arrival often lets a rank start more messages, which ends a window.
 const MOST_EXACT_PER_RANK: usize = 8;
 /// A large step of n folded messages and t translations remains folded, with exact shares, up to
 /// this quotient n / t. Exact shares take a time proportional to n^2, and windows without folding
-/// to n * t. In measurements, the two were equal at about this number.
+/// to n * t. In measurements, the two times were equal at about this quotient.
 const MOST_FOLDED: usize = 2_000;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -68,13 +67,13 @@ struct Rank {
     is_touched: bool,
     /// The time at which the next send, or its start-up, can begin.
     clock: RankClock<Ticks>,
-    /// The time at which the rank entered its step or, with `order=data`, late, the schedule.
+    /// The time at which the rank entered its step or, late with `order=data`, the schedule.
     entered: Clock<Ticks>,
-    /// The time at which the rank last posted a send of its step, and the first send that it posted
-    /// then. Not used with `order=data`.
+    /// The time at which the rank last posted sends, of which `first_posted` is the first. Not used
+    /// with `order=data`.
     posted: Ticks,
     first_posted: usize,
-    /// The last event, or of simultaneous ones that with the largest critical path.
+    /// The end of the last event. Of simultaneous events, the one with the largest critical path.
     ended: Clock<Ticks>,
 }
 
@@ -101,12 +100,12 @@ pub(super) struct Simulation {
     in_flight: MessagesInFlight,
     symmetry: Symmetry,
     now: Ticks,
-    /// The end of each rank's start-up or, at first, the time at which a late rank enters. One
-    /// further timer is for the end of the barrier.
+    /// The end of each rank's start-up or the time at which a late rank enters, and the end of the
+    /// barrier.
     startups: Timers,
     starts: Vec<Ticks>,
-    /// The time at which each rank enters its job's schedule; 0 if it has entered. Empty if all
-    /// enter at 0.
+    /// The time at which each rank enters its job's schedule; 0 if it has entered. Empty if no rank
+    /// is late.
     late: Vec<Ticks>,
     held: Vec<HeldMessage>,
     /// The ranks with events at the present time (`order=data` only).
@@ -119,9 +118,8 @@ pub(super) struct Simulation {
     recorded_node: Option<usize>,
     most_exact: usize,
     most_folded: usize,
-    /// Whether the simulation copies itself when it begins to use windows of time.
     pub makes_copy: bool,
-    /// The copy, which has windows of twice the length.
+    /// The copy, with windows of twice the length.
     pub copy: Option<Box<Self>>,
 }
 
@@ -192,7 +190,6 @@ impl Simulation {
         Self { most_exact: 0, most_folded: 0, ..self }
     }
 
-    /// The simulation must have ended.
     pub(super) fn clear(&mut self) {
         self.in_flight.clear();
     }
@@ -245,7 +242,7 @@ impl Simulation {
         }
     }
 
-    /// The second of sender and receiver has posted the message at `start`, the present.
+    /// Starts a message at `start`, the present, when both sender and receiver have posted it.
     fn start_message(&mut self, from: usize, number: u64, index: u32, start: Clock<Ticks>) {
         assert_eq!(start.at(), self.now, "a message starts when it is posted");
         let step = self.progress.steps.current(number);
@@ -267,8 +264,7 @@ impl Simulation {
             return;
         }
         for rank in ends {
-            // The critical path of a rank leads through the last message of its step, or through
-            // one that arrives at the same time.
+            // The critical path of a rank leads through the last message of its step.
             self.ranks[rank].reach(arrival);
             if self.progress.ranks[rank].pending == 1 {
                 self.end_wait(rank, message, self.ranks[rank].ended);
@@ -319,7 +315,7 @@ impl Simulation {
         let fraction = if is_large { self.machine.flow_window } else { 0.0 };
         if self.in_flight.shares.begins_windows(fraction) {
             self.in_flight.begin_windows(self.now);
-            // Copy now, because no message is attached to links, whose lists take much memory.
+            // Copy now, because no message is attached to links yet, whose lists take much memory.
             if std::mem::take(&mut self.makes_copy) {
                 let mut copy = self.clone();
                 copy.machine.flow_window *= 2.0;
@@ -372,7 +368,6 @@ impl Simulation {
     }
 }
 
-/// Data order, and late ranks with all orders.
 impl Simulation {
     fn touch(&mut self, rank: usize, event: Clock<Ticks>) {
         let r = &mut self.ranks[rank];
@@ -390,7 +385,6 @@ impl Simulation {
         }
     }
 
-    /// Posts the rank's next send, which starts immediately or when its late receiver enters.
     fn post_by_data(&mut self, rank: usize) {
         let Progress { data_order: Some(order), steps, .. } = &mut self.progress else {
             unreachable!("only order=data sends by data");
@@ -434,7 +428,6 @@ impl Simulation {
         message: &InFlight,
         arrival: Clock<Ticks>,
     ) {
-        // A rank does not wait for a message during a start-up.
         for rank in [from, to] {
             if !self.ranks[rank].is_starting {
                 self.end_wait(rank, message, arrival);
@@ -485,9 +478,7 @@ impl Simulation {
     }
 }
 
-/// Folding: adds steps to a folded simulation, and splits orbits.
 impl Simulation {
-    /// Splits the orbits if the step is not symmetric under all translations of the folded network.
     fn add_folded_step(&mut self, step: &Step<'_>) {
         if self.in_flight.fold.is_plain() && step.symmetry.is_none() {
             return self.progress.steps.add(step);
@@ -507,9 +498,9 @@ impl Simulation {
         self.progress.steps.add_folded(&folded, sends.targets);
     }
 
-    /// Folds the network by exclusive-ors instead of translations if the first step is symmetric
-    /// under more of them, or under equally many and ranks exchange messages in pairs, because such
-    /// schedules are usually defined by exclusive-ors.
+    /// Folds the network by exclusive-ors if the first step is symmetric under more of them than
+    /// translations. If there are equally many, ranks that exchange messages in pairs indicate
+    /// exclusive-ors.
     fn choose_group(&mut self, first: &Step<'_>) {
         let translations = &self.in_flight.fold;
         let Some(other) = self.in_flight.by_exclusive_or() else { return };
@@ -524,8 +515,8 @@ impl Simulation {
         }
     }
 
-    /// Adds data that ranks reduce at the end of the next step to be added. Splits the orbits
-    /// first, if their nodes reduce different amounts.
+    /// Adds data that ranks reduce at the end of the next step. First splits orbits whose nodes
+    /// reduce different amounts.
     fn add_folded_sums(&mut self, summed: Summed<'_>) {
         if self.in_flight.fold.is_plain() && summed.symmetry.is_none() {
             return self.progress.steps.sum(summed);
@@ -538,8 +529,8 @@ impl Simulation {
         self.progress.steps.sum(Summed { of: &of, ..summed });
     }
 
-    /// Returns whether a step with this number of folded messages should be simulated with windows
-    /// on the unfolded network, which is faster if many messages are left after folding.
+    /// Returns whether a step with this number of folded messages is faster on the unfolded
+    /// network, with windows.
     fn needs_windows(&self, messages: usize) -> bool {
         let fold = &self.in_flight.fold;
         let translations = fold.nodes() as usize / fold.orbits();
@@ -548,8 +539,8 @@ impl Simulation {
             && messages > self.most_folded * translations
     }
 
-    /// Splits orbits if the periods of the folded network differ from `periods`. Before, the events
-    /// of the known steps are processed, which is faster with larger orbits.
+    /// Splits orbits if the periods of the folded network differ from `periods`. First processes
+    /// the events of the known steps, which is faster with larger orbits.
     fn set_periods(&mut self, periods: Vec<u32>) {
         if periods != self.in_flight.fold.periods() {
             self.run(false);
@@ -576,7 +567,6 @@ impl Simulation {
         if let Some(record) = &mut self.progress.record {
             record.remap(&of, only);
         }
-        // The last timer is for the barrier.
         self.reductions = self.reductions.remap(&of);
         let with_barrier: Vec<usize> = of.iter().copied().chain([before.orbits()]).collect();
         self.startups = self.startups.remap(&with_barrier);
@@ -609,7 +599,6 @@ impl Simulation {
     }
 }
 
-/// The time-space record. These functions are called only if a record is requested.
 impl Simulation {
     fn recorded_orbit(&self) -> Option<usize> {
         self.recorded_node.map(|node| self.in_flight.fold.orbit(node as u32) as usize)
@@ -629,8 +618,8 @@ impl Simulation {
             record.enter(rank, step);
         }
         let (started, propagated) = (us(message.started), us(arrived).min(now));
-        // Divide the rest: transmission is the time of the bytes if no link were shared, and
-        // contention is the time that sharing adds.
+        // Transmission is the time of the bytes if no link were shared. Contention is the time that
+        // sharing adds.
         let charged = record.charged_until(rank).max(started).max(propagated);
         let lasted = self.now - arrived;
         let is_longer = lasted > message.alone;
@@ -750,8 +739,8 @@ impl RankModel for Simulation {
         } else if self.in_flight.shares.is_disturbed(now) {
             self.share();
         } else {
-            // Advance the clock to the next event. The schedule has ended if no timer of a rank is
-            // set, all ranks wait for a further step, and only background traffic is in flight.
+            // The schedule has ended if no timer of a rank is set, all ranks wait for a further
+            // step, and only background traffic is in flight.
             let of_ranks = self.startups.earliest().min(self.reductions.earliest());
             let is_over = of_ranks == NEVER
                 && self.progress.steps.all_ranks_wait()
@@ -781,8 +770,8 @@ impl RankModel for Simulation {
 
     fn finish(&mut self) -> Result<Vec<(Times, Option<RankTimes>)>, String> {
         for (rank, r) in self.ranks.iter_mut().enumerate() {
-            // With `order=data`, the arrival of a message begins a reduction. The last reduction
-            // has no further message.
+            // With `order=data`, a reduction begins when the next message arrives. The last one has
+            // no next message.
             let Progress { data_order, steps, .. } = &mut self.progress;
             let pending =
                 data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));
@@ -801,7 +790,6 @@ impl RankModel for Simulation {
         let of_job = |(ranks, start): (&[Rank], &Ticks)| {
             let ends = || {
                 let ends = ranks.iter().map(|rank| rank.ended.at() + skipped.time);
-                // A rank without messages has not entered.
                 ends.map(|end| (end - start).max(0))
             };
             let times = ends().min();
@@ -826,7 +814,7 @@ impl RankModel for Simulation {
         self.progress.record = Some(Box::new(record));
     }
 
-    /// Returns the finished record. Each node has a copy of the entries of its orbit.
+    /// Returns the finished record, in which each node has a copy of the entries of its orbit.
     fn take_record(&mut self) -> Option<TimeSpace> {
         let mut record = self.progress.record.take()?.finish();
         let fold = &self.in_flight.fold;

@@ -15,7 +15,7 @@ fn priced(topology: &str, machine: &str, steps: &[Messages]) -> (f64, f64, [f64;
     (parts.iter().sum(), cost.ranks.unwrap().mean, parts)
 }
 
-/// In tests, every solve is also checked for max-min fairness ([`super::shares::Shares::check`]).
+/// All tests also check each solve for max-min fairness ([`super::shares::Shares::check`]).
 #[test]
 fn times_equal_those_of_simgrid() {
     let mut rows = 0;
@@ -40,9 +40,9 @@ fn times_equal_those_of_simgrid() {
     assert_eq!(rows, 70);
 }
 
-/// Opposite nodes of a ring of even size have two shortest routes, of which SimGrid's torus zone
-/// sometimes uses the other one. Times in µs on torus:4x4 with blocks of 1,024 and 65,536 bytes,
-/// computed by SimGrid 3.32.
+/// Times in µs of SimGrid 3.32 on torus:4x4 with blocks of 1,024 and 65,536 bytes. Opposite nodes
+/// of a ring of even size have two shortest routes, and SimGrid's torus zone sometimes uses the
+/// other one.
 const BY_SIMGRIDS_ZONE: [(&str, [f64; 2]); 4] = [
     ("pairwise", [25.728, 1444.992]),
     ("gen", [28.455937, 1594.380375]),
@@ -70,24 +70,21 @@ fn times_with_other_routes_equal_those_of_simgrid() {
 #[test]
 fn parts_follow_the_critical_path() {
     let machine = "startup_us=2,hop_us=1,byte_us=0.1";
-    // A start-up, the latencies of two links, and the time of ten bytes.
     assert_eq!(priced("ring:8", machine, &[vec![(0, 2, 10)]]).2, [2.0, 1.0, 2.0, 0.0, 0.0]);
     let (us, _, parts) =
         priced("mesh:4", "byte_us=0.1,fairness=equal", &[vec![(0, 3, 10), (1, 3, 10)]]);
     assert_eq!((us, parts), (2.0, [0.0, 1.0, 0.0, 0.0, 1.0]));
-    // The critical path follows rank 1, which begins the second step late.
     let late = [vec![(0, 1, 1000)], vec![(1, 2, 10)]];
     assert_eq!(priced("mesh:4", machine, &late).2, [4.0, 101.0, 2.0, 0.0, 0.0]);
 }
 
-/// There is a barrier between two steps and none after the last one, as under `loggp`.
 #[test]
 fn barriers_separate_steps() {
     let steps: [&[_]; 3] = [&[(0, 1, 100), (2, 3, 50)], &[(1, 2, 100)], &[(0, 1, 20), (2, 3, 10)]];
     // In both models, the longest messages of the three steps take 102, 102 and 22 µs. `mean` is
-    // the mean of the times at which the four ranks end. Counted from the start of the last step,
-    // these are 22, 22, 12 and 12 µs in `fluid`. In `loggp` they are 0, 22, 0 and 12 µs, because a
-    // sender does not wait until its message arrives.
+    // the mean of the times at which the ranks end. After the start of the last step, these are 22,
+    // 22, 12 and 12 µs in `fluid`. In `loggp` they are 0, 22, 0 and 12 µs, because a sender does
+    // not wait until its message arrives.
     for (model, mean) in
         [("fluid,byte_us=1,hop_us=2", 204.0 + 17.0), ("loggp,byte_us=1,latency_us=3", 204.0 + 8.5)]
     {
@@ -106,7 +103,7 @@ fn barriers_separate_steps() {
     }
 }
 
-/// Older specs have this parameter.
+/// Specs of older versions have the parameter `eps_us`.
 #[test]
 fn second_eps_us_has_no_effect_and_the_note_says_so() {
     let steps: [&[_]; 2] = [&[(0, 1, 100), (2, 3, 104)], &[(1, 0, 1000), (3, 2, 1000)]];
@@ -129,18 +126,16 @@ fn injection_links_are_shared() {
 
 #[test]
 fn weights_are_inverse_round_trip_times_or_equal() {
-    // Routes of three links and of one link share a link. With `fairness=equal`, each message gets
-    // half of it. With `fairness=rtt`, the default, the message on the shorter route has three
-    // times the weight of the other, and gets three quarters.
+    // The routes of both messages share one link. With `fairness=equal`, each message gets half of
+    // the link. With `fairness=rtt`, the default, the message on the shorter route (one link, not
+    // three) gets three quarters.
     let both = [vec![(0, 3, 100), (2, 3, 100)]];
     assert_eq!(priced("mesh:4", "byte_us=1,fairness=equal", &both).0, 200.0);
     let (us, mean, _) = priced("mesh:4", "byte_us=1,hop_us=0.000001", &both);
     assert!((us - 200.0).abs() < 0.01, "{us}");
-    // The message between ranks 2 and 3 ends after 100 / 0.75 µs.
     assert!((mean - (200.0 + 200.0 + 400.0 / 3.0) / 4.0).abs() < 0.01, "{mean}");
 }
 
-/// Node 1 receives, reduces and forwards 100 bytes, with `order=data` after the reduction.
 #[test]
 fn a_result_is_sent_after_its_reduction() {
     let steps = vec![vec![(0, 1, 100, 0)], vec![(1, 2, 100, 1)]];
@@ -151,15 +146,14 @@ fn a_result_is_sent_after_its_reduction() {
             );
             cost_with_sums("mesh:3", &machine, &[0, 100, 0], &steps).parts.total()
         };
-        // LogGP counts the bytes of a message after the first.
+        // LogGP charges no time for the first byte of a message.
         let sends = if model == "loggp" { 2.0 * 99.0 } else { 2.0 * 100.0 };
         assert_eq!([0.0, 2.0].map(us), [sends, sends + 200.0], "{model} {order}");
     }
 }
 
-/// After the last step, the rank with the longest reduction need not be the one that receives last.
-/// A rank can also reduce without a message. With `order=data`, each rank ends after its own
-/// reduction, as with `order=step`.
+/// The rank with the longest reduction need not be the one that receives last, and a rank can
+/// reduce without a message. Each rank ends after its own reduction.
 #[test]
 fn last_reductions_of_different_ranks_are_not_added() {
     let steps = vec![vec![(0, 1, 11, 0)]];
@@ -189,7 +183,7 @@ mod data_order {
     use crate::network::topology::parse;
     use crate::test_tiers::cases;
 
-    /// Whether a near tie may have decided the naive simulation is returned, too.
+    /// Also returns whether a near tie may have decided the time of the naive simulation.
     fn simulate(
         network: &str,
         machine: &ByData,
@@ -213,7 +207,7 @@ mod data_order {
         (evaluator.cost().unwrap(), ends, is_near)
     }
 
-    /// Times differ from the naive simulation by the rounding to picoseconds.
+    /// The naive simulation does not round times to picoseconds.
     fn assert_agree(cost: &Cost, ends: &[f64], case: &str) {
         let last = ends.iter().copied().fold(0.0, f64::max);
         let first = ends.iter().copied().fold(f64::INFINITY, f64::min);
@@ -235,8 +229,8 @@ mod data_order {
         ("hypercube:3", 8),
     ];
 
-    /// A rank that receives in a random step may reduce data in it. Random sizes make ties of
-    /// messages which share links rare.
+    /// A rank that receives in a random step may reduce data. Random sizes make ties of messages
+    /// rare.
     fn random_steps(random: &mut Random, n: u32) -> (Sends, Vec<Vec<u64>>) {
         let (mut steps, mut sums) = (Sends::new(), Vec::new());
         let reduces = random.below(2) == 0;
@@ -257,7 +251,6 @@ mod data_order {
             if step.is_empty() {
                 step.push((0, 1, 777, 0));
             }
-            // The order of a rank's sends has a meaning.
             for i in (1..step.len()).rev() {
                 step.swap(i, random.below(i as u64 + 1) as usize);
             }
@@ -269,7 +262,7 @@ mod data_order {
         (steps, sums)
     }
 
-    /// Cases in which the rounding to picoseconds may decide a tie are left out.
+    /// Leaves out cases in which the rounding to picoseconds may decide a tie.
     #[test]
     fn data_order_agrees_with_a_naive_simulation() {
         let (mut near_ties, count) = (0, cases(400, 20_000));
@@ -312,9 +305,9 @@ mod data_order {
         late: Vec::new(),
     };
 
-    /// Rank 2 receives 10 bytes of step 1 from rank 0 after 10 µs, and reduces them in 10 µs,
-    /// during which it receives 15 bytes of step 2 from rank 1, which it reduces in the next 15 µs.
-    /// Its send of the data of step 1 waited until 35 µs, for both reductions.
+    /// Rank 2 receives 10 bytes of step 1 after 10 µs, and reduces them in 10 µs. Meanwhile it
+    /// receives 15 bytes of step 2, which it reduces in the next 15 µs. In a former defect, its
+    /// send of the data of step 1 waited for both reductions, until 35 µs.
     #[test]
     fn reduced_data_is_sent_during_the_next_reduction() {
         let steps = vec![vec![(0, 2, 10, 0)], vec![(1, 2, 15, 0)], vec![(2, 3, 10, 1)]];
@@ -324,8 +317,8 @@ mod data_order {
         assert_agree(&cost, &ends, "two reductions");
     }
 
-    /// Rank 2 receives 100 bytes of step 1, which all ranks have received and sent after 10 µs, and
-    /// reduces them until 110 µs. A send of this data in step 3, which becomes known during the
+    /// Rank 2 reduces 100 bytes of step 1 until 110 µs. All ranks have ended step 1 after 10 µs. In
+    /// a former defect, a send of the reduced data in step 3, which becomes known during the
     /// reduction, did not wait for it, and the schedule ended after 110 µs.
     #[test]
     fn sends_of_later_steps_wait_for_a_reduction() {
@@ -339,8 +332,9 @@ mod data_order {
     }
 
     /// The messages of `flow:segments=4` on `mesh:3x3,down=4-5+0~1` with
-    /// `moe:experts=9,top=2,tokens=3,bytes=1000` and the seed 66: sender, receiver, bytes, latest
-    /// arrival and, if it differs, the latest arrival that also counts empty blocks.
+    /// `moe:experts=9,top=2,tokens=3,bytes=1000` and the seed 66, one step per line: sender,
+    /// receiver, bytes, latest arrival of its data and, if it differs, the latest arrival including
+    /// empty blocks.
     const WITH_EMPTY_BLOCKS: [&str; 16] = [
         "0>3:1250:0 1>0:1250:0 2>5:1000:0 3>6:1250:0 4>1:1000:0 5>8:1250:0 7>4:1000:0 8>7:1250:0",
         "0>3:1250:0 1>2:1000:0:1 2>5:1000:0 5>8:1250:1 6>7:1250:0:1 7>4:1000:1",
@@ -360,8 +354,8 @@ mod data_order {
         "1>4:500:11",
     ];
 
-    /// Empty blocks are not sent (`empty=skip`), so messages do not wait for them. If they did, the
-    /// time would be 4276.28 µs: one rank would send a message later, and others would be faster.
+    /// Messages do not wait for empty blocks, which are not sent (`empty=skip`). If they did, the
+    /// time would be 4276.28 µs.
     #[test]
     fn messages_do_not_wait_for_empty_blocks() {
         let machine = ByData {
@@ -408,8 +402,8 @@ mod symmetry {
     use crate::network::symmetry::Symmetry::{Shift, Xor};
     use crate::network::topology::parse;
 
-    /// The cost, the orbits after the last step, the time-space record. If `plain`, a node is an
-    /// orbit.
+    /// Returns the cost, the orbits after the last step and the time-space record. If `plain`, each
+    /// node is an orbit of its own.
     fn priced(
         topology: &str,
         machine: &str,
@@ -419,7 +413,7 @@ mod symmetry {
         priced_of(None, topology, machine, steps, plain)
     }
 
-    /// [`priced`] with orbit planning: one node per orbit of a group is reported.
+    /// Does the same as [`priced`], but reports only one node of each orbit of the group.
     fn priced_of(
         group: Option<&Group>,
         topology: &str,
@@ -448,7 +442,7 @@ mod symmetry {
                 let everyone = test_steps::schedule("linear", n, 40).remove(0);
                 vec![shift(n / 2, 500), everyone, shift(1, 300), vec![(0, 1, 900)], shift(3, 200)]
             }
-            // The destinations are symmetric, but the loads are not.
+            // Destinations are symmetric, but loads are not.
             "uneven" => (1..n)
                 .map(|k| (0..n).map(|r| (r, r ^ k, 300 + 100 * u64::from(r % 2))).collect())
                 .collect(),
@@ -553,9 +547,9 @@ mod symmetry {
         }
     }
 
-    /// Messages of different orbits end at the same time. When the first of them ends, ranks wait
-    /// for the next step. It splits the orbits, while the other messages have exactly 0 bytes left,
-    /// and must not be confused with messages of later steps.
+    /// Messages of different orbits end at the same time. After the first of them, ranks wait for
+    /// the next step, which splits the orbits while the other messages have exactly 0 bytes left.
+    /// These must not be confused with messages of later steps.
     #[test]
     fn orbits_are_split_while_messages_end() {
         let shift = |k: u32| (0..8).map(|r| (r, (r + k) % 8, 64)).collect::<Messages>();
@@ -607,13 +601,12 @@ mod symmetry {
         }
     }
 
-    /// The numbers of orbits were counted by hand.
+    /// The expected numbers of orbits were counted by hand.
     #[test]
     fn the_translations_of_a_schedule_are_found_in_its_messages() {
         let orbits = |network: &str, name: &str, n| {
             priced(network, "byte_us=0.003,hop_us=0.4", &schedule(name, n), false).1
         };
-        // In these schedules, all nodes do the same work.
         assert_eq!(
             (
                 orbits("torus:4x4", "linear", 16),
@@ -622,15 +615,14 @@ mod symmetry {
             ),
             (1, 1, 1)
         );
-        // Nodes below the same switch, and switches, may be exchanged.
         assert_eq!(
             (orbits("fat-tree:4x2", "pairwise", 16), orbits("hyperx:4x2", "uneven", 8)),
             (1, 2)
         );
-        // `gen` is symmetric under shifts by a row, `pairwise` under shifts by half a ring in each
-        // dimension, which only change the highest bit of a coordinate.
+        // `gen` is symmetric under shifts by a row. `pairwise` is symmetric under shifts by half a
+        // ring in each dimension, which only change the highest bit of a coordinate.
         assert_eq!((orbits("torus:8x4", "gen", 32), orbits("torus:8x4", "pairwise", 32)), (4, 8));
-        // Ranks use different orders of sends, which matter only with start-ups.
+        // The order of sends differs between ranks, but matters only with start-ups.
         let two = |startup: &str| {
             priced("ring:8", &format!("byte_us=0.003{startup}"), &schedule("two", 8), false).1
         };
@@ -648,8 +640,8 @@ mod symmetry {
     }
 }
 
-/// The result is a function of the case alone, not of skipped steps, folding, time-space records,
-/// the order in which a step lists its messages, or the numbers of ranks.
+/// The result depends on the case alone, not on skipped steps, folding, time-space records, the
+/// order of messages in the list of a step, or the numbers of ranks.
 mod exactness {
     use super::super::Fluid;
     use super::super::simulation::Simulation;
@@ -669,7 +661,8 @@ mod exactness {
         sums: Vec<Vec<u64>>,
     }
 
-    /// The cost, and whether steps were skipped. If `is_plain`, the network is not folded, and a
+    /// Returns the cost, and whether steps were skipped. If `is_plain`, the network is not folded,
+    /// and a time-space record prevents skipping.
     /// time-space record prevents skipping.
     fn simulate(case: &Case, is_plain: bool) -> (Cost, bool) {
         let read = |_: &str| Ok("0 1\n1 2\n2 0\n2 3\n3 4\n4 5\n5 3\n0 6\n6 7\n7 5\n".to_owned());
@@ -722,7 +715,7 @@ mod exactness {
     ];
     const UNORDERED: u64 = 6;
 
-    /// Returns a random step. Equal sizes and short routes make many events simultaneous.
+    /// Equal sizes and short routes make many events simultaneous.
     fn random_step(random: &mut Random, n: u32, number: u32) -> Vec<(u32, u32, u64, u32)> {
         let mut step: Vec<(u32, u32, u64, u32)> = Vec::new();
         for _ in 0..=random.below(3) {
@@ -802,11 +795,9 @@ mod exactness {
         });
     }
 
-    /// The automorphisms are translations, and exclusive-ors on the hypercube.
     #[test]
     fn results_do_not_depend_on_the_numbers_of_ranks() {
         let networks = [("torus:5x5", 25), ("ring:8", 8), ("hypercube:4", 16), ("torus:3x4", 12)];
-        // Jitter depends on the numbers of ranks.
         let machines = MACHINES.len() as u64 - 1;
         each_case(150, 20_000, |random, seed| {
             let case = random_case(random, &networks, machines);
@@ -836,9 +827,8 @@ mod exactness {
         });
     }
 
-    /// A reduction of two messages that arrive together reduces both at once, whatever their order.
     /// Rank 2 receives 10 bytes of step 1 from rank 0 and 10 bytes of step 2 from rank 1 after 10
-    /// µs. It forwards the data of step 1, after the reduction of all 20 bytes: 10 + 20 + 10 µs.
+    /// µs. It forwards the data of step 1 after the reduction of all 20 bytes: 10 + 20 + 10 µs.
     #[test]
     fn data_that_arrives_together_is_reduced_together() {
         for (first, second) in [(0, 1), (1, 0)] {
@@ -851,8 +841,7 @@ mod exactness {
         }
     }
 
-    /// More than 64 flows of different sizes and weights share a link, and solves from the
-    /// beginning, with which tests compare each solve, alternate with changes of single flows.
+    /// Solves from the beginning alternate with changes of single flows, and tests compare both.
     #[test]
     fn rates_equal_those_from_the_beginning_with_many_flows_on_a_link() {
         each_case(4, 80, |random, _| {
@@ -900,7 +889,6 @@ mod exactness {
     }
 }
 
-/// Compares windows of time with exact shares, with a naive simulation and with closed forms.
 mod windows {
     use super::super::WithCopy;
     use super::super::simulation::Simulation;
@@ -912,9 +900,9 @@ mod windows {
     use crate::network::topology::parse;
     use crate::test_tiers::{cases, is_full};
 
-    /// The cost with windows of time even in small steps. With the default `flow_window`, at least
-    /// 200 messages must share links. Without `ports=all`, a note says that ports do not limit
-    /// rates, except with `order=data`, where they do.
+    /// Returns the cost with windows of time even in small steps. With the default `flow_window`,
+    /// only steps of at least 200 messages have windows. A note says that ports do not limit rates,
+    /// unless `ports=all` or `order=data` is set.
     fn without_port_note(machine: &str) -> String {
         let ports = if machine.contains("order=data") { "" } else { ",ports=all" };
         format!("free:model=fluid,{machine}{ports}")
@@ -946,7 +934,6 @@ mod windows {
         }
     }
 
-    /// `kind` names the distribution of the sizes. Empty messages are omitted.
     fn complete(kind: &str, ranks: u32) -> Messages {
         let mut random = Random(7);
         let mut below = |most| random.below(most);
@@ -970,8 +957,7 @@ mod windows {
     const SIZES: [&str; 7] =
         ["equal", "two sizes", "by sender", "hot receiver", "sparse", "heavy tail", "random"];
 
-    /// In some distributions, many messages have equal sizes and arrive at the same time. The
-    /// machines take turns among the networks and distributions.
+    /// In some distributions, many messages have equal sizes and arrive at the same time.
     #[test]
     fn windows_agree_with_exact_shares() {
         let machines = [
@@ -1010,8 +996,8 @@ mod windows {
         let expected = [now, 100.0 / 7.0 * n as f64 * 0.01, (sum + now) / (n + 1) as f64];
         let machine = "byte_us=0.00001,injection_byte_us=0.01,fairness=equal";
         let found = with_windows("fully-connected:401", machine, &[step]);
-        // Windows are least exact for the shortest messages, whose sizes differ by large factors,
-        // and about ten of which arrive in the first window.
+        // Windows are least exact for the shortest messages: about ten of them, whose sizes differ
+        // by large factors, arrive in the first window.
         assert_close(times(&found), expected, [1e-6, 0.05, 1e-4], "incast");
     }
 
@@ -1032,8 +1018,7 @@ mod windows {
     }
 
     /// Rank r sends to ranks r + 1, r + 2, etc. in this order, which only rotations of the first
-    /// digit of the rank numbers preserve. A folded step would still have most of the messages, so
-    /// windows without folding are used.
+    /// digit of the rank numbers preserve. So a folded step would still have most of the messages.
     #[test]
     fn large_folded_steps_have_windows() {
         let (network, machine) = ("fat-tree:3x3", "byte_us=0.01,hop_us=0.5,startup_us=0.01");
@@ -1045,8 +1030,8 @@ mod windows {
     }
 
     /// In each group of three nodes of a line, two messages of equal size have a link to the third
-    /// node of their own. So the sizes of other messages, which determine the windows, do not
-    /// matter: both end after twice the time of their bytes.
+    /// node of their own. Both end after twice the time of their bytes, whatever the sizes of other
+    /// messages, which determine the windows.
     #[test]
     fn messages_on_links_of_their_own_end_when_their_bytes_are_sent() {
         const GROUPS: u32 = 80;
@@ -1065,16 +1050,14 @@ mod windows {
         assert_close(times(&cost), [last, first, mean], [1e-9; 3], "equal messages");
     }
 
-    /// In steps of up to 10,000 messages, or of up to 8 messages per rank.
     #[test]
     fn small_steps_have_exact_shares() {
         let cases = [(101, 99, true), (101, 100, false), (1300, 8, true)];
-        // The limit for each rank takes long, so only the full tier tests it.
+        // Only the full tier tests the limit per rank, because it takes long.
         let count = if is_full() { 3 } else { 2 };
         for (n, per_rank, is_exact) in cases.into_iter().take(count) {
-            // The longer messages of rank 0 break the symmetry. Three classes of sizes are enough,
-            // because only the number of messages decides. With a class for each distance, exact
-            // shares would be computed thirty times as often.
+            // The longer messages of rank 0 break the symmetry. Only the number of messages
+            // decides, so three classes of sizes are enough.
             let bytes = |from, k| 100 + u64::from(k % 3) + u64::from(from == 0);
             let sends =
                 |from: u32| (1..=per_rank).map(move |k| (from, (from + k) % n, bytes(from, k)));
@@ -1109,16 +1092,16 @@ mod windows {
         }
     }
 
-    /// The relative difference that the note reports between windows of one and two lengths.
     fn estimate(cost: &Cost) -> f64 {
         let note = cost.note.as_ref().unwrap();
         let percent = note.split(", ").nth(1).unwrap().split(' ').next().unwrap();
         percent.parse::<f64>().unwrap() / 100.0
     }
 
-    /// Late ranks begin all of their messages at the same time, in the middle of a long window.
-    /// These waited for its end: 2389.4 µs, not 1700.0, with a note of no difference. Each message
-    /// of rank 3 to another group takes the time of its bytes on a link that its group shares.
+    /// Late ranks begin all of their messages at the same time, in the middle of a long window. In
+    /// a former defect, the messages waited for its end: 2389.4 µs, not 1700.0, with a note of no
+    /// difference. Each message of rank 3 to another group takes the time of its bytes on a link
+    /// that its group shares.
     #[test]
     fn messages_of_late_ranks_do_not_wait_for_the_end_of_a_window() {
         let network = "groups:16x8,inside=9,inside_hop=0";
@@ -1129,8 +1112,8 @@ mod windows {
         assert!((us / 1700.0 - 1.0).abs() <= (3.0 * estimate(&found) + 1e-3).min(5e-3), "{us}");
     }
 
-    /// Random cases with late ranks, failed and slow links, background traffic, jitter,
-    /// `order=data` and skewed sizes. The error is at most 0.5 %, and at most three times the
+    /// Random cases have late ranks, failed and slow links, background traffic, jitter,
+    /// `order=data` and skewed sizes. The error must be at most 0.5 %, and at most three times the
     /// reported difference plus 0.1 %.
     #[test]
     fn the_note_bounds_the_error_of_windows() {
@@ -1247,19 +1230,18 @@ mod background {
 
     #[test]
     fn messages_after_a_flow_or_on_other_links_are_not_delayed() {
-        // The flow ends after 80 µs; the second message starts at 140 µs.
         let twice = [vec![(0, 1, 100)], vec![(0, 1, 100)]];
         let us = cost_with_flows(2, &[(0, 1, 40)], "mesh:2", "byte_us=1", &twice).parts.total();
         assert!((us - 240.0).abs() < 1e-9, "{us}");
-        // Flows in the opposite direction use different links, so they delay no message, and the
-        // schedule does not wait for their ends.
+        // Flows in the opposite direction use different links. The schedule does not wait for their
+        // ends.
         let flows = [(1, 0, 1000), (2, 3, 1000)];
         let us = cost_with_flows(4, &flows, "mesh:4", "byte_us=1", &twice).parts.total();
         assert!((us - 200.0).abs() < 1e-9, "{us}");
     }
 
-    /// The flows are on other links. Flows of one byte end before the schedule, and their ends are
-    /// events. Flows of 1,000,000 bytes would end after it.
+    /// Flows of one byte end before the schedule, and their ends are events. Flows of 1,000,000
+    /// bytes would end after it.
     #[test]
     fn flows_are_not_simulated_after_the_end_of_the_schedule() {
         let needed_events = |flow_bytes: u64| {
@@ -1347,8 +1329,8 @@ mod background {
     }
 }
 
-/// Each rank sends 100 bytes to each of three others over links of their own: a start-up takes 5
-/// µs, the bytes 10 µs. Without a group, the start-ups follow each other.
+/// Each rank sends to three others over links of their own. A start-up takes 5 µs, the bytes 10 µs.
+/// Without a group, the start-ups follow each other.
 #[test]
 fn grouped_sends_of_a_step_share_one_start_up() {
     let step = schedule("linear", 4, 100);
@@ -1361,7 +1343,6 @@ fn grouped_sends_of_a_step_share_one_start_up() {
         assert!((us("") - 25.0).abs() < 1e-6, "{order}: {}", us(""));
         assert!((us(",grouped=yes") - 15.0).abs() < 1e-6, "{order}: {}", us(",grouped=yes"));
     }
-    // Successive steps do not share a start-up.
     let steps = schedule("gen", 4, 100);
     let us = |more: &str| priced("fully-connected:4", &format!("{machine}{more}"), &steps).0;
     assert!((us("") - 45.0).abs() < 1e-6 && (us(",grouped=yes") - 45.0).abs() < 1e-6);
@@ -1384,7 +1365,6 @@ mod jobs {
         cost.parts.total()
     }
 
-    /// Rank r of the second job is rank n + r.
     fn joined(first: &Sends, second: &Sends, n: u32) -> Sends {
         let of = |steps: &Sends, number: usize, by: u32| -> Vec<(u32, u32, u64, u32)> {
             let step = steps.get(number).cloned().unwrap_or_default();
@@ -1394,8 +1374,8 @@ mod jobs {
         steps.map(|number| [of(first, number, 0), of(second, number, n)].concat()).collect()
     }
 
-    /// The closed form of the max-min share of a link of one byte per µs. When the second message
-    /// starts, the first has 100 - s bytes left, and both get half of the rate.
+    /// When the second message starts, the first has 100 - s bytes left, and both get half of the
+    /// rate.
     #[test]
     fn jobs_on_the_same_link_share_it() {
         let message = |bytes| sends(&[[(0, 1, bytes)]]);
@@ -1419,7 +1399,7 @@ mod jobs {
         assert_eq!(costs.iter().map(total).collect::<Vec<_>>(), [30.0; 3]);
     }
 
-    /// Jobs along different dimensions of a torus take as long as alone, with any starts and steps.
+    /// The starts and numbers of steps of the jobs are arbitrary.
     #[test]
     fn jobs_on_different_links_take_as_long_as_alone() {
         let along = |by: u32, side: u32, steps: u64| -> Sends {
@@ -1441,7 +1421,7 @@ mod jobs {
         }
     }
 
-    /// The oracle's ranks are those of two jobs that share nodes.
+    /// The ranks of the oracle are those of two jobs that share nodes.
     #[test]
     fn jobs_share_links_as_in_the_oracle() {
         let mut random = Random(7);
@@ -1482,7 +1462,8 @@ mod jobs {
         }
     }
 
-    /// An all-to-all of pairs and a ring allreduce, both among ranks that differ in two bits.
+    /// The communicators of an all-to-all of pairs and a ring allreduce are ranks that differ in
+    /// two bits.
     #[test]
     fn collectives_in_the_same_communicators_share_links_as_in_the_oracle() {
         let rank = |communicator: u32, member: u32| {
@@ -1519,7 +1500,6 @@ mod jobs {
         }
     }
 
-    /// In the oracle, all ranks of the second job are late by its start.
     #[test]
     fn starts_delay_jobs_as_in_the_oracle() {
         let (mut random, mut compared) = (Random(3), 0);

@@ -1,28 +1,27 @@
 //! Approximate rates for very many flows that share links.
 //!
-//! Exact rates change whenever a flow starts or ends. This module computes the rates once for a
-//! *window* of time, in which a small fraction of the flows end. A computation of all rates is a
-//! solution. All windows together cost about as much as `1 / fraction` solutions with all flows,
-//! however many flows there are.
+//! Exact rates change whenever a flow starts or ends. This module computes the rates (a *solution*)
+//! once for each *window* of time, in which a small fraction of the flows end. All windows together
+//! cost about as much as `1 / fraction` solutions with all flows, however many flows there are.
 //!
-//! If a flow ends in a window, its rate is limited to its remaining work divided by the length of
-//! the window, which is its mean rate there. The solution gives the remaining capacity to other
-//! flows. So no capacity is left idle, no work is lost, and the error is of second order in the
-//! length. The end of the flow is computed from the rate that it would have without the limit.
+//! If a flow ends in a window, its rate is limited to its mean rate there: its remaining work
+//! divided by the length of the window. Other flows get the remaining capacity. So no capacity is
+//! left idle, no work is lost, and the error is of second order in the length. The end of the flow
+//! is computed from the rate that it would have without the limit.
 //!
 //! The length of a window is computed from the rates in the previous one. If more than twice the
-//! planned number of flows would end, these rates were a poor estimate, for example because many
-//! flows have equal sizes. Then the length is computed again from rates without limits.
+//! planned number of flows would end, for example because many flows have equal sizes, the length
+//! is computed again from rates without limits.
 //!
-//! A flow that starts in a window has no rate in it. It waits for the next window, but only for a
-//! small fraction of the time that it will take. If the window lasts longer, it is *cut*: it ends
-//! early, and the flows that would have ended later continue. The delay of any chain of messages,
-//! such as one from a late rank, is therefore at most this fraction. Flows that ended before the
-//! cut have used more capacity than their mean rates. So that this is little, the next window has
-//! at most twice the length of one that was cut.
+//! A flow that starts in a window waits for the next one, but only for a small fraction of the time
+//! that it will take. If the window lasts longer, it is *cut*: it ends early, and the flows that
+//! would have ended later continue. So the delay of any chain of messages, such as one from a late
+//! rank, is at most this fraction. Flows that ended before the cut have used more capacity than
+//! their mean rates. To keep this small, the next window has at most twice the length of one that
+//! was cut.
 //!
-//! Work is in `f64` here. Each number is computed for a flow by itself, and all sums are of whole
-//! numbers, so the order of flows does not matter.
+//! Work is in `f64` here. This does not make the order of flows matter, because all sums are of
+//! whole numbers.
 
 use super::{Fill, Hop, Link, OPEN, SharedLinks, Shares, WITHOUT_SLOT, quotient, rate_of};
 use crate::cost::model::ticks::Timers;
@@ -34,15 +33,16 @@ const LEAST_ENDS: f64 = 2.0;
 const WAIT: f64 = 1.0 / 20.0;
 /// If less than this fraction of the listed flows has work left, ended flows are removed.
 const LEAST_LISTED: f64 = 0.8;
-/// Windows save no work if fewer flows than `LEAST_CHANGES * OBSERVED` change in [`OBSERVED`].
+/// If fewer flows than `LEAST_CHANGES * OBSERVED` change in [`OBSERVED`] windows, these save no
+/// work.
 const LEAST_CHANGES: usize = 4;
 const OBSERVED: usize = 16;
 /// The bits of an `f64` that [`Windows::length`] distinguishes: exponent, and five of the fraction.
 const BUCKET_BITS: u32 = 16;
 const NO_LINK: u32 = u32::MAX;
 
-/// A list of flows. Each property is a list, because a computation of all rates reads few
-/// properties of very many flows in random order.
+/// A list of flows. Each property is a list of its own, because a solution reads few properties of
+/// very many flows in random order.
 #[derive(Debug, Clone, Default)]
 struct Flows {
     numbers: Vec<u32>,
@@ -52,7 +52,7 @@ struct Flows {
     levels: Vec<u64>,
     weights: Vec<u64>,
     weight: u64,
-    /// The number of entries in `links` for each flow, that of the longest route.
+    /// The number of entries in `links` for each flow: the links of the longest route.
     width: usize,
     /// For each flow, the links of its route (repeated if crossed twice), then [`NO_LINK`].
     links: Vec<u32>,
@@ -189,7 +189,7 @@ impl Loads {
                 links[link].flows += 1;
             }
         }
-        // A counting sort by link, in which `first_on[link + 1]` is the next free position in `on`.
+        // A counting sort by link. `first_on[link + 1]` is the next free position in `on`.
         first_on.clear();
         first_on.extend([0, 0]);
         let mut sum = 0;
@@ -265,15 +265,15 @@ impl Windows {
         }
     }
 
-    /// The flow gets a rate in the next window.
+    /// Adds a flow, which gets a rate in the next window.
     pub(super) fn add(&mut self, number: u32, left: f64, now: Ticks, weight: u64, route: &[Hop]) {
         self.loads.flows.push(number, left, weight, route);
         self.new += 1;
         if now == self.end {
             return;
         }
-        // Estimate the rate that the flow would have now: at the level of a full link, otherwise
-        // the capacity that is left, or an equal share.
+        // The rate that the flow would have now: at the level of a full link, otherwise from the
+        // capacity that is left, or an equal share.
         let on_link = |hop: &Hop| {
             let Load { capacity, weights, flows, .. } = self.loads.links[hop.link as usize];
             if flows == 0 {
@@ -348,15 +348,15 @@ impl Windows {
         left > 0.0 && left <= (self.loads.rate(flow) + 1.0) * length
     }
 
-    /// Begins a window at the time `now`: computes its rates and its end, and sets the timer of
-    /// each flow that ends in it. Returns the number of examined links.
+    /// Begins a window: computes its rates and its end, and sets the timer of each flow that ends
+    /// in it. Returns the number of examined links.
     fn next(&mut self, now: Ticks, timers: &mut Timers) -> u64 {
         if self.new > 0 || (self.sharing as f64) < LEAST_LISTED * self.loads.flows.len() as f64 {
             self.list();
         }
         let mut examined = 0;
         // 1. If too many flows are new, compute rates without limits, because the length of the
-        //    window cannot be estimated from flows without a rate.
+        // window cannot be estimated from flows without a rate.
         let new = std::mem::take(&mut self.new);
         let mut is_measured = new as f64 > self.fraction * self.sharing as f64;
         self.limits.clear();
@@ -481,8 +481,8 @@ impl Shares {
         self.windows.is_some()
     }
 
-    /// Returns whether windows should begin, if `fraction` of the flows should end in each. It is 0
-    /// if windows must not be used.
+    /// Returns whether windows should begin in which `fraction` of the flows end. Without windows,
+    /// `fraction` is 0.
     pub(in super::super) fn begins_windows(&mut self, fraction: f64) -> bool {
         self.refuses_windows &= fraction > 0.0;
         self.windows.is_none()
@@ -490,9 +490,9 @@ impl Shares {
             && fraction * self.sharing as f64 >= 2.0 * LEAST_ENDS
     }
 
-    /// Begins to use windows. Removes all flows from their links, to which the caller has to attach
-    /// them again ([`Shares::take_added`]). Returns the attached flows with the work that they have
-    /// left. The caller clears their timers, because the windows now determine their ends.
+    /// Begins to use windows. Removes all flows from their links, to which the caller attaches them
+    /// again ([`Shares::take_added`]). Returns the attached flows with their remaining work. The
+    /// caller clears their timers, because the windows now determine their ends.
     pub(in super::super) fn begin_windows(&mut self, now: Ticks) -> Vec<(u32, f64)> {
         let flows = || (0..self.slots.len()).filter(|flow| self.is_sharing(*flow));
         let left = |flow| Some((flow as u32, self.left(flow, now)?.0.max(1) as f64));
@@ -511,10 +511,9 @@ impl Shares {
         left
     }
 
-    /// Begins the next window at `now`, in which `fraction` of the flows should end. Subtracts the
-    /// number of examined links from `most`. If windows save no work, stops using them and returns
-    /// the flows with work left and this work. The caller attaches these to their links again, for
-    /// exact rates.
+    /// Begins the next window, in which `fraction` of the flows should end. Subtracts the number of
+    /// examined links from `most`. If windows save no work, stops using them and returns the flows
+    /// with their remaining work. The caller attaches these to their links again.
     pub(in super::super) fn next_window(
         &mut self,
         fraction: f64,
