@@ -1,4 +1,4 @@
-//! Upper limits of cases, files and calls, above which these are refused with the limit named.
+//! Upper limits of cases, files and calls. Larger ones are refused by errors that name the limit.
 //!
 //! All limits are in one table, for readers, the simulation and `docs/abi.md`.
 
@@ -38,7 +38,7 @@ limits! {
     AXES = 64, "axes of a grid or a set, dimensions of a route";
     /// A set takes one bit for each coordinate.
     COORDINATES = 1 << 22, "coordinates of all axes of a grid together";
-    /// Twice as many as the largest grid needs.
+    /// This is twice as many as the largest grid needs.
     AXIS_WORDS = 1 << 17, "words of bits for an axis";
     /// Every set has one bit for each segment.
     SEGMENTS = 4096, "segments of a block";
@@ -47,9 +47,9 @@ limits! {
     /// The total load of a step then fits 64 bits even with 2^23 such sends.
     EXTRA_BYTES = 1 << 40, "extra bytes of a send";
     PATH = 1 << 24, "nodes of a path";
-    /// So many links take 512 MiB.
+    /// This number of links takes 512 MiB.
     LINKS = 1 << 24, "links, or vertices, of a topology whose links a plugin reads";
-    /// Greater than the number of nodes of any case.
+    /// This is more than the number of nodes of any case.
     BYTE_COUNTS = 1 << 27, "byte counts of a send, destinations of a redistribution";
     BUCKETS = 1 << 16, "buckets of a redistribution, or as many as there are nodes";
     /// Elements are numbered with 32 bits.

@@ -5,8 +5,8 @@
 //!
 //! A connection has one sender and one receiver, and no operation depends on which of two others
 //! was first. So all interleavings end in the same state (G. Kahn, The semantics of a simple
-//! language for parallel programming, IFIP 1974), and executing each process as far as possible is
-//! enough.
+//! language for parallel programming, IFIP 1974), and it is enough to execute each process as far
+//! as possible.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -49,9 +49,9 @@ pub struct Programs {
 /// A deadlock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deadlock {
-    /// Processes each of which waits for the next one, and the last one for the first, or for one
-    /// that has ended, which is not listed: the index of each, the process for which it waits, and
-    /// whether it waits for a slot.
+    /// Processes each of which waits for the next one. The last one waits for the first, or for a
+    /// process that has ended and is not listed. An entry has the index of a process, the process
+    /// for which it waits, and whether it waits for a slot.
     pub cycle: Vec<(usize, usize, bool)>,
 }
 

@@ -10,7 +10,6 @@ pub(crate) struct Places<T> {
 }
 
 impl<T: Copy + From<u8> + AddAssign + TryInto<usize>> Places<T> {
-    /// Counts the items of each key, which is less than `keys`.
     pub(crate) fn of(keys: usize, items: impl Iterator<Item = usize>) -> Self {
         let mut first = vec![T::from(0); keys + 1];
         items.for_each(|key| first[key + 1] += T::from(1));

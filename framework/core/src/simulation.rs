@@ -1,6 +1,7 @@
 //! Runs a schedule: traces the data of each send, measures each step, and reports it to listeners.
 //!
-//! A step's messages are discarded at its end: a schedule needs the memory of its largest step.
+//! The messages of a step are discarded at its end, so a schedule needs the memory of its largest
+//! step.
 
 pub mod demand;
 mod in_switch;
@@ -79,9 +80,9 @@ impl Task {
         self.communicators.as_ref().map_or(&self.topology, |communicators| communicators.network())
     }
 
-    /// Returns the size of the block from `origin` to `destination` (in a reduction, of the sum to
-    /// which it contributes) in bytes, or 1 if blocks are counted. A node that does not distinguish
-    /// blocks, such as the destination in a permutation, is ignored, so a block has one size.
+    /// Returns the size in bytes of the block from `origin` to `destination`, or in a reduction of
+    /// the sum to which it contributes; 1 if blocks are counted. A side that does not distinguish
+    /// blocks, such as the destinations of a permutation, is ignored.
     pub fn block_load(&self, origin: u64, destination: u64) -> u64 {
         let Some(sizes) = &self.sizes else { return 1 };
         let [origin, destination] = self.collective.sizing_nodes(origin, destination);
@@ -107,11 +108,9 @@ impl Task {
 
 #[derive(Debug)]
 enum State {
-    /// Before the first step, while grid, embedding and symmetry can still be set.
     Setup(Setup),
-    /// After the first step has begun.
     Running(Box<Running>),
-    /// Instead of running, if sends are only recorded.
+    /// Sends are only recorded.
     Recording(Box<Recording>),
 }
 
@@ -133,7 +132,7 @@ pub struct Simulation<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    /// Begins a schedule for `task`. `listeners` are notified of its events.
+    /// Begins a schedule for `task`, whose events are reported to `listeners`.
     pub fn new(task: Task, listeners: Vec<&'a mut dyn Listener>) -> Result<Self, Fault> {
         let state = State::Setup(Setup::new(&task)?);
         Ok(Self { task, state, listeners: Listeners::new(listeners), in_step: false })
@@ -271,8 +270,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Redistributes all data of a node, including what it received in the previous step. Errors
-    /// unless the schedule sends byte counts.
+    /// Redistributes all data of a node, with that received in the previous step. Errors unless the
+    /// schedule sends byte counts.
     pub fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
         self.end_step()?;
         self.begin()?;
@@ -295,7 +294,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Returns the number of the current step, counted from 1; 0 before the first step.
+    /// Returns the number of the current step, from 1; 0 before the first step.
     pub fn step_number(&self) -> u64 {
         match &self.state {
             State::Setup(_) => 0,

@@ -1,6 +1,5 @@
-//! The grammar of all specs: `name`, `name:args`, `name:key=value,..`; nested in parentheses.
-//!
-//! The parser stores byte offsets, so that a later error (such as an unknown key) has its position.
+//! The grammar of all specs: `name`, `name:args` or `name:key=value,..`, nested in parentheses. The
+//! parser stores byte offsets, so that later errors, such as an unknown key, have a position.
 
 use crate::limits::{DIMENSIONS, NODES};
 use crate::text::is_unsafe;
@@ -57,12 +56,12 @@ pub struct Arg {
 }
 
 impl Arg {
-    /// The key, if there is one.
+    /// Returns the key, if there is one.
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()
     }
 
-    /// The word, or the value after the equals sign.
+    /// Returns the word, or the value after the equals sign.
     pub fn value(&self) -> &str {
         &self.value
     }
@@ -88,7 +87,7 @@ impl Spec {
     /// Parses a spec. `what` names its kind in errors.
     pub fn parse(what: &'static str, text: &str) -> Result<Self, SpecError> {
         let mut spec = Self { what, text: text.to_owned(), name: String::new(), args: Vec::new() };
-        // Specs are written to rows, file names and terminals. Refuse unsafe characters.
+        // Specs are written to rows, file names and terminals, so unsafe characters are refused.
         if let Some((at, c)) = text.char_indices().find(|(_, c)| is_unsafe(*c)) {
             let message = format!("`{}`, expected no control characters", c.escape_default());
             return Err(spec.error(at, c.len_utf8(), &message));
@@ -284,7 +283,7 @@ fn split_outside_parentheses(
 
 const UNITS: [(&str, u64); 4] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
 
-/// Parses a size, in bytes or with `B`, `KiB`, `MiB` or `GiB`. `Err` has the expected form.
+/// Parses a size, in bytes or with `B`, `KiB`, `MiB` or `GiB`. An error is the expected form.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -328,7 +327,7 @@ pub fn format_size(bytes: u64) -> String {
     }
 }
 
-/// Parses dimensions such as `16x16`. `Err` has the byte offset and length, and a message.
+/// Parses dimensions such as `16x16`. An error has the byte offset and length, and a message.
 pub(crate) fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)> {
     let (mut dims, mut at, mut product) = (Vec::new(), 0, 1_u64);
     for part in text.split('x') {
@@ -364,9 +363,9 @@ pub(crate) fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)>
     Ok(dims)
 }
 
-/// Returns at most three names in `known` that the user may have meant by `word`, the most similar
-/// first: those that differ by few edits (insertions, deletions, replacements and swaps of
-/// neighbours), or of which one begins with the other.
+/// Returns at most three names in `known` that are similar to `word`, the most similar first: those
+/// that differ by few edits (insertions, deletions, replacements and swaps of neighbours), or of
+/// which one begins with the other.
 pub fn near_matches<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let word = word.to_lowercase();
     let most = (word.chars().count() / 3).max(1);

@@ -7,7 +7,6 @@ pub(crate) fn cases(first: u32, full: u32) -> u32 {
     if is_full() { full } else { first }
 }
 
-/// Returns whether all tests run, also those that take long.
 pub(crate) fn is_full() -> bool {
     static IS_FULL: LazyLock<bool> =
         LazyLock::new(|| std::env::var("SWAPMEET_TESTS").is_ok_and(|tier| tier == "all"));

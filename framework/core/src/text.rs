@@ -1,6 +1,5 @@
-//! Text from plugins, workers, files and users, which may contain any characters.
-//!
-//! It is escaped once, when it is read. Then it can be printed, written and quoted anywhere.
+//! Text from plugins, workers, files and users, which may contain any characters. It is escaped
+//! once, when it is read. Then it can be printed, written and quoted anywhere.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -36,7 +35,7 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
 
 /// Returns a text of several lines, each escaped by [`escaped`].
 pub fn escaped_lines(text: &str) -> Cow<'_, str> {
-    // Most texts are ASCII. Counting bytes is much faster than decoding, because it is vectorised.
+    // Most texts are ASCII. Counting bytes is vectorised, and much faster than decoding.
     let is_other = |byte: &u8| !matches!(byte, b'\n' | b' '..=b'~');
     if text.as_bytes().iter().filter(|byte| is_other(byte)).count() == 0
         || !text.contains(|c| c != '\n' && is_unsafe(c))
@@ -51,7 +50,7 @@ pub fn escaped_path(path: &Path) -> String {
     escaped(&path.to_string_lossy()).into_owned()
 }
 
-/// Returns a message of at most 5,000 characters, without its middle: its end has advice.
+/// Returns a message of at most 5,000 characters. The middle is cut, because the end has advice.
 pub fn shortened(message: &str) -> Cow<'_, str> {
     if message.len() <= MESSAGE || message.chars().nth(MESSAGE).is_none() {
         return Cow::Borrowed(message);
@@ -90,7 +89,7 @@ pub fn base64(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// The test vectors of RFC 4648, section 10.
+    /// The test vectors are from RFC 4648, section 10.
     #[test]
     fn base64_of_the_standard() {
         let texts = ["", "f", "fo", "foo", "foob", "fooba", "foobar"];

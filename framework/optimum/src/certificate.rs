@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub const FORMAT: &str = "swapmeet-optimum-1";
 
-/// The specs from which network and demand were made, for readers: no evidence depends on them.
+/// The specs of network and demand, for readers. No evidence depends on them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProblemSpecs {
@@ -37,7 +37,7 @@ pub struct Certificate {
 /// A source, and the links that carry its data, with the amounts.
 pub type SourceFlow = (u32, Vec<(u32, f32)>);
 
-/// A sender, and its receivers with the amounts; in a flow, links instead of receivers.
+/// A sender, and its receivers with the amounts. In a flow, links replace the receivers.
 pub type MessageRow = (u32, Vec<(u32, f32)>);
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,7 +64,8 @@ pub enum Evidence {
     /// reach all nodes from one root (copies), or lead from all nodes to one root (sums).
     Messages {
         lengths: Vec<u32>,
-        /// As the port lengths of a flow; the rule `ends` has them for sending and receiving, too.
+        /// The port lengths as in a flow. Ports of the rule `ends` also have them, for sending and
+        /// receiving.
         port_lengths: Vec<u32>,
         roots: Vec<(u32, f32)>,
         copies: Vec<MessageRow>,

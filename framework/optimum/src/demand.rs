@@ -19,8 +19,8 @@ pub enum Demand {
     Pairs(Vec<(u32, Vec<(u32, u64)>)>),
     /// Each listed node has an amount that all other nodes must receive. Nodes may copy it.
     Copies(Vec<(u32, u64)>),
-    /// Each listed node must receive a sum of this size, with a term from every node, which may be
-    /// added to partial sums.
+    /// Each listed node must receive a sum of this size, with a term from every node. Nodes may add
+    /// terms to partial sums.
     Sums(Vec<(u32, u64)>),
     /// Every node must receive the same sum of this size, with a term from every node.
     SumForAll(u64),

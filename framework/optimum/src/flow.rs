@@ -21,12 +21,12 @@ pub(crate) fn value((numerator, denominator): Ratio) -> f64 {
 const OPTIONS: Options =
     Options { gap: 0.0, stale_checks: 16, bisections: 10, early_checks: 4, exact: true };
 
-/// Gets both ends as loads per capacity (first 0 and infinity). Returns whether to continue.
+/// A function that gets both ends as loads per capacity and returns whether to continue.
 pub(crate) type Progress<'a> = dyn FnMut(f64, f64) -> bool + 'a;
 
-/// Finds the least time, up to a relative width `gap` of the interval, for whose updates it calls
-/// `progress`. Returns the solution, whose resources are the links and then the ports, and the
-/// nodes with data for others. Times are loads divided by capacities, not in µs.
+/// Finds the least time, up to a relative width `gap` of the interval. Returns the solution, whose
+/// resources are the links and then the ports, and the nodes with data for others. Times are loads
+/// divided by capacities, not in µs.
 ///
 /// # Errors
 ///
@@ -59,7 +59,7 @@ pub(crate) fn solve(
     Ok((solution, limits.sources))
 }
 
-/// Largest length of a resource with [`Prices::Coarse`].
+/// The largest length of a resource with [`Prices::Coarse`].
 const COARSE: f32 = 8.0;
 
 /// Returns all links, and the link in `network` of which each is an image under a translation.

@@ -1,8 +1,8 @@
 //! Finds the least time in which a network can move given data, if only bandwidth counts and
 //! latencies are ignored.
 //!
-//! The answer is an interval, whose lower end follows from lengths of the links, and whose upper
-//! end from a flow (the data on each link). Both are written to a [`Certificate`], which
+//! The result is an interval. Its lower end follows from lengths of the links, and its upper end
+//! from a flow (the data on each link). Both are written to a [`Certificate`], which
 //! [`check()`](check::check) verifies without the solver.
 //!
 //! The modules are used in this order:
@@ -10,8 +10,8 @@
 //! 1. [`network`] lists the links of a topology, with whole numbers as capacities.
 //! 2. [`demand`] converts a task to the amount of data that each node has for each other node.
 //! 3. `flow` solves demands between pairs of nodes as a maximum concurrent flow. `trees` solves
-//!    collectives that copy or add data, by packings of spanning trees of links, and `packing` by
-//!    packings of messages.
+//! collectives that copy or add data, by packings of spanning trees of links, and `packing` by
+//! packings of messages.
 //! 4. [`optimum`] converts the result to times, and finds the resources that limit the time.
 //! 5. [`certificate`] stores the lengths and the flows, and [`check`](mod@check) verifies them.
 
@@ -40,7 +40,8 @@ pub enum OptimumError {
         "no optimum is known for {0} in several communicators (`over=`): expected a collective without copies and sums, such as alltoall"
     )]
     Communicators(&'static str),
-    /// Packings of trees know no switches that copy or add data, which reduce what links carry.
+    /// Switches that copy or add data reduce the loads of links, which packings of trees do not
+    /// model.
     #[error(
         "no optimum is known for {0} on a network whose switches add and copy data: expected one without reduce=switch"
     )]

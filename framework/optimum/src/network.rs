@@ -1,10 +1,10 @@
 //! Networks with capacities, which are whole numbers, so that sums of lengths times capacities are
 //! exact.
 //!
-//! They are the bandwidths of links and ports if these are whole numbers. Otherwise their unit is
-//! the smallest bandwidth times 2^-20, and they are rounded up, which can only make the lower end
-//! smaller. If bandwidths differ by more than a factor of 2^28, the unit is larger, so that no
-//! capacity exceeds 2^48.
+//! The capacities are the bandwidths of links and ports if these are whole numbers. Otherwise their
+//! unit is the smallest bandwidth times 2^-20, and they are rounded up, which can only make the
+//! lower end smaller. If bandwidths differ by more than a factor of 2^28, the unit is larger, so
+//! that no capacity exceeds 2^48.
 
 use crate::{MAX_LINKS, OptimumError};
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ impl From<Link> for (u32, u32, u64) {
     }
 }
 
-/// The kind of traffic that passes through the ports of nodes, so that the ports limit its speed.
+/// The traffic that passes through the ports of nodes, so that the ports limit its speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PortRule {
@@ -66,9 +66,8 @@ pub struct Ports {
 pub struct CapacityNetwork {
     pub nodes: u32,
     pub vertices: u32,
-    /// The sides of a grid whose translations map every link to another link, so that
-    /// [`CapacityNetwork::links`] lists only some, and the others are their images; empty if they
-    /// are not used.
+    /// The sides of a grid whose translations map every link to a link; empty if they are not used.
+    /// [`CapacityNetwork::links`] lists only some links, and the others are their images.
     pub translations: Vec<u32>,
     /// The links by the vertex that they leave, with translations only those of vertex 0.
     pub links: Vec<Link>,
@@ -78,7 +77,6 @@ pub struct CapacityNetwork {
     pub capacity_unit: f64,
 }
 
-/// The smallest and the largest capacity of a link, for [`PortRule::SharedTime`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Speeds {
     pub slowest: u64,
@@ -88,7 +86,8 @@ pub(crate) struct Speeds {
 }
 
 impl Speeds {
-    /// The length that the resource adds to a link, rounded down: the lower end stays valid.
+    /// Returns the length that the resource adds to a link. It is rounded down to keep the lower
+    /// end valid.
     pub(crate) fn length(self, of_resource: u32, capacity: u64) -> u32 {
         let slowest = u128::from((self.slowest - self.rounding).max(1));
         (u128::from(of_resource) * slowest / u128::from(capacity)) as u32
@@ -107,12 +106,12 @@ impl Speeds {
 }
 
 impl CapacityNetwork {
-    /// Returns the network of a topology, with its translations if the demand is `even` (the same
-    /// for all nodes). Ranks on the same node count as one.
+    /// Returns the network of a topology, with its translations if the demand is the same for all
+    /// nodes (`even`). Ranks on the same node count as one.
     ///
     /// # Errors
     ///
-    /// Returns an error if there are too many links, or if a link has no bandwidth.
+    /// Errors if there are too many links, or if a link has no bandwidth.
     pub fn of(
         topology: &topology::Network,
         rates: &NetworkRates,
@@ -132,7 +131,7 @@ impl CapacityNetwork {
             .map(|(link, (from, to))| (from as u32, to as u32, topology.bandwidth(link)))
             .collect();
         listed.sort_by_key(|(from, to, _)| (*from, *to));
-        // The unit depends on the speeds of ports, too: otherwise the capacity of a slow port could
+        // The unit also depends on the speeds of ports. Otherwise the capacity of a slow port could
         // be rounded up to several times its speed.
         let fastest = listed.iter().map(|(.., bandwidth)| *bandwidth).fold(0.0, f64::max);
         let is_uniform = listed.iter().all(|(.., bandwidth)| *bandwidth == fastest);
@@ -194,7 +193,7 @@ impl CapacityNetwork {
             if self.translations.is_empty() {
                 return Link { from: link.to, to: link.from, ..*link };
             }
-            // Of the images of the reversed link, take the one that leaves vertex 0.
+            // Of the images of the reversed link, the one that leaves vertex 0 is taken.
             let (mut rest, mut to, mut stride) = (link.to, 0, 1);
             for side in self.translations.iter().rev() {
                 to += (side - rest % side) % side * stride;
@@ -209,7 +208,7 @@ impl CapacityNetwork {
     }
 }
 
-/// The sides of a grid whose translations map each link to one of the same bandwidth, if known.
+/// Returns the sides of a grid whose translations map each link to one of the same bandwidth.
 fn translations(topology: &topology::Network) -> Vec<u32> {
     if topology.bandwidths().is_some() {
         return Vec::new();

@@ -14,7 +14,7 @@ use swapmeet_flows::Solution;
 #[derive(Debug, Clone, Copy)]
 pub struct MachineTask<'a> {
     pub task: &'a Task,
-    /// Number of bytes of a unit of load: the block size if blocks are counted, otherwise 1.
+    /// The bytes of a unit of load: the block size if blocks are counted, otherwise 1.
     pub unit_bytes: f64,
     pub rates: NetworkRates,
 }
@@ -25,8 +25,8 @@ pub const DEFAULT_GAP: f64 = 0.02;
 pub struct Options<'a> {
     /// The search ends when the width of the interval, divided by its lower end, is at most this.
     pub gap: f64,
-    /// Called with both ends in µs after each update, first with 0 and infinity. `false` ends the
-    /// search with [`OptimumError::Stopped`].
+    /// A function that gets both ends in µs after each update, first 0 and infinity. If it returns
+    /// `false`, the search ends with [`OptimumError::Stopped`].
     pub progress: &'a mut dyn FnMut(f64, f64) -> bool,
 }
 
@@ -37,10 +37,11 @@ pub enum Bottleneck {
     Ports,
     /// Links that are used at full capacity.
     Links {
-        /// Vertices of each link, the most important first. Numbers from that of nodes on are
-        /// switches.
+        /// The vertices of each link, the most important link first. Switches have the numbers
+        /// after the nodes.
         links: Vec<(u32, u32)>,
-        /// The images of each link under translations, which are also used at full capacity.
+        /// The number of images of each link under translations, which are also used at full
+        /// capacity.
         copies: u64,
     },
 }
@@ -66,8 +67,8 @@ impl Optimum {
 ///
 /// # Errors
 ///
-/// Returns an error if the network or the demand is too large, if a link has no bandwidth, or if
-/// the machine moves data in no time.
+/// Errors if the network or the demand is too large, if a link has no bandwidth, or if the machine
+/// moves data in no time.
 pub fn problem(
     machine_task: &MachineTask<'_>,
 ) -> Result<(CapacityNetwork, Demand, f64), OptimumError> {
@@ -87,7 +88,8 @@ pub fn problem(
 ///
 /// # Errors
 ///
-/// Errors if a receiver cannot be reached, a link has no bandwidth, or the problem is too large.
+/// Errors if a receiver cannot be reached, if a link has no bandwidth, or if the problem is too
+/// large.
 pub fn solve(
     machine_task: &MachineTask<'_>,
     options: &mut Options<'_>,
@@ -95,11 +97,12 @@ pub fn solve(
     solve_problem(problem(machine_task)?, options)
 }
 
-/// `unit_us` is the time of a unit of the demand on a link of capacity 1.
+/// Finds the optimum of a problem. `unit_us` is the time of a unit of the demand on a link of
+/// capacity 1.
 ///
 /// # Errors
 ///
-/// Returns an error if a receiver cannot be reached, or if the problem is too large.
+/// Errors if a receiver cannot be reached, or if the problem is too large.
 pub fn solve_problem(
     (network, demand, unit_us): (CapacityNetwork, Demand, f64),
     options: &mut Options<'_>,
@@ -137,8 +140,7 @@ pub fn solve_problem(
     Ok(Optimum { lower_us, upper_us, bottleneck, certificate })
 }
 
-/// The result without the ports of origins and destinations, as loads divided by capacities, not
-/// yet in µs.
+/// An interval of loads divided by capacities, without the ports of origins and destinations.
 struct LinkInterval {
     lower: f64,
     upper: f64,
@@ -152,8 +154,8 @@ impl LinkInterval {
         /// A flow smaller than the largest flow times this fraction is a rounding error.
         const LEAST_FLOW: f32 = 1e-9;
         let Solution { fraction: lower, mut lengths, upper, loads, flows, .. } = solution;
-        // Links limit the time if their load is at least 98 % of the lower end, and they contribute
-        // at least 1/20 of the largest contribution, which is first.
+        // Links limit the time if their load is at least 98 % of the lower end, and their
+        // contribution to it is at least 1/20 of the largest contribution.
         let price =
             |link: &usize| u128::from(lengths[*link]) * u128::from(network.links[*link].capacity);
         let is_full = |link: &usize| f64::from(loads[*link]) >= value(lower) * 0.98;
@@ -189,9 +191,9 @@ impl LinkInterval {
         Ok(Self { lower: value(time), upper, saturated, proof: Evidence::Trees { cut } })
     }
 
-    /// For an allreduce, `amount` must leave and enter every set of nodes, and `n - 1` terms and
-    /// copies of the sum must move (lower end); a reduce-scatter followed by an allgather does it
-    /// (upper end).
+    /// Returns the interval of an allreduce. Lower end: `amount` must leave and enter every set of
+    /// nodes, and `n - 1` terms and copies of the sum must move. Upper end: a reduce-scatter
+    /// followed by an allgather.
     fn of_sum(
         network: &CapacityNetwork,
         amount: u64,
@@ -246,8 +248,8 @@ fn by_messages(
         return Ok(None);
     }
     let network = packing::whole(network);
-    // Start with the lengths of `parts`: the links of a cut, or for the total bandwidth the links
-    // that leave nodes, are 1 long.
+    // Start with the lengths of `parts`: links of a cut are 1 long, or links that leave nodes for
+    // the total bandwidth.
     let turned = matches!(demand, Demand::Sums(_));
     let cut = |cut: &[u32], turned: bool| -> Vec<u32> {
         let inside = |vertex: u32| cut.binary_search(&vertex).is_ok();
@@ -329,7 +331,7 @@ fn slowed_by_ports(network: &CapacityNetwork) -> f64 {
     slowest.map_or(1.0, |ports| (most as f64 / ports as f64).max(1.0))
 }
 
-/// Returns the load divided by the capacity of the busiest node's ports for its own data.
+/// Returns the load of the busiest node's own data, divided by the capacity of its ports.
 fn through_ports(network: &CapacityNetwork, demand: &Demand) -> f64 {
     let Some(ports) = network.ports.iter().map(|ports| ports.capacity).min() else { return 0.0 };
     let ends_only = network.ports.iter().filter(|ports| ports.rule == PortRule::Ends);

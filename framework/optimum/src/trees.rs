@@ -31,7 +31,8 @@ pub(crate) struct TreePacking {
 ///
 /// # Errors
 ///
-/// If a node cannot be reached, if the problem is too large, or if `progress` stops the search.
+/// Errors if a node cannot be reached, if the problem is too large, or if `progress` stops the
+/// search.
 pub(crate) fn pack(
     network: &CapacityNetwork,
     amounts: &[(u32, u64)],
@@ -84,9 +85,8 @@ pub(crate) fn pack(
     Ok(packing)
 }
 
-/// A maximum flow in whole numbers by blocking flows (Dinic, 1970). Residual capacities remain
-/// after the flow so far. Link `i` has the arcs `2 i` in its direction, and `2 i + 1` in the
-/// opposite direction.
+/// A maximum flow in whole numbers by blocking flows (Dinic, 1970). Link `i` has the arcs `2 i` in
+/// its direction, and `2 i + 1` in the opposite direction.
 #[derive(Debug)]
 struct MaxFlow {
     first: Vec<u32>,
@@ -140,7 +140,8 @@ impl MaxFlow {
         flow
     }
 
-    /// Whether a vertex is on the source's side of the smallest cut, after [`MaxFlow::find`].
+    /// Returns whether a vertex is on the source's side of the smallest cut, after
+    /// [`MaxFlow::find`].
     fn is_with_source(&self, vertex: u32) -> bool {
         self.level[vertex as usize] != NONE
     }

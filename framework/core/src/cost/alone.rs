@@ -26,7 +26,7 @@ impl Alone {
         Self { evaluator, is_first, statistics }
     }
 
-    /// Returns the time in µs. Errors with the reason why the model has no cost.
+    /// Returns the time in µs. An error is the reason why the model has no cost.
     pub fn time_us(&mut self) -> Result<f64, String> {
         Ok(self.evaluator.cost()?.parts.total())
     }

@@ -4,8 +4,8 @@ use crate::cost::settings::word_enum;
 use std::ops::{AddAssign, Index, IndexMut};
 
 word_enum! {
-    /// A kind of time. All kinds but the last are parts of a completion time. The last, waiting for
-    /// a peer, is not, because the critical path continues at the peer.
+    /// A kind of time. All kinds but the last are parts of a completion time. Waiting for a peer is
+    /// none, because the critical path continues at the peer.
     #[derive(Hash, PartialOrd, Ord)]
     pub enum Kind {
         /// Start-ups of messages (alpha).
@@ -22,7 +22,7 @@ word_enum! {
         Contention = "contention",
         /// Reductions of received data (gamma).
         Reduction = "reduction",
-        /// Waiting for another rank: for its message, for a rendezvous match, or at a barrier.
+        /// Waits for another rank: for its message, for a rendezvous match, or at a barrier.
         Peer = "peer",
     }
 }
@@ -48,7 +48,7 @@ impl Kind {
     }
 }
 
-/// A value for each kind of time, usually a duration in µs. Tables are ordered by these values.
+/// A value for each kind of time, usually a duration in µs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Times<T = f64>(pub [T; Kind::ALL.len()]);
 

@@ -1,6 +1,6 @@
 //! Parameters of machines. A parameter has a key, a meaning, a default value and a parser.
 //!
-//! This file has those that several models or plugins can read, a model's file has its own.
+//! This file has those that several models or plugins can read. A model's file has its own ones.
 
 use crate::spec::parse_decimal;
 use std::fmt::{self, Debug, Display};
@@ -15,7 +15,7 @@ pub trait Parameter: Debug + Sync {
     fn symbols(&self) -> &'static str;
     /// Returns the default value.
     fn default(&self) -> DefaultValue;
-    /// Parses a value and returns it in canonical form. The error describes valid values.
+    /// Parses a value and returns it in canonical form. An error describes valid values.
     fn canonical(&self, text: &str) -> Result<String, String>;
 }
 
@@ -210,12 +210,12 @@ impl PortLimit {
         }
     }
 
-    /// Returns the number of rounds in which a node sends `messages` messages; at least 1.
+    /// Returns the number of rounds, at least 1, in which a node sends `messages` messages.
     pub fn rounds(self, messages: u64) -> u64 {
         messages.div_ceil(self.count()).max(1)
     }
 
-    /// Returns the number of `messages` messages that a node sends at the same time; at least 1.
+    /// Returns how many of `messages` messages a node sends at the same time, at least 1.
     pub fn at_most(self, messages: u64) -> u64 {
         self.count().min(messages).max(1)
     }
@@ -246,8 +246,8 @@ pub enum Barrier {
 }
 
 impl Barrier {
-    /// Parses a time in µs, or a formula such as `126d-113`, where d is the number of rounds.
-    /// Errors with a description of valid values.
+    /// Parses a time in µs, or a formula such as `126d-113`, where d is the number of rounds. An
+    /// error describes valid values.
     pub fn read(text: &str) -> Result<Self, String> {
         let Some((per_round, offset)) = text.split_once('d') else {
             return parse_micros(text).map(Self::Fixed);

@@ -1,9 +1,10 @@
 //! The settings of a machine: values of parameters from its preset, its definition in the
-//! experiment, or its spec. The spec has precedence over the experiment, and this over the preset.
+//! experiment, or its spec. The spec has precedence over the experiment, and the experiment over
+//! the preset.
 //!
 //! Each model lists its parameters in the macro `parameters!`, which generates a struct with a
 //! field for each of them. So a model can only read listed parameters, and the compiler warns about
-//! those that it never reads.
+//! parameters that it never reads.
 
 use super::parameter::{DefaultValue, Parameter, ParameterError, TypedParameter};
 use std::fmt::{self, Debug, Display};
@@ -28,7 +29,7 @@ pub enum Origin {
     User,
     /// The definition of a machine in the experiment.
     Experiment,
-    /// The preset. The string is the source that the preset gives for the value.
+    /// The preset, with the source that it gives for the value.
     Preset(&'static str),
     /// The default value of the parameter.
     Default,
@@ -117,8 +118,8 @@ pub(crate) const fn joined<const N: usize>(
     all
 }
 
-/// Declares a struct with a field for each parameter that a model reads, in the order of specs such
-/// as `free:hop_us=1`. A field `..name: Type` stands for all parameters of another such struct.
+/// Declares a struct with a field for each parameter that a model reads, in the order of specs. A
+/// field `..name: Type` stands for all parameters of another such struct.
 macro_rules! parameters {
     (
         $(#[$doc:meta])* $vis:vis struct $name:ident {

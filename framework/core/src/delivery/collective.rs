@@ -12,7 +12,7 @@ pub use swapmeet_abi::collective::*;
 pub use tokens::{TokenSizes, Tokens};
 
 /// Returns the reason why a send cannot select blocks of a collective by `side`; `None` if it can.
-/// A set for this side is refused: the send would move more blocks than intended.
+/// Such a set is refused, because the send would move more blocks than intended.
 pub fn set_error(kind: &CollectiveKind, side: Side) -> Option<String> {
     if kind.may_name(side) {
         return None;
@@ -61,8 +61,8 @@ pub enum Blocks {
 }
 
 impl Collective {
-    /// Returns a collective of this kind. A root is node 0. A permutation maps each node to itself;
-    /// for others see [`Collective::permutation`].
+    /// Returns a collective of this kind, with node 0 as root, or with the permutation that maps
+    /// each node to itself. For others see [`Collective::permutation`].
     pub fn of(kind: &'static CollectiveKind) -> Self {
         Self { kind, root: 0, permutation: None, tokens: None }
     }
@@ -88,17 +88,17 @@ impl Collective {
         Self { tokens: Some(tokens), ..Self::of(kind) }
     }
 
-    /// The tokens of a dispatch or a combine.
+    /// Returns the tokens of a dispatch or a combine.
     pub fn tokens(&self) -> Option<&Arc<Tokens>> {
         self.tokens.as_ref()
     }
 
-    /// Returns the kind of the collective, which is a row of [`COLLECTIVES`].
+    /// Returns the kind of the collective, a row of [`COLLECTIVES`].
     pub fn kind(&self) -> &'static CollectiveKind {
         self.kind
     }
 
-    /// The root, if there is one.
+    /// Returns the root, if there is one.
     pub fn root(&self) -> Option<u64> {
         self.kind.is_rooted().then_some(self.root)
     }
@@ -115,7 +115,7 @@ impl Collective {
             .map(|(side, node)| if self.kind.may_name(side) { node } else { self.shared_end() })
     }
 
-    /// The name of the permutation, if there is one.
+    /// Returns the name of the permutation, if there is one.
     pub fn permutation_name(&self) -> Option<&str> {
         self.permutation.as_ref().map(|permutation| &*permutation.name)
     }
@@ -125,7 +125,7 @@ impl Collective {
         self.permutation.as_ref().map(|permutation| &*permutation.to)
     }
 
-    /// The blocks that `node` holds at the start.
+    /// Returns the blocks that `node` holds at the start.
     pub fn initial(&self, node: u64) -> Blocks {
         match self.kind.initial {
             InitialBlocks::Own => Blocks::From(node),
@@ -133,7 +133,7 @@ impl Collective {
         }
     }
 
-    /// The blocks that `node` must hold at the end.
+    /// Returns the blocks that `node` must hold at the end.
     pub fn required(&self, node: u64) -> Blocks {
         match (self.kind.required, &self.permutation) {
             (FinalBlocks::ForNode, _) => Blocks::For(node),
@@ -158,7 +158,7 @@ impl fmt::Display for Collective {
     }
 }
 
-/// The sizes of blocks, if they differ. (Blocks of the same size are counted.)
+/// The sizes of blocks that differ in size. Blocks of the same size are counted instead.
 pub trait BlockSizes: fmt::Debug + Send + Sync {
     /// Returns the bytes of the block from `origin` to `destination`, nodes of the machine. If
     /// blocks go to all nodes, `destination` is ignored.
@@ -189,7 +189,7 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
     }
 }
 
-/// Like [`BlockSizes::max_traffic`], if each block is sent directly on its own.
+/// Returns [`BlockSizes::max_traffic`] of blocks that are sent directly, each on its own.
 pub(crate) fn pair_traffic<S: BlockSizes + ?Sized>(sizes: &S, nodes: u64) -> MaxTraffic {
     let mut received = vec![(0_u64, 0_u64); nodes as usize];
     let mut busiest = MaxTraffic::default();
@@ -216,14 +216,14 @@ pub(crate) fn pair_traffic<S: BlockSizes + ?Sized>(sizes: &S, nodes: u64) -> Max
 /// The traffic between different nodes: the largest values of any node, and the number of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MaxTraffic {
-    /// The most bytes that one node has in all blocks for other nodes together.
+    /// The most bytes that one node has for other nodes.
     pub sent: u64,
-    /// The most bytes that one node receives in all blocks of other nodes together.
+    /// The most bytes that other nodes have for one node.
     pub received: u64,
-    /// The most peers of a node. A node has as many as it sends blocks to or receives blocks from,
-    /// whichever is more; empty blocks do not count.
+    /// The most peers of a node: the number of nodes to which it sends blocks, or from which it
+    /// receives blocks, whichever is larger. Empty blocks do not count.
     pub peers: u64,
-    /// Number of ordered pairs of different nodes whose block is not empty.
+    /// The number of ordered pairs of different nodes whose block is not empty.
     pub pairs: u64,
 }
 

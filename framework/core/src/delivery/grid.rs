@@ -4,8 +4,8 @@
 use crate::delivery::fault::{BlockLocation, Fault, PlacedNode};
 use crate::limits;
 
-/// A grid of nodes, such as 4 x 8. Axes may have different radices (numbers of coordinates). Nodes
-/// are numbered in row-major order.
+/// A grid of nodes, such as 4 x 8, which are numbered in row-major order. The radix of an axis is
+/// its number of coordinates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
     radices: Vec<u64>,
@@ -60,8 +60,8 @@ impl Grid {
 const NONE: u32 = u32::MAX;
 
 /// A grid of virtual nodes, each of which runs on a physical node of the machine. The *home* of a
-/// physical node is the virtual node that holds its initial and required blocks. Virtual nodes that
-/// are no homes only forward blocks.
+/// physical node is the virtual node that holds its initial and required blocks. All other virtual
+/// nodes only forward blocks.
 #[derive(Debug, Clone)]
 pub struct Embedding {
     grid: Grid,
@@ -77,13 +77,12 @@ struct Table {
 }
 
 impl Embedding {
-    /// Returns the identity: node i of the grid is node i of the machine, until
-    /// [`Embedding::place`].
+    /// Returns the identity: node i of the grid runs on node i of the machine.
     pub fn new(grid: Grid, machine_nodes: u64) -> Self {
         Self { grid, machine_nodes, table: None }
     }
 
-    /// The grid of virtual nodes.
+    /// Returns the grid of virtual nodes.
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
@@ -92,7 +91,7 @@ impl Embedding {
         self.machine_nodes
     }
 
-    /// Places a virtual node on a physical node, as its home if `home`. Errors if one does not
+    /// Places a virtual node on a physical node, as its home if `home`. Errors if a node does not
     /// exist, if the virtual node is already placed, or if the physical node already has a home.
     pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         let (nodes, machine_nodes) = (self.grid.nodes(), self.machine_nodes);

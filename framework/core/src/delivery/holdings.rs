@@ -1,8 +1,8 @@
 //! The boxes that each node holds.
 //!
 //! All boxes of a node are in one vector, so that a search reads memory in order: with thousands of
-//! nodes, memory access is most of the cost of a send. (Linked lists in one arena, which move boxes
-//! without copying, took 1.5 times as long.)
+//! nodes, memory access is most of the cost of a send. Linked lists in one arena, which move boxes
+//! without copying, took 1.5 times as long.
 //!
 //! If a send selects only some blocks of a box, the box is split. The remainder, and each box that
 //! arrives, is joined with another box of the node if their union is a box. With the published
@@ -11,7 +11,8 @@
 use crate::delivery::boxes::{Cut, Element, Layout, Selection, without};
 
 /// The lists of boxes of all nodes. A *record* is the number of blocks of a box, then the box. If
-/// arrivals are tracked, a record begins with its arrival step; only boxes of one step are joined.
+/// arrivals are tracked, a record begins with its arrival step, and only boxes of one step are
+/// joined.
 #[derive(Debug)]
 pub(crate) struct Holdings<E> {
     format: RecordFormat,
@@ -299,7 +300,6 @@ fn last_index(arrivals: &[u32], step: u32) -> Option<usize> {
     arrivals[..end].iter().rposition(|other| *other == step)
 }
 
-/// Moves the last record, and its arrival step if arrivals are tracked, to the index `at`.
 fn remove<E>(records: &mut Vec<E>, arrivals: Option<&mut Vec<u32>>, at: usize, elements: usize) {
     let last = records.len() - elements;
     if at < last {

@@ -22,8 +22,8 @@ impl Proof {
     }
 }
 
-/// The data that all nodes hold, from the first step to the last: blocks, tokens or byte counts.
-/// Loads are those of each node of the machine or, in a symmetric schedule, of each representative.
+/// The data that all nodes hold: blocks, tokens or byte counts. Loads are those of each node of the
+/// machine or, in a symmetric schedule, of each representative.
 pub(crate) trait Traced: Debug {
     fn proof(&self) -> Proof;
 
@@ -40,7 +40,8 @@ pub(crate) trait Traced: Debug {
         None
     }
 
-    /// Returns the number of load units per block; 1 for explicit sizes, whose loads are in bytes.
+    /// Returns the number of load units per block. Loads are in bytes if blocks have explicit
+    /// sizes.
     fn segments(&self) -> u64;
 
     fn in_parts(&self) -> bool {
@@ -66,8 +67,8 @@ pub(crate) trait Traced: Debug {
 pub(crate) struct Loads {
     held: Vec<u64>,
     peak: u64,
-    /// The load that each node reduced into its own values in the current step (or in the last one,
-    /// if `is_ended`). Empty until a node reduces anything.
+    /// The load that each node reduced in the current step, or in the last step if `is_ended`.
+    /// Empty until a node reduces data.
     summed: Vec<u64>,
     summing: Vec<u64>,
     is_ended: bool,
@@ -141,8 +142,8 @@ impl Loads {
 /// The blocks of a send or message. A message of several blocks is gathered at the sender and
 /// scattered at the receiver.
 ///
-/// Here, a block is the data of one node for another node, or for all; in a reduction, one value.
-/// Segments and parts are fractions of a block. Blocks of 0 bytes do not count.
+/// In this type, a block is the data of one node for another node, or for all; in a reduction, one
+/// value. Segments and parts are fractions of a block. Blocks of 0 bytes do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Contents {
     of: Blocks,

@@ -2,7 +2,8 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// For each process, executed operations and current slots; filled slots of each connection.
+/// For each process, its executed operations and current slots; for each connection, its filled
+/// slots.
 type State = (Vec<(usize, u64)>, Vec<u64>);
 
 /// Returns all states after a step of one process, which fills or frees one slot. This is the
@@ -51,7 +52,6 @@ fn search(programs: &Programs, depth: u64) -> [bool; 2] {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(200, 4000)))]
 
-    /// The answer is that of a search over all interleavings.
     #[test]
     fn the_answer_is_that_of_all_interleavings(
         ranks in 2_usize..=4,
@@ -71,7 +71,6 @@ proptest! {
         prop_assert_eq!(search(&programs, depth), [is_stuck, !is_stuck]);
     }
 
-    /// The same for programs in any order, with waits between processes.
     #[test]
     fn programs_in_any_order_give_the_answer_of_all_interleavings(
         depth in 1_u64..=2,
@@ -116,8 +115,8 @@ fn partner(rank: usize, step: u32, n: usize) -> usize {
     (rank as i64 + signed).rem_euclid(n as i64) as usize
 }
 
-/// The parent of each rank in the Bine tree of a root, and the depths. Steps are executed last to
-/// first: a child that joined in a step has children in all smaller steps.
+/// Returns the parent of each rank in the Bine tree of a root, and the depths. Steps are executed
+/// last to first: a child that joined in a step has children in all smaller steps.
 fn tree(root: usize, n: usize) -> Vec<(usize, usize)> {
     let mut joined = vec![(root, 0_usize)];
     let mut all = vec![(root, 0); n];
@@ -131,9 +130,9 @@ fn tree(root: usize, n: usize) -> Vec<(usize, usize)> {
     all
 }
 
-/// An allgather on the Bine trees of all blocks, each of which takes a slot. A rank handles blocks
-/// in the order of `key`, which depends on the block and on the depth of the rank in its tree: it
-/// receives a block and forwards it to its children.
+/// Returns an allgather on the Bine trees of all blocks, each of which takes a slot. A rank
+/// receives a block and forwards it to its children, in the order of `key`, which depends on the
+/// block and on the depth of the rank in its tree.
 fn allgather(n: usize, key: impl Fn(usize, usize) -> usize) -> Programs {
     let trees: Vec<Vec<(usize, usize)>> = (0..n).map(|root| tree(root, n)).collect();
     let mut programs = Programs::default();
@@ -157,12 +156,12 @@ fn allgather(n: usize, key: impl Fn(usize, usize) -> usize) -> Programs {
     programs
 }
 
-/// The deadlock that the authors of a Bine allgather for NCCL found and repaired (HLC-Lab/nccl
-/// c5ad20e, bench_bine/IMPROVEMENT_PLAN.md, Apache-2.0): with the eight slots of NCCL, blocks in
-/// the order of depths deadlock for 64 ranks and more, since 10 blocks of a depth use one
-/// connection (6 for 32 ranks). The order of block + 6 depth has no deadlock from 6 slots on,
-/// block + 8 depth needs all 8, and from block + 12 depth on there is a deadlock for 64 ranks and
-/// more. The order of blocks alone needs at most 2.
+/// The authors of a Bine allgather for NCCL found and repaired this deadlock (HLC-Lab/nccl c5ad20e,
+/// bench_bine/IMPROVEMENT_PLAN.md, Apache-2.0). With the eight slots of NCCL, blocks in the order
+/// of depths deadlock for 64 ranks and more, since 10 blocks of a depth use one connection (6 for
+/// 32 ranks). The order of block + 6 depth has no deadlock from 6 slots on, block + 8 depth needs
+/// all 8, and from block + 12 depth on there is a deadlock for 64 ranks and more. The order of
+/// blocks alone needs at most 2.
 #[test]
 fn bine_trees_in_the_order_of_depths_deadlock_for_64_ranks_and_more() {
     let by_depth = |n: usize| move |block: usize, depth: usize| n * depth + block;

@@ -20,17 +20,17 @@ pub struct Communicators {
     network: Arc<Network>,
     view: Arc<Network>,
     size: usize,
-    /// The ranks of each communicator in the order of its members, one after another.
+    /// The ranks of each communicator in the order of its members, one communicator after another.
     ranks: Vec<u32>,
-    /// For each rank, its communicator and its number among the members; `None` if it is in none.
+    /// For each rank, its communicator and its number among the members, if it is in one.
     places: Vec<Option<(u32, u32)>>,
-    /// If the view has dimensions with directions: for each of them, the dimension of the network.
+    /// The network's dimension for each dimension of a view with directions.
     dimensions: Vec<usize>,
 }
 
 impl Communicators {
     /// Creates the communicators over axes of the network's mesh, such as `ep` or `dp+cp`, or those
-    /// of `size:K` consecutive ranks each. Errors with a predicate on the workload.
+    /// of `size:K` consecutive ranks each. An error is a predicate on the workload.
     pub fn over(over: &str, network: &Arc<Network>) -> Result<Self, String> {
         let spec = network.spec();
         let (mesh, axes) = match over.strip_prefix("size:") {
@@ -165,15 +165,15 @@ impl Communicators {
         self.ranks.chunks_exact(self.size)
     }
 
-    /// Returns a value for each rank, given that of each member; else the default.
+    /// Returns the value of each rank's member; the default for ranks in no communicator.
     pub(crate) fn repeat<T: Copy + Default>(&self, of_members: &[T]) -> Vec<T> {
         assert_eq!(of_members.len(), self.size, "a value for each member");
         let value = |(_, member): (u32, u32)| of_members[member as usize];
         self.places.iter().map(|place| place.map(value).unwrap_or_default()).collect()
     }
 
-    /// Returns the messages of all communicators and their routes, given those of one, the first
-    /// communicator first. Errors with the index of a message without a route, and the reason.
+    /// Returns the messages of all communicators, the first communicator first, and their routes,
+    /// given those of one. Errors with the index of a message without a route, and the reason.
     pub(crate) fn expand(
         &self,
         of_one: &[Transfer],
@@ -227,7 +227,7 @@ impl Communicators {
             self.network.route(from, to, None, &mut |run| {
                 links.extend(run.links().filter_map(|link| self.network.link_ends(link)));
             })?;
-            // A run lists its links in ascending order, also for a route in the other direction.
+            // A run lists its links in ascending order, whatever its direction.
             let mut at = self.network.endpoint(from);
             while let Some(next) = links.iter().position(|(leaves, _)| *leaves == at) {
                 at = links.swap_remove(next).1;
@@ -243,7 +243,6 @@ fn is_whole(network: &Network, members: &[u32]) -> bool {
     members.len() as u64 == network.nodes() && members.is_sorted()
 }
 
-/// Returns [`view`], or the network itself if the members are all ranks in their order.
 fn view_of(network: &Arc<Network>, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
     match is_whole(network, members) {
         true => (network.without_mesh(), Vec::new()),
@@ -280,7 +279,8 @@ fn view(network: &Network, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
         {
             (parsed(&format!("fat-tree:{}x{}", radices[0], axes.len())), Vec::new())
         }
-        // Switches at consecutive coordinates along whole lines, with all nodes or one node each.
+        // The members are switches at consecutive coordinates along whole lines, with all nodes or
+        // one node each.
         "hyperx" if axes.iter().all(is_whole) && axes[0].0 + 1 < radices.len() => {
             let nodes =
                 if all.last() == Some(&(radices.len() - 1)) { axes.len() - 1 } else { axes.len() };
@@ -288,7 +288,7 @@ fn view(network: &Network, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
             let nodes = axes.get(nodes).map_or(1, |(_, nodes)| *nodes);
             (parsed(&format!("hyperx:{},nodes={nodes}", dims.join("x"))), Vec::new())
         }
-        // Consecutive ranks of one group or of several groups.
+        // The members are consecutive ranks of one group or of several groups.
         "groups" if all.last() == Some(&1) => {
             let groups = if axes.len() == 2 { axes[0].1 } else { 1 };
             let ranks = axes[axes.len() - 1].1;
@@ -309,7 +309,7 @@ fn parsed(spec: &str) -> Arc<Network> {
 }
 
 /// Returns the axes of a grid in which members differ, and the number of their coordinates in each
-/// of them, if the members are all combinations of consecutive coordinates in row-major order.
+/// axis. The members must be all combinations of consecutive coordinates in row-major order.
 fn covered(radices: &[u64], members: &[u32]) -> Option<Vec<(usize, u64)>> {
     let strides = topology::strides(radices);
     let at = |rank: u32, axis: usize| u64::from(rank) / strides[axis] % radices[axis];
@@ -374,8 +374,8 @@ mod tests {
         }
     }
 
-    /// In a view of whole dimensions, the route between two members, the network's own or a
-    /// requested one, is the image of the route in the view.
+    /// In a view of whole dimensions, each route between two members is the image of the route in
+    /// the view.
     #[test]
     fn routes_of_the_view_are_routes_of_the_network() {
         let communicators = over("torus:4x5x3,mesh=a:4/b:5/c:3", "a+c");

@@ -4,7 +4,7 @@ use crate::network::topology::Network;
 use std::collections::{BTreeSet, HashMap};
 use std::f64::consts::TAU;
 
-/// A position in a drawing. Neighbouring nodes are about one unit apart; y grows downwards.
+/// A position in a drawing. Neighbouring nodes are about one unit apart, and y grows downwards.
 pub type Position = [f64; 2];
 
 /// The layout of a network.
@@ -148,7 +148,6 @@ mod tests {
     use super::*;
     use crate::network::topology::{families, parse};
 
-    /// Every vertex with a link has a position, and no two vertices have the same one.
     #[test]
     fn vertices_of_every_family_have_their_own_positions() {
         let examples = families().iter().map(|family| family.example.to_owned());

@@ -48,8 +48,8 @@ impl LinkLoad {
     const MAX_SUMMED: u64 = 1 << 28;
     /// The maximum number of links for [`Counters`]: 512 MiB, a hypercube of 20 dimensions.
     const MAX_COUNTED: u64 = 1 << 25;
-    /// The maximum number of links per node for more than [`Self::FEW_LINKS`] counters. Beyond it,
-    /// most links have no load in a step, and an array would waste memory.
+    /// The most links per node for more than [`Self::FEW_LINKS`] counters. If there are more, most
+    /// links have no load in a step, and an array would waste memory.
     const MAX_COUNTED_A_NODE: u64 = 64;
     const FEW_LINKS: u64 = 1 << 20;
 
@@ -67,7 +67,6 @@ impl LinkLoad {
         Self { planes, slots, intervals, most_intervals, array: None, in_array: false }
     }
 
-    /// Starts a step, without any load.
     pub fn begin(&mut self) {
         self.counter().clear();
         self.in_array = false;
@@ -240,7 +239,7 @@ impl Plane {
         self.offset + at % self.stride * (self.outer * self.radix) + at / self.stride
     }
 
-    /// The inverse of [`Plane::renumber`].
+    /// This is the inverse of [`Plane::renumber`].
     fn number(&self, renumbered: u64) -> u64 {
         let (at, column) = (renumbered - self.offset, self.outer * self.radix);
         self.offset + at % column * self.stride + at / column
@@ -251,7 +250,7 @@ impl Plane {
 /// first link and after its last link, so the cost does not depend on its length.
 ///
 /// No run continues beyond the end of its line. Its amount is subtracted on this line or at the
-/// first link of the next, so one running sum is enough for consecutive lines of a plane.
+/// first link of the next line, so one running sum is enough for consecutive lines of a plane.
 #[derive(Debug)]
 struct LineSums {
     planes: Arc<[Plane]>,
@@ -441,7 +440,6 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-        /// Each counter agrees with a simple count, and starts the next step without load.
         #[test]
         fn every_counter_agrees_with_a_plain_count(
             spec in networks(),
@@ -484,8 +482,8 @@ mod tests {
         }
     }
 
-    /// On a ring of 8 nodes, a message to the opposite node has 4 hops. If all messages use the
-    /// plus direction, four share each link. If half of them use the minus direction, two do.
+    /// A message to the opposite node has 4 hops. If all messages use the plus direction, four
+    /// share each link. If half of them use the minus direction, two do.
     #[test]
     fn using_both_directions_of_a_ring_halves_the_load() {
         let ring = parse("ring:8").unwrap();

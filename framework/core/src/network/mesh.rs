@@ -16,8 +16,8 @@ pub struct Mesh(Vec<Digit>);
 const MESH: &str = "axes with sizes, as in `dp:4/ep:32/tp:4`";
 
 impl Mesh {
-    /// Parses digits such as `dp:4/ep:32/tp:4`. Their sizes multiply to `ranks`; one of them may be
-    /// -1, which stands for the missing factor. Errors with the expected text.
+    /// Parses digits such as `dp:4/ep:32/tp:4`, whose sizes multiply to `ranks`. One of them may be
+    /// -1, which stands for the missing factor. An error is the expected text.
     pub fn parse(text: &str, ranks: u64) -> Result<Self, String> {
         let mut digits = Vec::new();
         let mut open = None;
@@ -133,7 +133,7 @@ impl fmt::Display for Mesh {
 /// - `shapes`: one for each way to divide the prime factors of the network's sides among the axes,
 ///   up to exchanges of equal sides. `sides` are the radices of the rank numbers.
 ///
-/// Another text is returned unchanged. Errors with the expected text, or above 4,096 meshes.
+/// Any other text is returned unchanged. Errors with the expected text, or above 4,096 meshes.
 pub fn expand_mesh(text: &str, sides: &[u64]) -> Result<Vec<String>, String> {
     const MOST: usize = 4096;
     let range = text.strip_suffix(')').and_then(|text| text.split_once('('));
@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(mesh.coordinates(23), [3, 2, 1]);
     }
 
-    /// As after `MPI_Comm_split`: equal colours are a communicator, and members are sorted by key.
+    /// As in `MPI_Comm_split`, equal colours are a communicator, and members are sorted by key.
     #[test]
     fn members_differ_only_in_the_digits_of_their_axes() {
         let mesh = Mesh::parse("dp:2/ep:3/dp:2/tp:2", 24).unwrap();

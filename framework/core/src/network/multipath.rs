@@ -30,7 +30,7 @@ impl MultipathLoad {
             let mut passing: Vec<f64> = (0..network.vertices() as u64)
                 .map(|v| if v < topology.nodes() { 1.0 } else { 0.0 })
                 .collect();
-            // Visit the farthest vertices first, so that all messages through a vertex have arrived
+            // The farthest vertices come first, so that all messages through a vertex have arrived
             // before they are forwarded.
             by_hops.sort_by_key(|link| std::cmp::Reverse(hops[links[*link].0 as usize]));
             for &link in by_hops.iter().filter(|link| nearer(**link)) {
@@ -94,8 +94,8 @@ mod tests {
         }
     }
 
-    /// Two switches with two nodes each. Four messages cross the trunk in each direction, or two on
-    /// each of two parallel links. The link of a node carries three messages in each direction.
+    /// Four messages cross the trunk between two switches in each direction, or two on each of two
+    /// parallel links. The link of a node carries three messages in each direction.
     #[test]
     fn load_is_divided_by_parallel_links_and_bandwidth() {
         let of = |trunk: &str| {

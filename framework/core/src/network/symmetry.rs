@@ -22,7 +22,8 @@ pub enum Symmetry {
 pub struct GroupAxis {
     /// The number of coordinates.
     pub radix: u64,
-    /// The elements on this axis are the multiples of this number; the radix for the identity only.
+    /// The elements on this axis are the multiples of `unit`; it is the radix for the identity
+    /// only.
     pub unit: u64,
     /// Whether an element acts by exclusive-or instead of addition.
     pub xor: bool,
@@ -57,7 +58,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// Creates the group that acts by these symmetries on the axes of a grid. `Err` has the reason.
+    /// Creates the group that acts by these symmetries on the axes of a grid. An error is the
+    /// reason.
     pub fn new(radices: &[u64], symmetries: &[Symmetry]) -> Result<Self, String> {
         if radices.len() != symmetries.len() {
             return Err(format!(
@@ -108,7 +110,7 @@ impl Group {
         self.order
     }
 
-    /// Returns the index of a node's representative, and the element that maps that to the node.
+    /// Returns the index of a node's representative, and the element that maps it to the node.
     pub fn home(&self, node: u64) -> (usize, u64) {
         let (mut index, mut places, mut element) = (0, 1, 0);
         for (axis, coordinate, stride) in self.digits(node, |axis| axis.radix) {
@@ -227,7 +229,7 @@ impl Group {
     }
 }
 
-/// Returns `number % radix` and `number / radix`, without a slow division if possible: on the first
+/// Returns `number % radix` and `number / radix`, if possible without a slow division: on the first
 /// axis `number` is less than the radix, and most radices are powers of two.
 pub(crate) fn split_off(number: u64, radix: u64) -> (u64, u64) {
     if number < radix {

@@ -29,7 +29,7 @@ pub enum Demand<'a> {
 pub enum Amounts {
     /// The same amount for every node.
     Same(u64),
-    /// An amount for one node, given first. All other nodes have none.
+    /// A node and its amount. All other nodes have none.
     One(u64, u64),
     /// The amounts of all nodes.
     Each(Vec<u64>),

@@ -12,7 +12,8 @@
 //!   of its route that an earlier message of the group has passed.
 //!
 //! All messages of a group meet at the switch that the sends name. If they meet at other switches
-//! before (of a sum), or part after it (of a copy), data is added or copied there, too: in a tree.
+//! before (of a sum), or part after it (of a copy), data is also added or copied there, as in a
+//! tree.
 
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::exchange::Rule;
@@ -32,7 +33,7 @@ impl SwitchGroups {
     }
 
     /// Adds a send to its group. Returns its route, with the section that its message uses. `ends`
-    /// are the physical sender and receiver. `copies` tells whether the sender keeps the data.
+    /// are the physical sender and receiver. `copies` states whether the sender keeps the data.
     pub(super) fn add(
         &mut self,
         topology: &Network,
@@ -192,7 +193,7 @@ mod tests {
     }
 
     /// Node 0 of a group of four gets the sum and sends copies. Every node sends a message to the
-    /// switch in step 1 and receives one in step 2; the root also one in the other direction.
+    /// switch in step 1 and receives one in step 2. The root has one in the other direction, too.
     #[test]
     fn a_switch_adds_and_copies() {
         let up: Vec<_> = (0..4).map(|node| adds(node, 0, 4)).collect();
@@ -223,8 +224,8 @@ mod tests {
                 assert!(on.values().all(|messages| *messages == 1), "{spec}: {on:?}");
             }
             assert_eq!(seen.summed, 0, "{spec}");
-            // Between levels l - 1 and l, k^(levels - l) switches have sums. All except that of the
-            // root send them up, and the root's receives the sum.
+            // Between levels l - 1 and l, k^(levels - l) switches have sums. That of the root
+            // receives the sum, and all others send their sums up.
             let between: u64 = (1..levels).map(|level| k.pow(levels - level)).sum();
             assert_eq!(seen.links[0].len() as u64, n + 1 + between, "{spec}");
         }
@@ -255,7 +256,7 @@ mod tests {
             error("groups:1x3", adds(1, 0, 3)),
             "step 1: the send from node 1 to node 0 names vertex 3, which is not a switch of groups:1x3 that can add and copy data: a network with `reduce=switch` has such switches"
         );
-        // Switch 6 joins all groups. It only forwards.
+        // Switch 6 joins all groups, and only forwards.
         assert!(error("groups:2x2,reduce=switch", adds(1, 0, 6)).contains("names vertex 6"));
         assert_eq!(
             error("groups:2x2,reduce=switch", adds(2, 0, 4)),

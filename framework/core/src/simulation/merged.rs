@@ -1,15 +1,15 @@
 //! Schedules that run at the same time on one network, but are planned one after another: those of
-//! several jobs, and those of different communicators.
+//! several jobs, or of different communicators.
 //!
 //! Each schedule is planned and verified on its own. A [`StepList`] stores the messages of its
 //! steps. Then [`Jobs::report`] reports all schedules as one: its step t has the messages of step t
 //! of all schedules. A schedule with fewer steps takes no part in the last steps. If a model's
-//! ranks have their own clocks, the schedules do not wait for each other, as no message connects
-//! them. In a model of synchronous steps, step t of all schedules runs together by definition.
+//! ranks have their own clocks, the schedules do not wait for each other, because no message
+//! connects them. In a model of synchronous steps, step t of all schedules runs together by
+//! definition.
 //!
-//! Only this module stores the messages of whole schedules, up to [`MERGED_MESSAGES`].
-//!
-//! All loads are converted to bytes, because the units of load of the schedules may differ.
+//! Only this module stores the messages of whole schedules, up to [`MERGED_MESSAGES`]. Loads are
+//! converted to bytes, because the units of load of the schedules may differ.
 
 use super::listener::{Detail, Interests, Listener, ScheduleEvent, Summed};
 use super::step::{Step, StepFacts, Totals, Transfer};
@@ -70,7 +70,7 @@ struct ListedStep {
     max_packed_blocks: Option<f64>,
 }
 
-/// The events between two steps, in bytes.
+/// The events between two steps, with loads in bytes.
 #[derive(Debug, Default)]
 struct Between {
     rearranged: Vec<u64>,
@@ -102,8 +102,8 @@ impl Jobs {
         &self.network
     }
 
-    /// Returns an empty list for a schedule of a job. `unit_bytes` is the number of bytes of a unit
-    /// of load: 1, or the size of a block. `interests` are those of the listener of all jobs.
+    /// Returns an empty list for a schedule of a job. `unit_bytes` is the size of a unit of load:
+    /// 1, or the size of a block. `interests` are those of the listener of all jobs.
     pub fn list(&self, job: u64, unit_bytes: u64, interests: Interests) -> StepList {
         StepList {
             // Only messages and loads of all nodes can be merged.
@@ -120,7 +120,7 @@ impl Jobs {
     }
 
     /// Adds a list that has received the steps of a verified schedule. Errors if it cannot be
-    /// merged with others, for example if it has too many messages.
+    /// merged with others, for example because it has too many messages.
     pub fn add(&mut self, list: StepList) -> Result<(), Fault> {
         if let Some(fault) = list.refused {
             return Err(fault);
@@ -157,7 +157,6 @@ impl Jobs {
             let steps: Vec<(&StepList, &ListedStep)> =
                 lists.iter().filter_map(|l| Some((*l, l.steps.get(number)?))).collect();
             let Some((_, first)) = steps.first() else { continue };
-            // Join the messages, and the routes of all schedules.
             let count = steps.iter().map(|(_, step)| step.transfers.len()).sum();
             let mut transfers: Vec<Transfer> = Vec::with_capacity(count);
             let (mut routes, mut arrivals): (Vec<Route>, Vec<u32>) = (Vec::new(), Vec::new());
@@ -193,7 +192,7 @@ impl Jobs {
     }
 }
 
-/// The k-th rearrangements and reductions of all schedules are reported together.
+/// Reports the k-th rearrangements and reductions of all schedules together.
 fn report_between(
     all: &[&Between],
     nodes: usize,
@@ -226,7 +225,7 @@ impl StepList {
         self.steps.partition_point(|step| step.number <= schedule_step.into()) as u32
     }
 
-    /// Each of `load` segments is rounded up to whole bytes as in all models.
+    /// Each of `load` segments is rounded up to whole bytes, as in all models.
     fn bytes(&self, load: u64, segments: u64) -> Result<u64, Fault> {
         load.checked_mul(self.unit_bytes.div_ceil(segments.max(1)))
             .ok_or_else(|| Fault::Refused("a load has more than 2^64 bytes".to_owned()))

@@ -21,7 +21,6 @@ const MERGED: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SendNotes {
     pub contents: Contents,
-    /// The latest step in which any of the sent data arrived at the sender.
     pub latest_arrival: u32,
 }
 
@@ -73,11 +72,11 @@ impl MessageNotes {
     }
 }
 
-/// For each receiver, the number of the last search that found a message to it, and the index of
-/// this message. There is one search for each sender ([`Messages::merge_equal_ends`]).
+/// For each receiver, the last search that found a message to it, and the index of this message.
+/// There is one search for each sender ([`Messages::merge_equal_ends`]).
 #[derive(Debug)]
 enum LastFound {
-    /// Indexed by receivers, if all nodes can be senders.
+    /// The table is indexed by receivers, if all nodes can be senders.
     Table(Vec<(u64, u32)>),
     Map(HashMap<u32, (u64, u32)>),
 }
@@ -91,7 +90,6 @@ impl LastFound {
     }
 }
 
-/// Collects the messages of one step at a time.
 #[derive(Debug)]
 pub(crate) struct Messages {
     list: Vec<Transfer>,
@@ -100,8 +98,8 @@ pub(crate) struct Messages {
     last: Vec<(u64, u32)>,
     has_several_messages: bool,
     earlier: Vec<u32>,
-    /// During a search, messages with the same sender and receiver form a chain, with one message
-    /// per route. For each message, the next one in its chain.
+    /// For each message, during a search, the next message with the same sender and receiver. Such
+    /// messages form a chain, with one message per route.
     other_route: Vec<u32>,
     last_found: LastFound,
     search: u64,
@@ -124,7 +122,7 @@ impl Messages {
         }
     }
 
-    /// Creates a collector for senders given as indices; receivers can be any nodes.
+    /// Creates a collector for senders given as indices. Receivers can be any nodes.
     pub(crate) fn of_some(senders: usize) -> Self {
         let last_found = LastFound::Map(HashMap::new());
         Self { last_found, ..Self::new(senders, Interests::FACTS) }
@@ -144,8 +142,8 @@ impl Messages {
         )))
     }
 
-    /// Adds a send between two different nodes to step number `step`. The load of a message
-    /// saturates at `u64::MAX`, which only a double delivery, a fault, can exceed.
+    /// Adds a send between two different nodes. The load of a message saturates at `u64::MAX`,
+    /// which only a double delivery, a fault, can exceed.
     pub(crate) fn add(&mut self, step: u64, sent: Transfer, notes: SendNotes) {
         let last = &mut self.last[sent.from as usize];
         let mut before = NONE;
@@ -208,7 +206,7 @@ impl Messages {
             if last[sender as usize].1 as usize != i {
                 continue;
             }
-            // Visit the messages of a sender from last to first. Those already visited form one
+            // Visit the messages of a sender from last to first. The visited messages form one
             // chain for each receiver, with one message per route.
             *search += 1;
             let mut at = i as u32;
@@ -242,16 +240,15 @@ impl Messages {
     }
 }
 
-/// Equal routes may have different numbers.
 fn is_same_route(one: &Transfer, other: &Transfer, routes: &[Route]) -> bool {
     let route = |t: &Transfer| t.route.checked_sub(1).map(|i| &routes[i as usize]);
     one.route == other.route
         || route(one).zip(route(other)).is_some_and(|(one, other)| one.is(other))
 }
 
-/// Returns the number of a route in the list of a step, counted from 1, to which new routes are
-/// added. Only the newest routes are compared, because schedules use few different routes (such as
-/// one per direction) and seldom use a path twice.
+/// Returns the number of a route, from 1, in the list of a step, to which new routes are added.
+/// Only the newest routes are compared, because schedules use few different routes (such as one per
+/// direction) and seldom use a path twice.
 pub(crate) fn number_of(routes: &mut Vec<Route>, route: &Route) -> u32 {
     const LOOK_BACK: usize = 16;
     let recent = routes.len().saturating_sub(LOOK_BACK);
@@ -285,8 +282,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-        /// In each step, the sends between two nodes on one route form one message, at the position
-        /// of the first, with the total load and the latest arrival. Routes 2 and 3 are equal.
+        /// A message has the position of its first send, the total load and the latest arrival.
+        /// Routes 2 and 3 are equal.
         #[test]
         fn sends_with_equal_ends_and_routes_form_one_message(
             steps in prop::collection::vec(prop::collection::vec((0_u32..5, 1_u32..5, 0_u32..4, 1_u64..9), 0..40), 1..4),

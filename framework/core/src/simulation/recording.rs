@@ -72,9 +72,9 @@ struct Sender {
 struct RecordedSend {
     from: u64,
     to: u64,
-    /// The receiver, mapped as the sender is to its representative.
+    /// The receiver, mapped by the element that maps the sender to its representative.
     mapped_to: u64,
-    /// The fingerprint of the send, mapped in the same way.
+    /// The fingerprint of the send, mapped by the same element.
     fingerprint: u64,
 }
 
@@ -220,8 +220,8 @@ impl Recording {
     /// for all nodes, the node's number plus 1 for one node, otherwise a fingerprint. Errors if the
     /// set does not fit the grid, or with `set_error` if it is not [`NodeSet::All`].
     ///
-    /// `images` has the sender and the receiver, each with its image. Most sets consist of one of
-    /// them, so their image need not be computed again.
+    /// `images` has the sender and the receiver, each with its image. Most sets are one of them, so
+    /// their image need not be computed again.
     fn described(
         &self,
         set: NodeSet<'_>,
@@ -267,7 +267,7 @@ fn mixed(a: u64, b: u64) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
-/// Returns an image's factor for fingerprints, odd so that products modulo 2^64 stay different.
+/// Returns the factor of an image. It is odd, so products modulo 2^64 stay different.
 fn factor(element: u64) -> u64 {
     mixed(element, 0x2545_f491_4f6c_dd1d) | 1
 }
@@ -285,7 +285,7 @@ impl Fingerprint {
 }
 
 impl Recording {
-    /// Compares this recording of the representatives to another: the first step that differs.
+    /// Returns the first step in which this recording of the representatives differs from another.
     pub fn first_different_step(&self, other: &Self) -> Option<u64> {
         let sum = |of: &Self, step: usize| of.sums.get(step).copied().unwrap_or(0);
         (0..self.sums.len().max(other.sums.len()))

@@ -82,7 +82,6 @@ pub(super) struct Running {
 #[derive(Debug)]
 enum Reported {
     All,
-    /// The representatives of a symmetric schedule.
     Representatives(SymmetricLinks),
     /// All nodes of a symmetric schedule, of which the plugin plans only the representatives.
     Expanded(Expansion),
@@ -90,7 +89,7 @@ enum Reported {
 
 impl Reported {
     /// Returns the loads of the reported nodes, given those of the planned nodes, and the group
-    /// that maps the reported nodes to all nodes, if they are fewer.
+    /// that maps the reported nodes to all nodes, if these are more.
     fn loads_and_group<'a>(&'a mut self, loads: &'a [u64]) -> (&'a [u64], Option<&'a Group>) {
         match self {
             Self::All => (loads, None),
@@ -342,8 +341,8 @@ impl Running {
             Payload::Orbits(exchange) => send_and_note(exchange, rule, wants_blocks),
             Payload::Tokens(exchange) => {
                 let load = exchange.send(rule);
-                // The tokens of a class are packed. No measurement has a time for each token, so
-                // only their bytes are charged.
+                // The tokens of a class are packed. Only their bytes are charged, because no
+                // measurement has a time for each token.
                 load.map(|load| (0, load.map(|load| (load, Contents::several(0.0)))))
             }
             Payload::ByteCounts(_) => {
@@ -355,7 +354,7 @@ impl Running {
         let (first, moved) = match sent {
             Ok(sent) => sent,
             Err(fault) => {
-                // Also report the sends that a full plan would execute before the fault.
+                // Also report the sends that full planning would execute before the fault.
                 self.expand_sends(listeners, Some(rule.from));
                 self.report_empty_send(listeners, ends, true);
                 return Err(fault);
@@ -493,7 +492,7 @@ impl Running {
         let Self { payload, messages, buffers, .. } = self;
         let (embedding, step) = (payload.embedding(), self.step);
         let (from, to) = (embedding.physical(from) as u32, embedding.physical(to) as u32);
-        // A send to the same node by a route leads over a switch.
+        // A send to the same node by a route passes a switch.
         let uses_links = from != to
             || route.checked_sub(1).is_some_and(|i| self.routes[i as usize].switch.is_some());
         if !uses_links {
@@ -531,7 +530,6 @@ impl Running {
 
 type Moved = Option<(u64, Contents)>;
 
-/// Executes a send. Returns its first box in flight, its load and, if `wants_blocks`, its contents.
 #[inline]
 fn send_and_note<L: Layout>(
     exchange: &mut Exchange<L>,
@@ -550,7 +548,7 @@ fn send_and_note<L: Layout>(
 /// representatives in the current step, which are reported with all their images at its end.
 ///
 /// Sends are reported in ascending order of their senders, and those of a node in the order of its
-/// representative's sends, as in a full plan, which visits each node once per step.
+/// representative's sends, as in full planning.
 #[derive(Debug)]
 struct Expansion {
     group: Group,
@@ -568,7 +566,7 @@ struct RepresentativeSend {
     copy: bool,
     combine: bool,
     load: Option<u64>,
-    /// The contents, if a listener needs them. They are only compared, and the images of equal
+    /// The contents, if a listener needs them. Contents are only compared, and the images of equal
     /// blocks are equal, so the images of the send have the same contents.
     contents: Contents,
     boxes: SentBoxes,
@@ -612,7 +610,6 @@ impl Expansion {
                 limits::STEP_MESSAGES
             )));
         }
-        // A send that moved no data needs no route.
         let route = route.filter(|_| load.is_some()).map_or(0, |route| {
             self.routes.push(route.clone());
             self.routes.len() as u32

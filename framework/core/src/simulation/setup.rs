@@ -26,7 +26,7 @@ pub(super) struct Setup {
     /// The declared group, if only one node of each of its orbits is planned.
     group: Option<Group>,
     recording: Option<RecordingTask>,
-    /// Whether the plugin can plan every image of the representatives, not only these.
+    /// Whether the plugin can plan every image of the representatives.
     can_start_anywhere: bool,
 }
 
@@ -71,7 +71,6 @@ impl Setup {
                 limits::SEGMENTS
             )));
         }
-        // Refuse divisions that do not fit the data.
         let (kind, is_divided) = (task.collective.kind(), segments > 1 || in_parts);
         let refused = [
             (
@@ -154,7 +153,7 @@ impl Setup {
             && is_invariant(&task.collective, &group);
         let recorded = self.recording.map_or(Recorded::Image(0), |what| what.nodes);
         let planned = match recorded {
-            // Other plugins are never requested to plan an image.
+            // A plugin that cannot plan every image is never requested to plan one.
             Recorded::Image(number) if is_used => {
                 let number = if can_start_anywhere { number } else { 0 };
                 group.image_of_representatives(group.element(number))
@@ -241,8 +240,8 @@ fn classes(task: &Task) -> Result<u32, Fault> {
 }
 
 /// Returns whether sets of nodes are stored as runs of coordinates and not as bits. Runs are faster
-/// on long axes, where bits take many words but most sets are a few ranges. Also false if bits do
-/// not fit into memory: runs could take any amount, so the case is refused later.
+/// on long axes, where bits take many words but most sets are a few ranges. Returns false if bits
+/// do not fit into memory, because runs could take any amount, so the case is refused later.
 fn has_long_axes(collective: &Collective, division: Division, embedding: &Embedding) -> bool {
     /// From this length on, measurements show that runs are faster than bits.
     const LONG_AXIS: u64 = 1 << 15;

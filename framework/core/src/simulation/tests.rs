@@ -23,7 +23,6 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::mem::discriminant;
 
-/// Blocks of 0 bytes are traced whether or not their messages are skipped.
 #[test]
 fn empty_messages_are_skipped_on_request() {
     let totals = |skip_empty, reached: &[u64]| {
@@ -46,10 +45,8 @@ fn empty_messages_are_skipped_on_request() {
     assert!(totals(true, &[2]).is_err(), "the empty block was not sent");
 }
 
-// Messages of several nonempty blocks are rearranged. The expected results are computed by block.
-
-/// For each step, the largest packed load of a node, and the largest number of packed blocks: those
-/// in messages of several blocks that the node sends or receives.
+/// For each step, the largest load and the largest number of blocks in messages of several blocks
+/// that a node sends or receives.
 #[derive(Default)]
 struct Packed(Vec<(u64, f64)>);
 
@@ -74,7 +71,7 @@ fn packed(task: Task, division: Division, steps: &[Vec<Rule<'_>>]) -> Vec<(u64, 
         simulation.step().unwrap();
         sends.iter().for_each(|rule| simulation.send(rule, None).unwrap());
     }
-    // Ignore the verification: most of these schedules deliver only a part of the data.
+    // Most of these schedules deliver only a part of the data.
     let _ = simulation.finish();
     listener.0
 }
@@ -94,7 +91,7 @@ fn a_sum_and_the_pieces_of_a_block_are_one_block() {
     assert_eq!(packed(task(&ALL_REDUCE), parts, &chain), [(0, 0.0); 2]);
     // A vector of sums for four nodes is four blocks.
     assert_eq!(packed(task(&REDUCE_SCATTER), Division::WHOLE, &chain), [(4, 4.0); 2]);
-    // By one send, by two, and by two with a different send between them.
+    // The blocks are sent by one send, by two, and by two with a different send between them.
     let segments = Division { segments: 3, ..Division::WHOLE };
     let copies = |rules: &[Rule<'static>]| {
         vec![rules.iter().map(|rule| Rule { copy: true, ..*rule }).collect::<Vec<_>>()]
@@ -209,7 +206,7 @@ fn blocks_are_charged_at_both_ends_of_an_exchange() {
     insta::assert_snapshot!(refused, @"rearrange_block_us needs blocks of one size if the schedule declares what it rearranges: set rearrange_block_us=0 to price only bytes, or rearrangement=packed");
 }
 
-// Symmetric schedules, traced on one node of each orbit, against full planning.
+// Symmetric schedules are traced on one node of each orbit, and compared with full planning.
 
 #[derive(Debug, PartialEq, Default)]
 struct Recorder {
@@ -390,7 +387,7 @@ fn simulate(
     (recorder, outcome.map(|totals| Totals { verified_on: 0, ..totals }))
 }
 
-/// Returns the step of a fault and the rule; node and block depend on the order of nodes.
+/// Returns the step of a fault and the rule. Node and block depend on the order of nodes.
 fn in_short(fault: &Fault) -> String {
     match fault {
         Fault::ForOrbit(fault, _) => in_short(fault),
@@ -415,7 +412,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(400, 8000)))]
 
     /// Whatever the representatives send, the facts of all steps and the missing blocks equal those
-    /// of the full plan. A listener that reads all nodes is notified of the same messages in the
+    /// of full planning. A listener that reads all nodes is notified of the same messages in the
     /// same order, with the same blocks. A broken rule is reported in the same step.
     #[test]
     fn symmetric_schedules_are_reported_as_full_ones(
@@ -443,7 +440,7 @@ proptest! {
 #[derive(Debug, PartialEq, Default)]
 struct Trace {
     sent: Vec<Option<u64>>,
-    /// For each step, the load that each node holds, that it has reduced, and the peak.
+    /// For each step, the load that each node holds, the load that it has reduced, and the peak.
     steps: Vec<(Vec<u64>, Vec<u64>, u64)>,
 }
 
@@ -507,7 +504,6 @@ fn trace(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(200, 4000)))]
 
-    /// Sets stored as runs give the results of sets stored as bits.
     #[test]
     fn exchanges_of_runs_and_of_bits_agree(
         (radices, steps, blocks) in prop::sample::select(vec![&[6][..], &[70], &[300], &[3, 130], &[2, 2, 70]])
@@ -515,13 +511,13 @@ proptest! {
                 (Just(radices), choices(radices.len()), prop::sample::select(&BLOCKS[..]))
             })
     ) {
-        // Run the steps twice, so that some sends of the second run find that their data has moved.
+        // The steps run twice, so that some sends of the second run find that their data has moved.
         let steps = [steps.clone(), steps].concat();
         prop_assert_eq!(trace(radices, blocks, &steps, true), trace(radices, blocks, &steps, false));
     }
 }
 
-/// In step d, each rank r sends to rank `r + d`. So it is enough to verify one rank.
+/// In step d, each rank r sends to rank `r + d`.
 #[test]
 fn a_shift_invariant_schedule_is_verified_on_one_rank() {
     // The number of nodes does not matter; an all-to-all of all of them takes its cube as long.
@@ -568,7 +564,7 @@ fn faults_of_representatives_name_the_rest_of_the_orbit() {
     insta::assert_snapshot!(message(simulation.finish().map(|_| ())), @"after step 2: block 1 -> 0 was never delivered to node 0 (it is at node 1); missing in total: 30 blocks at 6 nodes");
 }
 
-/// Sets on long axes are stored as runs, also if each node represents only itself.
+/// Sets on long axes are stored as runs, even if each node represents only itself.
 #[test]
 fn faults_of_fully_planned_nodes_name_no_other_nodes() {
     let fault = |as_runs: bool| {

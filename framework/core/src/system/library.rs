@@ -23,7 +23,7 @@ pub struct Counterpart {
     pub name: &'static str,
     /// The algorithm of this project, without parameters.
     pub ours: &'static str,
-    /// Its parameters, in which `{gpus}` is the number of GPUs of a domain.
+    /// The parameters of this algorithm, in which `{gpus}` is the number of GPUs of a domain.
     parameters: &'static str,
 }
 
@@ -36,8 +36,8 @@ const fn counterpart(
     Counterpart { collective, name, ours, parameters }
 }
 
-/// The algorithms of NCCL and RCCL. The model cuts messages into chunks: a share has one segment
-/// per tree.
+/// The algorithms of NCCL and RCCL. The model cuts messages into chunks, so a share has only one
+/// segment per tree.
 pub const COUNTERPARTS: [Counterpart; 9] = [
     counterpart("alltoall", "p2p", "linear", ""),
     counterpart("allreduce", "ring", "ring-allreduce", ""),

@@ -39,8 +39,8 @@ impl Traffic {
         let (hops, root) = (demand.hop_bytes(task), task.collective.root());
         let farthest = match (hops, root) {
             (Some((_, farthest)), _) => farthest,
-            // It is unknown which pairs of nodes exchange nothing. All other pairs could be
-            // neighbours, or could share a node of the network.
+            // It is unknown which pairs of nodes exchange data. These could be neighbours, or share
+            // a node.
             (None, _) if !is_complete || task.communicators.is_some() => {
                 u64::from(!topology.shares_nodes())
             }
@@ -117,7 +117,7 @@ impl Traffic {
         Self { on_links: OnLinks { bytes: amount, kind: BoundKind::Flow }, ..self }
     }
 
-    /// Converts the amounts from units of load to bytes, of which a unit has `unit`.
+    /// Converts the amounts to bytes, of which a unit of load has `unit`.
     #[must_use]
     pub fn in_bytes(self, unit: f64) -> Self {
         if unit == 0.0 && self.skips_empty {
@@ -130,7 +130,7 @@ impl Traffic {
     }
 }
 
-/// Returns a lower bound on the task's demand: all sums have the size of the smallest one.
+/// Returns a lower bound on the task's demand, in which all sums have the size of the smallest.
 pub(super) fn demand_at_least(task: &Task) -> Demand<'_> {
     match Demand::of(task) {
         Demand::Sums(Amounts::Each(sizes)) => {
@@ -143,7 +143,7 @@ pub(super) fn demand_at_least(task: &Task) -> Demand<'_> {
 impl Demand<'_> {
     /// Returns the amounts that must leave and enter a set of nodes. `counts` are the numbers of
     /// nodes in the set and outside, `amounts` the sums of their [`Amounts`]. Returns `None` if the
-    /// data also depends on pairs of a node in the set and another node.
+    /// data depends on pairs of nodes.
     pub(super) fn across(&self, counts: [f64; 2], amounts: [f64; 2]) -> Option<(f64, f64)> {
         let [here, there] = amounts;
         match self {
@@ -159,7 +159,6 @@ impl Demand<'_> {
         }
     }
 
-    /// Returns [`Self::across`] for a single node, whose amount in [`Amounts`] is `own`.
     fn across_one(&self, own: f64, nodes: u64) -> Option<(f64, f64)> {
         let all = self.amounts().map_or(0.0, |amounts| amounts.total(nodes));
         self.across([1.0, (nodes - 1) as f64], [own, all - own])
@@ -176,7 +175,7 @@ impl Demand<'_> {
                     (out + sent as f64, into + received as f64)
                 })
             }
-            // These amounts bound the root. Tokens have none, so only the busiest node remains.
+            // These amounts bound the root. Tokens have no root, so only the busiest node remains.
             _ => (0.0, 0.0),
         })
     }
@@ -189,9 +188,8 @@ impl Demand<'_> {
     }
 
     /// Returns whether the amounts across a cut follow from the nodes on each side, from the data
-    /// of each node at the start, or from the receivers of each class of tokens, without all pairs.
-    ///
-    /// In other demands, the amount can differ for each pair, or depends on which node is the root.
+    /// of each node at the start, or from the receivers of each class of tokens. Other demands have
+    /// an amount for each pair of nodes.
     pub(super) fn is_cheap(&self) -> bool {
         !matches!(self, Self::Pairs(_))
     }
@@ -206,8 +204,8 @@ impl Demand<'_> {
 
     /// Returns the sum of bytes times hops of all blocks on shortest routes, and the largest
     /// distance between a node and one for which it has data. Data that may be copied or reduced on
-    /// its route counts as one hop for each node that receives a copy or sends a term. Returns
-    /// `None` if there are too many pairs of nodes.
+    /// its route has one hop for each node that receives a copy or sends a term. Returns `None` if
+    /// there are too many pairs of nodes.
     pub(super) fn hop_bytes(&self, task: &Task) -> Option<(f64, u64)> {
         /// The largest number of routes that are examined. Permutations have fewer.
         const MAX_ROUTES: u64 = 1 << 18;
@@ -286,7 +284,7 @@ impl Amounts {
         }
     }
 
-    /// Returns a lower bound, from some nodes with data, on the largest distance from such a node.
+    /// Returns a lower bound on the largest distance from a node with data, found from some nodes.
     fn farthest(&self, topology: &Network) -> u64 {
         const MAX: usize = 64;
         match self {
@@ -301,8 +299,8 @@ impl Amounts {
     }
 }
 
-/// Returns a lower bound on the bytes times hops of all tokens: each counts its bytes once for each
-/// node of the network with a receiver, except that of its owner.
+/// Returns a lower bound on the bytes times hops of all tokens: a token counts its bytes once for
+/// each node of the network with a receiver, except that of its owner.
 fn token_hops(tokens: &Tokens, topology: &Network) -> f64 {
     let mut sum = 0.0;
     let mut receivers = Vec::new();

@@ -21,7 +21,7 @@ static FLOOR_US: TypedParameter<f64> = TypedParameter::micros(
 );
 
 parameters! {
-    /// They count as start-up time. A schedule without messages does not start.
+    /// These times are start-up time. A schedule without messages does not start.
     #[derive(Copy)]
     pub(super) struct Launch {
         launch_us: f64 = LAUNCH_US,
@@ -121,7 +121,7 @@ mod tests {
     use crate::cost::model::models;
     use crate::cost::model::test_steps::{cost_of_forwarding, sends};
 
-    /// A collective of t takes max(t + launch_us, floor_us); the added time is start-up time.
+    /// A collective of t takes max(t + launch_us, floor_us). The added time is start-up time.
     #[test]
     fn every_model_adds_the_launch_and_keeps_the_floor() {
         let steps = sends(&[[(0, 1, 100)], [(1, 2, 100)]]);

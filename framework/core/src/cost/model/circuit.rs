@@ -15,8 +15,7 @@
 //! rounds one by one, and only the number of rounds is known. Each round is then charged the
 //! switching of the longest circuit of the step. All rounds together are charged the larger of two
 //! transmission times: the largest `k L tau` of a circuit, and the time of the busiest node's bytes
-//! through its ports. If a step needs only one round, the transmission time is exact: that of the
-//! slowest circuit, which may share a link or a port.
+//! through its ports. For a single round this is exact: the time of the slowest circuit.
 
 use super::rounds::{Arranged, Rounds};
 use super::synchronous::{CommonCosts, StepModel, Synchronous};
@@ -171,8 +170,8 @@ mod tests {
     use crate::cost::kind::Kind;
     use crate::cost::model::test_steps::cost;
 
-    /// The formula of Spencer, chapter 2, holds for ports, too: with p ports and k circuits at a
-    /// node, each takes `k / p` times as long, whether or not others need several rounds.
+    /// With p ports and k circuits at a node, each takes `k / p` times as long, like circuits on a
+    /// link (Spencer, chapter 2), whether or not other nodes need several rounds.
     #[test]
     fn circuits_share_ports_as_they_share_links() {
         let us = |topology: &str, machine: &str, sends: &[(u32, u32, u64)]| {
@@ -186,7 +185,7 @@ mod tests {
             assert!((us - expected).abs() < 1e-9, "{ports}: {us}");
         }
         assert_eq!(us("fully-connected:5", "virtual_channels=4,ports=all", &sends), 100.0);
-        // In `through`, all circuits use the same link; in `gathered`, they have the same receiver.
+        // In `through`, all circuits use the same link. In `gathered`, they have the same receiver.
         let through = sends.map(|(_, to, bytes)| (0, to + 1, bytes));
         assert_eq!(us("mesh:6", "virtual_channels=4,ports=all", &through), 400.0);
         let gathered = sends.map(|(from, to, bytes)| (to, from, bytes));
@@ -200,8 +199,9 @@ mod tests {
         assert_eq!(us("mesh:20", "virtual_channels=4", &turns), 401.0);
     }
 
-    /// A port shares its time equally among its circuits, so one over a slow link keeps it busy
-    /// longer. Node 1 sends 100 bytes to each side; the link to node 0 has half of the bandwidth.
+    /// A port shares its time equally among its circuits, so a circuit over a slow link keeps it
+    /// busy longer. Node 1 sends 100 bytes to each side. The link to node 0 has half of the
+    /// bandwidth.
     #[test]
     fn circuits_share_ports_at_the_speed_of_their_slowest_link() {
         let sends: &[(u32, u32, u64)] = &[(1, 0, 100), (1, 2, 100)];

@@ -1,8 +1,8 @@
 //! The clocks of event-driven models: a time, and the critical path that leads to it.
 //!
 //! Times are whole numbers ([`Time`]), so sums do not depend on the order of additions, and two
-//! sequences of the same duration end at exactly the same time. The rules of a model order
-//! simultaneous events, rounding errors never do.
+//! sequences of the same duration end at exactly the same time. Simultaneous events are ordered by
+//! the rules of a model, never by rounding errors.
 //!
 //! A [`Clock`] is a moment, such as an arrival. Ranks have a `RankClock` (`super::time_space`).
 
@@ -89,15 +89,16 @@ pub(super) fn us(ticks: Ticks) -> f64 {
     i64::try_from(ticks).map_or_else(|_| large_to_f64(ticks), |ticks| ticks as f64) / PER_US
 }
 
-/// Separate, because otherwise every duration would be converted with 128 bits.
+/// This is a function of its own, because otherwise every duration would be converted with 128
+/// bits.
 #[cold]
 #[inline(never)]
 fn large_to_f64(ticks: Ticks) -> f64 {
     ticks as f64
 }
 
-/// A time, and the critical path to it. Clocks are ordered by time, and simultaneous ones with
-/// exact critical paths by the parts of their paths.
+/// A time, and the critical path to it. Clocks are ordered by time. Simultaneous clocks with exact
+/// critical paths are ordered by the parts of their paths.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Clock<T: Time = Ticks> {
     at: T,
@@ -153,7 +154,6 @@ impl Clock {
 mod tests {
     use super::*;
 
-    /// Short and long durations give the same number as a direct conversion of 128 bits.
     #[test]
     fn durations_of_any_length_are_converted_alike() {
         for ticks in [0, 1, (1 << 53) + 1, (1 << 63) - 1, 1 << 63, u64::MAX.into(), (1 << 64) + 1] {

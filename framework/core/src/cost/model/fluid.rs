@@ -4,7 +4,7 @@
 //!
 //! A rank works through its steps ([`simulation`]). It posts the receives of a step, then its
 //! sends, each after a start-up. It continues when all of these are complete, without a wait for
-//! other ranks. With `order=data` a rank posts all receives at the start. It sends one message
+//! other ranks. With `order=data`, a rank posts all receives at the start. It sends one message
 //! after another, each as soon as its data is available, with at most `ports` in flight.
 //!
 //! A start-up takes `startup_us` and the time of the protocol: `rendezvous_us` for a message of
@@ -13,19 +13,17 @@
 //! A message starts when its sender and its receiver have posted it. It waits for the latencies of
 //! its links, then it is transmitted, and shares these links with other messages ([`shares`]).
 //!
-//! At the end of a step, a rank reduces the data that it received (`reduce_byte_us` per byte).
+//! At the end of a step, a rank reduces the data that it received (`reduce_byte_us` per byte). A
+//! late rank (`late=`) posts its sends and receives after it has entered.
 //!
-//! A late rank (`late=`) posts its sends and receives after it has entered.
-//!
-//! Several jobs can run at the same time ([`PricingContext::starts`]), each on its own ranks. All
-//! share the nodes and links. A job starts when its ranks enter, like late ranks.
-//!
-//! Background traffic consists of flows that start at time 0. No rank waits until a flow ends.
+//! Several jobs can run at the same time ([`PricingContext::starts`]), each on its own ranks, and
+//! share the nodes and links. A job starts when its ranks enter, like late ranks. Background
+//! traffic consists of flows that start at time 0. No rank waits until a flow ends.
 //!
 //! The completion time is divided along the critical path. A message continues the critical path of
-//! its sender or of its receiver, whichever posted it later. Its kinds of time are start-ups;
-//! latencies (propagation); the time of the bytes on the narrowest link if no link were shared
-//! (transmission); and the time that sharing adds (contention).
+//! its sender or of its receiver, whichever posted it later. Its kinds of time are start-ups,
+//! latencies (propagation), the time of the bytes on the narrowest link if no link were shared
+//! (transmission), and the time that sharing adds (contention).
 
 use super::asynchronous::{MOST_EVENTS, NOISE, ORDER, Order};
 use super::late::{LATE, Late};
@@ -132,7 +130,6 @@ static GROUPED: TypedParameter<Grouped> = TypedParameter {
 };
 
 word_enum! {
-    /// Whether the sends of a rank in a step share one start-up.
     enum Grouped {
         Yes = "yes",
         No = "no",
@@ -195,8 +192,8 @@ impl Fluid {
         hops * self.hop_us * self.latency_factor
     }
 
-    /// Returns the time that determines the weight of a message (`fairness=rtt`), given the latency
-    /// of its route (`hops`) and the sum of the inverse bandwidths of its links.
+    /// Returns the time that determines the weight of a message (`fairness=rtt`). `hops` is the
+    /// latency of its route, and `inverse` the sum of the inverse bandwidths of its links.
     fn round_trip_us(&self, hops: f64, inverse: f64) -> f64 {
         hops * self.hop_us + inverse * self.weight_bytes * self.byte_us
     }
@@ -261,7 +258,7 @@ impl Model for Fluid {
 
     fn network_rates(&self) -> Option<NetworkRates> {
         // With jitter or background traffic, the speed of links is not constant. Ports limit the
-        // number of messages but not the speed of their bytes.
+        // number of messages, but not the speed of their bytes.
         (self.noise == 0.0 && self.background.name().is_none()).then_some(NetworkRates {
             link_byte_us: self.link_byte_us(),
             ports: None,
@@ -286,8 +283,8 @@ impl WithCopy {
         Self { first, copy: None, max_simultaneous: 0 }
     }
 
-    /// Takes the copy that the first simulation makes of itself when its first window begins. The
-    /// copy runs after the last step, when the first simulation has ended and freed its memory.
+    /// Takes the copy that the first simulation makes of itself. The copy runs after the last step,
+    /// when the first simulation has ended and freed its memory.
     fn take_copy(&mut self) {
         if let Some(copy) = self.first.copy.take() {
             self.copy = Some(copy);
@@ -306,7 +303,7 @@ impl Listener for WithCopy {
             self.max_simultaneous = self.max_simultaneous.max(at_once);
         }
         self.first.notify(event);
-        // A new copy must be notified of `event`, too: it was made before the step was added.
+        // A new copy was made before the step was added.
         self.take_copy();
         if let Some(copy) = &mut self.copy {
             copy.notify(event);

@@ -7,7 +7,7 @@ use crate::cost::parameter::{DefaultValue, TypedParameter, parse_micros};
 use crate::network::topology::random::SplitMix64;
 use std::fmt;
 
-/// Combined with the seed, so that late ranks do not use the random numbers of other draws.
+/// A number that is combined with the seed, so that late ranks do not depend on other draws.
 const STREAM: u64 = 0x1A7E_0000_0000_0001;
 
 pub(super) static LATE: TypedParameter<Late> = TypedParameter {
@@ -75,7 +75,7 @@ impl Late {
                 let drawn = (0..*count as usize).map(|first| {
                     let other = first + draw.below(ranks.len() - first);
                     ranks.swap(first, other);
-                    // The inverse of the exponential distribution function.
+                    // This is the inverse of the exponential distribution function.
                     let uniform = (draw.below(1 << 53) as f64 + 0.5) / (1_u64 << 53) as f64;
                     (ranks[first], -mean_us * uniform.ln())
                 });

@@ -51,7 +51,8 @@ mod tests {
     use crate::cost::model::test_steps::{cost, run, sends};
     use crate::network::topology::parse;
 
-    /// 2 µs and the protocol of the longest message: 1 µs for each byte up to 8 bytes, 5 µs above.
+    /// Each step takes 2 µs and the protocol of its longest message: 1 µs for each byte up to 8
+    /// bytes, 5 µs above.
     #[test]
     fn the_longest_message_decides_the_protocol_of_a_step() {
         let machine = "free:startup_us=2,eager_byte_us=1,rendezvous_bytes=8,rendezvous_us=5";
@@ -64,15 +65,14 @@ mod tests {
         // With one port, two messages of a node run in two rounds, and each has a start-up.
         let rounds = cost("ring:4", machine, &[&[(0, 1, 4), (0, 3, 4)]]);
         assert_eq!(rounds.parts.total(), 12.0);
-        // If neither protocol has costs, the size at which the protocol changes has no effect.
         assert_eq!(
             cost("ring:4", "free:startup_us=2,rendezvous_bytes=3", &[&[(0, 1, 4)]]).parts.total(),
             2.0
         );
     }
 
-    /// Loads are in blocks of 4 bytes, but the protocol depends on bytes: a message of 2 blocks is
-    /// sent eagerly, one of 3 blocks by rendezvous.
+    /// Loads are in blocks of 4 bytes. A message of 2 blocks is sent eagerly, one of 3 blocks by
+    /// rendezvous.
     #[test]
     fn the_protocol_depends_on_bytes_and_not_on_blocks() {
         let machine = "free:startup_us=2,eager_byte_us=1,rendezvous_bytes=8,rendezvous_us=5";
@@ -86,7 +86,7 @@ mod tests {
         }
     }
 
-    /// Under `fluid`, each message has its own protocol. In step 2, rank 1 sends after it received.
+    /// In step 2, rank 1 sends after it has received.
     #[test]
     fn each_message_of_fluid_has_a_protocol() {
         let machine = "free:model=fluid,eager_byte_us=1,rendezvous_bytes=8,rendezvous_us=5";

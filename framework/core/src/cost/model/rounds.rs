@@ -19,14 +19,14 @@ pub(super) const MAX_CROSSINGS: u64 = 1 << 22;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Capacity {
     pub link: u64,
-    /// The sending ports of a node, and also its receiving ports; `None` if they are not limited.
-    /// Each port carries as many circuits as a link.
+    /// The sending ports of a node, and also its receiving ports, if they are limited. Each port
+    /// carries as many circuits as a link.
     pub ports: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Rounds {
-    /// The number of rounds; at least 1.
+    /// The number of rounds, at least 1.
     pub count: u64,
     /// The loads of the rounds, if circuits were assigned to them.
     pub arranged: Option<Arranged>,
@@ -79,7 +79,6 @@ impl Resource {
     }
 }
 
-/// The working memory of [`Arranger::first_fit`], reused from step to step.
 #[derive(Debug)]
 pub(super) struct Arranger {
     topology: Arc<Network>,
@@ -92,7 +91,7 @@ pub(super) struct Arranger {
     needs: Vec<usize>,
 }
 
-/// A map from keys to numbers. It is an array, or a hash map if the array would be too large.
+/// A map from keys to numbers, as an array unless this would be too large.
 #[derive(Debug)]
 enum Numbers {
     Array(Vec<u32>),
@@ -110,7 +109,6 @@ impl Numbers {
 
 impl Arranger {
     pub(super) fn new(topology: &Arc<Network>) -> Self {
-        /// An array of this many entries takes 64 MiB.
         const MAX_IN_ARRAY: u64 = 1 << 24;
         let keys = topology.link_slots().saturating_add(2 * topology.nodes());
         let numbers = match keys {
@@ -138,7 +136,7 @@ impl Arranger {
         }
         let mut circuits: Vec<&Transfer> = step.transfers.iter().collect();
         circuits.sort_unstable_by_key(|t| (Reverse(t.hops), t.from, t.to));
-        // Place the longest circuits first. `hops` has the latency of each round's longest circuit.
+        // The longest circuits come first. `hops` has the latency of each round's longest circuit.
         let mut full = Vec::new();
         let mut hops: Vec<f64> = Vec::new();
         self.placed.clear();
@@ -314,7 +312,6 @@ mod tests {
 
     #[test]
     fn large_steps_take_at_least_the_rounds_of_their_busiest_link() {
-        // 2100 circuits over 2100 links each have more than 2^22 links in total.
         let far: Vec<_> = (0..2100).map(|i| (i, i + 2100, 1)).collect();
         let (rounds, note) = startups("mesh:4200", "virtual_channels=1", &far);
         assert_eq!(rounds, 2100.0);

@@ -1,8 +1,8 @@
-//! The model `store-and-forward`: synchronous steps; every node of a route stores messages.
+//! The model `store-and-forward`: in synchronous steps, every node of a route stores messages.
 //!
 //! A message of L bytes over h links takes `h (ts + L tw)` (Li, Peng & Chu, section III), where
 //! `ts` is `startup_us` and `tw` is `byte_us`. A step takes as long as its slowest message. In the
-//! paper's schedules, no link carries two messages in the same step. Messages that do share a link
+//! paper's schedules, no link carries two messages in the same step. Messages that share a link
 //! cross it one after another. If the busiest link takes longer than the slowest message, the
 //! difference is contention.
 //!
@@ -55,7 +55,7 @@ impl Model for StoreAndForward {
     }
 
     /// Returns the larger of two bounds: the start-ups of all steps and the transmission of the
-    /// bytes, or the h start-ups of a message over h links. They must not be added, because a long
+    /// bytes, or the h start-ups of a message over h links. They are not added, because a long
     /// message to a neighbour can be transmitted while a short one crosses many links.
     fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound {
         let (bytes, kind) = bound::stored_bytes(topology, traffic, self.common.ports);
@@ -140,7 +140,6 @@ impl StoreAndForward {
         }
     }
 
-    /// In each round, a node sends and receives its slowest remaining messages.
     fn in_rounds(&self, step: &Step<'_>, topology: &Network, time: impl Fn(usize) -> Time) -> Time {
         let ports = usize::try_from(self.common.ports.count()).unwrap_or(usize::MAX);
         let mut rounds: Vec<Time> = Vec::new();
@@ -179,8 +178,8 @@ mod tests {
     #[test]
     fn each_round_takes_as_long_as_its_own_longest_message() {
         let sends = [(0, 3, 100), (0, 1, 2), (0, 2, 1), (5, 6, 10)];
-        // With one port, the start-ups and bytes of the three rounds take `3 + 300`, `2 + 2` and
-        // `1 + 2` µs. The message of node 5 is in the first.
+        // With one port, the start-ups and bytes of the three rounds take `3 + 300`, `2 + 2` and `1
+        // + 2` µs. The message of node 5 is in the first.
         for (ports, startup, transmission) in [
             ("1", 3.0 + 2.0 + 1.0, 300.0 + 2.0 + 2.0),
             ("2", 3.0 + 1.0, 300.0 + 2.0),
@@ -194,7 +193,7 @@ mod tests {
         }
     }
 
-    /// One node has many short messages, another has a long one. Only one round is long.
+    /// Only one round is long.
     #[test]
     fn a_long_message_and_many_short_ones_at_different_nodes_add_up() {
         let sends = [(0, 1, 1), (0, 2, 1), (2, 1, 1), (3, 4, 100)];
@@ -207,7 +206,6 @@ mod tests {
         assert_eq!((parts[Kind::Startup], parts[Kind::Transmission]), (Some(20.0), Some(101.0)));
     }
 
-    /// One link has the most messages, another the most bytes; they must not be combined.
     #[test]
     fn messages_and_bytes_of_the_busiest_link_belong_to_one_link() {
         let sends = [
@@ -236,8 +234,8 @@ mod tests {
         assert_eq!(parts[Kind::Contention], Some(15.0 + 1005.0 - 1010.0));
     }
 
-    /// The message from node 0 requests the link 1-3. Requested routes were not counted under
-    /// random routing, and times were below the lower bound.
+    /// The message from node 0 requests the link 1-3. In a former defect, requested routes were not
+    /// counted under random routing, and times were below the lower bound.
     #[test]
     fn requested_routes_are_certain_under_random_routing() {
         let route = Route { path: vec![1, 3], ..Route::default() };
@@ -254,7 +252,7 @@ mod tests {
         assert_eq!(of("wormhole")[Kind::Contention], Some(1010.0 - 1000.0));
     }
 
-    /// The messages of the test of expected loads, with loads in blocks of 10 bytes.
+    /// The messages are those of the test of expected loads, with loads in blocks of 10 bytes.
     #[test]
     fn expected_loads_are_in_units_of_load() {
         let topology = parse("hypercube:2,routing=ecmp").unwrap();

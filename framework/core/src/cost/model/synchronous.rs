@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Raises the cost of a step to the time in which the busiest node's bytes enter or leave the
 /// network, if that is longer. `unit_us` is the time of a unit of load on the link into the
-/// network. The bytes of the longest message count as transmission, all others as contention.
+/// network. The bytes of the longest message are transmission, all others contention.
 fn or_injected(cost: Times, facts: &StepFacts, unit_us: f64) -> Times {
     if unit_us == 0.0 {
         return cost;
@@ -38,7 +38,7 @@ pub(super) trait StepModel: Model + Copy {
 
     const WANTS_BUSIEST_LINKS: bool = false;
 
-    /// Returns the cost of a step in `rounds`, in µs. `unit_bytes` are the bytes of a unit of load.
+    /// Returns the cost of a step in `rounds`, in µs. A unit of load has `unit_bytes` bytes.
     fn step_cost(
         &self,
         step: &Step<'_>,
@@ -81,7 +81,7 @@ pub(super) trait StepModel: Model + Copy {
 }
 
 word_enum! {
-    /// The choice of the bytes that count as rearranged.
+    /// The bytes that count as rearranged.
     pub(super) enum Rearrangement {
         /// The rearrangements that the schedule declares, which the paper of its algorithm charges.
         Declared = "declared",
@@ -168,14 +168,13 @@ impl<M: StepModel> Synchronous<M> {
         }
     }
 
-    /// Returns the rounds that a node needs for its messages. A port carries one message or, in a
-    /// model of circuits, as many circuits as a link.
+    /// Returns the rounds that a node needs for its messages.
     fn rounds_at_ports(&self, messages: u64) -> u64 {
         self.common_costs.ports.rounds(messages.div_ceil(self.model.channels().unwrap_or(1)))
     }
 
-    /// Returns the rounds of a step in a model of circuits. `at_ports` is the number of rounds that
-    /// ports require, which is enough if no link has more than `channels` circuits.
+    /// Returns the rounds of a step in a model of circuits. Ports require `at_ports` rounds, which
+    /// are enough if no link has more than `channels` circuits.
     fn rounds_on_links(&mut self, step: &Step<'_>, channels: u64, at_ports: u64) -> Rounds {
         let circuits = step.facts.max_link_messages;
         if circuits <= channels {
@@ -210,7 +209,6 @@ impl<M: StepModel> Synchronous<M> {
         })
     }
 
-    /// Returns remarks on effects that may be unexpected in comparisons.
     fn remarks(&self) -> impl Iterator<Item = &'static str> {
         let is_one_step =
             self.steps == 1 && self.max_simultaneous > 1 && self.total[Kind::Contention] > 0.0;
@@ -471,8 +469,8 @@ mod tests {
         assert_eq!(of(&[(0, 2, 100), (1, 3, 100)]), (Some(100.0), None));
     }
 
-    /// Two of three messages to node 0 have one hop and one has two, so the mean is 4/3. A lower
-    /// bound with the longest route, 2 hops, was larger than this time.
+    /// Two of three messages to node 0 have one hop and one has two, so the mean is 4/3. In a
+    /// former defect, the lower bound had the longest route, 2 hops, and was larger than this time.
     #[test]
     fn the_mean_of_hops_is_at_least_one_hop() {
         use crate::cost::bound::Traffic;

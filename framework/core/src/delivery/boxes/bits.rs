@@ -5,8 +5,7 @@ use crate::delivery::grid::Grid;
 use crate::network::symmetry::split_off;
 
 /// A layout with one bit per coordinate, in words of 64 bits. Short axes share a word if they have
-/// at most 64 coordinates together. For example, a set of nodes of a 20-dimensional hypercube is 40
-/// bits. Longer axes have words of their own.
+/// at most 64 coordinates together: a set of nodes of a 20-dimensional hypercube is 40 bits.
 #[derive(Debug, Clone)]
 pub struct BitLayout {
     axes: Axes,
@@ -21,7 +20,7 @@ pub struct BitLayout {
 #[derive(Debug, Clone, Copy)]
 struct Field {
     word: usize,
-    /// Greater than 1 only for an axis of more than 64 coordinates.
+    /// The words of the axis: one if it has at most 64 coordinates.
     words: usize,
     shift: u32,
     radix: u32,
@@ -111,7 +110,7 @@ impl BitLayout {
         for (axis, &radix) in axes.radices.iter().enumerate() {
             let radix = u32::try_from(radix).unwrap_or(u32::MAX);
             let starts_side = axis == axes.destinations.start || axis == axes.destinations.end;
-            // Start a new word for each side, and for each axis that does not fit.
+            // Each side, and each axis that does not fit, starts a new word.
             if next.1 > 0 && (starts_side || next.1 + radix.min(64) > 64 || radix > 64) {
                 next = (next.0 + 1, 0);
             }
@@ -274,7 +273,7 @@ impl Layout for BitLayout {
         mut piece: impl FnMut(&[u64]),
     ) {
         // Create a piece for each axis on which `a` and `inner` differ. On this axis, it has the
-        // coordinates of `a` that are not in `inner`; it has those of `inner` on earlier axes, and
+        // coordinates of `a` that are not in `inner`. It has those of `inner` on earlier axes, and
         // those of `a` on later axes.
         let mut is_first = true;
         for (axis, field) in self.fields.iter().enumerate() {
@@ -296,7 +295,7 @@ impl Layout for BitLayout {
     fn join(&self, a: &mut [u64], b: &[u64]) -> bool {
         // In a reduction, most boxes of a node differ both in their origins and in their
         // destinations or segments, and their union is not a box. If each axis is within one word,
-        // the comparison below ends as early.
+        // the comparison of words ends as early.
         let (origins, others) = (0..self.origin_words, self.origin_words..a.len());
         if !self.is_simple
             && differ(&a[others.clone()], &b[others])
@@ -306,7 +305,7 @@ impl Layout for BitLayout {
         }
         let Some(first) = a.iter().zip(b).position(|(a, b)| a != b) else { return true };
         // If each axis is within one word, boxes that differ in several words differ on several
-        // axes, and their union is not a box, as for most pairs.
+        // axes, so their union is not a box.
         if self.is_simple && !same_words(&a[first + 1..], &b[first + 1..], u64::MAX) {
             return false;
         }
@@ -366,14 +365,15 @@ impl Layout for BitLayout {
     }
 }
 
-/// Compares all words: the first difference is hard to predict, so a branch per word would be slow.
+/// Compares all words, because a branch per word would be slow: the first difference is hard to
+/// predict.
 #[inline]
 fn differ(a: &[u64], b: &[u64]) -> bool {
     a.iter().zip(b).fold(0, |all, (a, b)| all | (a ^ b)) != 0
 }
 
-/// Returns whether two slices are equal in the bits of `mask`. Compares word by word: boxes have
-/// often just been written so, and a vector load would have to wait for these stores.
+/// Returns whether two slices are equal in the bits of `mask`. Boxes have often just been written
+/// word by word, and a vector load would have to wait for these stores.
 #[inline]
 fn same_words(a: &[u64], b: &[u64], mask: u64) -> bool {
     a.iter().zip(b).all(|(a, b)| (a ^ b) & mask == 0)

@@ -17,7 +17,7 @@ type Runs = SmallVec<[(u32, u32); 2]>;
 pub(crate) enum Set {
     /// At most 64 coordinates: bit c is coordinate c.
     Word(u64),
-    /// Half-open intervals (start, end) in ascending order. There is a gap between two intervals.
+    /// Half-open intervals (start, end) in ascending order, with gaps between them.
     Runs(Runs),
     /// Bit `c % 64` of word `c / 64` is coordinate c.
     Bits(Box<[u64]>),
@@ -191,7 +191,7 @@ impl Set {
         }
     }
 
-    /// Passes a sequence that describes the set to `word`: equal for equal sets of an axis.
+    /// Passes a sequence of words to `word`, which is equal for equal sets of an axis.
     pub(crate) fn each_word(&self, mut word: impl FnMut(u64)) {
         match self {
             Self::Word(bits) => word(*bits),
@@ -378,7 +378,7 @@ mod tests {
         Set::of(Axis::Bits(&bits), radix)
     }
 
-    /// Sets of ranges and single coordinates, so that both runs and bits occur.
+    /// Returns sets of ranges and single coordinates, so that both runs and bits occur.
     fn subsets(radix: u64) -> impl Strategy<Value = BTreeSet<u64>> {
         let runs = prop::collection::vec((0..radix, 0..radix), 0..4);
         (runs, prop::collection::btree_set(0..radix, 0..40)).prop_map(move |(runs, mut all)| {
@@ -390,7 +390,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-        /// Compares all operations with `BTreeSet`. Equal sets have equal representations.
+        /// All operations are compared with `BTreeSet`. Equal sets have equal representations.
         #[test]
         fn sets_behave_like_sets_of_numbers(
             (radix, a, b, by) in prop_oneof![Just(5_u64), Just(64), Just(65), Just(128), Just(512), Just(1000)]

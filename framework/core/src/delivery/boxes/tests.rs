@@ -22,7 +22,7 @@ fn blocks<L: Layout>(layout: &L, a: &[L::Element]) -> Blocks {
 /// The radices of a grid, the segments per block, and two boxes of bit sets for each axis.
 type Sample = (Vec<u64>, u32, [Vec<Vec<u64>>; 2]);
 
-/// Several axes share a word, an axis fills a word, or an axis needs several words.
+/// In the samples, several axes share a word, an axis fills a word, or an axis needs several words.
 fn samples() -> impl Strategy<Value = Sample> {
     let radices = prop_oneof![
         Just(vec![2, 2, 2]),
@@ -171,8 +171,7 @@ proptest! {
     }
 }
 
-/// The descriptions of the images of two sets are equal if and only if the images are. The groups
-/// act on the axes of a grid or on the numbers of its nodes.
+/// The groups act on the axes of a grid or on the numbers of its nodes.
 #[test]
 fn equal_images_of_sets_have_equal_descriptions() {
     let by_axis = [Symmetry::Xor(1), Symmetry::Shift(1)];

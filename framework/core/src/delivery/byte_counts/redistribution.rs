@@ -16,7 +16,6 @@ const REDISTRIBUTED: &str = "a node in the list of redistributors has redistribu
 pub(super) struct Redistributed<T> {
     pub(super) elements: Vec<T>,
     pub(super) pattern: Arc<Pattern>,
-    /// [`Redistribution::first`].
     pub(super) first: u32,
     pub(super) sizes: Vec<u64>,
     /// The number of destinations that have elements in each bucket.
@@ -194,7 +193,6 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(())
     }
 
-    /// Settles redistributions together, destination by destination.
     fn settle_together(&mut self, settlement: &Settlement, before: u64) -> Result<(), Fault> {
         let known = |receiver: &&u32| **receiver != UNSENT;
         for receiver in settlement.receivers.iter().filter(known) {
@@ -249,7 +247,7 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(())
     }
 
-    /// Settles the buckets of one node that were sent before step `before`, which is faster than
+    /// Settles the buckets of one node that were sent before step `before`. This is faster than
     /// together with other nodes if they are fewer than half of its buckets.
     fn settle_node(&mut self, node: usize, before: u64) -> Result<(), Fault> {
         let mut redistributed = self.redistributed[node].take().expect(REDISTRIBUTED);
@@ -276,7 +274,7 @@ impl<T: ElementCount> ByteCounts<T> {
     }
 }
 
-/// Redistributions that are settled together. All members that have sent their bucket of a number
+/// Redistributions that are settled together. All members that have sent the bucket of a number
 /// have sent it to the same receiver, so their elements are summed before they are added there.
 struct Settlement {
     /// The receiver of each bucket number, or [`UNSENT`].
@@ -314,7 +312,7 @@ impl Settlement {
 
 /// A redistribution without its node and its first bucket, which usually differ.
 ///
-/// Elements with consecutive numbers go into the buckets in turn. So all buckets get the same
+/// Elements with consecutive numbers are put into the buckets in turn. So all buckets get the same
 /// number of elements, and some consecutive ones get one more, without a loop through the elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
@@ -322,8 +320,8 @@ pub(super) struct Pattern {
     pub cycle: u32,
     pub starts: Vec<u32>,
     pub firsts: Vec<u32>,
-    /// Whether `buckets` divides `cycle`. The end of a cycle and the beginning of the next then go
-    /// into neighbouring buckets, like all other consecutive elements, and the cycle has no effect.
+    /// Whether `buckets` divides `cycle`. The end of a cycle and the beginning of the next then use
+    /// neighbouring buckets, like all other consecutive elements, and the cycle has no effect.
     is_seamless: bool,
 }
 
@@ -437,8 +435,8 @@ impl Pattern {
         }
     }
 
-    /// Passes ranges of numbers to `each` that contain every bucket with any of these elements
-    /// once, modulo the number of buckets.
+    /// Passes ranges of numbers to `each`. Modulo the number of buckets, they contain every bucket
+    /// with any of these elements once.
     fn for_each_range(
         &self,
         first: u32,
@@ -500,7 +498,6 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-        /// Compares the tally with a loop through all elements.
         #[test]
         fn a_redistribution_is_that_of_its_elements(
             buckets in 1_u32..12, cycle in 1_u32..40, start in any::<u32>(), first in any::<u32>(), more in any::<u32>(), count in 0_u64..200,

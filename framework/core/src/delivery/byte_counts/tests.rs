@@ -203,7 +203,6 @@ fn counts_beyond_the_limits_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-    /// After any redistributions, a direct exchange delivers all bytes.
     #[test]
     fn redistributed_bytes_are_delivered(
         sizes in prop::collection::vec(0_u64..30, 25),
@@ -225,7 +224,8 @@ proptest! {
         prop_assert_eq!(x.loads.held(), &columns[..]);
     }
 
-    /// All nodes redistribute in one step, send some buckets late or elsewhere, and listed bytes.
+    /// All nodes redistribute in one step, send some buckets late or elsewhere, and send listed
+    /// bytes.
     #[test]
     fn late_buckets_are_delivered(
         sizes in prop::collection::vec(0_u64..30, 25),

@@ -1,4 +1,4 @@
-//! The tokens of a dispatch or a combine. In a dispatch, each token of a node goes to a set of
+//! The tokens of a dispatch or a combine. In a dispatch, each token of a node is sent to a set of
 //! nodes. In a combine, every node of the set returns a partial result, and the token's node
 //! receives the sum of these results.
 //!
@@ -10,8 +10,9 @@ use crate::places::Places;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The classes of the tokens of all nodes. Lists of all nodes or classes are stored one after
-/// another; `first_...` has the index of the first entry of each, and finally the list's length.
+/// The classes of the tokens of all nodes. The lists of all nodes or classes are stored one after
+/// another. `first_...` has the index of the first entry of each list, and finally the total
+/// length.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tokens {
     first_class: Vec<usize>,
@@ -92,7 +93,7 @@ impl Tokens {
         self.first_class[node as usize] + class as usize
     }
 
-    /// Returns the node to which the tokens of a class belong, given its number among all classes.
+    /// Returns the node that owns the tokens of a class, given its number among all classes.
     pub fn owner(&self, class: usize) -> u64 {
         self.first_class.partition_point(|first| *first <= class) as u64 - 1
     }
@@ -199,7 +200,7 @@ impl BlockSizes for TokenSizes {
         self.largest
     }
 
-    /// The least possible traffic: a node sends each token at least once in a dispatch, and
+    /// Returns the least possible traffic: a node sends each token at least once in a dispatch, and
     /// receives the sum of each token at least once in a combine.
     fn max_traffic(&self, nodes: u64) -> MaxTraffic {
         // `pair_traffic` counts a token once for each of its receivers.

@@ -209,7 +209,6 @@ impl<L: Layout> Inventory<L> {
             true => self.layout.members_of(Side::Destinations, a),
             false => 1,
         };
-        // The fraction of each block that is in the box.
         let fraction = (parts * self.layout.segments_of(a)) as f64 / self.units() as f64;
         if let Some(sizes) = &self.sizes {
             let [origins, destinations] = self.ends(a);
@@ -236,7 +235,6 @@ impl<L: Layout> Inventory<L> {
         Contents::one(origin, destination, fraction)
     }
 
-    /// Returns the number and the load of the values to which these boxes contribute.
     pub(super) fn values<'a>(
         &self,
         boxes: &(impl Iterator<Item = &'a [L::Element]> + Clone),
@@ -256,7 +254,6 @@ impl<L: Layout> Inventory<L> {
         each.iter().map(|a| measure(a)).fold((0, 0), |sum, a| (sum.0 + a.0, sum.1 + a.1))
     }
 
-    /// Returns disjoint boxes of all contributions to the values of the given boxes.
     pub(super) fn all_contributions<'a>(
         &self,
         boxes: impl Iterator<Item = &'a [L::Element]>,

@@ -40,7 +40,7 @@ fn message(result: Result<(), Fault>) -> String {
     result.expect_err("the schedule is wrong").to_string()
 }
 
-/// A direct exchange: in step i, each node j sends a block to node `j + i`, modulo n.
+/// Runs a direct exchange: in step i, each node j sends a block to node `j + i`, modulo n.
 fn shift(x: &mut Exchange, n: u64) -> Result<(), Fault> {
     for distance in 1..n {
         let sends: Vec<_> =
@@ -92,7 +92,6 @@ fn a_copy_of_a_block_cannot_be_delivered_twice() {
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
     step(&mut x, &[Rule { copy: true, ..block(0, 2, 0, 2) }]).unwrap();
     insta::assert_snapshot!(message(step(&mut x, &[block(0, 2, 0, 2)])), @"step 2: block 0 -> 2 is delivered twice: node 2 already holds it");
-    // Two copies of a block that arrive in the same step are a fault, too.
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
     step(&mut x, &[Rule { copy: true, ..block(0, 2, 0, 1) }]).unwrap();
     insta::assert_snapshot!(message(step(&mut x, &[block(0, 2, 0, 2), block(0, 2, 1, 2)])), @"step 2: block 0 -> 2 is delivered twice: node 2 already holds it");
@@ -222,7 +221,7 @@ fn scatter_gather_allgather_and_permutation_are_delivered() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(48, 960)))]
 
-    /// After random moves, a direct delivery of all blocks passes verification, and fails if it
+    /// After random moves, a direct delivery of all blocks passes verification. It fails if it
     /// leaves out a destination whose blocks have moved.
     #[test]
     fn random_moves_are_traced(
@@ -259,8 +258,6 @@ proptest! {
     }
 }
 
-// Tests of the loads that nodes hold: blocks, or bytes if blocks have explicit sizes.
-
 fn origin_sized(nodes: u64) -> Option<Arc<dyn BlockSizes>> {
     SizeTable::of(nodes, |origin, destination| 10 * origin + destination)
 }
@@ -274,7 +271,6 @@ fn loads_are_bytes_where_blocks_have_sizes() {
     assert_eq!(x.loads.held(), [3, 21, 75]);
 }
 
-/// A segment of 12 / 5 bytes is rounded up to 3.
 #[test]
 fn segment_sizes_are_rounded_up() {
     let mut x = sized(Collective::of(&ALL_TO_ALL), &[3], 5, origin_sized(3)).unwrap();
@@ -317,8 +313,8 @@ fn the_total_load_of_a_symmetric_schedule_counts_all_nodes() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(48, 960)))]
 
-    /// After each step, the loads are those of the boxes that nodes hold, even with redundant
-    /// blocks, and do not exceed the total.
+    /// After each step, the loads are those of the boxes that nodes hold, and do not exceed the
+    /// total.
     #[test]
     fn redundant_blocks_do_not_count(
         broadcast in any::<bool>(),
@@ -327,7 +323,7 @@ proptest! {
         steps in prop::collection::vec(prop::collection::vec((0_u64..8, 1_u64..8, 0_u64..8, 1_u32..8, any::<bool>()), 1..20), 1..8),
     ) {
         let collective = if broadcast { Collective::of(&BROADCAST).at(3) } else { Collective::of(&ALL_GATHER) };
-        // The bytes of a segment. The root is node 3, and its block has `10 * 3 + 3` bytes.
+        // The root is node 3, whose block has `10 * 3 + 3` bytes.
         let bytes = |origin: u64| if has_sizes { (10 * origin).div_ceil(segments.into()) } else { 1 };
         let of_root = if has_sizes { 33_u64.div_ceil(segments.into()) } else { 1 };
         let exists = u64::from(segments) * if broadcast { of_root } else { (0..8).map(bytes).sum() };
@@ -359,13 +355,11 @@ proptest! {
     }
 }
 
-/// Extra bytes are part of a message, but no node holds them.
 #[test]
 fn extra_bytes_need_no_block() {
     let mut x = sized(Collective::of(&ALL_TO_ALL), &[3], 1, origin_sized(3)).unwrap();
     let held = x.loads.held().to_vec();
     x.begin_step();
-    // Node 0 does not hold the block from node 1 to node 1.
     let none = Rule { strict: false, ..block(1, 1, 0, 1) };
     assert_eq!(x.send(&none), Ok(None));
     assert_eq!(x.send(&Rule { extra_bytes: 5, ..none }), Ok(Some(5)));
@@ -375,12 +369,10 @@ fn extra_bytes_need_no_block() {
     insta::assert_snapshot!(message(step(&mut counted, &[Rule { extra_bytes: 5, ..block(0, 1, 0, 1) }])), @"step 1: the send from 0 to 1 has extra bytes, but all blocks have the same size and are counted");
 }
 
-// Tests of the latest arrival of the blocks of a send.
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(48, 960)))]
 
-    /// Compares the latest arrival of each send with arrival steps stored block by block.
+    /// The expected arrival steps are stored block by block.
     #[test]
     fn a_send_follows_the_arrivals_of_its_blocks(
         moves in prop::collection::vec(prop::collection::vec((0_u64..6, 1_u64..6, 0_u64..6, 1_u32..5), 1..6), 1..12),
@@ -453,11 +445,9 @@ fn a_transfer_within_a_node_of_the_machine_keeps_the_arrival() {
     assert_eq!(x.latest_arrival(), 1);
 }
 
-/// Joins of boxes in flight change neither what nodes hold nor which missing blocks are found.
 #[test]
 fn joined_boxes_in_flight_are_received() {
     const N: u64 = 70;
-    // Boxes are joined after each send whose number is a multiple of `joins_after`.
     let exchanged = |joins_after: usize, without: Option<(u64, u64)>| {
         let mut x = exchange(Collective::of(&ALL_TO_ALL), &[7, 10], 1);
         x.begin_step();
@@ -483,7 +473,6 @@ fn joined_boxes_in_flight_are_received() {
     assert!(exchanged(1, Some((5, 6))).2.is_err());
 }
 
-/// If boxes in flight take much memory, they are joined before a send, which can still be read.
 #[test]
 fn boxes_of_the_latest_send_are_found_after_others_were_joined() {
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[7, 10], 1);
@@ -497,7 +486,7 @@ fn boxes_of_the_latest_send_are_found_after_others_were_joined() {
     }
 }
 
-/// After a copy, boxes stay separate, so that a block that arrives twice is found.
+/// After a copy, a block that arrives twice is found only in separate boxes.
 #[test]
 fn copies_in_flight_are_not_joined() {
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
@@ -524,8 +513,6 @@ fn boxes_are_joined_with_boxes_of_the_same_step() {
     assert!((0..N).all(|node| x.holdings.of(node as usize).count() == 1 + 20 + 1));
     assert_eq!(x.verify(), Ok(()));
 }
-
-// Tests of reductions, in which values are combined or replaced.
 
 fn combine<'a>(from: u64, to: u64, copy: bool) -> Rule<'a> {
     Rule { combine: true, strict: true, copy, ..Rule::new(from, to) }
@@ -600,7 +587,7 @@ fn a_virtual_node_holds_a_second_value() {
     assert_eq!((x.verify(), x.loads.held(), x.loads.most_summed()), (Ok(()), &[0, 1][..], 1));
 }
 
-/// An allreduce by recursive halving and doubling along two axes.
+/// This is an allreduce by recursive halving and doubling along two axes.
 #[test]
 fn parts_of_a_vector_are_selected_by_destination() {
     let grid = Grid::new(&[2, 2]).unwrap();

@@ -2,8 +2,8 @@
 //!
 //! The holdings of a node are a sorted list of *pieces*, in which a send finds those of one owner
 //! by binary search. In a dispatch, a piece is a class of tokens, and its origin is the owner. In a
-//! combine, it is a contribution to the sum of a class, for the owner. A node holds at most one
-//! value of each class, which consists of all its pieces of this class.
+//! combine, a piece is a contribution to the sum of a class, for the owner. A node holds at most
+//! one value of each class, which consists of all its pieces of this class.
 //!
 //! Boxes would not do, because the classes of different nodes have nothing in common: there would
 //! be a box for each pair of nodes, with a bit for each node.
@@ -42,7 +42,7 @@ struct TokenSend {
 
 #[derive(Debug)]
 pub(crate) struct TokenExchange {
-    /// Listeners read boxes of its layout.
+    /// The inventory has the layout of the boxes that listeners read.
     inventory: Inventory,
     tokens: Arc<Tokens>,
     /// The pieces of each node of the schedule's grid, in ascending order of their keys.
@@ -57,8 +57,8 @@ pub(crate) struct TokenExchange {
 }
 
 impl TokenExchange {
-    /// Before the first step, each node holds its tokens in a dispatch, and its contribution to
-    /// each token that it received in a combine.
+    /// At the start, each node holds its tokens in a dispatch, and its contribution to each token
+    /// that it received in a combine.
     pub(crate) fn new(
         collective: Collective,
         tokens: Arc<Tokens>,
@@ -428,8 +428,9 @@ impl TokenExchange {
         self.holdings[to as usize] = holdings;
     }
 
-    /// Updates `own`, the receiver's pieces of a class, by a received value. In a dispatch, it must
-    /// not hold the class. In a combine, the value is combined with or replaces its own.
+    /// Updates `own`, the receiver's pieces of a class, by a received value. In a dispatch, the
+    /// receiver must not hold the class. In a combine, the value is combined with its own or
+    /// replaces it.
     fn update(
         &mut self,
         send: &TokenSend,
@@ -452,7 +453,7 @@ impl TokenExchange {
             } else if let Some(lost) = own.iter().find(|own| !is_received(own)) {
                 return Err(DeliveryFault::Replaced { node: node(), block: self.block(lost) });
             }
-            // The loads count two values, but only one remains: the sum or the received value.
+            // The loads include two values, but only the sum or the received value remains.
             let account = self.inventory.embedding.physical(send.to);
             let load = self.bytes(&received[0]);
             self.loads.discarded(account, load);

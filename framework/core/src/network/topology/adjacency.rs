@@ -1,4 +1,5 @@
-//! A network as a list of links, for algorithms that visit all, and tables of shortest routes.
+//! A network as a list of links, for algorithms that visit all links, and tables of shortest
+//! routes.
 
 use super::Network;
 use crate::places::Places;
@@ -194,8 +195,8 @@ impl Adjacency {
             }
             at.iter_mut().for_each(|x| *x /= norm);
             // Multiply by `2 most I - L`, where I is the identity, L the Laplacian, and `most` the
-            // largest sum of bandwidths at a vertex. The smallest eigenvalues of L belong to its
-            // largest.
+            // largest sum of bandwidths at a vertex. The largest eigenvalues of this matrix belong
+            // to the smallest of L.
             let pulled = |v: usize| {
                 self.links_of(v).map(|(to, b)| b * (at[to as usize] - at[v])).sum::<f64>()
             };
@@ -226,8 +227,8 @@ impl RoutingTable {
     /// Some vertices need not have a route to one of the first `destinations` vertices.
     pub(super) fn find(network: Adjacency, destinations: u64) -> Self {
         let (mut next, mut distances) = (Vec::new(), Vec::new());
-        // Search along reversed links, because the distances to a destination differ from those
-        // from it if links exist in one direction only.
+        // The search follows reversed links, because distances to a destination can differ from
+        // those from it.
         let reversed = network.reversed();
         for destination in 0..destinations {
             let hops = reversed.hops_from(destination);

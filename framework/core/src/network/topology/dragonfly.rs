@@ -66,7 +66,7 @@ impl Fabric for Dragonfly {
         self.groups * self.routers
     }
 
-    /// The first ports lead to the routers of the group, one of them unused; then global links.
+    /// The first ports lead to the routers of the group, one of them unused. Global links follow.
     fn radix(&self) -> u64 {
         self.routers + self.global
     }
@@ -105,8 +105,8 @@ impl Fabric for Dragonfly {
     fn distances(&self, switch: u64) -> (u64, u64) {
         let router = switch % self.routers;
         let linked = self.linked(router);
-        // Of the groups without a link to this router, a router is two hops away if a path of a
-        // local and a global hop, or of two global hops, leads to it, otherwise three.
+        // A router in a group without a link to this router is two hops away if a path of a local
+        // and a global hop, or of two global hops, leads to it. Otherwise it is three hops away.
         let mut in_two: Vec<(u64, u64)> = (1..self.groups)
             .filter(|d| !linked.contains(d))
             .map(|d| (d, self.gateway(self.groups - d)))

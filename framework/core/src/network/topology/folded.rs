@@ -1,9 +1,9 @@
 //! A logical torus that is folded into a network of several dimensions (`place=fold:SHAPE`).
 //!
 //! Each axis of the shape covers one or more dimensions of the network. The ranks along the axis
-//! follow a path through these dimensions. The path reverses its direction at the end of each line,
-//! so neighbouring ranks are on neighbouring nodes, as are the ends of the path if the network
-//! allows it. An axis may be shorter than its path. Nodes without a rank are switches here.
+//! follow a path through these dimensions, which reverses its direction at the end of each line. So
+//! neighbouring ranks are on neighbouring nodes, as are the ends of the path if the network allows
+//! it. An axis may be shorter than its path. Nodes without a rank become switches.
 //!
 //! The Tofu network gives a job a torus of three dimensions in this way (Y. Ajima, S. Sumimoto, T.
 //! Shimizu, *Tofu: A 6D Mesh/Torus Interconnect for Exascale Computers*, Computer 42 (11), 2009).
@@ -98,7 +98,8 @@ fn assignment(dimensions: &[Dimension], sides: &[u64]) -> Option<Vec<Vec<Dimensi
 }
 
 /// Returns the first `side` nodes of a path through some dimensions, relative to coordinates 0. At
-/// each coordinate of the slowest one, the path sweeps through the others, in alternate directions.
+/// each coordinate of the slowest dimension, the path sweeps through the others, in alternate
+/// directions.
 fn path(mut dimensions: Vec<Dimension>, side: u64) -> Vec<u64> {
     // The ends of the path are neighbours if it has an even number of whole sweeps, the first and
     // the last at neighbouring coordinates. Choose such a slowest dimension, if there is one.
@@ -160,8 +161,8 @@ impl Folded {
         let is_full = ranks == of_base.nodes;
         let properties = Properties {
             spec: format!("{},place=fold:{}", of_base.spec, shape.join("x")),
-            // A kind of its own, so that algorithms which choose the routes of a torus refuse it:
-            // its routes are those of the network.
+            // This is a kind of its own, because its routes are those of the network. So algorithms
+            // that choose the routes of a torus refuse it.
             kind: "folded",
             nodes: ranks,
             switches: of_base.switches + of_base.nodes - ranks,

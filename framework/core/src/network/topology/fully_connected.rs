@@ -4,7 +4,7 @@ use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, 
 use crate::spec::Spec;
 use std::sync::Arc;
 
-/// Link `from * n + to` leads from `from` to `to`, for n nodes.
+/// A complete graph of n nodes. Link `from * n + to` leads from `from` to `to`.
 #[derive(Debug, Clone)]
 struct FullyConnected {
     properties: Properties,

@@ -10,9 +10,9 @@
 //! vertices, and the ranks of a switch that of the switch. Switches are numbered after all nodes.
 //!
 //! Routes have the smallest number of hops, and each vertex forwards to the neighbour with the
-//! lowest number on such a route. If m parallel links lead to it, a message uses link
-//! `(sender + receiver) modulo m` of them. A table stores the next link for each destination, which
-//! limits the size of graphs.
+//! lowest number on such a route. Of m parallel links to a neighbour, a message uses link `(sender
+//! + receiver) modulo m`. A table stores the next link for each destination, which limits the size
+//! of graphs.
 
 use super::adjacency::{Adjacency, RoutingTable};
 use super::{Family, Network, Parsed, Properties, ReadFile, Run, common, extremes};
@@ -50,12 +50,12 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Parsed {
 impl Graph {
     /// The maximum number of vertices: nodes and switches together.
     pub const MAX_NODES: u64 = RoutingTable::MAX_VERTICES;
-    /// With this number, all routes are found within seconds.
+    /// With this number of edges, all routes are found within seconds.
     pub(crate) const MAX_EDGES: usize = 1 << 18;
-    /// A multiple of the machine's bandwidth; the smallest is its inverse.
+    /// The largest multiple of the machine's bandwidth. The smallest is its inverse.
     pub(crate) const MAX_BANDWIDTH: f64 = 1e6;
 
-    /// Reads the network of a list of edges. `file` is the name of the file in the topology's spec.
+    /// Reads the network of a list of edges. The topology's spec names the `file`.
     pub fn parse(file: &str, content: &str) -> Result<Network, GraphError> {
         Ok(Network::of(Arc::new(Self::read(file, content)?)))
     }
@@ -513,8 +513,8 @@ mod tests {
         assert_eq!(graph("0 1 4\n").latencies(), None);
     }
 
-    /// One network, described twice: two switches with two nodes each, and two links between the
-    /// switches. One description uses nodes with links, the other ranks at the switches.
+    /// Both descriptions are of two switches with two nodes each, and two links between the
+    /// switches. One uses nodes with links, the other ranks at the switches.
     #[test]
     fn parallel_links_between_switches_share_messages() {
         let racks = graph("switch 2 5\n0 2\n1 2\n2 5 x2 # trunk\n3 5\n4 5\n");

@@ -1,9 +1,9 @@
 //! Tori, meshes and rings of any number of dimensions, tori with open dimensions, and Tofu.
 //!
 //! There is one link for each node, dimension and direction. In a grid of n nodes, the link that
-//! leaves node v along dimension d has number `2 d n + v` in the plus direction, and
-//! `(2 d + 1) n + v` in the minus direction. In a mesh, some of these do not exist. In a torus, a
-//! dimension of 2 has two links in each direction between its two nodes, a dimension of 1 none.
+//! leaves node v along dimension d has number `2 d n + v` in the plus direction, and `(2 d + 1) n +
+//! v` in the minus direction. In a mesh, some of these do not exist. In a torus, a dimension of 2
+//! has two links in each direction between its two nodes, a dimension of 1 none.
 //!
 //! Tofu (Y. Ajima, S. Sumimoto, T. Shimizu, *Tofu: A 6D Mesh/Torus Interconnect for Exascale
 //! Computers*, Computer 42 (11), 2009) consists of units of 2 x 3 x 2 nodes. Dimensions A, B and C
@@ -23,7 +23,6 @@ use crate::limits::NODES;
 use crate::spec::{Spec, parse_dims};
 use std::sync::Arc;
 
-/// A line of a dimension is closed if it is a ring, and open otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GridShape {
     Torus,
@@ -118,7 +117,7 @@ impl GridNet {
             GridShape::Torus => ("torus", "torus"),
             GridShape::Mesh => ("mesh", "mesh"),
             GridShape::Ring => ("ring", "ring"),
-            // A kind of its own, so that algorithms for tori do not accept the network.
+            // This is a kind of its own, so that algorithms for tori do not accept the network.
             GridShape::Mixed => ("torus", "mixed-torus"),
             GridShape::Tofu => ("tofu", "tofu"),
         };
@@ -126,9 +125,9 @@ impl GridNet {
         let regular = self.sides().all(|(n, closed)| closed || n <= 2);
         let links = self.sides().filter(|(n, _)| *n > 1).map(|(_, closed)| 1 + u64::from(closed));
         // The cut divides the dimension with the largest ratio of separated pairs of nodes to cut
-        // links. If all dimensions are closed, or all are open, and its size is even, it is the
-        // longest dimension, and no balanced cut is better. If its size is odd, the sides of the
-        // cut differ by one layer of nodes. In a one-dimensional grid, a layer is a single node.
+        // links. If all dimensions are closed, or all are open, this is the longest dimension. If
+        // its size is even, no balanced cut is better. If its size is odd, the sides of the cut
+        // differ by one layer of nodes. In a one-dimensional grid, a layer is a single node.
         let cuts = self.sides().filter(|(n, _)| *n > 1).map(|(n, closed)| {
             let layer = self.nodes / n;
             let links = if closed { 2 * layer } else { layer };
@@ -264,7 +263,7 @@ impl GridNet {
         Ok(hops)
     }
 
-    /// Returns the link between two neighbours. In a torus dimension of 2, its sign selects one of
+    /// Returns the link between two neighbours. In a torus dimension of 2, the sign selects one of
     /// two links, by default that for plus.
     fn link(&self, from: u64, to: u64, signs: &[i8]) -> Option<Run> {
         let mut differ =
@@ -336,7 +335,8 @@ impl Family for GridNet {
         Some(self.sides().enumerate().map(along).sum())
     }
 
-    /// A single division for each coordinate: routing takes most of the time of a message.
+    /// Each coordinate takes a single division, because routing takes most of the time of a
+    /// message.
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (mut at, mut hops) = (from, 0);
         let (mut from_left, mut to_left) = (from, to);

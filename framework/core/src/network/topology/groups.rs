@@ -2,13 +2,13 @@
 //! groups, such as a cluster of computers with several GPUs each (NVLink and InfiniBand).
 //!
 //! A rank has two links. One leads to the switch of its group, for messages within the group. The
-//! other stands for its network adapter, and leads to a single switch that joins all ranks, and is
-//! never a bottleneck. Every message takes two hops, through one of these switches. With
-//! `inside=B`, links within a group have B times the machine's bandwidth. With `inside_hop=H`,
-//! their latency is H times the machine's `hop_us`.
+//! other is its network adapter, and leads to a single switch that joins all ranks, and is never a
+//! bottleneck. Every message takes two hops, through one of these switches. With `inside=B`, links
+//! within a group have B times the machine's bandwidth. With `inside_hop=H`, their latency is H
+//! times the machine's `hop_us`.
 //!
-//! With `nics=K`, all ranks of a group can use all of its K network adapters. A further switch for
-//! each group, its *pool*, stands for these adapters: its links to the joining switch have K times
+//! With `nics=K`, all ranks of a group can use all of its K network adapters. A further switch of
+//! each group, its *pool*, represents these adapters: its links to the joining switch have K times
 //! the machine's bandwidth, as have the links between a rank and the pool. A message between groups
 //! takes four hops, each with half of the latency `hop_us`. A library whose channels leave a node
 //! by different ranks, such as the rings of NCCL, uses all adapters in this way, although each of
@@ -23,9 +23,9 @@ use crate::spec::Spec;
 use std::sync::Arc;
 
 /// A network of n ranks. Link v leads from rank v to the switch of its group, and link n + v back.
-/// Link 2 n + v leads from rank v to the joining switch or, with pools, to the pool of its group;
-/// link 3 n + v back. With pools, link 4 n + g leads from the pool of group g to the joining
-/// switch, and after these, one link for each group leads back.
+/// Link 2 n + v leads from rank v to the joining switch or, with pools, to the pool of its group,
+/// and link 3 n + v back. With pools, link 4 n + g leads from the pool of group g to the joining
+/// switch. After these, one link for each group leads back.
 #[derive(Debug, Clone)]
 struct Groups {
     properties: Properties,
@@ -229,8 +229,8 @@ impl Automorphisms for Groups {
 mod tests {
     use crate::network::topology::parse;
 
-    /// The time under `wormhole`: eight messages of 100 bytes between two groups leave by eight
-    /// adapters of one byte a microsecond. Without a pool, a rank uses only its own.
+    /// Under `wormhole`, eight messages of 100 bytes between two groups leave by eight adapters of
+    /// one byte per µs. Without a pool, a rank uses only its own.
     #[test]
     fn ranks_share_the_adapters_of_a_group() {
         let shares = |spec: &str, senders: u64| {

@@ -6,7 +6,7 @@ use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, 
 use crate::spec::Spec;
 use std::sync::Arc;
 
-/// Link `node * D + d` leaves `node` and changes the bit of value `2^d`, for D = `dims`.
+/// A hypercube of `dims` dimensions (D). Link `node * D + d` leaves `node` and changes bit d.
 #[derive(Debug, Clone)]
 struct Hypercube {
     properties: Properties,

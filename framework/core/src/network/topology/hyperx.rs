@@ -3,7 +3,8 @@
 //! SC 2009). With sides of 2 it is a hypercube of switches, with one dimension a complete graph.
 //!
 //! Switches are numbered in row-major order. Ports are sorted by dimension, then by coordinate of
-//! the switch to which they lead; the own one is unused. Routes follow the last dimension first.
+//! the switch to which they lead; the port to the own coordinate is unused. Routes follow the last
+//! dimension first.
 
 use super::switched::{Fabric, FamilyArgs, Switched, nodes_argument};
 use super::{AxisSymmetry, Parsed, strides};

@@ -145,7 +145,8 @@ impl Placement {
         }
         Properties {
             spec: format!("{},ranks={each}{place}", base.spec),
-            // A kind of its own, so that algorithms for tori, for example, refuse the network.
+            // This is a kind of its own, so that algorithms for tori, for example, refuse the
+            // network.
             kind: "ranks",
             nodes: self.count(),
             switches: base.switches + base.nodes,
@@ -170,18 +171,18 @@ impl Placement {
         self.node[rank as usize].into()
     }
 
-    /// Returns the number of a node or switch in the network of ranks: first the ranks, then (if
-    /// they share nodes) the nodes, then the switches.
+    /// Returns the number of a node or switch in the network of ranks, which first has the ranks,
+    /// then (if they share nodes) the nodes, then the switches.
     pub(super) fn vertex(&self, vertex: u64) -> u64 {
         self.rank.get(vertex as usize).map_or(self.behind() + vertex, |rank| u64::from(*rank))
     }
 
-    /// The difference of the numbers of a vertex without rank in the two networks.
+    /// Returns the difference between the numbers of a vertex without rank in the two networks.
     fn behind(&self) -> u64 {
         if self.shares_nodes() { self.count() } else { 0 }
     }
 
-    /// Returns a requested route in the network of nodes, which has the same signs and order.
+    /// Returns a requested route in the network of nodes. Signs and order stay the same.
     pub(super) fn on_nodes<'a>(&self, route: &'a Route) -> Cow<'a, Route> {
         if route.path.is_empty() {
             return Cow::Borrowed(route);

@@ -3,14 +3,14 @@
 //!
 //! A cluster of n nodes is a copy of the base, or of the dual-net that is one level lower. Node x
 //! of cluster c of type t (0 or 1) is (t, c, x) and has the number `t n^2 + c n + x`. A cross-edge
-//! leads from (t, c, x) to (1 - t, x, c). So two clusters of different types are joined by one
-//! edge, and two clusters of the same type by none.
+//! leads from (t, c, x) to (1 - t, x, c). So one edge joins two clusters of different types, and no
+//! edge joins two clusters of the same type.
 //!
 //! Routes need no table, and no path is shorter (Theorem 2). If the destination has the other type,
 //! the route leads within the sender's cluster to the node with the cross-edge to the destination's
-//! cluster, crosses this edge, and leads within the destination's cluster to the destination. If it
-//! is in another cluster of the same type, the route has two cross-edges, with a path in a cluster
-//! of the other type between them, and ends within the destination's cluster.
+//! cluster, crosses this edge, and ends within the destination's cluster. If the destination is in
+//! another cluster of the same type, the route has two cross-edges, with a path in a cluster of the
+//! other type between them.
 
 use super::automorphisms::image_of_node;
 use super::{
@@ -84,20 +84,20 @@ impl Rdn {
         // The bisection is the better of two cuts. There are n clusters of n nodes of each type.
         //
         // 1. One side has n whole clusters, about half of each type. Half of the cross-edges, one
-        //    for each two clusters of different types, are cut.
+        // for each two clusters of different types, are cut.
         // 2. Let H be the node numbers of one half of the base, if it has a cut into halves. One
-        //    side has the clusters of type 0 whose numbers are in H, and the nodes in H of each
-        //    cluster of type 1. The only cut edges are within the n clusters of type 1.
+        // side has the clusters of type 0 whose numbers are in H, and the nodes in H of each
+        // cluster of type 1. The only cut edges are within the n clusters of type 1.
         //
         // Theorem 1 claims `n_k / 4` links for `n_k` nodes, which is the first cut.
         let halves = base.bisection().filter(|cut| 2 * cut.side == n);
         let links =
             halves.map_or(u64::MAX, |cut| cut.links.saturating_mul(n)).min((n * n).div_ceil(2));
         // Let L be the distance between two nodes of a cluster. There are n clusters of a type and
-        // n nodes in a cluster, so c and d are also numbers of nodes. From (t, c, x) to a node
-        // (1 - t, d, y) of the other type, the distance is `L(x, d) + 1 + L(c, y)`; to a node (t,
-        // d, y) of another cluster of the same type, it is `L(c, d) + 2 + L(x, y)`. So if the sum
-        // of distances is the same for all nodes of a cluster, this is also true in the dual-net.
+        // n nodes in a cluster, so c and d are also numbers of nodes. From (t, c, x) to a node (1 -
+        // t, d, y) of the other type, the distance is `L(x, d) + 1 + L(c, y)`. To a node (t, d, y)
+        // of another cluster of the same type, it is `L(c, d) + 2 + L(x, y)`. So if the sum of
+        // distances is the same for all nodes of a cluster, this is also true in the dual-net.
         let distance_sum = base.distance_sum().map(|below| {
             let other_type = 2 * n * below + n * n;
             below + other_type + n * below + 2 * n * (n - 1) + (n - 1) * below
@@ -178,7 +178,7 @@ impl Family for Rdn {
     }
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
-        // A requested path cannot lead over switches, which have no number (t, c, x).
+        // A requested path cannot pass switches, which have no number (t, c, x).
         if from.max(to) >= self.properties.nodes {
             return None;
         }

@@ -3,7 +3,7 @@
 use super::Properties;
 
 /// A straight section of a route: `len` links with the numbers `first`, `first + stride`, etc. A
-/// route that wraps around at the end of a line is reported as two runs.
+/// route that wraps around at the end of a line has two runs there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// The lowest link number of the run, whatever the direction of the route.
@@ -21,7 +21,6 @@ impl Run {
         Self { first: number, stride: 1, len: 1, plane: 0 }
     }
 
-    /// Creates a run of one link of a topology with these planes, if any.
     pub(super) fn in_planes(number: u64, planes: &[Plane]) -> Self {
         let has_link = |p: &Plane| (p.offset..p.offset + p.links()).contains(&number);
         let plane = planes.iter().position(has_link).unwrap_or(0);
@@ -35,9 +34,9 @@ impl Run {
     }
 }
 
-/// All links along one axis in one direction. They form lines: the link with the number
-/// `offset + (o * radix + c) * stride + i` leaves coordinate `c` of line `(o, i)`, which is line
-/// `i` of block `o`. The load of long runs is summed along lines, not link by link.
+/// All links along one axis in one direction. They form lines: the link with the number `offset +
+/// (o * radix + c) * stride + i` leaves coordinate `c` of line `(o, i)`, which is line `i` of block
+/// `o`. The load of long runs is summed along lines, not link by link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plane {
     /// The lowest link number of the plane.
@@ -70,8 +69,8 @@ pub struct Route {
     pub path: Vec<u64>,
     /// The switch that adds or copies the data of the send; `None` if no switch does.
     pub switch: Option<Switch>,
-    /// The links of the route that the message uses; `None` for all. The others carry the sum or
-    /// the copy of another message of the same step.
+    /// The links of the route that the message uses; `None` for all. The sum or the copy of another
+    /// message of the same step crosses the others.
     pub section: Option<Section>,
 }
 
@@ -107,8 +106,8 @@ pub struct Section {
 }
 
 impl Route {
-    /// Returns whether both routes are equal. Entries are compared one by one, because they have
-    /// just been written: a load of several entries would wait for these stores.
+    /// Returns whether both routes are equal. Entries have just been written, so they are compared
+    /// one by one: a load of several entries would wait for these stores.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.signs.iter().eq(&other.signs)
             && self.order.iter().eq(&other.order)

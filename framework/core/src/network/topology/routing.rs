@@ -21,7 +21,7 @@ pub(super) struct Routing {
     seed: u64,
 }
 
-/// Routes are those between the nodes of [`Network::physical`].
+/// A method of random routing between the nodes of [`Network::physical`].
 #[derive(Debug, Clone)]
 enum Method {
     Valiant(Arc<Valiant>),
@@ -108,9 +108,8 @@ impl Routing {
 }
 
 impl RandomRouting<'_> {
-    /// Computes the expected link loads of messages (sender, receiver, load). Calls `visit` for
-    /// each link with messages, with their expected number and load, perhaps several times for a
-    /// link.
+    /// Computes the expected link loads of messages (sender, receiver, load). Calls `visit`,
+    /// perhaps several times, for each link with messages, with their expected number and load.
     pub fn expected(
         &self,
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
@@ -129,7 +128,6 @@ impl RandomRouting<'_> {
         let (from, to) = (self.network.physical_node(from), self.network.physical_node(to));
         match &self.routing.method {
             Method::Valiant(valiant) => valiant.expected_hops(from, to),
-            // All shortest paths have the same length.
             Method::Ecmp(ecmp) => ecmp.hops(from, to).into(),
         }
     }
@@ -147,8 +145,8 @@ impl Ecmp {
     fn new(network: &Network) -> Self {
         let planes = network.planes().to_vec();
         let network = Adjacency::of(network).expect("networks with random routing are small");
-        // Search along reversed links, because the distances to a vertex differ from those from it
-        // if links exist in one direction only.
+        // The search follows reversed links, because distances to a vertex can differ from those
+        // from it.
         let reversed = network.reversed();
         let hops = (0..network.vertices() as u64).flat_map(|to| reversed.hops_from(to));
         Self { hops: hops.map(|hops| hops as u16).collect(), network, planes }
@@ -208,12 +206,11 @@ impl Ecmp {
 #[derive(Debug)]
 struct Valiant {
     network: Network,
-    /// All nodes or, if intermediate vertices are switches, one node at each with nodes.
+    /// All nodes or, if intermediate vertices are switches, one node of each switch that has nodes.
     intermediates: Vec<u64>,
     /// For each node, the link to its switch; `None` if nodes are the intermediate vertices.
     switch_links: Option<Vec<SwitchLink>>,
-    /// The first halves of the routes from each node, and the second halves of the routes to it,
-    /// computed when they are first used.
+    /// The first halves of the routes from each node, and the second halves of those to it.
     halves: [Vec<OnceLock<Half>>; 2],
 }
 

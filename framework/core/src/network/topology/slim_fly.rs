@@ -1,5 +1,6 @@
 //! Slim flies: 2 q^2 routers, any two at most two hops apart (M. Besta, T. Hoefler, *Slim Fly: A
-//! Cost Effective Low-Diameter Network Topology*, SC 2014), the graphs of McKay, Miller and Siran.
+//! Cost Effective Low-Diameter Network Topology*, SC 2014). They are the graphs of McKay, Miller
+//! and Siran.
 //!
 //! q is a prime power of the form 4 w - 1, 4 w or 4 w + 1. There are two kinds of routers, (0, x,
 //! y) and (1, m, c), with coordinates in the field of q elements and row-major numbers. Routers of
@@ -9,12 +10,12 @@
 //! - (1, m, c) is linked to (1, m, c') if c - c' is in the set X'.
 //! - (0, x, y) is linked to (1, m, c) if y = m x + c.
 //!
-//! X and X' consist of powers of a primitive element, as in section II of the paper. The first
-//! ports of a router lead to its own column, one for each element of X or X' in the order of
-//! powers. The others lead to routers of the other kind, sorted by x or m.
+//! X and X' consist of powers of a primitive element (section II of the paper). The first ports of
+//! a router lead to its own column, one for each element of X or X' in the order of powers. The
+//! others lead to routers of the other kind, sorted by x or m.
 //!
 //! A route between two routers without a link has two hops. Between routers of different kinds, a
-//! route whose first hop stays within the first router's column is preferred.
+//! first hop within the first router's column is preferred.
 
 use super::switched::{Fabric, FamilyArgs, Switched, nodes_argument};
 use super::{AxisSymmetry, Parsed};
@@ -103,7 +104,7 @@ impl Generators {
     fn new(field: &Field, exponents: Vec<u64>) -> Self {
         let elements: Vec<u64> = exponents.into_iter().map(|e| field.power(e)).collect();
         let mut ports = vec![0; field.size() as usize];
-        // Write the elements last: one hop is better than two.
+        // The elements are written last, because one hop is better than two.
         for (port, a) in elements.iter().enumerate().rev() {
             elements.iter().for_each(|b| ports[field.plus(*a, *b) as usize] = port as u64);
         }
@@ -157,9 +158,9 @@ impl Fabric for SlimFly {
         if column == last_column {
             return set.ports[field.minus(last_place, place) as usize];
         }
-        // Two routers of the same kind have one common neighbour of the other kind: of (0, x, y)
-        // and (0, x', y'), it is in column m with `y - m x = y' - m x'`; of (1, m, c) and (1, m',
-        // c'), it is in column x with `m x + c = m' x + c'`.
+        // Two routers of the same kind have one common neighbour of the other kind. That of (0, x,
+        // y) and (0, x', y') is in column m with `y - m x = y' - m x'`. That of (1, m, c) and (1,
+        // m', c') is in column x with `m x + c = m' x + c'`.
         let rise = field.minus(place, last_place);
         let run = if kind == 0 {
             field.minus(column, last_column)
@@ -233,7 +234,6 @@ impl Field {
         (at == 1 && powers.len() as u64 == q - 1).then_some(powers)
     }
 
-    /// Returns the nearest q below and above for which a slim fly exists.
     fn near(q: u64) -> String {
         let fits = |q: &u64| *q >= 3 && q % 4 != 2 && Self::of(*q).is_some();
         let found = [(3..q).rev().find(fits), (q + 1..2 * q).find(fits)];
@@ -295,7 +295,6 @@ fn digits(p: u64, mut a: u64, change: impl Fn(u64) -> u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Checks the axioms of a field with all pairs and triples of elements.
     #[test]
     fn elements_add_and_multiply_as_in_a_field() {
         for q in [2, 3, 4, 5, 7, 8, 9, 16, 19, 25, 27] {

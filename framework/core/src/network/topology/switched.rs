@@ -52,7 +52,8 @@ impl<F: Fabric> Switched<F> {
         nodes_each: u64,
     ) -> Self {
         let (switches, nodes) = (fabric.switches(), fabric.switches() * nodes_each);
-        // The fabric's cut or, if they are fewer, the links of the nodes on its smaller side.
+        // The bisection is the fabric's cut or, if they are fewer, the links of the nodes on its
+        // smaller side.
         let bisection = fabric.cut().map(|(on_side, links)| {
             let side = on_side.min(switches - on_side) * nodes_each;
             Bisection { side, links: links.min(side), exact: false }
@@ -145,7 +146,8 @@ impl<F: Fabric> Family for Switched<F> {
     }
 }
 
-/// The nodes of a switch are interchangeable: a route depends only on the switches of its ends.
+/// The nodes of a switch are interchangeable, because routes depend only on the switches of their
+/// ends.
 impl<F: Fabric> Automorphisms for Switched<F> {
     fn axes(&self) -> Vec<AxisSymmetry> {
         [self.fabric.axes(), vec![AxisSymmetry::Permutations]].concat()

@@ -3,14 +3,13 @@
 //!
 //! For each send, [`StepMessage::back`] identifies the latest step in which its sender received any
 //! of the data. The send waits until the sender has received and reduced all data of that step and
-//! of all earlier steps. Messages may arrive in any order. All data of a box that the simulation
-//! joins counts as received in the latest step in which any part of it was received.
+//! of all earlier steps. Messages may arrive in any order. If the simulation joins boxes, all of
+//! their data counts as received in the latest of their steps.
 
 use super::{StepMessage, Steps};
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Position {
-    /// The step of the rank's next send.
     step: u64,
     sent: u32,
     /// The first step of which the rank has not received all messages.
@@ -19,10 +18,9 @@ struct Position {
     reduced: u64,
     /// The received bytes that the rank has not begun to reduce.
     unreduced_bytes: f64,
-    /// The first step with such bytes, if there are any.
+    /// The first step with unreduced bytes, if there are any.
     unreduced: u64,
     is_reducing: bool,
-    /// The first step that the rank has not ended.
     current: u64,
     waits: bool,
 }
@@ -32,7 +30,7 @@ pub(crate) struct DataOrder(Vec<Position>);
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Next {
-    /// Its data is available. The numbers are its step, and its index among the rank's sends there.
+    /// The data of the send is available. The numbers are the step and the index of the send in it.
     Send(u64, u32),
     Blocked,
     Unknown,
@@ -69,7 +67,7 @@ impl DataOrder {
             position.reduced = if is_reduced { position.received } else { position.unreduced };
         }
         // A step is stored until all ranks have reduced its data. Sends of later steps do not wait
-        // for others ([`StepMessage::back`]).
+        // for other ranks ([`StepMessage::back`]).
         while position.current < position.step.min(position.reduced) {
             steps.leave(position.current);
             position.current += 1;
@@ -85,7 +83,7 @@ impl DataOrder {
         }
     }
 
-    /// Above the last known step, if no known step has a send.
+    /// Returns the step of the rank's next send, above the last known step if it is not known.
     pub(crate) fn step(&self, rank: usize) -> u64 {
         self.0[rank].step
     }
@@ -106,7 +104,8 @@ impl DataOrder {
         self.0[rank].sent += 1;
     }
 
-    /// Begins to reduce all received data. Returns its bytes; 0 if none, or during a reduction.
+    /// Begins to reduce all received data. Returns its bytes; 0 if there are none, or during a
+    /// reduction.
     pub(crate) fn begin_reduction(&mut self, rank: usize, steps: &mut Steps) -> f64 {
         self.next(rank, steps);
         let position = &mut self.0[rank];
@@ -131,7 +130,8 @@ mod tests {
         cost_of_forwarding(&network, &machine, steps).parts.total()
     }
 
-    /// A pipeline: 64 bytes are forwarded from node to node, at most one segment per step and node.
+    /// Returns a pipeline: 64 bytes are forwarded from node to node, in one segment per step and
+    /// node.
     fn chain(nodes: u32, segments: u32) -> Sends {
         let in_step = |step: u32, from: u32| (from..from + segments).contains(&(step - 1));
         let send = |step: u32, from: u32| {
@@ -173,17 +173,17 @@ mod tests {
         assert!((us(32, no_overhead, &binomial(5)) - 5.0 * (8.0 + 63.0 * 0.5)).abs() < 1e-9);
     }
 
-    /// Forwarding a block of k segments through a chain of P nodes takes
-    /// `(P - 1) (L + b) + (k - 1) i`, where L is the latency of a hop, b the transmission time of a
-    /// segment, and i the interval between two segments at an interface or a port.
+    /// Forwarding a block of k segments through a chain of P nodes takes `(P - 1) (L + b) + (k - 1)
+    /// i`, where L is the latency of a hop, b the transmission time of a segment, and i the
+    /// interval between two segments at an interface or a port.
     #[test]
     fn segments_follow_each_other_through_a_chain() {
         for segments in [1_u32, 2, 4, 8] {
             let (k, bytes, steps) =
                 (f64::from(segments), f64::from(64 / segments), chain(6, segments));
             let closed = |b: f64, between: f64| 5.0 * (8.0 + b) + (k - 1.0) * between;
-            // The processor of a receiver is free during the gap between two messages, in which it
-            // forwards a segment, so forwarding does not lengthen the interval.
+            // The processor of a receiver forwards a segment in the gap between two messages, so
+            // forwarding does not lengthen the interval.
             let loggp = us(6, "model=loggp,order=data,latency_us=8,gap_us=4,byte_us=0.5", &steps);
             let b = (bytes - 1.0) * 0.5;
             assert!((loggp - closed(b, 4.0 + b)).abs() < 1e-9, "{segments}: {loggp}");
@@ -201,8 +201,8 @@ mod tests {
         }
     }
 
-    /// Node 1 sends data of its own in the step after it receives a long message. This send waits
-    /// for the receive with `order=step` only.
+    /// Node 1 sends data of its own in the step after it receives a long message. Only with
+    /// `order=step`, this send waits for the receive.
     #[test]
     fn sends_that_forward_nothing_do_not_wait_for_receives() {
         let steps = vec![vec![(0, 1, 1001, 0)], vec![(1, 2, 11, 0)]];

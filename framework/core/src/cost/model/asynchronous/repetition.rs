@@ -3,11 +3,11 @@
 //! Ring algorithms have thousands of equal steps, one after another. After some of them, the
 //! simulation is usually in a *steady state*: with each step, the times of all ranks and messages
 //! advance by the same duration, the costs on all critical paths grow by the same amounts, and
-//! nothing else changes. Every further equal step then has the same effect. Its duration and costs
-//! are added instead of simulating it.
+//! nothing else changes. So the duration and costs of a step are added for each further equal step,
+//! which is not simulated.
 //!
 //! To detect a steady state, the states before two consecutive equal steps are compared, after 2,
-//! 4, 8, ... equal steps, which takes little time if there is no steady state.
+//! 4, 8, ... equal steps.
 
 use crate::cost::kind::Times;
 use crate::cost::model::ticks::{NEVER, Ticks};
@@ -85,7 +85,7 @@ impl Change {
     }
 }
 
-/// The present sequence of equal steps, and the effect of all skipped steps.
+/// The current sequence of equal steps, and the effect of all skipped steps.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Repetition {
     transfers: Vec<Transfer>,
@@ -96,11 +96,9 @@ pub(crate) struct Repetition {
     equal: u64,
     /// The state before the previous step, to be compared with the next one.
     before: Option<State>,
-    /// The effect of each step of the present sequence, if the state is steady.
+    /// The effect of each step of the current sequence, if the state is steady.
     of_step: Option<Change>,
-    /// The skipped steps of the present sequence.
     skipped: u64,
-    /// The effect of the skipped steps of earlier sequences.
     earlier: Change,
 }
 
@@ -116,7 +114,6 @@ impl Repetition {
             && self.summed == summed;
         if is_equal {
             self.equal += 1;
-            // The states before the 2nd, 4th, 8th, ... step are compared with the next state.
             return self.of_step.is_none()
                 && (self.before.is_some() || self.equal.is_power_of_two());
         }
@@ -135,7 +132,7 @@ impl Repetition {
         false
     }
 
-    /// Compares `state`, before the present step, with the state before the previous step, or
+    /// Compares `state`, before the current step, with the state before the previous step, or
     /// stores it for the next comparison. `None` cannot be compared.
     pub(crate) fn compare(&mut self, state: Option<State>) {
         match (self.before.take(), state) {
@@ -173,7 +170,6 @@ mod tests {
         "free:model=fluid,startup_us=1,byte_us=0.01,hop_us=0.3,order=barrier",
     ];
 
-    /// In each step, every rank sends its `bytes` to the next rank of a ring.
     fn ring(bytes: &[u64], steps: usize) -> Sends {
         let n = bytes.len() as u32;
         let step: Vec<_> = (0..n).zip(bytes).map(|(r, b)| (r, (r + 1) % n, *b, 0)).collect();
@@ -217,8 +213,8 @@ mod tests {
         assert_eq!(skipping, complete, "{network} {machine}");
     }
 
-    /// Ranks that were still in the first sequence made the states before two steps of the second
-    /// equal. The other steps were skipped, each with the duration of a step of the first sequence.
+    /// In a former defect, steps were skipped while ranks were still in the first sequence, because
+    /// the states before two steps of the second were equal.
     #[test]
     fn steps_are_not_skipped_while_ranks_are_in_an_earlier_sequence() {
         let steps = three_sequences(&[1; 6], &[1, 320, 1, 1, 59, 237], &[41, 38, 53]);
@@ -234,18 +230,18 @@ mod tests {
         }
     }
 
-    /// The messages of `bucket-allreduce` and, with one group, `hierarchical-allreduce` on a ring
-    /// of n ranks: n - 1 equal steps around the ring, in which each rank reduces a share of the
-    /// vector (`bytes`), and n - 1 steps back.
+    /// Returns the messages of `bucket-allreduce` and, with one group, `hierarchical-allreduce` on
+    /// a ring of n ranks: n - 1 equal steps around the ring, in which each rank reduces a share of
+    /// the vector (`bytes`), and n - 1 steps back.
     fn allreduce(n: u32, bytes: u64) -> Vec<(Messages, u64)> {
         let step = |by| (0..n).map(|r| (r, (r + by) % n, bytes)).collect::<Messages>();
         let phases = [(step(1), bytes), (step(n - 1), 0)];
         phases.into_iter().flat_map(|phase| vec![phase; n as usize - 1]).collect()
     }
 
-    /// `hierarchical-allreduce` with `allreduce/uniform:100` took 8442.1 µs, because steps were
-    /// skipped while ranks were in steps in the opposite direction. Shares have 7 bytes. The
-    /// expected time is that of the naive simulation.
+    /// In a former defect, steps were skipped while ranks were in steps in the opposite direction,
+    /// and `hierarchical-allreduce` with `allreduce/uniform:100` took 8442.1 µs. Shares have 7
+    /// bytes. The expected time is that of the naive simulation.
     #[test]
     fn hierarchical_allreduce_on_a_broken_ring_takes_the_time_of_the_naive_simulation() {
         let (network, steps) = ("ring:16,down=11~12", allreduce(16, 7));
@@ -260,9 +256,9 @@ mod tests {
         assert!((us - 4802.1).abs() < 1e-9, "{us}");
     }
 
-    /// `bucket-allreduce` with `allreduce/uniform:100000` and a late rank took 60530 µs. Each of
-    /// the 39 steps around the ring takes 39 hops and 25 µs of bytes from rank 15 to rank 16. Most
-    /// of the steps back overlap with them.
+    /// In a former defect, `bucket-allreduce` with `allreduce/uniform:100000` and a late rank took
+    /// 60530 µs. Each of the 39 steps around the ring takes 39 hops and 25 µs of bytes from rank 15
+    /// to rank 16. Most of the steps back overlap with them.
     #[test]
     fn bucket_allreduce_on_a_broken_ring_takes_the_time_of_its_trace() {
         for late in ["none", "0:10000"] {

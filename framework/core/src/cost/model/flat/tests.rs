@@ -62,7 +62,7 @@ fn equal_messages_in_nonblocking_mode_cost_the_largest_term_of_equation_2() {
     near("startup_us=4,copy_byte_us=0.02,byte_us=3", 63.0 * 300.0);
 }
 
-/// Two long messages for one node: the second waits until the first has been received.
+/// The second of two long messages for one node waits until the first has been received.
 #[test]
 fn a_node_receives_one_message_at_a_time() {
     let two = stage(3, &[&[(0, 2, 100.0), (1, 2, 100.0)]]);
@@ -165,8 +165,8 @@ fn phases_are_stages_with_composing_and_barriers_between_them() {
     assert_eq!((parts[Kind::Startup], parts[Kind::Propagation]), (Some(6.0), None));
 }
 
-/// The time of a direct exchange in one phase. Each step is a list of sends (sender, receiver,
-/// first (0) or second half (1) of a block).
+/// Returns the time of a direct exchange in one phase. Each step is a list of sends: sender,
+/// receiver, and first (0) or second half (1) of a block.
 fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
     let topology = parse("fully-connected:8").unwrap();
     let mut evaluator = self::machine(machine).evaluator(PricingContext::new(&topology, 100.0));
@@ -282,7 +282,6 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
     /// A stage takes at least a start-up and the time of the bytes that the busiest node receives.
-    /// A second simulation gives the same.
     #[test]
     fn a_stage_lasts_as_long_as_its_busiest_port(
         bytes in prop::collection::vec(0.0_f64..1000.0, 30), nonblocking in any::<bool>(),

@@ -48,9 +48,9 @@ impl Fold {
     }
 
     /// Folds a network by all exclusive-ors of node numbers that are automorphisms, and by all
-    /// translations of its other axes. Each axis whose coordinates may be permuted, and whose
-    /// length is a power of two, is stored as dimensions of length 2, in which a translation is an
-    /// exclusive-or with a power of two. Returns `None` if the network has no such axis.
+    /// translations of its other axes. If the coordinates of an axis may be permuted and its length
+    /// is a power of two, the axis is stored as dimensions of length 2, in which a translation is
+    /// an exclusive-or with a power of two. Returns `None` if the network has no such axis.
     pub(super) fn by_exclusive_or(topology: &Network) -> Option<Self> {
         let fold = Self::of_axes(topology, |axis, side| match axis {
             AxisSymmetry::Permutations if side.is_power_of_two() && side > 1 => {
@@ -61,8 +61,8 @@ impl Fold {
         (fold.sides.len() > topology.radices().len()).then_some(fold)
     }
 
-    /// Folds a network as far as possible. `sides` returns the lengths of the dimensions that store
-    /// an axis, given its symmetry and length.
+    /// Folds a network as far as possible. `sides` maps the symmetry and length of an axis to the
+    /// lengths of the dimensions that store it.
     fn of_axes(topology: &Network, sides: impl Fn(AxisSymmetry, u32) -> Vec<u32>) -> Option<Self> {
         if topology.shares_nodes() || topology.random_routing().is_some() {
             return None;
@@ -171,7 +171,6 @@ impl Fold {
         moved
     }
 
-    /// Returns the image of each node under a translation by `by` in one dimension.
     pub(super) fn images(&self, dimension: usize, by: u32) -> Vec<u32> {
         (0..self.nodes()).map(|node| self.image(node, dimension, by)).collect()
     }
@@ -184,11 +183,10 @@ impl Fold {
     }
 }
 
-/// The search for translations that map all steps so far onto themselves.
 #[derive(Debug, Clone)]
 pub(super) struct Symmetry {
     ordered: bool,
-    /// For each node, the planned node of its orbit, and the group element that maps this to the
+    /// For each node, the planned node of its orbit, and the group element that maps it to the
     /// node. Empty without orbit planning.
     homes: Vec<(u32, u32)>,
     /// For each dimension, the smallest translation in the orbit planning's group, or the side.
@@ -356,7 +354,7 @@ impl Symmetry {
                 }
             }
         }
-        // With orbit planning, map the route of each send as its sender.
+        // With orbit planning, the route of each send is mapped as its sender.
         let routes = step
             .symmetry
             .filter(|_| step.routes.iter().any(|route| !route.path.is_empty()))
@@ -395,7 +393,7 @@ pub(super) fn sum(summed: Summed<'_>, node: u32) -> u64 {
     summed.of[summed.symmetry.map_or(node as usize, home)]
 }
 
-/// Returns whether each node sends the same amount to all others: symmetric under any permutation.
+/// Returns whether each node sends the same amount to all others, which any permutation preserves.
 fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
     let load = step.transfers.first().map(|t| t.load);
     let messages = step.transfers.len() as u64 * step.symmetry.map_or(1, Group::order);
@@ -403,7 +401,7 @@ fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
         && step.transfers.iter().all(|t| Some(t.load) == load && t.route == 0)
 }
 
-/// A stable sort by sender. Also returns the index of each sender's first transfer.
+/// Sorts stably by sender. Also returns the index of each sender's first transfer.
 fn by_sender(transfers: &[Transfer]) -> (Firsts, Vec<Transfer>) {
     let senders = transfers.iter().map(|t| t.from as usize + 1).max().unwrap_or(0);
     let mut places = Places::of(senders, transfers.iter().map(|t| t.from as usize));

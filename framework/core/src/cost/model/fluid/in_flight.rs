@@ -1,4 +1,4 @@
-//! Messages in flight, which first wait for their latency, and then share the links of their routes
+//! Messages in flight. They first wait for their latency, and then share the links of their routes
 //! until their bytes have arrived.
 
 use super::Fluid;
@@ -49,7 +49,7 @@ pub(super) struct InFlight {
     pub latency: Ticks,
     /// The transmission time if no link were shared.
     pub alone: Ticks,
-    /// The work left when the message begins to share links, a whole number, or 0 without links.
+    /// The work left when the message begins to share links, a whole number; 0 without links.
     work: f64,
 }
 
@@ -72,7 +72,6 @@ impl InFlight {
 pub(super) struct MessagesInFlight {
     machine: Fluid,
     topology: Arc<Network>,
-    /// The orbits of nodes and links.
     pub fold: Arc<Fold>,
     pub shares: Shares,
     units: Units,
@@ -86,9 +85,7 @@ pub(super) struct MessagesInFlight {
     routes: Vec<FoundRoute>,
     longest: usize,
     position: Vec<u32>,
-    /// The end of each message's latency or transmission.
     pub ends: Timers,
-    /// The reason why the model cannot compute the cost, if there is one.
     pub refused: Option<String>,
 }
 
@@ -158,8 +155,8 @@ impl MessagesInFlight {
         self.count == self.background
     }
 
-    /// Starts all background traffic between the ranks of the first job, or sets `refused` if it is
-    /// for a different number of ranks.
+    /// Starts all background traffic between the ranks of the first job. Sets `refused` if the
+    /// traffic is for a different number of ranks.
     pub(super) fn start_background(&mut self, background: &Background, jobs: u64) {
         if background.ranks() != self.topology.nodes() / jobs {
             let (has, ranks) = (background.ranks(), self.topology.nodes() / jobs);
@@ -226,7 +223,6 @@ impl MessagesInFlight {
                 }
             }
         };
-        // The measurement of the step has checked the route.
         let Ok(hops) = topology.route(from.into(), target.into(), route, add) else {
             unreachable!("a route that was checked from {from} to {target} is refused");
         };
@@ -235,7 +231,7 @@ impl MessagesInFlight {
             let into = out + fold.orbits() as u32;
             let [from, to] =
                 [from, target].map(|rank| fold.orbit(topology.physical_node(rank.into()) as u32));
-            // A switch that adds or copies data stands for the receiver or the sender.
+            // A switch that adds or copies data replaces the receiver or the sender.
             let uses = route.map_or([true; 2], |r| [r.leaves_sender(), r.reaches_receiver()]);
             let ends = [out + from, into + to].into_iter().zip(uses).filter(|(_, used)| *used);
             links.extend(ends.map(|(link, _)| Hop { link, times: 1 }));
@@ -250,9 +246,8 @@ impl MessagesInFlight {
         found
     }
 
-    /// Attaches a message, which has this work left at the time `now`, to the links of its route.
-    /// The route is found again, unless it is the sender's last one, because storing it would
-    /// double the memory of a message.
+    /// Attaches a message with this work left to the links of its route. The route is found again,
+    /// unless it is the sender's last one, because storing it would double the memory of a message.
     fn attach(&mut self, number: u32, (left, now): (i128, Ticks), steps: &Steps) {
         let message = self.messages[number as usize];
         let sender = message.from as usize;
@@ -381,7 +376,7 @@ impl MessagesInFlight {
         }
         let mut is_free = vec![false; self.messages.len()];
         self.free.iter().for_each(|number| is_free[*number as usize] = true);
-        // Sort by sender and place in the schedule, because indices have no meaning.
+        // Messages are sorted by sender and place in the schedule, because indices have no meaning.
         let mut messages: Vec<usize> =
             (0..is_free.len()).filter(|number| !is_free[*number]).collect();
         let key = |number: &usize| {
@@ -416,10 +411,9 @@ impl MessagesInFlight {
         }
     }
 
-    /// Computes the fair rates of all messages. While windows of time are in use, `fraction` of the
-    /// messages should arrive in each. If too few would, for example because it is 0, the windows
-    /// end and the rates are exact again. Every examined link reduces `most` by 1, and a
-    /// computation of exact rates stops at 0.
+    /// Computes the fair rates of all messages. In each window of time, `fraction` of the messages
+    /// should arrive. If too few would, the windows end and the rates are exact again. Every
+    /// examined link reduces `most` by 1, and a computation of exact rates stops at 0.
     pub(super) fn share(&mut self, fraction: f64, now: Ticks, steps: &Steps, most: &mut u64) {
         self.attach_added(now, steps);
         for (number, left) in self.shares.next_window(fraction, now, most, &mut self.ends) {
@@ -431,8 +425,8 @@ impl MessagesInFlight {
     }
 }
 
-/// The starts of messages in flight. Messages often start at the same time and with the same
-/// critical path, which is stored once.
+/// The starts of messages in flight. Messages often have the same start and critical path, which is
+/// stored once.
 #[derive(Debug, Clone, Default)]
 struct Starts {
     starts: Vec<(Clock<Ticks>, u32)>,

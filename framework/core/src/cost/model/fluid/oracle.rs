@@ -29,7 +29,7 @@ pub(in crate::cost::model) fn ends(
     ends_of_late(topology, costs, weighted, steps, background, &|_| 0.0)
 }
 
-/// Like [`ends`], if each rank enters at the time that `enters` returns.
+/// Returns the same as [`ends`] if each rank enters at the time that `enters` returns.
 pub(super) fn ends_of_late(
     topology: &str,
     [byte_us, hop_us]: [f64; 2],
@@ -142,7 +142,6 @@ pub(super) struct ByData {
     pub ports: usize,
     /// Whether the weight of a message is the inverse of its latency.
     pub weighted: bool,
-    /// The late ranks and their times.
     pub late: Vec<(usize, f64)>,
 }
 

@@ -69,7 +69,7 @@ fn the_second_arrival_of_a_token_is_a_fault() {
 }
 
 /// Node 1 already holds two classes, and two sends deliver them again. The second send has the
-/// lower class, but the fault of the first is reported.
+/// lower class.
 #[test]
 fn of_several_faults_in_a_step_that_of_the_first_send_is_reported() {
     let mut x = start(&DISPATCH);
@@ -121,7 +121,6 @@ fn tokens_are_not_divided_into_parts() {
     assert!(![&DISPATCH, &COMBINE].map(start).iter().any(Traced::in_parts));
 }
 
-/// A strict send must find all of the selected tokens, also if the sender holds some of them.
 #[test]
 fn a_strict_send_of_a_part_of_the_selected_tokens_is_a_fault() {
     let both = Axis::Range { first: 0, stride: 1, count: 2 };
@@ -151,7 +150,8 @@ fn a_send_of_tokens_follows_the_latest_arrival_of_these_tokens() {
     assert_eq!(arrival_of(&token(0, 1, 1, 2)), 2);
 }
 
-/// A random send: sender, offset of the receiver, owner (or all), classes; may copy or combine.
+/// A random send: sender, offset of the receiver, owner (or all), classes, whether it copies or
+/// combines.
 type Choice = (u64, u64, Option<u64>, u64, bool, bool);
 
 type Naive = [BTreeMap<(u64, u32), BTreeSet<u64>>; 4];
@@ -197,7 +197,6 @@ fn naive_step(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(400, 8000)))]
 
-    /// Random schedules have the loads, the faults and the results of a naive execution.
     #[test]
     fn random_schedules_are_traced_as_by_a_naive_execution(
         sums: bool,
