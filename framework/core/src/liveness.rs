@@ -99,7 +99,6 @@ impl Programs {
 
     /// Returns the deadlock if connections have `depth` slots; `None` if all processes end.
     pub fn deadlock(&self, depth: u64) -> Option<Deadlock> {
-        // For each process: its executed operations, and the slots of its current operation so far.
         let mut done = vec![(0_usize, 0_u64); self.operations.len()];
         let mut filled = vec![0_u64; self.connections.len()];
         let mut waiting: Vec<Vec<usize>> = vec![Vec::new(); self.operations.len()];

@@ -117,7 +117,6 @@ impl Spec {
             split_outside_parentheses(text, start).map_err(|(at, m)| spec.error(at, 1, m))?
         {
             if piece.is_empty() {
-                // If the text ends with a comma, the error has the position of this comma.
                 return Err(spec.error(at.min(text.len() - 1), 1, "an argument is missing"));
             }
             // An equals sign within parentheses belongs to a nested spec.
@@ -247,12 +246,10 @@ impl Spec {
     }
 }
 
-/// The maximum depth of nested parentheses. More than five levels exceed the limit of nodes,
-/// because each level of a dual-net squares their number.
+/// More than five nested levels exceed the limit of nodes, which each dual-net level squares.
 const MAX_NESTED: usize = 8;
 const TOO_DEEP: &str = "parentheses nested more than 8 deep, expected at most 8 levels";
 
-/// Splits the text from byte `start` on at commas outside of parentheses, with byte offsets.
 fn split_outside_parentheses(
     text: &str,
     start: usize,
@@ -327,7 +324,7 @@ pub fn format_size(bytes: u64) -> String {
     }
 }
 
-/// Parses dimensions such as `16x16`. An error has the byte offset and length, and a message.
+/// An error has the byte offset and length, and a message.
 pub(crate) fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)> {
     let (mut dims, mut at, mut product) = (Vec::new(), 0, 1_u64);
     for part in text.split('x') {

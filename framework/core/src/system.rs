@@ -388,7 +388,6 @@ static SYSTEMS: &[System] = &[
     ),
 ];
 
-/// Returns a system of computers with eight GPUs and eight network ports.
 const fn nvidia(
     name: &'static str,
     title: &'static str,
@@ -461,7 +460,6 @@ mod tests {
                 machine: "nccl:fabric_factor=2,byte_us=0.00008163,floor_us=163".to_owned(),
             }
         );
-        // One of eight GPUs has at least one port.
         assert!(expand("p4de:4x1").unwrap().topology.ends_with("nics=1"));
         assert!(expand("b300:1x8").unwrap().machine.contains("floor_us=34"));
         assert!(error("h100:4x8").contains("did you mean `h100-ib`"), "{}", error("h100:4x8"));

@@ -79,8 +79,7 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
         let proved = verified.lower_us;
         return Err(format!("lower_us is {lower_us}, but the lengths prove only {proved}"));
     }
-    // The upper end is less exact than the lower end, because flows are stored with only seven
-    // digits.
+    // The upper end is less exact than the lower end, because flows have only seven digits.
     if let Some(reached) = verified.upper_us
         && !(upper_us.is_finite() && upper_us * (1.0 + 1e-4) >= reached)
     {
@@ -89,8 +88,8 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
     Ok(verified)
 }
 
-/// The whole network. If the certificate uses translations (shifts of all coordinates of a grid,
-/// which map every link to a link), it contains all images of the listed links.
+/// The whole network, with all images of the listed links under translations (shifts of all
+/// coordinates of a grid, which map every link to a link).
 struct Graph {
     nodes: usize,
     vertices: usize,
@@ -101,7 +100,6 @@ struct Graph {
     /// The smallest and the largest capacity of a link, and the largest rounding of a capacity.
     speeds: (u64, u64, u64),
     own: usize,
-    /// The number of nodes that the certificate lists: all, or one if it uses translations.
     listed: usize,
     /// The factor, at least 1, by which ports slow down a node whose links are all full: the
     /// largest total capacity of the links out of or into a node, divided by that of its ports.
@@ -186,7 +184,6 @@ impl Graph {
         Ok(Self { nodes, vertices, links, out, ports, speeds, own, listed, slowed })
     }
 
-    /// Returns the resources that data on a link uses. Those that are ports have a rule.
     fn resources(&self, link: usize) -> Vec<(usize, Option<PortRule>)> {
         let (from, to, _, image) = self.links[link];
         let mut resources = vec![(image, None)];
@@ -234,8 +231,8 @@ impl Graph {
         if is_timed { fastest as f64 / self.links[link].2 as f64 } else { 1.0 }
     }
 
-    /// Returns the sum of capacities times lengths. The resources `timed`, of the rule
-    /// [`PortRule::SharedTime`], have lengths for the slowest link.
+    /// Returns the sum of capacities times lengths. The resources `timed`
+    /// ([`PortRule::SharedTime`]) have lengths for the slowest link.
     fn weighted(&self, lengths: &[u64], capacities: &[u64], timed: &[usize]) -> u128 {
         let (slowest, fastest, rounded) = self.speeds;
         let fastest = u128::from(fastest.saturating_sub(rounded).max(1));
@@ -268,7 +265,6 @@ impl Graph {
     }
 }
 
-/// Adds the coordinates of `by` and `vertex` on a grid. Without a grid, returns `vertex`.
 fn translated(vertex: usize, by: usize, sides: &[u32]) -> usize {
     let (mut a, mut b, mut sum, mut stride) = (vertex, by, 0, 1);
     for side in sides.iter().rev().map(|side| *side as usize) {
@@ -278,11 +274,9 @@ fn translated(vertex: usize, by: usize, sides: &[u32]) -> usize {
     if sides.is_empty() { vertex } else { sum }
 }
 
-/// For each source, its receivers and the amounts of data for them.
 type DemandRows = Vec<(usize, Vec<(usize, u64)>)>;
 
-/// Returns the demand of each listed source. For data that is copied or added, the only receiver is
-/// the source itself, with its amount.
+/// Returns the demand of each listed source. The only receiver of copies and sums is the source.
 fn rows(certificate: &Certificate, graph: &Graph) -> Result<DemandRows, String> {
     let even = |amount: u64| -> DemandRows {
         let others =
@@ -380,7 +374,6 @@ fn by_flows(graph: &Graph, rows: &DemandRows, flows: &[SourceFlow]) -> Result<f6
         if *source as usize != *from {
             return Err(format!("there are flows of source {source}, expected {from}"));
         }
-        // For each vertex, the amount that enters the vertex minus the amount that leaves it.
         let mut left = vec![0.0; graph.vertices];
         for &(link, amount) in flow {
             let Some(&(tail, head, ..)) = graph.links.get(link as usize) else {
@@ -433,7 +426,6 @@ fn through_ports(certificate: &Certificate, rows: &DemandRows, graph: &Graph) ->
                 received[*to] += *amount as f64;
             }
         }
-        // With translations, every node receives as much as it sends.
         if graph.listed != graph.nodes {
             received.clone_from(&vec![sent[0]; graph.nodes]);
         }
@@ -443,15 +435,13 @@ fn through_ports(certificate: &Certificate, rows: &DemandRows, graph: &Graph) ->
             sent[*node] = row[0].1 as f64;
             received[*node] -= sent[*node];
         }
-        // All nodes together send as much as they receive, so one sends at least the average
-        // amount.
+        // All nodes together send as much as they receive, so one sends at least the average.
         sent[0] = sent[0].max(received.iter().sum::<f64>() / nodes);
     }
     let most = sent.into_iter().chain(received).fold(0.0, f64::max);
     least(is_pairs).map_or(0.0, |least| most / least)
 }
 
-/// A set of vertices with data that must leave the set.
 struct CutSide {
     amount: u128,
     /// The capacity of the links that leave the set, at least 1.
@@ -495,8 +485,8 @@ impl CutSide {
         self.amount as f64 / self.capacity as f64
     }
 
-    /// Returns whether the largest flow to each node is the sum of all amounts. Then a packing of
-    /// trees delivers all data to all nodes in the time of the cut (Edmonds, 1973).
+    /// Returns whether the largest flow to each node is the sum of all amounts, so that a packing
+    /// of trees takes the time of the cut (Edmonds, 1973).
     fn is_packed(&self, graph: &Graph) -> bool {
         let all: u128 = self.amounts.iter().map(|(_, amount)| u128::from(*amount)).sum();
         let source = graph.vertices;
@@ -515,8 +505,7 @@ impl CutSide {
     }
 }
 
-/// Returns the largest flow between two vertices, at most `enough`, by shortest augmenting paths
-/// (Edmonds and Karp, 1972).
+/// Returns the largest flow, up to `enough`, by shortest augmenting paths (Edmonds and Karp, 1972).
 fn max_flow(arcs: &[(usize, usize, u128)], (from, to): (usize, usize), enough: u128) -> u128 {
     let mut out = vec![Vec::new(); from + 1];
     let mut residual = Vec::with_capacity(2 * arcs.len());
@@ -569,8 +558,8 @@ fn sum_for_all(
     if nodes < 2 {
         return Ok((0.0, Some(0.0)));
     }
-    // The term of a node in the set must leave the set. If `turned`, the sum for this node must
-    // enter it. A set without nodes proves nothing.
+    // The term of a node in the set must leave the set or, if `turned`, the sum must enter it. A
+    // set without nodes proves nothing.
     let crossing = |cut: &[u32], turned| {
         let first = cut.iter().find(|vertex| (**vertex as usize) < graph.nodes);
         let first = *first.ok_or("the set has no node")? as usize;
@@ -588,8 +577,7 @@ fn sum_for_all(
     Ok((by_cuts.max(by_terms), packed.then_some(upper * graph.slowed)))
 }
 
-// Messages for data that is copied or added, if ports limit the time, and for sums that every node
-// receives.
+// Messages for copied or added data if ports limit the time, and for sums for all nodes.
 
 struct Messages<'a> {
     pub lengths: &'a [u32],
@@ -617,11 +605,8 @@ fn verify_messages(
 
 struct Ports<'a> {
     graph: &'a Graph,
-    /// The place of each resource of links ([`Graph::resources`]) in the list of all resources.
     places: Vec<usize>,
-    /// The first place of each kind of ports that only messages use.
     ends: Vec<usize>,
-    /// The places of ports that are in use for the time on a link.
     timed: Vec<usize>,
     capacities: Vec<u64>,
 }
@@ -789,8 +774,7 @@ fn upper_of_messages(
     };
     let (copies, sums) = (matrix(proof.copies, nodes)?, matrix(proof.sums, nodes)?);
     let flows = matrix(proof.flows, graph.links.len())?;
-    // Trees for an amount exist if the maximum flow of messages from the roots to each node is this
-    // amount (Edmonds, 1973).
+    // Trees exist if the maximum flow to each node is their amount (Edmonds, 1973).
     let mut roots = vec![0.0; nodes];
     add(proof.roots, &mut roots)?;
     let (all, moved): (f64, Vec<(&Matrix, bool)>) = match demand {

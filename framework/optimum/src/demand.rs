@@ -36,7 +36,6 @@ impl Demand {
         let network = task.network();
         let ranks = network.nodes();
         let node = |rank: u64| network.physical_node(rank) as u32;
-        // Returns, for each node, the sum of the amounts of the ranks on it.
         let at_nodes = |amounts: &Amounts| {
             let mut nodes = BTreeMap::new();
             for (rank, amount) in amounts.listed(ranks) {
@@ -107,7 +106,6 @@ impl Demand {
         matches!(self, Self::Even(_) | Self::Pairs(_))
     }
 
-    /// Returns an upper bound on the sum of the amounts for all pairs of nodes.
     fn total(&self, nodes: u64) -> u128 {
         let sum =
             |amounts: &[(u32, u64)]| amounts.iter().map(|(_, x)| u128::from(*x)).sum::<u128>();

@@ -114,23 +114,19 @@ pub(crate) fn expand(network: &CapacityNetwork) -> (Links, Vec<u32>) {
 struct Limits {
     nodes: u32,
     pub sources: Vec<u32>,
-    /// For each source, its receivers with the amounts; empty if every amount is `even`.
     rows: Vec<Vec<(u32, u64)>>,
     even: u64,
     /// The capacity of each resource. All images of a link under translations are one resource.
     pub capacities: Vec<u64>,
     /// The capacities, and infinity for links that use no resource of a kind.
     pub divisors: Vec<f64>,
-    /// The kinds of resources. The first kind is the links.
     pub columns: Vec<Column>,
     timed: Option<Timed>,
-    /// The factor from the price of each resource to its length.
     per_price: Vec<f32>,
     /// The largest length of a resource. A link is at most this times the number of columns long.
     longest: u32,
 }
 
-/// The column of [`Limits`] with the rule [`PortRule::SharedTime`].
 struct Timed {
     column: usize,
     resource: usize,
@@ -148,7 +144,6 @@ impl Limits {
                 let (sources, rows) = rows.iter().cloned().unzip();
                 (sources, rows, 0)
             }
-            // These demands are solved by packings of trees, without flows.
             Demand::Copies(_) | Demand::Sums(_) | Demand::SumForAll(_) => {
                 (Vec::new(), Vec::new(), 0)
             }
@@ -215,9 +210,7 @@ impl Limits {
         }
     }
 
-    /// Returns the problem for the solver, without ports that have the rule [`PortRule::Ends`].
     fn problem<'a>(&'a self, links: &'a Links) -> Problem<'a, Self> {
-        // With translations, there are fewer resources than links.
         let only_links = self.columns.len() == 1 && self.capacities.len() == links.count();
         let is_even = self.rows.is_empty() && only_links && links.count() > 0;
         Problem {
@@ -233,8 +226,8 @@ impl Limits {
         }
     }
 
-    /// Rounds lengths: of a resource its price per unit of capacity, relative to the largest one,
-    /// and of a link the sum over its resources. Returns the sum of capacities times lengths.
+    /// Rounds the price of each resource per unit of capacity, relative to the largest one. Returns
+    /// the sum of capacities times lengths.
     fn round_lengths(
         &self,
         price: impl Fn(usize) -> f32,
@@ -283,7 +276,6 @@ impl swapmeet_flows::Demand for Limits {
         let longest = (self.longest - 1) as f32;
         let fine = |share: f32| 1 + (share * longest) as u32;
         let coarse = |share: f32| (share * COARSE).round() as u32;
-        // The averages are already divided by the capacities.
         match prices {
             Prices::Current => {
                 self.round_lengths(|i| values[i] * self.per_price[i], fine, resources, links)

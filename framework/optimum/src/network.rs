@@ -81,13 +81,11 @@ pub struct CapacityNetwork {
 pub(crate) struct Speeds {
     pub slowest: u64,
     pub fastest: u64,
-    /// The largest amount by which capacities are rounded up: 0 or 1.
     rounding: u64,
 }
 
 impl Speeds {
-    /// Returns the length that the resource adds to a link. It is rounded down to keep the lower
-    /// end valid.
+    /// Returns the length that the resource adds to a link, rounded down.
     pub(crate) fn length(self, of_resource: u32, capacity: u64) -> u32 {
         let slowest = u128::from((self.slowest - self.rounding).max(1));
         (u128::from(of_resource) * slowest / u128::from(capacity)) as u32
@@ -131,8 +129,7 @@ impl CapacityNetwork {
             .map(|(link, (from, to))| (from as u32, to as u32, topology.bandwidth(link)))
             .collect();
         listed.sort_by_key(|(from, to, _)| (*from, *to));
-        // The unit also depends on the speeds of ports. Otherwise the capacity of a slow port could
-        // be rounded up to several times its speed.
+        // Otherwise the capacity of a slow port could be rounded up to several times its speed.
         let fastest = listed.iter().map(|(.., bandwidth)| *bandwidth).fold(0.0, f64::max);
         let is_uniform = listed.iter().all(|(.., bandwidth)| *bandwidth == fastest);
         let shared = if is_uniform { PortRule::Shared } else { PortRule::SharedTime };
@@ -193,7 +190,6 @@ impl CapacityNetwork {
             if self.translations.is_empty() {
                 return Link { from: link.to, to: link.from, ..*link };
             }
-            // Of the images of the reversed link, the one that leaves vertex 0 is taken.
             let (mut rest, mut to, mut stride) = (link.to, 0, 1);
             for side in self.translations.iter().rev() {
                 to += (side - rest % side) % side * stride;
@@ -208,7 +204,6 @@ impl CapacityNetwork {
     }
 }
 
-/// Returns the sides of a grid whose translations map each link to one of the same bandwidth.
 fn translations(topology: &topology::Network) -> Vec<u32> {
     if topology.bandwidths().is_some() {
         return Vec::new();

@@ -154,8 +154,8 @@ impl LinkInterval {
         /// A flow smaller than the largest flow times this fraction is a rounding error.
         const LEAST_FLOW: f32 = 1e-9;
         let Solution { fraction: lower, mut lengths, upper, loads, flows, .. } = solution;
-        // Links limit the time if their load is at least 98 % of the lower end, and their
-        // contribution to it is at least 1/20 of the largest contribution.
+        // The first of the full links have the largest contributions to the lower end. Links with
+        // less than 1/20 of the largest do not limit the time.
         let price =
             |link: &usize| u128::from(lengths[*link]) * u128::from(network.links[*link].capacity);
         let is_full = |link: &usize| f64::from(loads[*link]) >= value(lower) * 0.98;
@@ -232,8 +232,8 @@ impl LinkInterval {
     }
 }
 
-/// Packs messages if the interval for data that is copied or added is wider than `gap` on a small
-/// network, which is returned without translations.
+/// Packs messages if the interval for copied or added data is wider than `gap`. Returns a network
+/// without translations.
 fn by_messages(
     network: &CapacityNetwork,
     demand: &Demand,
@@ -248,8 +248,7 @@ fn by_messages(
         return Ok(None);
     }
     let network = packing::whole(network);
-    // Start with the lengths of `parts`: links of a cut are 1 long, or links that leave nodes for
-    // the total bandwidth.
+    // Start with the links of a cut, or those that leave nodes.
     let turned = matches!(demand, Demand::Sums(_));
     let cut = |cut: &[u32], turned: bool| -> Vec<u32> {
         let inside = |vertex: u32| cut.binary_search(&vertex).is_ok();
@@ -331,7 +330,6 @@ fn slowed_by_ports(network: &CapacityNetwork) -> f64 {
     slowest.map_or(1.0, |ports| (most as f64 / ports as f64).max(1.0))
 }
 
-/// Returns the load of the busiest node's own data, divided by the capacity of its ports.
 fn through_ports(network: &CapacityNetwork, demand: &Demand) -> f64 {
     let Some(ports) = network.ports.iter().map(|ports| ports.capacity).min() else { return 0.0 };
     let ends_only = network.ports.iter().filter(|ports| ports.rule == PortRule::Ends);

@@ -36,7 +36,6 @@ pub(crate) struct MessagePacking {
     pub proof: Evidence,
 }
 
-/// Returns the same network with a list of all links, without translations.
 pub(crate) fn whole(network: &CapacityNetwork) -> CapacityNetwork {
     let (links, images) = expand(network);
     let link = |(number, image): (usize, &u32)| Link {
@@ -67,7 +66,6 @@ pub(crate) fn pack(
     Search::new(network, demand).run(seeds, gap, progress)
 }
 
-/// Returns the links that limit the time, the most important first; none if ports limit it more.
 pub(crate) fn saturated(network: &CapacityNetwork, proof: &Evidence) -> Vec<(u32, u32)> {
     let Evidence::Messages { lengths, port_lengths, .. } = proof else { return Vec::new() };
     let ports = network.ports.iter().flat_map(|ports| {
@@ -112,7 +110,6 @@ struct Trees {
     copies: Messages,
     sums: Messages,
     paths: Vec<(u32, u32)>,
-    /// The loads of resources if the trees move an amount of 1, divided by the capacities.
     loads: Vec<(u32, f64)>,
 }
 
@@ -125,22 +122,20 @@ struct Search<'a> {
     of_link: Vec<Vec<usize>>,
     timed: Option<usize>,
     speeds: Speeds,
-    /// The positions in `capacities` of the sending port of node 0, for each kind of ports that
-    /// only messages use. Those of the other nodes follow, and then the ports for receiving.
+    /// For each kind of ports that only messages use, the position of the sending port of node 0.
+    /// Those of the other nodes follow, and then the ports for receiving.
     end_ports: Vec<usize>,
     commodities: Vec<Commodity>,
     paths: ShortestPaths,
     longest: f64,
     loads: Vec<f64>,
     prices: Vec<f64>,
-    /// A decaying sum of earlier lengths.
     average: Vec<f64>,
     lower: Ratio,
     best: Vec<u32>,
 }
 
 struct Cheapest {
-    /// The trees of each commodity, as messages to copy and messages to add, with their root.
     trees: Vec<(usize, Messages, Messages)>,
     least: u128,
 }
@@ -193,7 +188,6 @@ impl<'a> Search<'a> {
             demand,
             nodes,
             paths: ShortestPaths::new(links.vertices(), LONGEST),
-            // Distances must fit into 32 bits, even along a path through all vertices.
             longest: f64::from(
                 LONGEST.min((NONE - 1) / (links.vertices() as u32 + 1))
                     / of_link.iter().map(Vec::len).max().unwrap_or(1) as u32,
@@ -338,7 +332,8 @@ impl<'a> Search<'a> {
         terms.map(term).sum()
     }
 
-    /// The trees of least cost for all commodities. Keeps their lower end if it is the best so far.
+    /// Returns the trees of least cost for all commodities. Stores their lower end if it is the
+    /// best.
     fn cheapest(&mut self, lengths: &[u32]) -> Cheapest {
         let link_lengths = self.link_lengths(lengths);
         let nodes = self.nodes;
@@ -410,7 +405,6 @@ impl<'a> Search<'a> {
         Trees { root, copies, sums, paths, loads: loads.into_iter().collect() }
     }
 
-    /// Adds trees with the share 0, or the whole amount if they are the first.
     fn add(&mut self, commodity: usize, trees: Trees) {
         let commodity = &mut self.commodities[commodity];
         let is_first = commodity.trees.is_empty();
@@ -422,8 +416,8 @@ impl<'a> Search<'a> {
         commodity.trees.push((trees, f64::from(u8::from(is_first))));
     }
 
-    /// Moves the part of a commodity from its most expensive to its cheapest trees that minimizes
-    /// the sum of all prices.
+    /// Moves a part of a commodity from its most expensive to its cheapest trees, so that the sum
+    /// of all prices becomes least.
     fn exchange(&mut self, commodity: usize, sharpness: f64) {
         const BISECTIONS: u32 = 14;
         let Commodity { trees, amount, .. } = &mut self.commodities[commodity];
@@ -468,7 +462,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Sums the loads over all trees, without the rounding errors of single steps.
     fn add_up(&mut self) {
         self.loads.fill(0.0);
         for commodity in &mut self.commodities {
@@ -517,8 +510,7 @@ fn turn(messages: &[(u32, u32)]) -> Messages {
     messages.iter().map(|(from, to)| (*to, *from)).collect()
 }
 
-/// Returns the cheapest trees to and from the same root, and the bound for a sum that every node
-/// receives (see the head of this file).
+/// Returns the cheapest trees to and from the same root, and the bound for a sum for all.
 fn cheapest_for_all(costs: &Costs, amount: u64) -> Cheapest {
     let nodes = costs.len();
     let turned = reversed(costs);
@@ -547,7 +539,6 @@ fn reversed(costs: &Costs) -> Costs {
     nodes.clone().map(|from| nodes.clone().map(|to| costs[to][from]).collect()).collect()
 }
 
-/// Returns the messages of a tree of least cost from `root` to all nodes, and its cost.
 fn arborescence(costs: &Costs, root: usize) -> (Vec<(u32, u32)>, u64) {
     let parents = parents(costs, root);
     let others = || (0..costs.len()).filter(|node| *node != root);
@@ -566,8 +557,8 @@ fn parents(costs: &Costs, root: usize) -> Vec<usize> {
     let mut parents: Vec<usize> =
         (0..nodes).map(|node| if node == root { root } else { cheapest(node) }).collect();
     let Some(cycle) = find_cycle(&parents, root) else { return parents };
-    // Otherwise contract a cycle to the last node of a smaller problem. A message into the cycle
-    // replaces one of its messages, so it costs the difference.
+    // Contract the cycle to the last node of a smaller problem. A message into it costs the
+    // difference to the replaced one.
     let mut is_inside = vec![false; nodes];
     cycle.iter().for_each(|node| is_inside[*node] = true);
     let outside: Vec<usize> = (0..nodes).filter(|node| !is_inside[*node]).collect();
@@ -618,7 +609,6 @@ fn find_cycle(parents: &[usize], root: usize) -> Option<Vec<usize>> {
 mod tests {
     use super::*;
 
-    /// Compares with the best of all assignments of parents, for 300 random costs.
     #[test]
     fn trees_have_the_least_cost_of_all_trees() {
         let mut state = 5_u64;

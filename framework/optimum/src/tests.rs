@@ -25,8 +25,8 @@ impl Random {
         (self.0 >> 33) % most
     }
 
-    /// The network is strongly connected, with capacities from 1 to 4, which may differ for
-    /// opposite links. The last vertex may be a switch.
+    /// The network is strongly connected, with capacities from 1 to 4. The last vertex may be a
+    /// switch.
     fn network(&mut self) -> CapacityNetwork {
         let nodes = 3 + self.below(4) as u32;
         let vertices = nodes + self.below(2) as u32;
@@ -45,7 +45,6 @@ impl Random {
 }
 
 impl Random {
-    /// Returns a network of at most `most` nodes, without switches, with a random kind of ports.
     fn network_with_ports(&mut self, most: u32) -> CapacityNetwork {
         let mut network = self.network();
         network.nodes = network.nodes.min(most);
@@ -54,7 +53,6 @@ impl Random {
         let capacity = 1 + self.below(3);
         network.ports.push(Ports { rule, capacity });
         if let PortRule::Shared | PortRule::SharedTime = rule {
-            // The ports of a node also limit its own data, as on every machine with shared ports.
             network.ports.push(Ports { rule: PortRule::Ends, capacity });
         }
         // In a network with switches, packings of links need equal capacities in and out.
@@ -80,7 +78,6 @@ fn answer(network: CapacityNetwork, demand: Demand, gap: f64) -> Optimum {
     optimum
 }
 
-/// Returns the optimum of a collective. Blocks have one byte, and a link moves a block in 1 µs.
 fn interval(topology: &str, collective: Collective, machine: &str, gap: f64) -> Optimum {
     let task = Task::new(parse(topology).unwrap(), collective);
     let machine = Machine::parse(&format!("free:byte_us=1,{machine}")).unwrap();
@@ -91,7 +88,6 @@ fn interval(topology: &str, collective: Collective, machine: &str, gap: f64) -> 
     optimum
 }
 
-/// Returns the smallest possible largest load, by a linear program with a commodity per source.
 fn linear_program(network: &CapacityNetwork, rows: &[(u32, Vec<(u32, u64)>)]) -> f64 {
     let mut problem = Problem::new(OptimizationDirection::Minimize);
     let busiest = problem.add_var(1.0, (0.0, f64::INFINITY));
@@ -207,8 +203,7 @@ fn slow_links_keep_ports_in_use_for_longer() {
     }
 }
 
-/// The lower end is the amount across the cut divided by its capacity: nodes 0, 1 and 5 send
-/// 977,908 bytes to nodes 2, 3 and 4 over links of capacities 2, 2 and 1.
+/// Nodes 0, 1 and 5 send 977,908 bytes to nodes 2, 3 and 4 over links of capacities 2, 2 and 1.
 #[test]
 fn unequal_amounts_reach_the_time_of_their_cut() {
     let both = [(0, 1, 4), (0, 3, 1), (0, 5, 2), (1, 2, 2), (2, 3, 2), (3, 4, 8), (4, 5, 2)];
@@ -239,8 +234,8 @@ fn unequal_amounts_reach_the_time_of_their_cut() {
     assert!(optimum.gap() <= 0.001, "{}", optimum.gap());
 }
 
-/// Returns the largest quotient of the amount in a set of vertices without all nodes and the
-/// capacity of the links that leave the set (`turned`: enter it).
+/// Returns the largest quotient of the amount in a set of vertices and the capacity of the links
+/// that leave it (`turned`: enter it).
 fn largest_cut(network: &CapacityNetwork, amounts: &[(u32, u64)], turned: bool) -> f64 {
     let mut largest = 0.0_f64;
     let all_nodes = (1_u32 << network.nodes) - 1;
@@ -334,8 +329,7 @@ fn a_million_nodes_of_a_torus_need_one_source() {
     assert_eq!(optimum.certificate.network.links.len(), 6);
 }
 
-/// With one port as in `store-and-forward`, each node of an 8x8 torus sends as many blocks as the
-/// distances to all other nodes: 256.
+/// With one port, each node of an 8x8 torus sends as many blocks as the distances to all others.
 #[test]
 fn ports_at_every_hop_limit_forwarding() {
     let vertex_limits = |topology: &str| {
@@ -354,8 +348,7 @@ fn ports_at_every_hop_limit_forwarding() {
     assert!(shared.lower_us > 336.0 * 0.99 && shared.upper_us >= 335.9, "{}", shared.lower_us);
 }
 
-/// A port moves the 15 blocks of a node one after another. If nodes inject data at a third of the
-/// speed of links, the exchange takes 45 µs.
+/// A port moves 15 blocks one after another, or in 45 µs with injection at a third of the speed.
 #[test]
 fn ports_that_are_slower_than_links_keep_their_speed() {
     for (machine, blocks) in
@@ -386,13 +379,11 @@ fn collectives_that_copy_or_add_data_have_closed_forms() {
     assert!(lower >= 7.5 * 0.99 && upper <= 7.5 * 1.01, "{lower} {upper}");
     let (lower, upper) = copies("mesh:4x4", &GATHER, "ports=all");
     assert!(lower >= 7.5 * 0.99 && upper <= 7.5 * 1.01, "{lower} {upper}");
-    // Each node sends 2 (n - 1) n-ths of the vector over four links.
     assert_eq!(copies("torus:4x4", &ALL_REDUCE, "ports=all"), (0.468_75, 0.468_75));
     // The corner of a mesh sends its term over two links in 1/2 µs. 15 terms and 15 copies of the
     // sum take longer: 30/48 µs on 48 links. A reduce-scatter and an allgather take 0.9375 µs.
     let (lower, upper) = copies("mesh:4x4", &ALL_REDUCE, "ports=all");
     assert!(lower >= 0.625 && upper < 0.65, "{lower} {upper}");
-    // In a fat tree, each node receives 7 blocks over its only link.
     assert_eq!(copies("fat-tree:2x3", &ALL_GATHER, "ports=all"), (7.0, 7.0));
 }
 
@@ -529,9 +520,7 @@ fn packings_of_messages_reach_the_optimum_of_linear_programs() {
 
 struct Usage {
     capacities: Vec<f64>,
-    /// For each link, its resources and the time of a unit on each, relative to a single use.
     of_link: Vec<Vec<(usize, f64)>>,
-    /// For each kind of ports that only messages use, the resource of node 0 for sending.
     ends: Vec<usize>,
 }
 
@@ -573,7 +562,6 @@ impl Usage {
         Self { capacities, of_link, ends }
     }
 
-    /// Returns the cost and the loads of the cheapest message between each pair of nodes.
     fn messages(&self, network: &CapacityNetwork, lengths: &[f64]) -> Vec<Vec<(f64, Vec<f64>)>> {
         let nodes = network.nodes as usize;
         let nothing = || vec![0.0; self.capacities.len()];
@@ -678,7 +666,6 @@ fn program_of_sequences(network: &CapacityNetwork, amount: f64) -> f64 {
     }
 }
 
-/// The networks have three or four nodes and all kinds of ports.
 #[test]
 fn no_sequence_of_messages_beats_the_lower_end_of_a_sum_for_all() {
     let (mut random, mut tight) = (Random(9), 0);
@@ -697,8 +684,7 @@ fn no_sequence_of_messages_beats_the_lower_end_of_a_sum_for_all() {
     assert!(tight >= 20, "{tight} of 60 lower ends are near the optimum");
 }
 
-/// The centre of a star has 25 links but one port, and need not send to all others itself. By links
-/// alone, the interval would be 25 times as wide.
+/// By links alone, the interval would be 25 times as wide.
 #[test]
 fn a_node_with_many_links_and_one_port_does_not_make_the_interval_wide() {
     let both = (1..26).flat_map(|leaf| {
@@ -731,7 +717,6 @@ fn nothing_takes_no_time() {
     assert_eq!(optimum.bottleneck, Bottleneck::Nothing);
 }
 
-/// If blocks have no bytes, a unit of the demand takes no time, so both ends are 0.
 #[test]
 fn certificates_of_blocks_without_bytes_are_verified() {
     for kind in [&BROADCAST, &REDUCE, &ALL_TO_ALL, &ALL_GATHER, &ALL_REDUCE] {
@@ -786,7 +771,6 @@ fn corrupted_certificates_are_refused() {
         },
         "lengths, expected",
     );
-    // The length of a link must not count as the length of a port, which has another capacity.
     let moved = |c: &mut Certificate| {
         let Evidence::Flow { lengths, port_lengths, .. } = &mut c.proof else { unreachable!() };
         port_lengths.insert(0, lengths.pop().unwrap());
@@ -854,8 +838,7 @@ fn corrupted_certificates_are_refused() {
     }
 }
 
-/// Before messages were packed, the evidence for copied and added data was a packing of trees, even
-/// if ports limit the time.
+/// Earlier versions packed trees for copied and added data even if ports limit the time.
 #[test]
 fn certificates_of_earlier_versions_are_still_verified() {
     let old = [

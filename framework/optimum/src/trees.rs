@@ -17,7 +17,6 @@ use crate::network::CapacityNetwork;
 use crate::{MAX_CELLS, OptimumError};
 use swapmeet_flows::{Links, NONE};
 
-/// The least time of a collective that copies data, and the set of vertices that limits it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TreePacking {
     /// The data inside `cut`, divided by the capacity of the links that leave it.
@@ -93,9 +92,7 @@ struct MaxFlow {
     arcs: Vec<u32>,
     head: Vec<u32>,
     residual: Vec<u128>,
-    /// For each vertex, its distance from the source over arcs that are not full.
     level: Vec<u32>,
-    /// For each vertex, the position in `arcs` of the arc that is tried next.
     next: Vec<u32>,
 }
 
@@ -120,7 +117,6 @@ impl MaxFlow {
         Self { first, arcs, residual: vec![0; head.len()], head, level: vec![NONE; vertices], next }
     }
 
-    /// Returns the largest flow from `from` to `to`. `capacity` returns the capacity of each link.
     fn find(&mut self, capacity: impl Fn(usize) -> u128, from: u32, to: u32) -> u128 {
         for link in 0..self.residual.len() / 2 {
             self.residual[2 * link] = capacity(link);
@@ -140,8 +136,7 @@ impl MaxFlow {
         flow
     }
 
-    /// Returns whether a vertex is on the source's side of the smallest cut, after
-    /// [`MaxFlow::find`].
+    /// Returns whether a vertex is on the source's side of the smallest cut, after `find`.
     fn is_with_source(&self, vertex: u32) -> bool {
         self.level[vertex as usize] != NONE
     }
@@ -169,8 +164,8 @@ impl MaxFlow {
         self.first[vertex as usize]..self.first[vertex as usize + 1]
     }
 
-    /// Sends as much as possible along a path on which each arc leads to the next level. Returns
-    /// the amount; 0 if there is no such path.
+    /// Sends as much as possible along a path of rising levels. Returns the amount; 0 without a
+    /// path.
     fn augment(&mut self, from: u32, to: u32) -> u128 {
         let mut path: Vec<u32> = Vec::new();
         let mut vertex = from;

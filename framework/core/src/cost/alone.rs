@@ -35,7 +35,6 @@ impl Alone {
         self.is_first[rank as usize]
     }
 
-    /// All communicators that the evaluator is notified of pack the same data.
     fn step(&mut self, step: &Step<'_>) {
         let own = |t: &Transfer| self.is_first(t.from.into());
         let mut transfers: Vec<Transfer> = step.transfers.iter().copied().filter(own).collect();

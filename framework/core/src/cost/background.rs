@@ -45,7 +45,6 @@ pub(super) static BACKGROUND: TypedParameter<BackgroundFile> = TypedParameter {
 
 const NONE: &str = "none";
 
-/// The name of the file, if there is background traffic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BackgroundFile(Option<Arc<str>>);
 

@@ -116,11 +116,9 @@ impl Bound {
     }
 }
 
-/// Returns the most messages that a node with enough ports sends at the same time: one per
-/// neighbour or, because parallel links can carry several messages, one per link.
+/// Returns the most messages that a node sends at the same time: one per neighbour or link.
 fn most_messages(topology: &Network) -> u64 {
-    /// The most nodes whose links are counted. In larger networks, no node has more links than
-    /// others.
+    /// The most nodes whose links are counted. In larger networks, all nodes have the same degree.
     const MANY: u64 = 1 << 16;
     let links = topology.degree().or_else(|| {
         let nodes = 0..topology.nodes().min(MANY);
@@ -129,8 +127,7 @@ fn most_messages(topology: &Network) -> u64 {
     links.unwrap_or(0).max(topology.nodes() - 1)
 }
 
-/// Returns a lower bound on the time for which a port of the busiest node is in use: the bytes for
-/// each port, divided by the bandwidth of the fastest link.
+/// Returns the bytes for each port of the busiest node, divided by the largest bandwidth of a link.
 fn port_bytes(topology: &Network, traffic: &Traffic, ports: PortLimit) -> f64 {
     let fastest = topology.bandwidths().map_or(1.0, |(_, most)| most);
     traffic.sent.max(traffic.received) / ports.at_most(most_messages(topology)) as f64 / fastest
@@ -152,7 +149,6 @@ pub(super) fn network_bytes(
     (through_ports, if through_ports > 0.0 { BoundKind::Ports } else { BoundKind::StartUps })
 }
 
-/// Returns a lower bound on the latency of the longest route, in units of `hop_us`.
 pub(super) fn least_latency(topology: &Network, traffic: &Traffic) -> f64 {
     traffic.farthest as f64 * topology.latencies().map_or(1.0, |(least, _)| least)
 }
@@ -183,8 +179,7 @@ pub(super) fn or_injected(
     if injected > transmission_us { (injected, BoundKind::Bytes) } else { (transmission_us, kind) }
 }
 
-/// Returns the bound of [`network_bytes`] if every node of a route stores the message. The bytes
-/// times hops of all blocks, over all ports, are another bound, because each hop uses a port.
+/// Returns the larger of [`network_bytes`] and the bytes times hops of all blocks, over all ports.
 pub(super) fn stored_bytes(
     topology: &Network,
     traffic: &Traffic,
@@ -198,7 +193,7 @@ pub(super) fn stored_bytes(
 }
 
 /// Returns the fewest steps in which data of one node can reach `nodes` nodes, if every node with
-/// the data sends it to `messages` further nodes in each step.
+/// the data sends it to `messages` others in each step.
 pub(super) fn fewest_steps(nodes: u64, messages: u64) -> u64 {
     let grows = u128::from(messages.clamp(1, nodes)) + 1;
     let (mut reached, mut steps) = (1_u128, 0);

@@ -118,7 +118,6 @@ impl Times {
         self.0.iter().sum()
     }
 
-    /// `has` returns whether the model has a part.
     pub(super) fn parts(&self, has: impl Fn(Kind) -> bool) -> Parts {
         Times::from_fn(|kind| (kind != Kind::Peer && has(kind)).then_some(self[kind]))
     }

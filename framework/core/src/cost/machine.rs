@@ -80,7 +80,6 @@ pub struct ParameterValue {
 #[derive(Debug, Clone)]
 pub struct Machine {
     name: String,
-    /// The definition as a spec that starts from a preset, if the experiment defines the machine.
     stands_for: Option<String>,
     settings: Settings,
     /// The model that computes completion times.
@@ -191,8 +190,7 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Returns the settings of the spec in the order of the parameters, without values that the
-    /// machine has anyway.
+    /// Returns the settings of the spec in canonical order, without those that change nothing.
     fn canonical(&self) -> Vec<Setting> {
         let set = |p: &&'static dyn Parameter| {
             let (text, origin) = self.settings.get(*p);
@@ -349,7 +347,6 @@ impl Machine {
 
     /// Returns a lower bound on the completion time of any schedule.
     pub fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound {
-        // A schedule that moves nothing takes no time.
         if traffic.peers == 0 {
             Bound::default()
         } else {

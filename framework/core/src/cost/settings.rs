@@ -71,7 +71,6 @@ impl Settings {
         set.unwrap_or_else(|| self.inherited(parameter))
     }
 
-    /// Returns the value that the parameter would have if the spec did not set it, and its origin.
     pub(super) fn inherited(&self, parameter: &dyn Parameter) -> (String, Origin) {
         let key = parameter.key();
         if let Some((_, text)) = self.defined.iter().find(|(other, _)| *other == key) {

@@ -160,7 +160,6 @@ impl<E: Element> Selection<E> {
         self.count = layout.full_count();
     }
 
-    /// Narrows one side, which has not been narrowed, to a valid set.
     fn narrow<L>(&mut self, layout: &L, side: Side, set: NodeSet<'_>)
     where
         L: Layout<Element = E> + ?Sized,
@@ -213,7 +212,6 @@ impl<E: Element> Selection<E> {
         *of *= layout.axes().radices[axis];
     }
 
-    /// Replaces the element of an axis, in a layout that has one element per axis.
     fn replace<L: Layout<Element = E>>(&mut self, layout: &L, axis: usize, element: E) {
         self.elements[axis] = element;
         self.narrowed.push(axis);
@@ -272,7 +270,6 @@ impl Element for u64 {
 /// The axes of boxes: those of the origins, then those of the destinations, then the segments.
 #[derive(Debug, Clone)]
 pub struct Axes {
-    /// The grid of the schedule, in whose coordinates sends describe sets of nodes.
     grid: Grid,
     radices: Vec<u64>,
     origins: Range<usize>,
@@ -280,8 +277,7 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// `side` has the radices of the axes of one side. `origins` and `destinations` state whether
-    /// boxes have these sides.
+    /// `side` has the radices of the axes of one side.
     fn new(grid: Grid, side: &[u64], origins: bool, destinations: bool, segments: u32) -> Self {
         let origins = 0..if origins { side.len() } else { 0 };
         let destinations = origins.end..origins.end + if destinations { side.len() } else { 0 };

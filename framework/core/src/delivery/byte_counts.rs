@@ -106,8 +106,7 @@ pub(crate) struct ByteCounts<T> {
     initial_bytes: u128,
     embedding: Embedding,
     layout: BitLayout,
-    /// Row i has the number of elements that node i holds for each destination. It is empty if the
-    /// node holds nothing or the row has not been needed yet.
+    /// Row i has the elements that node i holds for each destination; empty until it is needed.
     holdings: Vec<Vec<T>>,
     unused_rows: Vec<Vec<T>>,
     /// For each node, whether it holds its initial elements, whose row is computed when needed.
@@ -117,9 +116,7 @@ pub(crate) struct ByteCounts<T> {
     unsettled: usize,
     /// All buckets that were sent before this step are settled.
     unsettled_since: u64,
-    /// The last pattern, because the nodes of a phase usually redistribute with the same one.
     pattern: Option<Arc<Pattern>>,
-    /// The elements in flight from listed sends: receiver, destination, number.
     arriving: Vec<(u32, u32, u64)>,
     receivers: Vec<u32>,
     last_receipts: Vec<u64>,
@@ -131,7 +128,6 @@ pub(crate) struct ByteCounts<T> {
 }
 
 impl<T: ElementCount> ByteCounts<T> {
-    /// Errors if the counts exceed a limit, or if the embedding is not the identity.
     pub(crate) fn new(
         embedding: Embedding,
         sizes: Option<Arc<dyn BlockSizes>>,
@@ -156,7 +152,6 @@ impl<T: ElementCount> ByteCounts<T> {
                 units.block_bytes
             )));
         }
-        // The rows of the holdings are computed when needed.
         let layout = BitLayout::new(embedding.grid().clone(), false, true, 1);
         let all: Vec<u64> = (0..nodes).collect();
         let held: Vec<u64> = match &sizes {
@@ -214,7 +209,6 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(())
     }
 
-    /// Errors if the block from `from` to `to` is not a multiple of the element size.
     fn initial_elements(&self, from: usize, to: usize) -> Result<u64, Fault> {
         let bytes =
             self.sizes.as_ref().map_or(self.units.block_bytes, |s| s.bytes(from as u64, to as u64));
@@ -307,8 +301,8 @@ impl<T: ElementCount> Traced for ByteCounts<T> {
         &self.loads
     }
 
-    /// A send depends on all data that may be in it: for a bucket, all that the sender received
-    /// before the redistribution, and for listed bytes, all that it received before the send.
+    /// The last step in which the sender received data before the send or, for a bucket, before the
+    /// redistribution.
     fn latest_arrival(&self) -> u64 {
         self.latest_arrival
     }
@@ -324,8 +318,8 @@ pub(crate) trait TracedBytes: Traced {
     /// Executes one send. Returns the number of bytes; `None` if there are none.
     fn send(&mut self, send: &ByteSend<'_>) -> Result<Option<u64>, Fault>;
 
-    /// Returns the contents of the last send. All data for one destination counts as one block. A
-    /// bucket counts as several blocks, because its data usually has several destinations.
+    /// All data for one destination counts as one block. A bucket counts as several blocks, because
+    /// its data usually has several destinations.
     fn contents(&self) -> Contents;
 
     fn layout(&self) -> &BitLayout;
@@ -349,7 +343,6 @@ impl<T: ElementCount> TracedBytes for ByteCounts<T> {
     }
 }
 
-/// Counts have 32 bits if the number of elements for any destination is certain to fit.
 pub(crate) fn start(
     embedding: Embedding,
     sizes: Option<Arc<dyn BlockSizes>>,
@@ -433,7 +426,6 @@ impl<T: ElementCount> ByteCounts<T> {
         to: u64,
         byte_counts: &[(u64, u64)],
     ) -> Result<u64, Fault> {
-        // The row must have the buckets that the sender received in earlier steps.
         self.settle(self.step)?;
         self.materialize(from as usize)?;
         self.latest_arrival = self.last_receipts[from as usize];

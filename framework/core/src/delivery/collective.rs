@@ -103,13 +103,12 @@ impl Collective {
         self.kind.is_rooted().then_some(self.root)
     }
 
-    /// Returns the node that [`BlockSizes`] get for a side that does not distinguish blocks.
     pub(crate) fn shared_end(&self) -> u64 {
         self.root().unwrap_or(0)
     }
 
-    /// Returns the nodes that [`BlockSizes`] get for the block from `origin` to `destination`, or
-    /// for the sum to which it contributes.
+    /// Returns the nodes that [`BlockSizes`] get for a block, or for the sum to which it
+    /// contributes.
     pub(crate) fn sizing_nodes(&self, origin: u64, destination: u64) -> [u64; 2] {
         [(Side::Origins, origin), (Side::Destinations, destination)]
             .map(|(side, node)| if self.kind.may_name(side) { node } else { self.shared_end() })
@@ -189,7 +188,6 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
     }
 }
 
-/// Returns [`BlockSizes::max_traffic`] of blocks that are sent directly, each on its own.
 pub(crate) fn pair_traffic<S: BlockSizes + ?Sized>(sizes: &S, nodes: u64) -> MaxTraffic {
     let mut received = vec![(0_u64, 0_u64); nodes as usize];
     let mut busiest = MaxTraffic::default();

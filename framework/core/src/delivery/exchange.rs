@@ -109,7 +109,6 @@ impl Rule<'_> {
 pub(crate) struct Exchange<L: Layout = BitLayout> {
     inventory: Inventory<L>,
     holdings: Holdings<L::Element>,
-    /// The boxes sent in the current step, which their receivers hold after it.
     in_flight: InFlight<L::Element>,
     loads: Loads,
     initial_load: u128,
@@ -126,7 +125,6 @@ pub(crate) struct Exchange<L: Layout = BitLayout> {
 struct InFlight<E> {
     receivers: Vec<u64>,
     records: Vec<E>,
-    /// The sends of a reduction. The receiver processes all values of a send at once.
     sends: Vec<ReductionSend>,
     latest: usize,
     /// From this number of `records` on, boxes for the same receiver are joined to save memory.
@@ -239,7 +237,6 @@ impl<L: Layout> Exchange<L> {
             let total: u128 = held.iter().map(|load| u128::from(*load)).sum();
             assert_eq!(total, self.initial_load, "loads were lost or created");
         }
-        // Computing the loads of sizes, or of contributions to one value, would take long.
         if !self.sums() && sizes.is_none() {
             let mut of_boxes = vec![0; held.len()];
             let format = self.holdings.format();
@@ -256,7 +253,6 @@ impl<L: Layout> Exchange<L> {
         self.inventory.embedding.physical(list as u64)
     }
 
-    /// Adds the number of other nodes with the same fault to a fault of a representative.
     fn for_orbit(&self, fault: Fault) -> Fault {
         match (&fault, self.inventory.layout.group()) {
             (Fault::Delivery(..), Some(group)) if group.order() > 1 => {
@@ -294,7 +290,6 @@ impl<L: Layout> Exchange<L> {
         &self.in_flight.records[first * self.holdings.format().elements()..]
     }
 
-    /// Joins may have changed the numbers of earlier boxes.
     pub(crate) fn latest_box(&self) -> usize {
         self.in_flight.latest
     }
@@ -305,7 +300,6 @@ impl<L: Layout> Exchange<L> {
         if !self.inventory.sums() {
             return boxes.fold(Contents::NOTHING, add);
         }
-        // Contributions to the same value are one value.
         let values = self.inventory.all_contributions(boxes);
         values.iter().map(Vec::as_slice).fold(Contents::NOTHING, add)
     }
@@ -323,7 +317,6 @@ impl<L: Layout> Traced for Exchange<L> {
     fn end_step(&mut self) -> Result<(), Fault> {
         let mut in_flight = std::mem::replace(&mut self.in_flight, InFlight::new());
         let received = self.receive(&mut in_flight);
-        // The loads of redundant deliveries were subtracted when these were received.
         let embedding = &self.inventory.embedding;
         self.loads.end_step(in_flight.receivers.iter().map(|list| embedding.physical(*list)));
         in_flight.clear();
@@ -370,8 +363,7 @@ impl<L: Layout> Traced for Exchange<L> {
         redundant.filter(|_| self.inventory.layout.group().is_none())
     }
 
-    /// Returns the number of load units per block. Loads are in bytes if blocks have explicit
-    /// sizes.
+    /// Returns the number of load units per block; 1 for explicit sizes, whose loads are in bytes.
     fn segments(&self) -> u64 {
         if self.inventory.sizes.is_some() { 1 } else { self.inventory.units() }
     }
@@ -432,7 +424,6 @@ impl<L: Layout> Exchange<L> {
         self.inventory.select(rule, self.step, &mut self.selection)?;
         let Self { inventory, holdings, in_flight, selection, .. } = self;
 
-        // Data that stays on a node of the machine keeps its arrival step.
         let (format, embedding) = (holdings.format(), &inventory.embedding);
         let (first, start) = (in_flight.receivers.len(), in_flight.records.len());
         in_flight.latest = first;
@@ -490,7 +481,6 @@ impl<L: Layout> Exchange<L> {
 }
 
 impl<L: Layout> Inventory<L> {
-    /// Errors if loads are not in bytes, or if the load of a step could exceed 64 bits.
     fn check_extra_bytes(&self, rule: &Rule<'_>, step: u64) -> Result<(), Fault> {
         let what = if self.sizes.is_none() {
             "has extra bytes, but all blocks have the same size and are counted".to_owned()
@@ -503,7 +493,6 @@ impl<L: Layout> Inventory<L> {
         Err(Fault::Send(step, SendFault::BadExtraBytes { from, to, what }))
     }
 
-    /// Errors if no node could make this send, whatever it holds.
     #[inline]
     fn check(&self, rule: &Rule<'_>, step: u64) -> Result<(), Fault> {
         let Self { layout, embedding, .. } = self;
@@ -597,8 +586,7 @@ impl<L: Layout> Exchange<L> {
         in_flight.join_from = in_flight.join_from.max(2 * in_flight.records.len());
     }
 
-    /// Adds a record to the holdings in a list, without the blocks that the list has already. Such
-    /// a block is redundant; if each block of the collective has one destination, it is a fault.
+    /// Adds a record without the blocks that the list already has, which are redundant or a fault.
     fn insert_new(&mut self, list: usize, record: &[L::Element]) -> Result<(), Fault> {
         let (layout, format) = (&self.inventory.layout, self.holdings.format());
         let received = format.box_of(record);
@@ -716,7 +704,6 @@ impl<L: Layout> Exchange<L> {
         Err(Fault::Delivery(self.step, DeliveryFault::CountedTwice { node, block }))
     }
 
-    /// Errors if the replaced value has a contribution that the received one lacks.
     fn check_nothing_lost(
         &self,
         list: usize,
@@ -740,8 +727,7 @@ impl<E> InFlight<E> {
 }
 
 impl<L: Layout> Exchange<L> {
-    /// Replaces the receiver of each box in flight by its representative, and maps the box by the
-    /// same element of the group.
+    /// Maps each box in flight, and its receiver, to the receiver's representative.
     fn move_to_representatives(&self, in_flight: &mut InFlight<L::Element>) {
         let (layout, format) = (&self.inventory.layout, self.holdings.format());
         let group = layout.group().expect("a symmetric exchange has a group");
@@ -757,7 +743,6 @@ impl<L: Layout> Exchange<L> {
         }
     }
 
-    /// Receives values in the order of their senders, as in full planning.
     fn receive_values_by_sender(&mut self, in_flight: &InFlight<L::Element>) -> Result<(), Fault> {
         let key = |send: &usize| {
             let reduction = in_flight.sends[*send];
@@ -766,8 +751,7 @@ impl<L: Layout> Exchange<L> {
         let mut sends: Vec<usize> = (0..in_flight.sends.len()).collect();
         sends.sort_by_key(key);
         for sends in sends.chunk_by(|a, b| key(a).0 == key(b).0) {
-            // Other nodes of the orbit receive images of these values in other orders, which may
-            // cause a fault. Try every order that may matter.
+            // Other nodes of the orbit receive images of these values in other orders.
             let list = key(&sends[0]).0 as usize;
             for order in self.other_orders(in_flight, sends) {
                 let records = self.holdings.records(list).to_vec();
@@ -814,14 +798,10 @@ impl<L: Layout> Exchange<L> {
     }
 }
 
-// Explanations of faults, which require a search through all holdings.
-
 impl<L: Layout> Exchange<L> {
-    /// The selected blocks that the sender holds are in flight, from box `first` on.
     fn not_held(&self, rule: &Rule<'_>, first: usize) -> Fault {
         let layout = &self.inventory.layout;
-        // A send moves whole values, so one contribution in flight shows that the value is in
-        // flight.
+        // A send moves whole values, so one contribution in flight is enough.
         let sent =
             |a: &[L::Element]| if self.sums() { layout.with_all_origins(a) } else { a.to_vec() };
         let sent: Vec<_> = self.in_flight(first).map(|(_, a)| sent(a)).collect();
@@ -845,8 +825,8 @@ impl<L: Layout> Exchange<L> {
         )
     }
 
-    /// Returns the fault of a node that lacks blocks of the box `required` at the end. `missing` is
-    /// the total of missing blocks, and `nodes` that of incomplete nodes.
+    /// Returns the fault of a node that lacks blocks of the box `required`. `missing` and `nodes`
+    /// are the totals of missing blocks and of incomplete nodes.
     fn never_delivered(
         &self,
         list: usize,
@@ -888,8 +868,6 @@ impl<L: Layout> Exchange<L> {
     }
 }
 
-// The boxes that all nodes of an orbit send, for listeners.
-
 #[derive(Debug, Default)]
 pub(crate) struct SentBoxes(Vec<Vec<<RunLayout as Layout>::Element>>);
 
@@ -903,7 +881,6 @@ impl OrbitExchange {
         Inventory::layout(collective, *division, embedding)
     }
 
-    /// Returns the images of the boxes under an element. Another node of the orbit sends these.
     pub(crate) fn expand(
         &self,
         sent: &SentBoxes,

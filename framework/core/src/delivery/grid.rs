@@ -56,7 +56,6 @@ impl Grid {
     }
 }
 
-/// A virtual node that is not placed, or a physical node without a home.
 const NONE: u32 = u32::MAX;
 
 /// A grid of virtual nodes, each of which runs on a physical node of the machine. The *home* of a
@@ -66,7 +65,6 @@ const NONE: u32 = u32::MAX;
 pub struct Embedding {
     grid: Grid,
     machine_nodes: u64,
-    /// `None` if node i of the grid runs on node i of the machine, and is its home.
     table: Option<Table>,
 }
 
@@ -163,8 +161,7 @@ impl Embedding {
         PlacedNode { virtual_node, physical: self.physical(virtual_node) }
     }
 
-    /// Returns the location of a block, given the first node that receives it in this step, the
-    /// first that holds it, and its destination.
+    /// Returns the location of a block, given the first nodes that receive and hold it.
     pub(crate) fn location(
         &self,
         receiver: Option<u64>,

@@ -23,9 +23,7 @@ pub(crate) struct Holdings<E> {
     arrivals: Vec<Vec<u32>>,
     /// A record of blocks that are removed from a box. This buffer and the next two are reused.
     inner: Vec<E>,
-    /// The new box, after joins with other boxes.
     joined: Vec<E>,
-    /// The records that remain after boxes are split.
     remainder: Vec<E>,
 }
 
@@ -57,7 +55,6 @@ impl RecordFormat {
         self.head > 1
     }
 
-    /// Returns the arrival step; 0 for a record from the start, or if arrivals are not tracked.
     pub(crate) fn arrival<E: Element>(self, record: &[E]) -> u64 {
         if self.tracks_arrivals() { record[0].number() } else { 0 }
     }
@@ -131,7 +128,6 @@ impl<E: Element> Holdings<E> {
         self.lists[list] = records;
     }
 
-    /// Removes (if `keep`, copies) selected blocks, and passes their records to `found`.
     pub(crate) fn select<L: Layout<Element = E>>(
         &mut self,
         layout: &L,
@@ -142,8 +138,8 @@ impl<E: Element> Holdings<E> {
     ) {
         let Self { format, lists, arrivals, inner, joined, remainder } = self;
         let (RecordFormat { head, elements }, records) = (*format, &mut lists[list]);
-        // A node holds no block twice, so the search ends when all selected blocks are found. The
-        // newest boxes, at the end of the list, are most likely to be selected.
+        // A node holds no block twice. The newest boxes, at the end, are most likely to be
+        // selected.
         let mut wanted = selection.count();
         let mut at = records.len();
         while at > 0 && wanted > 0 {
@@ -173,8 +169,8 @@ impl<E: Element> Holdings<E> {
         self.reinsert_remainder(layout, list);
     }
 
-    /// Removes from a list all contributions to the values of the box `values` in a reduction, and
-    /// passes their records to `found`.
+    /// Removes all contributions to the values of the box `values`, and passes their records to
+    /// `found`.
     pub(crate) fn take_terms<L: Layout<Element = E>>(
         &mut self,
         layout: &L,
@@ -272,7 +268,6 @@ impl<E: Element> Holdings<E> {
     }
 }
 
-/// Appends the records of the blocks in `record` that are not in the box of `inner` to `remainder`.
 fn split<L: Layout>(
     layout: &L,
     format: RecordFormat,

@@ -22,7 +22,7 @@ impl Proof {
     }
 }
 
-/// The data that all nodes hold: blocks, tokens or byte counts. Loads are those of each node of the
+/// The data that nodes hold: blocks, tokens or byte counts. Loads are those of each node of the
 /// machine or, in a symmetric schedule, of each representative.
 pub(crate) trait Traced: Debug {
     fn proof(&self) -> Proof;
@@ -40,8 +40,7 @@ pub(crate) trait Traced: Debug {
         None
     }
 
-    /// Returns the number of load units per block. Loads are in bytes if blocks have explicit
-    /// sizes.
+    /// Returns the number of load units per block; 1 for explicit sizes, whose loads are in bytes.
     fn segments(&self) -> u64;
 
     fn in_parts(&self) -> bool {
@@ -50,25 +49,22 @@ pub(crate) trait Traced: Debug {
 
     fn loads(&self) -> &Loads;
 
-    /// Returns the last step in which the sender of the last send received any of the sent data; 0
-    /// for data from the start, or if arrivals are not tracked.
+    /// Returns the last step in which the sender of the last send received any of its data; 0 if
+    /// unknown.
     fn latest_arrival(&self) -> u64;
 
     fn embedding(&self) -> &Embedding;
 
-    /// Returns the number of nodes on which delivery is verified: all, or one of each orbit.
     fn verified_on(&self) -> u64 {
         self.embedding().machine_nodes()
     }
 }
 
-/// The load that each node holds, the largest so far, and the load that each reduces in a step.
 #[derive(Debug)]
 pub(crate) struct Loads {
     held: Vec<u64>,
     peak: u64,
-    /// The load that each node reduced in the current step, or in the last step if `is_ended`.
-    /// Empty until a node reduces data.
+    /// The load that each node reduced in this step (or in the last one, if `is_ended`), or empty.
     summed: Vec<u64>,
     summing: Vec<u64>,
     is_ended: bool,
@@ -80,8 +76,7 @@ impl Loads {
         Self { held, peak, summed: Vec::new(), summing: Vec::new(), is_ended: false }
     }
 
-    /// Moves a load or, if `copy`, adds it to the receiver. In a step with redundant deliveries,
-    /// the load of a receiver may wrap around, until [`Loads::discarded`] subtracts them.
+    /// Moves a load or, if `copy`, adds it. A load may wrap around until [`Loads::discarded`].
     #[inline]
     pub(crate) fn moved(&mut self, (from, to): (u64, u64), copy: bool, load: u64) {
         if !copy {
@@ -91,7 +86,6 @@ impl Loads {
         *held = held.wrapping_add(load);
     }
 
-    /// Subtracts a received load that was not stored: redundant, or combined with another.
     pub(crate) fn discarded(&mut self, node: u64, load: u64) {
         let held = &mut self.held[node as usize];
         *held = held.wrapping_sub(load);
@@ -117,7 +111,6 @@ impl Loads {
         self.summing.iter().map(|node| self.summed[*node as usize]).max().unwrap_or(0)
     }
 
-    /// Returns the load that each node reduced in the last completed step; empty if there is none.
     pub(crate) fn all_summed(&self) -> &[u64] {
         if self.summing.is_empty() { &[] } else { &self.summed }
     }
@@ -125,7 +118,6 @@ impl Loads {
     /// Only nodes that received data in this step can exceed the previous peak.
     pub(crate) fn end_step(&mut self, receivers: impl Iterator<Item = u64>) {
         self.peak = receivers.map(|node| self.held[node as usize]).fold(self.peak, u64::max);
-        // `summed` may still contain the loads of the previous step.
         self.clear_last_step();
         self.is_ended = true;
     }
@@ -181,7 +173,6 @@ impl Contents {
         Self { of, count: self.count + other.count }
     }
 
-    /// Returns the number of blocks if there are several, which are rearranged.
     pub(crate) fn rearranged(self) -> Option<f64> {
         (self.of == Blocks::Several).then_some(self.count)
     }

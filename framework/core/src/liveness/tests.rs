@@ -2,12 +2,10 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// For each process, its executed operations and current slots; for each connection, its filled
-/// slots.
+/// For each process, its executed operations and current slots, and filled slots of connections.
 type State = (Vec<(usize, u64)>, Vec<u64>);
 
-/// Returns all states after a step of one process, which fills or frees one slot. This is the
-/// definition of the programs, without any reasoning about interleavings.
+/// Returns all states after one process fills or frees one slot, which defines the programs.
 fn successors(programs: &Programs, depth: u64, (done, filled): &State) -> Vec<State> {
     let mut all = Vec::new();
     for (process, (executed, part)) in done.iter().enumerate() {
@@ -115,8 +113,7 @@ fn partner(rank: usize, step: u32, n: usize) -> usize {
     (rank as i64 + signed).rem_euclid(n as i64) as usize
 }
 
-/// Returns the parent of each rank in the Bine tree of a root, and the depths. Steps are executed
-/// last to first: a child that joined in a step has children in all smaller steps.
+/// Returns the parent of each rank in the Bine tree of a root, and its depth.
 fn tree(root: usize, n: usize) -> Vec<(usize, usize)> {
     let mut joined = vec![(root, 0_usize)];
     let mut all = vec![(root, 0); n];

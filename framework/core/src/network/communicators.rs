@@ -20,9 +20,7 @@ pub struct Communicators {
     network: Arc<Network>,
     view: Arc<Network>,
     size: usize,
-    /// The ranks of each communicator in the order of its members, one communicator after another.
     ranks: Vec<u32>,
-    /// For each rank, its communicator and its number among the members, if it is in one.
     places: Vec<Option<(u32, u32)>>,
     /// The network's dimension for each dimension of a view with directions.
     dimensions: Vec<usize>,
@@ -165,15 +163,14 @@ impl Communicators {
         self.ranks.chunks_exact(self.size)
     }
 
-    /// Returns the value of each rank's member; the default for ranks in no communicator.
     pub(crate) fn repeat<T: Copy + Default>(&self, of_members: &[T]) -> Vec<T> {
         assert_eq!(of_members.len(), self.size, "a value for each member");
         let value = |(_, member): (u32, u32)| of_members[member as usize];
         self.places.iter().map(|place| place.map(value).unwrap_or_default()).collect()
     }
 
-    /// Returns the messages of all communicators, the first communicator first, and their routes,
-    /// given those of one. Errors with the index of a message without a route, and the reason.
+    /// Returns the messages of all communicators and their routes, given those of one. Errors with
+    /// the index of a message without a route, and the reason.
     pub(crate) fn expand(
         &self,
         of_one: &[Transfer],
@@ -265,22 +262,19 @@ fn view(network: &Network, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
     let sides = sides.join("x");
     let all: Vec<usize> = axes.iter().map(|(axis, _)| *axis).collect();
     match network.kind() {
-        // A part of a side is no ring.
         "ring" | "torus" if axes.iter().all(is_whole) => {
             let family = if axes.len() == 1 { "ring" } else { "torus" };
             (parsed(&format!("{family}:{sides}")), all)
         }
         "mesh" if axes.iter().all(is_whole) => (parsed(&format!("mesh:{sides}")), all),
         "hypercube" => (parsed(&format!("hypercube:{}", axes.len())), Vec::new()),
-        // The lowest digits of a fat tree are a subtree.
         "fat-tree"
             if axes.iter().all(is_whole)
                 && all.iter().copied().eq(radices.len() - all.len()..radices.len()) =>
         {
             (parsed(&format!("fat-tree:{}x{}", radices[0], axes.len())), Vec::new())
         }
-        // The members are switches at consecutive coordinates along whole lines, with all nodes or
-        // one node each.
+        // The members are switches along whole lines, with all nodes or one node each.
         "hyperx" if axes.iter().all(is_whole) && axes[0].0 + 1 < radices.len() => {
             let nodes =
                 if all.last() == Some(&(radices.len() - 1)) { axes.len() - 1 } else { axes.len() };
@@ -288,7 +282,6 @@ fn view(network: &Network, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
             let nodes = axes.get(nodes).map_or(1, |(_, nodes)| *nodes);
             (parsed(&format!("hyperx:{},nodes={nodes}", dims.join("x"))), Vec::new())
         }
-        // The members are consecutive ranks of one group or of several groups.
         "groups" if all.last() == Some(&1) => {
             let groups = if axes.len() == 2 { axes[0].1 } else { 1 };
             let ranks = axes[axes.len() - 1].1;
@@ -308,8 +301,8 @@ fn parsed(spec: &str) -> Arc<Network> {
     topology::parse(spec).unwrap_or_else(|error| unreachable!("a view is a valid network: {error}"))
 }
 
-/// Returns the axes of a grid in which members differ, and the number of their coordinates in each
-/// axis. The members must be all combinations of consecutive coordinates in row-major order.
+/// Returns the axes in which members differ, with their numbers of coordinates, if the members are
+/// all combinations of consecutive coordinates in row-major order.
 fn covered(radices: &[u64], members: &[u32]) -> Option<Vec<(usize, u64)>> {
     let strides = topology::strides(radices);
     let at = |rank: u32, axis: usize| u64::from(rank) / strides[axis] % radices[axis];
@@ -374,8 +367,7 @@ mod tests {
         }
     }
 
-    /// In a view of whole dimensions, each route between two members is the image of the route in
-    /// the view.
+    /// Each route between two members is the image of the route in the view.
     #[test]
     fn routes_of_the_view_are_routes_of_the_network() {
         let communicators = over("torus:4x5x3,mesh=a:4/b:5/c:3", "a+c");

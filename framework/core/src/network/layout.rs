@@ -45,8 +45,7 @@ fn positions(topology: &Network) -> Vec<Position> {
             _ => layers(topology),
         };
     };
-    // Ranks are placed on the nodes of another network, which has the same link numbers. So the
-    // ends of a link give the node of each vertex.
+    // The network of the ranks has the same link numbers, so the ends of a link identify vertices.
     let own = positions(&network);
     let network_ends: HashMap<u64, (u64, u64)> = links(&network).collect();
     let mut known = HashMap::new();
@@ -74,8 +73,8 @@ fn positions(topology: &Network) -> Vec<Position> {
         .collect()
 }
 
-/// Returns the position of a node in a grid. The last axis is horizontal and the axis before it
-/// vertical. Each further pair of axes places copies of this plane next to and below each other.
+/// The last axis is horizontal and the axis before it vertical. Each further pair of axes places
+/// copies of this plane next to and below each other.
 fn grid(node: u64, radices: &[u64]) -> Position {
     let (mut rest, mut position, mut pitch) = (node, [0.0; 2], [1.0; 2]);
     let axes = radices.iter().rev().filter(|radix| **radix > 1);
@@ -87,7 +86,6 @@ fn grid(node: u64, radices: &[u64]) -> Position {
     position
 }
 
-/// Returns `count` positions on a circle with room for `room` of them, one unit apart.
 fn circle(count: u64, room: u64) -> Vec<Position> {
     let radius = (room as f64 / TAU).max(0.5);
     (0..count)
@@ -98,8 +96,8 @@ fn circle(count: u64, room: u64) -> Vec<Position> {
         .collect()
 }
 
-/// Returns positions in a network with switches: nodes on the outer circle, in the order of their
-/// switches, and switches on inner circles, by their distance from the closest node.
+/// Returns positions in a network with switches: nodes on the outer circle, and switches on inner
+/// circles by their distance from the closest node.
 fn layers(topology: &Network) -> Vec<Position> {
     let vertices = (topology.nodes() + topology.switches()) as usize;
     let mut neighbours = vec![Vec::new(); vertices];

@@ -48,8 +48,7 @@ impl LinkLoad {
     const MAX_SUMMED: u64 = 1 << 28;
     /// The maximum number of links for [`Counters`]: 512 MiB, a hypercube of 20 dimensions.
     const MAX_COUNTED: u64 = 1 << 25;
-    /// The most links per node for more than [`Self::FEW_LINKS`] counters. If there are more, most
-    /// links have no load in a step, and an array would waste memory.
+    /// With more links per node, most have no load in a step, and an array would waste memory.
     const MAX_COUNTED_A_NODE: u64 = 64;
     const FEW_LINKS: u64 = 1 << 20;
 
@@ -172,8 +171,7 @@ impl Intervals {
         self.planes.iter().zip(used).filter(|(_, used)| *used).map(|(p, _)| p.links()).sum()
     }
 
-    /// Calls `visit` with intervals of renumbered links of a line that have the same load, and this
-    /// load. Together, they contain all links with load.
+    /// Calls `visit` with intervals of renumbered links that have the same load, and this load.
     fn for_each_interval(&mut self, visit: &mut dyn FnMut(Range<u64>, u64)) {
         self.changes.clear();
         if self.planes.is_empty() {
@@ -224,7 +222,6 @@ impl Counter for Intervals {
     fn for_each_loaded(&mut self, visit: &mut dyn FnMut(u64, u64)) {
         let planes = Arc::clone(&self.planes);
         self.for_each_interval(&mut |interval, load| {
-            // Renumbering exchanges only links of the same plane.
             let plane = planes.iter().find(|p| p.range().contains(&interval.start));
             for number in interval {
                 visit(plane.map_or(number, |plane| plane.number(number)), load);
@@ -239,7 +236,6 @@ impl Plane {
         self.offset + at % self.stride * (self.outer * self.radix) + at / self.stride
     }
 
-    /// This is the inverse of [`Plane::renumber`].
     fn number(&self, renumbered: u64) -> u64 {
         let (at, column) = (renumbered - self.offset, self.outer * self.radix);
         self.offset + at % column * self.stride + at / column
@@ -258,7 +254,6 @@ struct LineSums {
     changes: Vec<u64>,
     /// Scratch memory: the running sums of the lines that are summed at the same time.
     sums: Vec<u64>,
-    /// Scratch memory: the largest value so far of each of these running sums.
     most: Vec<u64>,
 }
 
@@ -353,8 +348,7 @@ fn used<'a>(planes: &'a [Plane], touched: &'a [bool]) -> impl Iterator<Item = &'
 /// A counter per link, 0 except in the step of its last change, so clearing takes no time.
 #[derive(Debug)]
 struct Counters {
-    /// For each link, the last step with load, and the load. These are pairs, because the allocator
-    /// provides zeroed pairs without writing to memory.
+    /// For each link, the last step with load, and the load. The allocator zeroes pairs lazily.
     cells: Vec<(u64, u64)>,
     step: u64,
     max: u64,
@@ -482,8 +476,7 @@ mod tests {
         }
     }
 
-    /// A message to the opposite node has 4 hops. If all messages use the plus direction, four
-    /// share each link. If half of them use the minus direction, two do.
+    /// On 4 hops in the plus direction, four messages share each link; in both directions, two.
     #[test]
     fn using_both_directions_of_a_ring_halves_the_load() {
         let ring = parse("ring:8").unwrap();

@@ -80,8 +80,7 @@ impl Mesh {
         self.axes().into_iter().map(own).collect()
     }
 
-    /// Returns the ranks of each communicator over the axes `over`, such as `dp+cp`, and the number
-    /// of its members. Members are sorted by these axes, in the given order.
+    /// Returns the ranks of each communicator over the axes `over`, sorted by these, and its size.
     pub(super) fn members(&self, over: &str) -> Result<(Vec<u32>, usize), String> {
         let mut strides = vec![1; self.0.len()];
         for digit in (1..self.0.len()).rev() {
@@ -101,7 +100,6 @@ impl Mesh {
             inner.extend(digits);
         }
         let outer: Vec<usize> = (0..self.0.len()).filter(|digit| !inner.contains(digit)).collect();
-        // All sums of the digits' contributions to the rank, in the order of the digits.
         let sums = |digits: &[usize]| {
             digits.iter().fold(vec![0], |all, digit| {
                 let (radix, stride) = (self.0[*digit].radix, strides[*digit]);
@@ -168,10 +166,8 @@ fn orders(mesh: &Mesh, most: usize) -> Option<Vec<Mesh>> {
     Some(meshes.filter(|mesh| seen.insert(mesh.clone())).collect())
 }
 
-/// For each side, its prime factors with their axes; and the remainder of each axis.
 type Choice = (Vec<Vec<(u64, usize)>>, Vec<u64>);
 
-/// Returns the meshes that divide the prime factors of `sides` among the axes.
 fn shapes(mesh: &Mesh, sides: &[u64], most: usize) -> Result<Option<Vec<Mesh>>, String> {
     let axes: Vec<(String, u64)> = mesh
         .axes()
@@ -315,12 +311,10 @@ mod tests {
     #[test]
     fn coordinates_join_the_digits_of_an_axis() {
         let mesh = Mesh::parse("dp:2/ep:3/dp:2/tp:2", 24).unwrap();
-        // 17 = 1 * 12 + 1 * 4 + 0 * 2 + 1, and dp has the digits 1 and 0.
         assert_eq!((mesh.axes(), mesh.coordinates(17)), (vec!["dp", "ep", "tp"], vec![2, 1, 1]));
         assert_eq!(mesh.coordinates(23), [3, 2, 1]);
     }
 
-    /// As in `MPI_Comm_split`, equal colours are a communicator, and members are sorted by key.
     #[test]
     fn members_differ_only_in_the_digits_of_their_axes() {
         let mesh = Mesh::parse("dp:2/ep:3/dp:2/tp:2", 24).unwrap();

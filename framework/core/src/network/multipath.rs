@@ -30,8 +30,8 @@ impl MultipathLoad {
             let mut passing: Vec<f64> = (0..network.vertices() as u64)
                 .map(|v| if v < topology.nodes() { 1.0 } else { 0.0 })
                 .collect();
-            // The farthest vertices come first, so that all messages through a vertex have arrived
-            // before they are forwarded.
+            // The farthest vertices come first, so that all messages have arrived before they are
+            // forwarded.
             by_hops.sort_by_key(|link| std::cmp::Reverse(hops[links[*link].0 as usize]));
             for &link in by_hops.iter().filter(|link| nearer(**link)) {
                 let (from, to, _) = links[link];
@@ -75,7 +75,6 @@ mod tests {
         assert!(close(all_to_all("mesh:5").max_load, 6.0));
     }
 
-    /// If all links are equivalent, each carries the sum of distances over the number of links.
     #[test]
     fn symmetric_networks_have_equal_link_loads() {
         for spec in [
@@ -94,8 +93,7 @@ mod tests {
         }
     }
 
-    /// Four messages cross the trunk between two switches in each direction, or two on each of two
-    /// parallel links. The link of a node carries three messages in each direction.
+    /// Four messages cross the trunk in each direction, or two on each of two parallel links.
     #[test]
     fn load_is_divided_by_parallel_links_and_bandwidth() {
         let of = |trunk: &str| {

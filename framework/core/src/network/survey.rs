@@ -136,8 +136,7 @@ fn hops_from(network: &Adjacency, from: u64, nodes: u64) -> (u64, u64) {
     (to_nodes().max().unwrap_or(0), to_nodes().sum())
 }
 
-/// Returns the links, in one direction, of the smallest cut into halves of at most
-/// [`MAX_EXHAUSTIVE`] vertices.
+/// Returns the links, in one direction, of the smallest cut into halves.
 fn exhaustive_cut(network: &Adjacency) -> u64 {
     let n = network.vertices();
     let out: Vec<u32> =
@@ -173,15 +172,12 @@ fn exhaustive_cut(network: &Adjacency) -> u64 {
     halves.chain(smaller_with_last.into_iter().flatten()).map(cut).min().unwrap_or(0)
 }
 
-/// In a network with more clusters, no cut is searched.
 const MAX_CLUSTERS: usize = 1 << 11;
-/// The number of further starting cuts, each of a rotation of the order of cluster numbers.
 const ROTATIONS: usize = 6;
 
 struct Clusters {
     weight: Vec<u64>,
     links: Vec<BTreeMap<u32, i64>>,
-    /// For each cluster, its switch or its only vertex.
     vertex: Vec<usize>,
 }
 
@@ -238,8 +234,8 @@ impl Clusters {
         Self { weight, links, vertex }
     }
 
-    /// Places the first clusters of an order on one side, up to half of the nodes, and improves
-    /// this cut by swaps and moves. Returns the links across it and the nodes on the smaller side.
+    /// Improves a cut of an order in the middle by swaps and moves. Returns the links across it and
+    /// the nodes on the smaller side.
     fn improved(&self, order: &[usize], nodes: u64) -> (u64, u64) {
         let (mut inside, mut held) = (vec![false; order.len()], 0);
         for cluster in order {
@@ -259,7 +255,6 @@ impl Clusters {
         (0..inside.len()).filter(|cluster| inside[*cluster]).flat_map(out).sum::<i64>() as u64
     }
 
-    /// Returns the number of links that the cut loses if a cluster changes its side.
     fn gain(&self, cluster: usize, inside: &[bool]) -> i64 {
         self.links[cluster]
             .iter()
@@ -267,7 +262,6 @@ impl Clusters {
             .sum()
     }
 
-    /// Moves each cluster without nodes to the side with more of its links.
     fn move_switches(&self, inside: &mut [bool]) -> bool {
         let mut moved = false;
         for cluster in (0..inside.len()).filter(|cluster| self.weight[*cluster] == 0) {
@@ -279,8 +273,8 @@ impl Clusters {
         moved
     }
 
-    /// Swaps pairs of clusters with the same number of nodes, each at most once, and undoes the
-    /// swaps after the smallest cut. Returns whether the cut shrank.
+    /// Swaps pairs of clusters of equal size, each at most once, and undoes the swaps after the
+    /// smallest cut. Returns whether the cut shrank.
     fn swap_pass(&self, inside: &mut [bool]) -> bool {
         let mut at = inside.to_vec();
         let mut gains: Vec<i64> = (0..at.len()).map(|cluster| self.gain(cluster, &at)).collect();
@@ -435,7 +429,7 @@ mod tests {
     }
 
     /// Bollobas (1988): the smallest cut of a random regular graph of degree d has at least about
-    /// `n/4 (d - 2 sqrt(d - 1))` edges. A random division cuts `n d/4` on average, an upper bound.
+    /// `n/4 (d - 2 sqrt(d - 1))` edges. A random division cuts `n d/4` on average.
     #[test]
     fn cuts_of_jellyfish_are_within_the_bounds_of_random_graphs() {
         let (n, d) = (100.0, 8.0_f64);

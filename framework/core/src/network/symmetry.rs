@@ -127,8 +127,7 @@ impl Group {
         digits.map(|(_, digit, stride)| digit * stride).sum()
     }
 
-    /// Splits a number into one digit for each axis, the last axis first. Returns each digit with
-    /// its axis and the stride of the axis in node numbers.
+    /// Splits a number into digits, the last axis first, each with its axis and its stride.
     fn digits(
         &self,
         number: u64,
@@ -170,7 +169,6 @@ impl Group {
         digits.map(|(axis, digit, stride)| digit * axis.unit * stride).sum()
     }
 
-    /// Returns the images of all representatives, as a range of coordinates for each axis.
     pub(crate) fn image_of_representatives(&self, element: u64) -> Vec<Range<u64>> {
         let digits = self.digits(element, |axis| axis.radix);
         let mut ranges: Vec<_> = digits.map(|(axis, at, _)| at..at + axis.unit).collect();
@@ -216,7 +214,6 @@ impl Group {
         Self { axes, representatives, order: self.order * self.representatives / representatives }
     }
 
-    /// Returns whether the permutation that maps node i to `images[i]` commutes with every element.
     pub(crate) fn commutes_with(&self, images: &[u32]) -> bool {
         self.generators().into_iter().all(|generator| {
             (0..).zip(images).all(|(node, image)| {
@@ -229,8 +226,7 @@ impl Group {
     }
 }
 
-/// Returns `number % radix` and `number / radix`, if possible without a slow division: on the first
-/// axis `number` is less than the radix, and most radices are powers of two.
+/// Returns remainder and quotient, if possible without a slow division.
 pub(crate) fn split_off(number: u64, radix: u64) -> (u64, u64) {
     if number < radix {
         (number, 0)

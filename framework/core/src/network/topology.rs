@@ -98,7 +98,6 @@ impl Network {
         Self { mesh: Some(mesh), ..self }
     }
 
-    /// Returns the same network without `mesh=`.
     pub(crate) fn without_mesh(self: &Arc<Self>) -> Arc<Self> {
         let Some(mesh) = &self.mesh else { return Arc::clone(self) };
         let spec = self.spec();
@@ -211,7 +210,6 @@ impl Network {
         let Some(damage) = &self.damage else { return true };
         match &self.placement {
             None => damage.is_invariant(image),
-            // A permutation of ranks that share nodes does not determine the images of nodes.
             Some(placement) => {
                 !placement.shares_nodes()
                     && damage.is_invariant(|node| placement.node(image(placement.vertex(node))))
@@ -432,7 +430,6 @@ impl Network {
         hops
     }
 
-    /// Reports the runs of `route`, or of a detour if one of its links has failed.
     #[inline]
     fn around_failures<E>(
         &self,
@@ -508,15 +505,13 @@ fn extremes(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     (least < 1.0 || most > 1.0).then_some((least, most))
 }
 
-/// A family, without options. Its switches are numbered after the nodes. [`Network`] has methods
-/// with the same names, which define these.
+/// A family, without options. Methods with the same names as in [`Network`] have the same meaning.
 trait Family: fmt::Debug + Send + Sync {
     fn properties(&self) -> &Properties;
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64;
     fn link_between(&self, _from: u64, _to: u64) -> Option<Run> {
         None
     }
-    /// Calls `visit` with the runs of a requested route (by default a path) and returns its hops.
     fn requested_route(
         &self,
         from: u64,

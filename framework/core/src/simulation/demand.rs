@@ -83,9 +83,7 @@ impl Amounts {
 #[derive(Debug, Clone, Copy)]
 pub struct Blocks<'a> {
     task: &'a Task,
-    /// The communicators whose ranks are the nodes; `None` for the nodes of the task's topology.
     communicators: Option<&'a Communicators>,
-    /// The sizes of all blocks, if they differ and every pair of nodes has a block.
     exchange: Option<&'a dyn BlockSizes>,
 }
 

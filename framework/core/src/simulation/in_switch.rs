@@ -21,7 +21,6 @@ use crate::delivery::fault::{Fault, SendFault};
 use crate::network::topology::{Network, Route, Section, Switch};
 use std::collections::{HashMap, HashSet};
 
-/// The groups of the current step, each with the switches that its messages have passed.
 #[derive(Debug, Default)]
 pub(super) struct SwitchGroups {
     passed: HashMap<(Switch, u64, Vec<u64>), HashSet<u64>>,
@@ -32,8 +31,8 @@ impl SwitchGroups {
         self.passed.clear();
     }
 
-    /// Adds a send to its group. Returns its route, with the section that its message uses. `ends`
-    /// are the physical sender and receiver. `copies` states whether the sender keeps the data.
+    /// Returns the route of a send, with the section that its message uses. `ends` are the physical
+    /// sender and receiver. `copies` states whether the sender keeps the data.
     pub(super) fn add(
         &mut self,
         topology: &Network,
@@ -90,8 +89,7 @@ impl SwitchGroups {
     }
 }
 
-/// Returns the sets of a send as one list of numbers. Equal sets in different forms have different
-/// lists, and form different groups.
+/// Returns the sets of a send as numbers. Equal sets in different forms have different numbers.
 fn selection(rule: &Rule<'_>) -> Vec<u64> {
     let mut list = Vec::new();
     for set in [rule.origins, rule.destinations] {
@@ -192,8 +190,8 @@ mod tests {
         (rule, Switch::Multicaster(switch))
     }
 
-    /// Node 0 of a group of four gets the sum and sends copies. Every node sends a message to the
-    /// switch in step 1 and receives one in step 2. The root has one in the other direction, too.
+    /// Every node sends a message to the switch in step 1 and receives one in step 2, the root
+    /// both.
     #[test]
     fn a_switch_adds_and_copies() {
         let up: Vec<_> = (0..4).map(|node| adds(node, 0, 4)).collect();
@@ -224,8 +222,8 @@ mod tests {
                 assert!(on.values().all(|messages| *messages == 1), "{spec}: {on:?}");
             }
             assert_eq!(seen.summed, 0, "{spec}");
-            // Between levels l - 1 and l, k^(levels - l) switches have sums. That of the root
-            // receives the sum, and all others send their sums up.
+            // Between levels l - 1 and l, k^(levels - l) switches have sums, which all send them up
+            // or down.
             let between: u64 = (1..levels).map(|level| k.pow(levels - level)).sum();
             assert_eq!(seen.links[0].len() as u64, n + 1 + between, "{spec}");
         }
@@ -256,7 +254,6 @@ mod tests {
             error("groups:1x3", adds(1, 0, 3)),
             "step 1: the send from node 1 to node 0 names vertex 3, which is not a switch of groups:1x3 that can add and copy data: a network with `reduce=switch` has such switches"
         );
-        // Switch 6 joins all groups, and only forwards.
         assert!(error("groups:2x2,reduce=switch", adds(1, 0, 6)).contains("names vertex 6"));
         assert_eq!(
             error("groups:2x2,reduce=switch", adds(2, 0, 4)),

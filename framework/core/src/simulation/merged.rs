@@ -28,7 +28,6 @@ pub struct Jobs {
     /// The number that is added to a switch in a requested path.
     switches_move: u64,
     lists: Vec<StepList>,
-    /// The number of further messages that may be stored.
     left: u64,
 }
 
@@ -54,7 +53,6 @@ pub struct StepList {
     steps: Vec<ListedStep>,
     after_last: Between,
     left: u64,
-    /// The reason why the schedule cannot be merged with others.
     refused: Option<Fault>,
 }
 
@@ -70,7 +68,6 @@ struct ListedStep {
     max_packed_blocks: Option<f64>,
 }
 
-/// The events between two steps, with loads in bytes.
 #[derive(Debug, Default)]
 struct Between {
     rearranged: Vec<u64>,
@@ -106,7 +103,6 @@ impl Jobs {
     /// 1, or the size of a block. `interests` are those of the listener of all jobs.
     pub fn list(&self, job: u64, unit_bytes: u64, interests: Interests) -> StepList {
         StepList {
-            // Only messages and loads of all nodes can be merged.
             interests: Interests { detail: Detail::AllNodes, sends: false, ..interests },
             first_rank: (job * self.ranks_of_job) as u32,
             ranks_of_job: self.ranks_of_job,
@@ -134,7 +130,6 @@ impl Jobs {
     /// do not depend on the data that nodes hold. Errors if the loads of a step are too large, or a
     /// message has no route.
     pub fn report(&self, of: Reported, listener: &mut dyn Listener) -> Result<Totals, Fault> {
-        // Packed loads are known already.
         let interests = Interests { packing: false, ..listener.interests() };
         let is_reported = |(number, list): &(usize, &StepList)| match of {
             Reported::All => true,
@@ -168,7 +163,6 @@ impl Jobs {
                 routes.extend_from_slice(&step.routes);
                 arrivals.extend(step.latest_arrivals.iter().map(|at| list.number_of(*at)));
             }
-            // Every rank packs the messages of one schedule only.
             let packed = steps.iter().filter_map(|(_, step)| step.max_packed_bytes).max();
             let blocks = steps.iter().filter_map(|(_, step)| step.max_packed_blocks);
             let blocks = blocks.reduce(f64::max);
@@ -192,7 +186,6 @@ impl Jobs {
     }
 }
 
-/// Reports the k-th rearrangements and reductions of all schedules together.
 fn report_between(
     all: &[&Between],
     nodes: usize,
@@ -220,12 +213,10 @@ fn report_between(
 }
 
 impl StepList {
-    /// Returns the number of the merged step that is this step of the schedule.
     fn number_of(&self, schedule_step: u32) -> u32 {
         self.steps.partition_point(|step| step.number <= schedule_step.into()) as u32
     }
 
-    /// Each of `load` segments is rounded up to whole bytes, as in all models.
     fn bytes(&self, load: u64, segments: u64) -> Result<u64, Fault> {
         load.checked_mul(self.unit_bytes.div_ceil(segments.max(1)))
             .ok_or_else(|| Fault::Refused("a load has more than 2^64 bytes".to_owned()))

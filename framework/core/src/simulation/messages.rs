@@ -73,10 +73,8 @@ impl MessageNotes {
 }
 
 /// For each receiver, the last search that found a message to it, and the index of this message.
-/// There is one search for each sender ([`Messages::merge_equal_ends`]).
 #[derive(Debug)]
 enum LastFound {
-    /// The table is indexed by receivers, if all nodes can be senders.
     Table(Vec<(u64, u32)>),
     Map(HashMap<u32, (u64, u32)>),
 }
@@ -94,12 +92,10 @@ impl LastFound {
 pub(crate) struct Messages {
     list: Vec<Transfer>,
     notes: MessageNotes,
-    /// For each node, the last step in which it sent, and the index of its last message then.
     last: Vec<(u64, u32)>,
     has_several_messages: bool,
     earlier: Vec<u32>,
-    /// For each message, during a search, the next message with the same sender and receiver. Such
-    /// messages form a chain, with one message per route.
+    /// For each message, during a search, the next message with the same sender and receiver.
     other_route: Vec<u32>,
     last_found: LastFound,
     search: u64,
@@ -122,7 +118,6 @@ impl Messages {
         }
     }
 
-    /// Creates a collector for senders given as indices. Receivers can be any nodes.
     pub(crate) fn of_some(senders: usize) -> Self {
         let last_found = LastFound::Map(HashMap::new());
         Self { last_found, ..Self::new(senders, Interests::FACTS) }
@@ -142,8 +137,7 @@ impl Messages {
         )))
     }
 
-    /// Adds a send between two different nodes. The load of a message saturates at `u64::MAX`,
-    /// which only a double delivery, a fault, can exceed.
+    /// The load of a message saturates, which only a double delivery (a fault) can cause.
     pub(crate) fn add(&mut self, step: u64, sent: Transfer, notes: SendNotes) {
         let last = &mut self.last[sent.from as usize];
         let mut before = NONE;
@@ -154,8 +148,8 @@ impl Messages {
                 message.load = message.load.saturating_add(sent.load);
                 return self.notes.join(last.1 as usize, notes);
             }
-            // Case 2: the receiver or the route differs. From now on, `earlier` links the messages
-            // of each sender; until now, no sender has had several.
+            // Case 2: the receiver or the route differs. `earlier` links the messages of each
+            // sender.
             if !self.has_several_messages {
                 self.has_several_messages = true;
                 self.earlier.clear();
@@ -171,8 +165,7 @@ impl Messages {
         self.notes.push(notes);
     }
 
-    /// Merges messages with the same sender, receiver and route. Returns all messages, and their
-    /// contents if a listener needs them.
+    /// Merges messages with the same sender, receiver and route. Returns all messages and contents.
     pub(crate) fn merged(&mut self, routes: &[Route]) -> (&mut [Transfer], Option<&[Contents]>) {
         if std::mem::take(&mut self.has_several_messages) {
             self.merge_equal_ends(routes);
@@ -206,8 +199,8 @@ impl Messages {
             if last[sender as usize].1 as usize != i {
                 continue;
             }
-            // Visit the messages of a sender from last to first. The visited messages form one
-            // chain for each receiver, with one message per route.
+            // Visit the messages of a sender from last to first. The visited ones form a chain per
+            // receiver.
             *search += 1;
             let mut at = i as u32;
             while at != NONE {
@@ -217,8 +210,8 @@ impl Messages {
                 let head = if found.0 == *search { found.1 } else { NONE };
                 *found = (*search, first as u32);
                 other_route[first] = head;
-                // Search the chain for a message on the same route. Merge it into this one, which
-                // was sent earlier, and remove it from the chain.
+                // Merge a later message on the same route into this one, and remove it from the
+                // chain.
                 let (mut before, mut later) = (first, head);
                 while later != NONE && !is_same_route(&list[first], &list[later as usize], routes) {
                     (before, later) = (later as usize, other_route[later as usize]);
@@ -282,7 +275,6 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-        /// A message has the position of its first send, the total load and the latest arrival.
         /// Routes 2 and 3 are equal.
         #[test]
         fn sends_with_equal_ends_and_routes_form_one_message(

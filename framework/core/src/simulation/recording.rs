@@ -48,7 +48,6 @@ pub struct Recording {
     set_errors: [Option<String>; 2],
     layout: RunLayout,
     what: RecordingTask,
-    /// The element that maps the representatives to the recorded nodes; 0 for all nodes.
     element: u64,
     factors: u64,
     step: u64,
@@ -72,9 +71,7 @@ struct Sender {
 struct RecordedSend {
     from: u64,
     to: u64,
-    /// The receiver, mapped by the element that maps the sender to its representative.
     mapped_to: u64,
-    /// The fingerprint of the send, mapped by the same element.
     fingerprint: u64,
 }
 
@@ -341,8 +338,7 @@ impl Recording {
     }
 }
 
-/// Returns the first difference between the sends of a representative and those of a node in its
-/// orbit. `image` maps receivers of the representative to the expected ones.
+/// Returns the first difference between the sends of a representative and of a node of its orbit.
 fn difference(
     (representative, expected): (u64, &[&RecordedSend]),
     (node, own): (u64, &[&RecordedSend]),

@@ -88,8 +88,8 @@ enum Reported {
 }
 
 impl Reported {
-    /// Returns the loads of the reported nodes, given those of the planned nodes, and the group
-    /// that maps the reported nodes to all nodes, if these are more.
+    /// Returns the loads of the reported nodes, and the group that maps them to all nodes, if
+    /// needed.
     fn loads_and_group<'a>(&'a mut self, loads: &'a [u64]) -> (&'a [u64], Option<&'a Group>) {
         match self {
             Self::All => (loads, None),
@@ -287,7 +287,6 @@ impl Running {
 }
 
 impl Running {
-    /// Executes a send of blocks. The route is stored only if the send moves data.
     #[inline]
     pub(super) fn send(
         &mut self,
@@ -341,8 +340,8 @@ impl Running {
             Payload::Orbits(exchange) => send_and_note(exchange, rule, wants_blocks),
             Payload::Tokens(exchange) => {
                 let load = exchange.send(rule);
-                // The tokens of a class are packed. Only their bytes are charged, because no
-                // measurement has a time for each token.
+                // Only the bytes of tokens are charged, because no measurement has a time for each
+                // token.
                 load.map(|load| (0, load.map(|load| (load, Contents::several(0.0)))))
             }
             Payload::ByteCounts(_) => {
@@ -492,7 +491,6 @@ impl Running {
         let Self { payload, messages, buffers, .. } = self;
         let (embedding, step) = (payload.embedding(), self.step);
         let (from, to) = (embedding.physical(from) as u32, embedding.physical(to) as u32);
-        // A send to the same node by a route passes a switch.
         let uses_links = from != to
             || route.checked_sub(1).is_some_and(|i| self.routes[i as usize].switch.is_some());
         if !uses_links {
@@ -504,14 +502,12 @@ impl Running {
                 }),
             }
         } else {
-            // Step numbers saturate at the largest 32-bit number.
             let latest_arrival = u32::try_from(payload.latest_arrival()).unwrap_or(u32::MAX);
             let notes = SendNotes { contents, latest_arrival };
             messages.add(step, Transfer { from, to, route, hops: 0, load }, notes);
         }
     }
 
-    /// `sender` is an index among the representatives.
     fn add_representative_message(
         &mut self,
         rule: &Rule<'_>,
@@ -560,14 +556,12 @@ struct Expansion {
 
 #[derive(Debug)]
 struct RepresentativeSend {
-    /// The sender's index among the representatives.
     sender: u32,
     to: u64,
     copy: bool,
     combine: bool,
     load: Option<u64>,
-    /// The contents, if a listener needs them. Contents are only compared, and the images of equal
-    /// blocks are equal, so the images of the send have the same contents.
+    /// The contents, which are the same for all images of the send.
     contents: Contents,
     boxes: SentBoxes,
     /// The route in `Expansion::routes`, counted from 1; 0 for the topology's own route.
@@ -592,7 +586,6 @@ impl Expansion {
         &self.loads
     }
 
-    /// Adds a send of a representative, whose boxes are in flight from number `first` on.
     fn add(
         &mut self,
         exchange: &OrbitExchange,
@@ -637,7 +630,6 @@ impl Expansion {
 
 impl Running {
     fn expand_sends(&mut self, listeners: &mut Listeners<'_>, last: Option<u64>) {
-        // Reporting a send borrows the remaining fields of `self`.
         let mut expansion = match std::mem::replace(&mut self.reported, Reported::All) {
             Reported::Expanded(expansion) => expansion,
             other => return self.reported = other,

@@ -23,10 +23,8 @@ pub(super) struct Setup {
     has_layout: bool,
     /// Whether the plugin has declared a symmetry, used or not.
     is_declared: bool,
-    /// The declared group, if only one node of each of its orbits is planned.
     group: Option<Group>,
     recording: Option<RecordingTask>,
-    /// Whether the plugin can plan every image of the representatives.
     can_start_anywhere: bool,
 }
 
@@ -227,7 +225,6 @@ impl Setup {
     }
 }
 
-/// Returns the number of segments of a block: the most classes of tokens of a node, or 1.
 fn classes(task: &Task) -> Result<u32, Fault> {
     let most = task.collective.tokens().map_or(1, |tokens| tokens.most_classes()).max(1);
     if u64::from(most) <= limits::TOKEN_CLASSES {
@@ -264,7 +261,6 @@ pub fn affordable(planned: u64) -> Result<(), String> {
     }
 }
 
-/// Returns whether the initial and required blocks of a node are mapped to those of its image.
 fn is_invariant(collective: &Collective, group: &Group) -> bool {
     !collective.kind().is_rooted()
         && collective.tokens().is_none()

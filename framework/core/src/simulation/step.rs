@@ -80,7 +80,6 @@ pub struct BandwidthTimes {
 }
 
 impl StepFacts {
-    /// Asserts relations that hold for `messages` routed messages and at most `link_slots` links.
     pub(crate) fn check(&self, messages: usize, link_slots: u64) {
         let holds = messages > 0
             && self.messages >= messages as u64
@@ -108,14 +107,11 @@ impl StepFacts {
         self.bandwidth_times.map_or(self.max_load as f64, |bandwidth_times| bandwidth_times.message)
     }
 
-    /// Returns the time of the most loaded link, in the unit of [`StepFacts::longest`].
     pub(crate) fn through_link(&self) -> f64 {
         self.bandwidth_times
             .map_or(self.max_link_load as f64, |bandwidth_times| bandwidth_times.link)
     }
 
-    /// Returns the largest time of a node's sends or receives, in the unit of
-    /// [`StepFacts::longest`].
     pub(crate) fn through_node(&self) -> f64 {
         self.bandwidth_times.map_or(self.max_node_load as f64, |times| times.node)
     }

@@ -16,8 +16,7 @@ use crate::simulation::step::{BandwidthTimes, Expected, StepFacts, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The ends of a message: `sender` and `receiver` are indices into the table of nodes, `to` and
-/// `from` are the nodes with which these exchange the message.
+/// The ends of a message as indices into the table of nodes, and as the opposite nodes.
 #[derive(Debug, Clone, Copy)]
 struct Ends {
     sender: u32,
@@ -26,8 +25,7 @@ struct Ends {
     from: u32,
 }
 
-/// The number of messages on a link, and the time of their loads, in units of the time of one unit
-/// of load at the machine's bandwidth.
+/// The number of messages on a link, and the time of their loads at its bandwidth.
 #[derive(Debug, Default)]
 struct LinkUse {
     messages: u64,
@@ -42,7 +40,6 @@ pub(crate) struct StepStatistics {
     link_messages: LinkLoad,
     link_loads: Option<LinkLoad>,
     traffic: Vec<NodeTraffic>,
-    /// For each rank, its node, if ranks share nodes.
     hosts: Vec<u32>,
     /// For each node, the load and the blocks in messages of several blocks; 0 between steps.
     packed: Vec<(u64, f64)>,
@@ -89,8 +86,7 @@ impl StepStatistics {
         &self.busiest_links
     }
 
-    /// Measures one step, and sets the hops of each transfer. Error messages have its `number`.
-    /// `contents` has the contents of each transfer, if a listener needs them.
+    /// Measures one step, and sets the hops of each transfer. Errors have its `number`.
     pub(crate) fn measure(
         &mut self,
         number: u64,
@@ -98,7 +94,8 @@ impl StepStatistics {
         contents: Option<&[Contents]>,
         routes: &[Route],
     ) -> Result<StepFacts, Fault> {
-        // Many schedules repeat a step. Reuse the facts of the last step for the same messages.
+        // Many schedules repeat a step. The facts of the last step are reused for the same
+        // messages.
         let same =
             |(own, last): (&Transfer, &Transfer)| Transfer { hops: last.hops, ..*own } == *last;
         if let (last, on, Some(facts)) = &self.last
@@ -159,8 +156,7 @@ impl StepStatistics {
         Ok(facts)
     }
 
-    /// Computes every route once. Counts messages and loads on links and at nodes, and sums
-    /// latencies and bandwidths, if links differ in these.
+    /// Computes every route once, and updates the counters of links and nodes.
     fn walk(
         &mut self,
         number: u64,
@@ -296,8 +292,8 @@ impl StepStatistics {
         Ok(multiplexed)
     }
 
-    /// Stores the links that may be the most expensive for some prices of a message and of a byte:
-    /// those without another link with at least as many messages and as much time.
+    /// Stores the links that may be the most expensive: those without another link with at least as
+    /// many messages and as much time.
     fn find_busiest_links(&mut self, links: impl Iterator<Item = LinkUse>) {
         let mut links: Vec<LinkUse> = links.collect();
         links.sort_unstable_by(|a, b| b.messages.cmp(&a.messages).then(b.time.total_cmp(&a.time)));
@@ -310,8 +306,8 @@ impl StepStatistics {
         }
     }
 
-    /// Returns the largest expected values of the step, and appends the expected hops of each
-    /// transfer to `self.mean_hops`. Without random routes, returns zeros and appends nothing.
+    /// Returns the largest expected values, and appends the expected hops of each transfer to
+    /// `self.mean_hops`. Without random routes, returns zeros and appends nothing.
     fn expected(
         &mut self,
         number: u64,
@@ -329,7 +325,6 @@ impl StepStatistics {
         let mut messages =
             transfers.iter().filter(is_random).map(|t| (t.from.into(), t.to.into(), t.load));
         random.expected(&mut messages, &mut count);
-        // A message with a requested route takes it with certainty.
         for t in transfers.iter().filter(|t| !is_random(t)) {
             along(topology.as_ref(), number, t, routes, &mut |run| {
                 run.links().for_each(|link| count(link, 1.0, t.load as f64));
@@ -366,8 +361,7 @@ impl StepStatistics {
         }
     }
 
-    /// Returns the largest load of a node over links; `None` if no two ranks share a node, because
-    /// all messages then use links.
+    /// Returns the largest load of a node over links; `None` if all messages use links.
     fn max_injected_load(&self, transfers: &[Transfer]) -> Option<u64> {
         let mut loads: HashMap<(u32, bool), u64> = HashMap::new();
         for t in transfers.iter().filter(|t| t.hops > 0) {
@@ -378,8 +372,7 @@ impl StepStatistics {
         loads.into_values().max().or((!self.hosts.is_empty()).then_some(0))
     }
 
-    /// Returns the largest load and number of blocks of a node in messages of several blocks, which
-    /// it packs before sending or unpacks after arrival.
+    /// Returns the largest load and number of blocks of a node in messages of several blocks.
     fn max_packed(
         &mut self,
         transfers: &[Transfer],
@@ -430,7 +423,6 @@ pub(super) fn bad_route(step: u64, t: &Transfer, source: RouteError) -> Fault {
     Fault::Send(step, SendFault::BadRoute { from: u64::from(t.from), to: u64::from(t.to), source })
 }
 
-/// The messages and loads of one node in the step `step`.
 #[derive(Debug, Clone, Copy, Default)]
 struct NodeTraffic {
     step: u64,
@@ -478,13 +470,10 @@ impl NodeTraffic {
     }
 }
 
-// Steps of which only the messages of the representatives are known.
-
 #[derive(Debug)]
 pub(super) struct SymmetricLinks {
     group: Group,
     links: OrbitLinkLoad,
-    /// For steps that cannot be counted by orbits.
     all_nodes: Option<Box<StepStatistics>>,
     expanded: Vec<Transfer>,
     routes: Vec<Route>,
@@ -616,8 +605,8 @@ impl NodeBuffers {
     const SENT: usize = 0;
     const RECEIVED: usize = 1;
 
-    /// Adds a load to one of the two sums and returns the new sum. 128-bit integers would double
-    /// the size of the table of all nodes, and reading it takes most of the time.
+    /// Adds a load to one of the sums and returns the new sum. 128-bit integers would double the
+    /// size of the table, and reading it takes most of the time.
     #[inline]
     fn add(&mut self, phase: u32, which: usize, load: u64) -> u128 {
         if self.phase != phase {
@@ -630,8 +619,7 @@ impl NodeBuffers {
     }
 }
 
-/// The loads that pass through the send and receive buffers of nodes in a phase, with data for the
-/// node itself, and the largest of them so far.
+/// The loads that pass through the buffers of nodes in a phase, with data for the node itself.
 #[derive(Debug)]
 pub(super) struct Buffers {
     nodes: Vec<NodeBuffers>,

@@ -45,8 +45,7 @@ fn empty_messages_are_skipped_on_request() {
     assert!(totals(true, &[2]).is_err(), "the empty block was not sent");
 }
 
-/// For each step, the largest load and the largest number of blocks in messages of several blocks
-/// that a node sends or receives.
+/// For each step, the largest load and number of blocks of a node in messages of several blocks.
 #[derive(Default)]
 struct Packed(Vec<(u64, f64)>);
 
@@ -71,7 +70,6 @@ fn packed(task: Task, division: Division, steps: &[Vec<Rule<'_>>]) -> Vec<(u64, 
         simulation.step().unwrap();
         sends.iter().for_each(|rule| simulation.send(rule, None).unwrap());
     }
-    // Most of these schedules deliver only a part of the data.
     let _ = simulation.finish();
     listener.0
 }
@@ -84,14 +82,11 @@ fn piece<'a>(from: u64, to: u64, segment: u32) -> Rule<'a> {
 fn a_sum_and_the_pieces_of_a_block_are_one_block() {
     let combine = |from, to| Rule { combine: true, ..Rule::new(from, to) };
     let task = |kind| Task::new(parse("ring:4").unwrap(), Collective::of(kind));
-    // Each message is one value: a contribution, then the sum of two. Parts of a vector are pieces.
     let chain = [vec![combine(0, 1)], vec![combine(1, 2)]];
     assert_eq!(packed(task(&ALL_REDUCE), Division::WHOLE, &chain), [(0, 0.0); 2]);
     let parts = Division { in_parts: true, segments: 2 };
     assert_eq!(packed(task(&ALL_REDUCE), parts, &chain), [(0, 0.0); 2]);
-    // A vector of sums for four nodes is four blocks.
     assert_eq!(packed(task(&REDUCE_SCATTER), Division::WHOLE, &chain), [(4, 4.0); 2]);
-    // The blocks are sent by one send, by two, and by two with a different send between them.
     let segments = Division { segments: 3, ..Division::WHOLE };
     let copies = |rules: &[Rule<'static>]| {
         vec![rules.iter().map(|rule| Rule { copy: true, ..*rule }).collect::<Vec<_>>()]
@@ -108,8 +103,7 @@ fn a_sum_and_the_pieces_of_a_block_are_one_block() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-    /// In the first step nodes send to node 1, which sends to node 2 in the second. Blocks may be
-    /// empty, and messages of 0 bytes skipped.
+    /// Blocks may be empty, and messages of 0 bytes skipped.
     #[test]
     fn messages_of_several_blocks_are_packed(
         sizes in prop::collection::vec(0_u64..3, 25),
@@ -121,7 +115,6 @@ proptest! {
             first.into_iter().filter(|(from, ..)| *from != 1).map(|(from, d, n, s)| (from, 1, d, n, s)).collect(),
             second.into_iter().map(|(d, n, s)| (1, 2, d, n, s)).collect::<Vec<(u64, u64, u32, u32, u32)>>(),
         ];
-        // The node of each segment of each block, and the bytes of a segment.
         let mut at: Vec<u64> = (0..50).map(|id| id / 10).collect();
         let bytes = |id: usize| if is_sized { sizes[id / 2].div_ceil(2) } else { 1 };
         let mut expected = Vec::new();
@@ -167,8 +160,7 @@ proptest! {
     }
 }
 
-/// In each of two steps, a node sends all of its four blocks of 10 bytes. So it rearranges four
-/// blocks and 40 bytes in a step, at either end of the message.
+/// In each of two steps, a node sends all of its four blocks of 10 bytes.
 #[test]
 fn blocks_are_charged_at_both_ends_of_an_exchange() {
     use crate::cost::kind::Kind;
@@ -198,15 +190,12 @@ fn blocks_are_charged_at_both_ends_of_an_exchange() {
         let machine = format!("{both},rearrangement=exchanges");
         assert_eq!(price(&machine, exchanges, true), Ok(us));
     }
-    // Blocks of explicit sizes are counted, too, but not those that a schedule declares.
     assert_eq!(price(both, true, false), Ok(16.0));
     let declared = format!("{both},rearrangement=declared");
     assert_eq!(price(&declared, true, true), Ok(16.0), "node 1 holds eight blocks");
     let refused = price(&declared, true, false).unwrap_err();
     insta::assert_snapshot!(refused, @"rearrange_block_us needs blocks of one size if the schedule declares what it rearranges: set rearrange_block_us=0 to price only bytes, or rearrangement=packed");
 }
-
-// Symmetric schedules are traced on one node of each orbit, and compared with full planning.
 
 #[derive(Debug, PartialEq, Default)]
 struct Recorder {
@@ -267,8 +256,7 @@ fn blocks(sent: &Sent<'_>) -> Vec<[u64; 3]> {
     blocks
 }
 
-/// Random choices for a send of a representative: numbers that select the sender and the receiver,
-/// the members of its sets on each axis, and flags.
+/// Numbers that select the ends and the sets of a random send of a representative, and flags.
 #[derive(Debug, Clone)]
 struct Choice {
     from: u64,
@@ -292,7 +280,6 @@ const BLOCKS: [Blocks; 6] = [
 ];
 
 impl Choice {
-    /// `words` turns the members of a set into the words of a bit set for each axis.
     fn with_rule<R>(
         &self,
         (kind, in_parts): Blocks,
@@ -330,8 +317,7 @@ fn choices(axes: usize) -> impl Strategy<Value = Vec<Vec<Choice>>> {
     prop::collection::vec(prop::collection::vec(choice, 1..4), 1..5)
 }
 
-/// Runs a schedule of these choices. Returns the records of a listener, and the outcome. With full
-/// planning, each node sends the image of its representative's send.
+/// With full planning, each node sends the image of its representative's send.
 fn simulate(
     (spec, radices, blocks): (&str, &[u64], Blocks),
     symmetries: &[Symmetry],
@@ -440,11 +426,9 @@ proptest! {
 #[derive(Debug, PartialEq, Default)]
 struct Trace {
     sent: Vec<Option<u64>>,
-    /// For each step, the load that each node holds, the load that it has reduced, and the peak.
     steps: Vec<(Vec<u64>, Vec<u64>, u64)>,
 }
 
-/// Traces all nodes, with sets stored as runs or as bits. Some sets are ranges, some are scattered.
 fn trace(
     radices: &[u64],
     blocks: Blocks,
@@ -461,7 +445,6 @@ fn trace(
     } else {
         Payload::Blocks(Exchange::new(collective, embedding, division, None).unwrap())
     };
-    // A set with an even first member also contains a range.
     let words = |members: &[Vec<u64>]| -> Vec<Vec<u64>> {
         let axes = members.iter().zip(radices).map(|(members, radix)| {
             let range = members[0]..members[0] + radix / members.len() as u64;
@@ -517,7 +500,6 @@ proptest! {
     }
 }
 
-/// In step d, each rank r sends to rank `r + d`.
 #[test]
 fn a_shift_invariant_schedule_is_verified_on_one_rank() {
     // The number of nodes does not matter; an all-to-all of all of them takes its cube as long.
@@ -559,7 +541,6 @@ fn faults_of_representatives_name_the_rest_of_the_orbit() {
     insta::assert_snapshot!(message(simulation.send(&send(2, 2, 3), None)), @"step 1: node 2 sends, but the schedule is planned for its representative, node 0");
     simulation.send(&send(0, 0, 3), None).unwrap();
     simulation.step().unwrap();
-    // Node 1 holds the block that node 0 has sent, and by symmetry node 5 holds block 4 -> 1.
     insta::assert_snapshot!(message(simulation.send(&send(1, 4, 1), None)), @"step 2: node 1 sends node 2 block 4 -> 1, which it does not hold (it is at node 5); the same fault occurs at 2 other nodes");
     insta::assert_snapshot!(message(simulation.finish().map(|_| ())), @"after step 2: block 1 -> 0 was never delivered to node 0 (it is at node 1); missing in total: 30 blocks at 6 nodes");
 }

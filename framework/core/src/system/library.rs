@@ -89,7 +89,6 @@ impl System {
         })
         .map(|own| {
             let parameters = own.parameters.replace("{gpus}", &gpus.to_string());
-            // Rows omit parameters that have their default value.
             let parameters: Vec<&str> =
                 parameters.split(',').filter(|text| *text != "group=1").collect();
             let parameters = parameters.join(",");

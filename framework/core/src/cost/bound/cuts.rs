@@ -34,7 +34,6 @@ pub(super) struct OnLinks {
 }
 
 impl OnLinks {
-    /// Returns the larger of two bounds, or this one if they are equal up to rounding.
     fn or(self, bytes: f64, kind: BoundKind) -> Self {
         if bytes > self.bytes * (1.0 + 1e-12) { Self { bytes, kind } } else { self }
     }
@@ -136,8 +135,7 @@ fn at_nodes(task: &Task, demand: &Demand<'_>, root: u64, busiest: f64) -> f64 {
     let (out, into) = demand.at(root, task.topology.nodes());
     let rank = task.communicators.as_ref().map_or(root, |all| all.rank(0, root));
     let at_root = topology.links_from(rank).map_or(0.0, |n| out.max(into) / n as f64);
-    // The node with the most links is assumed to be the busiest. The bound is valid, but may be too
-    // low.
+    // The node with the most links is assumed to be the busiest, so the bound may be too low.
     let most = topology.degree().or_else(|| {
         let listed = (0..topology.nodes()).take_while(|_| !demand.is_cheap());
         listed.filter_map(|node| topology.links_from(node)).max()
@@ -177,11 +175,9 @@ impl<'a> Follow<'a> {
 
 struct CutGraph {
     links: Adjacency,
-    /// The reversed links, if the two directions of a link may differ.
     reversed: Option<Adjacency>,
     ranks: Vec<Vec<u32>>,
-    /// The sets of vertices that the local search moves: single vertices, and each switch with the
-    /// nodes whose only link leads to it.
+    /// The sets of vertices that the local search moves: a vertex, or a switch and its nodes.
     movable: Vec<Vec<u32>>,
 }
 
@@ -218,18 +214,14 @@ impl CutGraph {
     }
 }
 
-/// A set of nodes, and the amounts that must pass between the set and the nodes outside.
 #[derive(Debug)]
 struct Side<'a> {
     demand: &'a Demand<'a>,
     communicators: Option<InCommunicators<'a>>,
-    /// The amounts for all pairs of nodes, if they are needed ([`Demand::is_cheap`]).
     pairs: Option<Pairs>,
-    /// 1 for each node in the set, 0 for others.
     inside: Vec<f64>,
     count: f64,
-    /// The sum of the amounts of the nodes in the set ([`Demand::amounts`]); `all` is that of all
-    /// nodes.
+    /// The sum of the amounts of the nodes in the set ([`Demand::amounts`]).
     own: f64,
     all: f64,
     /// The amounts that must leave and enter the set, only for `pairs` or tokens. A combine moves
@@ -250,7 +242,6 @@ struct InCommunicators<'a> {
 
 #[derive(Debug)]
 struct Pairs {
-    /// For each node, the amounts that must leave and enter it.
     ends: Vec<(f64, f64)>,
     /// A square matrix, row by row: the amounts between two nodes in both directions together.
     both: Vec<f64>,
@@ -262,8 +253,7 @@ impl Pairs {
         let blocks = Blocks::of(task);
         const TOGETHER: usize = 8;
         let (mut ends, mut both) = (vec![(0.0, 0.0); nodes], vec![0.0; nodes * nodes]);
-        // Several senders are visited together, because their amounts are adjacent in a row of
-        // `both`.
+        // Several senders are visited together, because their amounts are adjacent in `both`.
         for first in (0..nodes).step_by(TOGETHER) {
             for to in 0..nodes {
                 for from in (first..nodes.min(first + TOGETHER)).filter(|from| *from != to) {
@@ -281,8 +271,8 @@ impl Pairs {
 
 impl<'a> Side<'a> {
     fn new(task: &'a Task, demand: &'a Demand<'a>, nodes: usize) -> Self {
-        /// The most pairs of a class and a receiver for which receivers are counted. The time of a
-        /// cut is proportional to their number.
+        /// The most counted pairs of a class and a receiver, because each cut takes time for all
+        /// pairs.
         const MAX_RECEIVERS: u64 = 1 << 25;
         let inside = vec![0.0; nodes];
         let receivers = match demand {
@@ -393,16 +383,15 @@ impl<'a> Side<'a> {
         }
         let across = self.demand.across([here, there], [self.own, self.all - self.own]);
         across.unwrap_or(match self.demand {
-            // A token crosses the cut once: in a dispatch from its owner, in a combine towards its
-            // owner.
+            // A token crosses the cut once: from its owner in a dispatch, towards its owner in a
+            // combine.
             Demand::Tokens(.., true) => (self.crossing.1, self.crossing.0),
             _ => self.crossing,
         })
     }
 }
 
-/// Returns the dot product. Eight partial sums let the compiler use vector instructions. The order
-/// of additions does not matter, because all values are whole numbers.
+/// Returns the dot product. Eight partial sums let the compiler use vector instructions.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
@@ -458,7 +447,6 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Moves a node, and the switches that follow it, to the first side, and adds them to `moved`.
     fn join(&mut self, node: u32, follow: &Follow<'_>, moved: &mut Vec<u32>) {
         let mut first = moved.len();
         moved.push(node);
@@ -518,8 +506,7 @@ impl Best {
         }
     }
 
-    /// Moves the nodes of `order` to the first side one by one, with their switches, and stores the
-    /// best cut.
+    /// Moves the nodes of `order` to the first side one by one, and stores the best cut.
     fn along(&mut self, order: &[u32], follow: &Follow<'_>, cut: &mut Cut<'_>) {
         let mut moved = Vec::new();
         for node in order {
@@ -529,8 +516,7 @@ impl Best {
         cut.clear(&moved);
     }
 
-    /// Moves the set of vertices ([`CutGraph::movable`]) that raises the bound most to the opposite
-    /// side, until no move raises it.
+    /// Moves the movable set that raises the bound most to the opposite side, until none raises it.
     fn improve(&mut self, cut: &mut Cut<'_>) {
         let network = cut.network;
         self.inside().for_each(|vertex| cut.flip(vertex));
@@ -595,8 +581,8 @@ fn dimensions(radices: &[u64], nodes: usize) -> impl Iterator<Item = Vec<u32>> {
         .map(move |(stride, radix)| sorted(nodes, |node| (node as u64 / stride % radix) as f64))
 }
 
-/// Returns the nodes in three orders: by distance from node 0, by distance from the node that is
-/// farthest from node 0, and by the Fiedler vector.
+/// Returns the nodes by distance from node 0, by distance from the farthest of these, and by the
+/// Fiedler vector.
 fn distances(network: &CutGraph) -> [Vec<u32>; 3] {
     let nodes = network.nodes();
     let hops = network.links.hops_from(0);
@@ -654,8 +640,8 @@ mod tests {
         (4, &[0, 1, 2, 3, 4], 13),
     ];
 
-    /// Returns each item of data that may cross a cut: the nodes that have the item (or a term of
-    /// it) at the start, the nodes that need it at the end, and its bytes.
+    /// Returns each item of data: the nodes that have it at the start, those that need it, its
+    /// bytes.
     fn items(collective: &Collective, sizes: &Sizes) -> Vec<(Vec<u64>, Vec<u64>, u64)> {
         let all = || (0..NODES).collect::<Vec<u64>>();
         let pairs = || (0..NODES).flat_map(|from| (0..NODES).map(move |to| (from, to)));
@@ -716,7 +702,6 @@ mod tests {
             let task = Task { sizes: Some(sizes), ..Task::new(Arc::clone(&topology), collective) };
             let demand = demand_at_least(&task);
             let mut side = Side::new(&task, &demand, NODES as usize);
-            // In the order of a Gray code, a set differs from the previous one by one node.
             for step in 1_u64..1 << NODES {
                 side.flip(step.trailing_zeros() as usize);
                 let set = step ^ (step >> 1);

@@ -28,12 +28,10 @@ fn the_bisection_bounds_transmission_as_in_suh_and_shin() {
         256.0 * 16.0 / 8.0
     );
     assert_eq!(bound("mesh:8x16", "free:byte_us=1").times[Kind::Transmission], 128.0 * 16.0 / 4.0);
-    // A link that carries two messages at full speed halves the bound.
     assert_eq!(
         bound("mesh:8x16", "free:byte_us=1,free_contention=2").times[Kind::Transmission],
         128.0 * 16.0 / 8.0
     );
-    // On small or dense networks the ports are the bottleneck.
     assert_eq!(bound("fully-connected:64", "free:byte_us=1").times[Kind::Transmission], 63.0);
     assert_eq!(
         bound("fully-connected:64", "free:byte_us=1,ports=3").times[Kind::Transmission],
@@ -145,7 +143,6 @@ fn distances_bound_irregular_networks() {
     assert_eq!(stored, (33_600.0, BoundKind::Distances));
 }
 
-/// Block sizes as a function of origin and destination, and the largest block size.
 #[derive(Debug)]
 struct Sizes(u64, fn(u64, u64) -> u64);
 
@@ -159,7 +156,6 @@ impl BlockSizes for Sizes {
     }
 }
 
-/// Nodes 0 to 7 have one byte for each node from 8 on. All other blocks are empty.
 const HALF_TO_HALF: Sizes = Sizes(1, |from, to| u64::from(from < 8 && to >= 8));
 
 #[test]
@@ -317,7 +313,6 @@ fn hops_of_one_message_overlap_with_bytes_of_another_when_messages_are_stored() 
     let task = Task { sizes: Some(Arc::new(Sizes(5, bytes))), ..scatter };
     let mut evaluator = machine.evaluator(PricingContext::new(&topology, 1.0));
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
-    // Each message is (sender, receiver, first destination, last destination of its blocks).
     let steps: [&[(u64, u64, u32, u32)]; 5] = [
         &[(0, 1, 2, 10)],
         &[(0, 11, 11, 11), (1, 7, 5, 10)],
@@ -365,7 +360,6 @@ fn messages_without_links_have_no_link_bound() {
             Traffic { sent: 10.0, received: 10.0, peers: 1, farthest, ..Traffic::default() };
         fluid.lower_bound(parse("ring:8").unwrap().as_ref(), &traffic).total_us()
     };
-    // One latency and ten bytes on the link into the network, or the latency of the longest route.
     assert_eq!([0, 1, 4, 6].map(between), [0.0, 25.0, 25.0, 30.0]);
 }
 
@@ -453,8 +447,7 @@ fn loggp_processes_the_bytes_of_a_node_one_after_another() {
     assert_eq!(total("latency_us=3,overhead_us=0.25,gap_us=1,byte_us=0.5"), 399.0 * 0.5 + 3.5);
 }
 
-/// The node that reduces most receives at least one message. Each of five nodes does a fifth of the
-/// four additions for 100 bytes.
+/// Each of five nodes does a fifth of the four additions for 100 bytes, after one message.
 #[test]
 fn loggp_reduces_after_one_message() {
     let topology = parse("ring:5").unwrap();
@@ -505,7 +498,6 @@ mod max_flow_oracle {
         let links: Vec<(u32, u32, f64)> = network.links().collect();
         let mut problem = Problem::new(OptimizationDirection::Minimize);
         let busiest = problem.add_var(1.0, (0.0, f64::INFINITY));
-        // All data from the same origin is one commodity.
         let sends = |origin: &usize| (0..nodes).any(|to| to != *origin && bytes[*origin][to] > 0.0);
         let origins: Vec<usize> = (0..nodes).filter(sends).collect();
         let flow: Vec<Vec<Variable>> = origins
@@ -770,7 +762,6 @@ mod max_flow_oracle {
         }
     }
 
-    /// The linear program gets a matrix of blocks for each communicator.
     #[test]
     fn no_bound_of_communicators_is_above_the_optimum() {
         let mut ratios = Vec::new();
@@ -806,7 +797,6 @@ mod max_flow_oracle {
         assert!(ratios[0] > 0.5 && exact > 20, "{} of {} exact: {ratios:?}", exact, ratios.len());
     }
 
-    /// Failed and slow links may reduce the capacity of a cut in one direction only.
     #[test]
     fn no_bound_with_failed_links_is_above_the_optimum() {
         let mut random = Random(4);
@@ -867,8 +857,6 @@ mod max_flow_oracle {
     }
 }
 
-/// No schedule takes less time than its lower bound. Random schedules of random collectives run on
-/// random machines, with all models and all of their parameters.
 mod random_schedules {
     use crate::cost::bound::Traffic;
     use crate::cost::machine::Machine;
@@ -920,7 +908,6 @@ mod random_schedules {
             for _ in 0..self.below(4) {
                 places.push(self.below(kind.parameters.len() as u64) as usize);
             }
-            // A parameter that changes a cost has no effect without this cost.
             let first = kind.parameters[place].key();
             let others: &[&str] = match first {
                 "hops" => &["hop_us", "ports"],
@@ -998,12 +985,10 @@ mod random_schedules {
             }
         }
 
-        /// Returns a random tree from `root`: its edges from parent to child, each with its step. A
-        /// parent sends after it has received.
+        /// Returns the edges of a random tree from `root` (parent, child, step).
         fn tree(&mut self, root: u64, nodes: u64) -> Vec<(u64, u64, u64)> {
             let (mut reached, mut edges) = (vec![(root, 0)], Vec::new());
             let mut others: Vec<u64> = (0..nodes).filter(|node| *node != root).collect();
-            // Either every node sends in a step of its own, or steps are as early as possible.
             let pause = self.below(3);
             while !others.is_empty() {
                 let node = others.swap_remove(self.below(others.len() as u64) as usize);
@@ -1102,8 +1087,7 @@ mod random_schedules {
         sends
     }
 
-    /// The description of a case, its lower bound and its time. The last value is the bound with
-    /// the hops of the longest route, if the machine charges the mean.
+    /// A case, its lower bound, its time, and the bound for the longest route if means are charged.
     type BoundAndTime = (String, f64, f64, Option<f64>);
 
     fn bound_and_time(seed: u64) -> Option<BoundAndTime> {
@@ -1121,7 +1105,6 @@ mod random_schedules {
         let nodes = topology.nodes();
         let collective = random.collective(nodes);
         let block = random.one_of(&[1, 8, 100, 1000]);
-        // Every element has its own size, even if only a row, column or element counts.
         let is_uneven = random.below(3) == 0;
         let sizes = is_uneven.then(|| {
             let mut sizes = Random(seed + 1);

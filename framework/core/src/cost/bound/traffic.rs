@@ -58,7 +58,6 @@ impl Traffic {
         Self::by_nodes(task, &demand_at_least(task)).0
     }
 
-    /// Returns the traffic without link loads and distances, and whether no block is empty.
     fn by_nodes(task: &Task, demand: &Demand<'_>) -> (Self, bool) {
         let (nodes, kind) = (task.topology.nodes(), task.collective.kind());
         let others = nodes - 1;
@@ -130,7 +129,6 @@ impl Traffic {
     }
 }
 
-/// Returns a lower bound on the task's demand, in which all sums have the size of the smallest.
 pub(super) fn demand_at_least(task: &Task) -> Demand<'_> {
     match Demand::of(task) {
         Demand::Sums(Amounts::Each(sizes)) => {
@@ -164,7 +162,6 @@ impl Demand<'_> {
         self.across([1.0, (nodes - 1) as f64], [own, all - own])
     }
 
-    /// Returns the amounts that must leave and enter a node.
     pub(super) fn at(&self, node: u64, nodes: u64) -> (f64, f64) {
         let own = self.amounts().map_or(0.0, |amounts| amounts.at(node) as f64);
         self.across_one(own, nodes).unwrap_or_else(|| match self {
@@ -207,7 +204,7 @@ impl Demand<'_> {
     /// its route has one hop for each node that receives a copy or sends a term. Returns `None` if
     /// there are too many pairs of nodes.
     pub(super) fn hop_bytes(&self, task: &Task) -> Option<(f64, u64)> {
-        /// The largest number of routes that are examined. Permutations have fewer.
+        /// Permutations have fewer routes.
         const MAX_ROUTES: u64 = 1 << 18;
         let topology = task.network().as_ref();
         let n = topology.nodes();
@@ -284,7 +281,6 @@ impl Amounts {
         }
     }
 
-    /// Returns a lower bound on the largest distance from a node with data, found from some nodes.
     fn farthest(&self, topology: &Network) -> u64 {
         const MAX: usize = 64;
         match self {
@@ -299,8 +295,8 @@ impl Amounts {
     }
 }
 
-/// Returns a lower bound on the bytes times hops of all tokens: a token counts its bytes once for
-/// each node of the network with a receiver, except that of its owner.
+/// Returns a lower bound on the bytes times hops of all tokens: the bytes of a token, once for each
+/// node with a receiver except the owner's.
 fn token_hops(tokens: &Tokens, topology: &Network) -> f64 {
     let mut sum = 0.0;
     let mut receivers = Vec::new();

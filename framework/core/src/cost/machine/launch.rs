@@ -121,7 +121,6 @@ mod tests {
     use crate::cost::model::models;
     use crate::cost::model::test_steps::{cost_of_forwarding, sends};
 
-    /// A collective of t takes max(t + launch_us, floor_us). The added time is start-up time.
     #[test]
     fn every_model_adds_the_launch_and_keeps_the_floor() {
         let steps = sends(&[[(0, 1, 100)], [(1, 2, 100)]]);

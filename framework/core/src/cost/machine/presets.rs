@@ -96,7 +96,6 @@ const FUGAKU: &str = "fitted to half of PICO's medians on 4x4x4 and 8x8x8 nodes 
 
 const NCCL: &str = "fitted to published measurements of several clusters (results/measured/gpu); `reproduce gpu` judges the fit";
 
-/// The sources of the start-ups of servers of GPUs under a synchronous model.
 const NCCL_LL: &str = "a step over NVLink with NCCL's protocol LL, as in the preset `nccl`";
 const NCCL_OUTSIDE: &str = "a step over the network with NCCL's protocol LL takes 10.8 us times the factor of the fabric (0.4 on InfiniBand, 2 on EFA), as in `list systems`: half of what that is beyond NVLink's, for either of its two hops";
 

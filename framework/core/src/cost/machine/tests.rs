@@ -96,7 +96,6 @@ fn errors_of_invalid_values_say_what_was_expected() {
     assert!(error("paragon:fast").contains("expected key=value, found `fast`"));
 }
 
-/// A positive number that is too small for an `f64` must not become 0.
 #[test]
 fn numbers_that_underflow_are_refused() {
     assert_eq!(
@@ -151,7 +150,6 @@ fn errors_of_unused_parameters_list_the_used_ones() {
         error("free:free_contention=2,model=circuit")
             .contains("`free_contention` is not read by the model `circuit`")
     );
-    // The order of parameters does not matter. The first of two invalid ones is reported.
     assert_eq!(print("paragon:mode=nonblocking,model=flat"), "paragon:model=flat,mode=nonblocking");
     assert!(
         error("sp2:hop_us=1,free_contention=2")

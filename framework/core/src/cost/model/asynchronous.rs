@@ -50,7 +50,6 @@ word_enum! {
 }
 
 impl Order {
-    /// Errors if there are barriers (`barrier_us`) and the order is `data`, which has no steps.
     pub(super) fn with(self, barrier_us: Barrier) -> Result<(), ParameterError> {
         if self != Self::Data || barrier_us.us(2) == 0.0 {
             return Ok(());
@@ -89,27 +88,22 @@ pub(super) struct StepMessage {
 
 #[derive(Debug, Clone)]
 pub(super) struct StepIndex {
-    /// All messages of the step by sender, in the order of the schedule. Copies of a simulation
-    /// share this list.
+    /// All messages of the step by sender. Copies of a simulation share this list.
     messages: Arc<Vec<StepMessage>>,
     first_send: Vec<u32>,
     received: Arc<Vec<u32>>,
     first_receive: Vec<u32>,
-    /// The destination of each message in a folded simulation, if the first node of the sender's
-    /// orbit sends it. Empty if the simulation is not folded.
+    /// The destination of each message from the first node of the sender's orbit, if folded.
     targets: Vec<u32>,
     pub routes: Vec<Route>,
     unit_bytes: f64,
     schedule_step: u64,
-    /// For each rank, its missing messages of this step; empty unless the order is `data`.
     missing: Vec<u32>,
-    /// The bytes that each rank reduces at the end of the step; empty if no rank does.
     summed: Vec<f64>,
     inside: usize,
 }
 
 impl StepIndex {
-    /// `back` converts a value of [`Step::latest_arrivals`] to a [`StepMessage::back`].
     fn new(nodes: usize, step: &Step<'_>, unit_bytes: f64, back: impl Fn(u32) -> u32) -> Self {
         let message = |(i, t): (usize, &Transfer)| {
             let back = step.latest_arrivals.get(i).map_or(0, |after| back(*after));
@@ -155,7 +149,6 @@ impl StepIndex {
         &self.messages[self.first_send[rank] as usize..self.first_send[rank + 1] as usize]
     }
 
-    /// Returns the destination of the rank's send with the index `place`.
     pub(super) fn target(&self, rank: usize, place: u32) -> u32 {
         let at = (self.first_send[rank] + place) as usize;
         self.targets.get(at).copied().unwrap_or(self.messages[at].to)
@@ -173,7 +166,6 @@ impl StepIndex {
         (0..receives as usize).map(move |place| self.receive(rank, place))
     }
 
-    /// Returns receive `place` of the rank, and the message's index among the sends of its sender.
     pub(super) fn receive(&self, rank: usize, place: usize) -> (u32, &StepMessage) {
         let number = self.received[self.first_receive[rank] as usize + place];
         let message = &self.messages[number as usize];
@@ -227,7 +219,7 @@ impl Steps {
     }
 
     pub(super) fn add(&mut self, step: &Step<'_>) {
-        /// The limit on stored messages, which take 2 GiB.
+        /// These messages take 2 GiB.
         const MAX_MESSAGES: usize = 1 << 26;
         self.too_many |= self.messages + step.transfers.len() > MAX_MESSAGES;
         if self.too_many {
@@ -235,8 +227,8 @@ impl Steps {
             return;
         }
         self.messages += step.transfers.len();
-        // Converts the number of a step to a distance from the new step; 0 for a step that all
-        // ranks have ended.
+        // Converts the number of a step to a distance from the new step; 0 if all ranks have ended
+        // it.
         let back = |after: u32| {
             let come = self.steps.partition_point(|earlier| earlier.schedule_step <= after.into());
             if come == 0 { 0 } else { (self.steps.len() + 1 - come) as u32 }
@@ -312,7 +304,6 @@ impl Steps {
         self.steps.get((number - self.first) as usize)
     }
 
-    /// Returns a step that some rank is in, or of which a message is in flight.
     pub(super) fn current(&self, number: u64) -> &StepIndex {
         let step = number.checked_sub(self.first).and_then(|at| self.steps.get(at as usize));
         let Some(step) = step else {
@@ -357,8 +348,8 @@ impl Steps {
     }
 }
 
-/// A split of orbits into smaller orbits, before a step with fewer symmetries. The old ranks
-/// represent the old orbits, and the new ranks the new ones.
+/// A split of orbits (of old ranks) into smaller orbits (of new ranks), before a step with fewer
+/// symmetries.
 pub(super) struct Refinement<'a> {
     /// For each new rank, the old rank whose orbit contained its orbit.
     pub of: &'a [usize],
@@ -421,17 +412,15 @@ pub(crate) static MOST_EVENTS: TypedParameter<u64> = TypedParameter {
     read: |text| parse_count(text, "a whole number from 1"),
 };
 
-/// The number of events between two readings of the clock, which take a few milliseconds. Tests
-/// read the clock more often, so that small cases pause.
+/// The number of events between two readings of the clock; fewer in tests, so that small cases
+/// pause.
 const BETWEEN_READINGS: u64 = if cfg!(test) { 1 << 6 } else { 1 << 12 };
 
-/// A limit on the events of a case, so that every simulation ends, and a deadline for a pause.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventLimit {
     most: u64,
     left: u64,
     deadline: Option<Instant>,
-    /// The clock is read when this number of events is left.
     next_reading: u64,
     is_paused: bool,
 }
@@ -464,7 +453,6 @@ impl EventLimit {
         self.left == 0
     }
 
-    /// Returns the number of events that are left. The caller decreases it.
     pub(crate) fn remaining(&mut self) -> &mut u64 {
         &mut self.left
     }
@@ -473,8 +461,7 @@ impl EventLimit {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Errors if the limit is reached. The error has the simulated time and the step of the slowest
-    /// rank.
+    /// Errors if the limit is reached, with the simulated time and the step of the slowest rank.
     fn check_limit(&self, model: &str, us: f64, step: u64) -> Result<(), String> {
         if !self.reached() {
             return Ok(());
@@ -504,7 +491,6 @@ pub(crate) static NOISE: TypedParameter<f64> = TypedParameter {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Noise {
     seed: u64,
-    /// The standard deviation of the logarithm of the factor.
     sigma: f64,
 }
 
@@ -524,7 +510,7 @@ impl Noise {
         let ends = u64::from(from) << 32 | u64::from(to);
         let mixed = |word| SplitMix64::new(word).bits();
         let word = mixed(mixed(mixed(self.seed) ^ step) ^ ends);
-        // A normally distributed sample is computed from two uniform samples (Box & Muller, 1958).
+        // A normally distributed sample from two uniform samples (Box & Muller, 1958).
         let [u, v] =
             [word, mixed(word)].map(|word| ((word >> 11) as f64 + 0.5) / (1_u64 << 53) as f64);
         let normal = (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos();
@@ -537,9 +523,7 @@ impl Noise {
 pub(crate) struct Position {
     /// The current step, which may not be known yet.
     pub step: u64,
-    /// The number of the step's sends that the rank has made or posted.
     pub sent: usize,
-    /// The number of the step's sends and receives that are not complete.
     pub pending: usize,
 }
 
@@ -549,7 +533,6 @@ pub(crate) struct Progress {
     /// Whether a step has been added, but the ranks that wait for it have not been resumed.
     has_new_step: bool,
     pub ranks: Vec<Position>,
-    /// The positions of the ranks with `order=data`.
     pub data_order: Option<DataOrder>,
     pub noise: Noise,
     pub events: EventLimit,
@@ -578,7 +561,7 @@ impl Progress {
     }
 
     /// Adds the positions of all ranks to `state`, relative to the last known step. Returns `false`
-    /// if the simulation depends on more than positions and times, so that no step may be skipped.
+    /// if the simulation depends on other values, so that no step may be skipped.
     pub(crate) fn add_state(&self, state: &mut State) -> bool {
         for Position { step, sent, pending } in &self.ranks {
             state.add_number(self.steps.known() - step);
@@ -642,11 +625,9 @@ pub(crate) trait RankModel: Send {
         None
     }
 
-    /// Starts the sends of the step that the rank has entered, and matches its receives with
-    /// messages.
+    /// Starts the sends of the step that the rank has entered, and matches its receives.
     fn start_step(&mut self, rank: usize);
 
-    /// Returns whether the rank is late and has not entered. If so, schedules its entry.
     fn delays_entry(&mut self, _rank: usize) -> bool {
         false
     }
@@ -669,11 +650,10 @@ pub(crate) trait RankModel: Send {
         None
     }
 
-    /// Returns the time of the last event in µs, including the time of skipped steps.
     fn now_us(&self) -> f64;
 
-    /// Executes the reductions after the last step. Returns the critical path of each job from its
-    /// start, and the times at which its ranks end. Errors if the model cannot represent these.
+    /// Executes the last reductions. Returns the critical path of each job, and the times at which
+    /// its ranks end. Errors if the model cannot represent these.
     fn finish(&mut self) -> Result<Vec<(Times, Option<RankTimes>)>, String>;
 
     fn is_folded(&self) -> bool {
@@ -688,7 +668,6 @@ pub(crate) trait RankModel: Send {
         self.progress_mut().record.take().map(|record| record.finish())
     }
 
-    /// Enters the next known step in which the rank sends or receives, or waits for a further step.
     fn enter_step(&mut self, rank: usize) {
         loop {
             let progress = self.progress_mut();
@@ -742,8 +721,8 @@ pub(crate) trait RankModel: Send {
     fn skips(&mut self, step: &Step<'_>) -> bool {
         let Progress { repetition, steps, .. } = self.progress_mut();
         if repetition.count(step, steps.next_sums()) {
-            // The state is compared only when all ranks have reached the current sequence of steps.
-            // Before that, it can repeat while some ranks are in an earlier sequence.
+            // In an earlier sequence of steps, the state can repeat although ranks have not reached
+            // this one.
             let Progress { repetition, steps, .. } = self.progress();
             let is_uniform = repetition.includes(steps.known() - steps.first());
             let state = if is_uniform { self.state() } else { None };
@@ -771,8 +750,8 @@ pub(crate) trait RankModel: Send {
         }
     }
 
-    /// Processes events until a rank waits for a step that is not known yet or, with `to_the_end`,
-    /// all events. Pauses at the deadline of [`Evaluator::pause_at`].
+    /// Processes events until a rank waits for an unknown step or, with `to_the_end`, all events.
+    /// Pauses at the deadline of [`Evaluator::pause_at`].
     fn run(&mut self, to_the_end: bool) {
         if !self.is_stopped() && std::mem::take(&mut self.progress_mut().has_new_step) {
             self.wake_ranks();

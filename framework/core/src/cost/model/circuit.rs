@@ -50,7 +50,6 @@ parameters! {
 }
 
 impl Model for Circuit {
-    /// Assigning circuits to rounds takes the individual messages.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
@@ -185,15 +184,13 @@ mod tests {
             assert!((us - expected).abs() < 1e-9, "{ports}: {us}");
         }
         assert_eq!(us("fully-connected:5", "virtual_channels=4,ports=all", &sends), 100.0);
-        // In `through`, all circuits use the same link. In `gathered`, they have the same receiver.
         let through = sends.map(|(_, to, bytes)| (0, to + 1, bytes));
         assert_eq!(us("mesh:6", "virtual_channels=4,ports=all", &through), 400.0);
         let gathered = sends.map(|(from, to, bytes)| (to, from, bytes));
         assert_eq!(us("fully-connected:5", "virtual_channels=4", &gathered), 400.0);
         let longer = [&sends[..], &[(3, 4, 350)]].concat();
         assert_eq!(us("fully-connected:5", "virtual_channels=4", &longer), 700.0);
-        // Five further circuits share a link that carries four, so the step has two rounds. All
-        // circuits of node 0 are in the first one.
+        // Five further circuits share a link that carries four, so the step has two rounds.
         let crossing = (0..5).map(|i| (10 + i, 15 + i, 1));
         let turns: Vec<_> = sends.into_iter().chain(crossing).collect();
         assert_eq!(us("mesh:20", "virtual_channels=4", &turns), 401.0);

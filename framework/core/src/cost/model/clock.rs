@@ -25,7 +25,6 @@ pub trait Time: Copy + Ord + Default + Debug + Sub<Output = Self> {
     fn plus(self, ticks: Self) -> Self;
 }
 
-/// Critical paths are in µs, to which durations are rounded.
 impl Time for Ticks {
     type Part = f64;
 
@@ -42,7 +41,6 @@ impl Time for Ticks {
     }
 }
 
-/// Critical paths are in ticks, so they are exact.
 impl Time for super::ticks::Ticks {
     type Part = Self;
 
@@ -71,7 +69,6 @@ pub(super) fn ticks(us: f64) -> Ticks {
 
 /// Only the product with the fractional part of `bytes` is rounded.
 pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
-    // In most machines, some kinds of bytes cost no time.
     if ticks == 0 {
         return 0;
     }
@@ -89,8 +86,7 @@ pub(super) fn us(ticks: Ticks) -> f64 {
     i64::try_from(ticks).map_or_else(|_| large_to_f64(ticks), |ticks| ticks as f64) / PER_US
 }
 
-/// This is a function of its own, because otherwise every duration would be converted with 128
-/// bits.
+/// As a part of [`us`], this would make every duration be converted with 128 bits.
 #[cold]
 #[inline(never)]
 fn large_to_f64(ticks: Ticks) -> f64 {

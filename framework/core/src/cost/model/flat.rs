@@ -268,7 +268,6 @@ struct Stages {
     summed: Vec<f64>,
     barriers: u64,
     nodes: Nodes,
-    /// The end of the previous stage, without barriers.
     clock: Clock,
     too_many: bool,
 }
@@ -305,8 +304,7 @@ impl Stages {
         }
     }
 
-    /// Simulates the current stage and returns its end. If `early`, nodes compose received data
-    /// early.
+    /// Simulates the current stage and returns its end.
     fn end_of_stage(&mut self, early: bool) -> Clock {
         let barriers_us = self.barriers_us();
         let Self { machine, stage, precomposed, nodes, clock, .. } = self;
@@ -349,8 +347,8 @@ impl Stages {
         let (node, bytes) = (copy.node, self.bytes(copy.load, copy.segments));
         match self.machine.self_messages {
             SelfMessages::Count => {
-                // A node has the data for itself from the start, even if the simulation has joined
-                // it with data that arrived later.
+                // A node has the data for itself from the start, even if it was joined with later
+                // data.
                 let (from, to, step) = (node, node, copy.schedule_step);
                 self.add(StageMessage { from, to, step, after: 0, bytes });
             }
@@ -409,7 +407,6 @@ impl Evaluator for Stages {
 struct Nodes {
     clocks: Vec<RankClock>,
     record: Option<Box<TimeSpace>>,
-    /// The numbers, in the schedule, of all steps so far that have messages.
     steps: Vec<u64>,
     barriers_us: f64,
 }
@@ -514,8 +511,7 @@ impl Stage {
         self.reduction_of.push(0);
     }
 
-    /// Adds the reductions of a step whose messages have been added. `bytes` has the bytes that
-    /// each node reduces, or is empty.
+    /// Adds the reductions of a step whose messages have been added.
     fn add_reductions(&mut self, step: u64, bytes: &[f64]) {
         if bytes.is_empty() {
             return;
@@ -576,7 +572,6 @@ impl Stage {
 
 struct Tasks {
     tasks: Vec<u32>,
-    /// The tasks of node k are `first[k]..first[k + 1]`.
     first: Vec<u32>,
     next: Vec<u32>,
 }
@@ -617,7 +612,6 @@ enum EventKind {
 struct Event {
     at: Ticks,
     kind: EventKind,
-    /// The receiver if the message has arrived, otherwise the sender.
     node: u32,
     message: u32,
 }
@@ -717,7 +711,6 @@ struct Blocking<'a> {
 
 impl<'a> Blocking<'a> {
     fn new(stage: Simulation<'a>, ports: Option<usize>) -> Self {
-        // In each step, a node first sends, then receives.
         let (mut first, nodes) = (0, stage.nodes.clocks.len());
         let tasks = stage.messages.chunk_by(|a, b| a.step == b.step).flat_map(move |step| {
             let numbered = (first..).step_by(2).zip(step);
@@ -901,7 +894,6 @@ impl<'a> Nonblocking<'a> {
         }
     }
 
-    /// Returns the end of the copying of a message that is ready for it at `ready`.
     fn copied(&mut self, node: u32, ready: Clock, bytes: f64) -> Clock {
         let engine = &mut self.engines[node as usize];
         let copying = of_bytes(self.stage.half_copy, bytes);
@@ -915,7 +907,6 @@ impl<'a> Nonblocking<'a> {
         [m.from, m.to + self.engines.len() as u32]
     }
 
-    /// Returns the first message that waits at an end and whose opposite end has a free port, too.
     fn first_to_cross(&mut self, end: u32) -> Option<Candidate> {
         let Self { free, waiting, has_crossed, stage, .. } = self;
         if free[end as usize] == 0 {
@@ -939,8 +930,8 @@ impl<'a> Nonblocking<'a> {
         }
     }
 
-    /// Returns the next message that can cross now, and occupies its ports. Must be called until it
-    /// returns `None`, when all messages and ports of the current time are known.
+    /// Returns the next message that can cross now, and occupies its ports. Must be called when all
+    /// messages and ports of the current time are known.
     fn next_to_cross(&mut self) -> Option<u32> {
         while let Some(Reverse(candidate)) = self.candidates.pop() {
             let Some(first) = self.first_to_cross(candidate.end) else { continue };

@@ -192,8 +192,8 @@ impl Fluid {
         hops * self.hop_us * self.latency_factor
     }
 
-    /// Returns the time that determines the weight of a message (`fairness=rtt`). `hops` is the
-    /// latency of its route, and `inverse` the sum of the inverse bandwidths of its links.
+    /// Returns the time that determines the weight of a message, given the latency of its route
+    /// (`hops`) and the sum of the inverse bandwidths of its links.
     fn round_trip_us(&self, hops: f64, inverse: f64) -> f64 {
         hops * self.hop_us + inverse * self.weight_bytes * self.byte_us
     }
@@ -283,8 +283,8 @@ impl WithCopy {
         Self { first, copy: None, max_simultaneous: 0 }
     }
 
-    /// Takes the copy that the first simulation makes of itself. The copy runs after the last step,
-    /// when the first simulation has ended and freed its memory.
+    /// Takes the copy of the first simulation. It runs when the first has ended and freed its
+    /// memory.
     fn take_copy(&mut self) {
         if let Some(copy) = self.first.copy.take() {
             self.copy = Some(copy);
@@ -303,7 +303,6 @@ impl Listener for WithCopy {
             self.max_simultaneous = self.max_simultaneous.max(at_once);
         }
         self.first.notify(event);
-        // A new copy was made before the step was added.
         self.take_copy();
         if let Some(copy) = &mut self.copy {
             copy.notify(event);
@@ -328,7 +327,6 @@ impl Evaluator for WithCopy {
         if self.first.machine.second_eps_us > 0.0 {
             notes.push("second_eps_us has no effect, because times are exact".to_owned());
         }
-        // A step starts all of its messages at once, unless each waits for its own data.
         let Fluid { ports, order, .. } = self.first.machine;
         let most = self.max_simultaneous;
         if order != Order::Data && ports.rounds(most) > 1 {

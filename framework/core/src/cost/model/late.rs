@@ -7,7 +7,7 @@ use crate::cost::parameter::{DefaultValue, TypedParameter, parse_micros};
 use crate::network::topology::random::SplitMix64;
 use std::fmt;
 
-/// A number that is combined with the seed, so that late ranks do not depend on other draws.
+/// A constant for the seed, so that late ranks do not depend on other draws.
 const STREAM: u64 = 0x1A7E_0000_0000_0001;
 
 pub(super) static LATE: TypedParameter<Late> = TypedParameter {
@@ -55,8 +55,7 @@ impl Late {
         matches!(self, Self::Listed(ranks) if ranks.is_empty())
     }
 
-    /// Returns the late ranks of a schedule, with their times in µs. Errors if a listed rank does
-    /// not exist, or if more than `nodes` are to be drawn.
+    /// Errors if a listed rank does not exist, or if more than `nodes` are to be drawn.
     pub(super) fn ranks(&self, nodes: u64, seed: u64) -> Result<Vec<(usize, f64)>, String> {
         match self {
             Self::Listed(ranks) => match ranks.last().filter(|(rank, _)| u64::from(*rank) >= nodes)
@@ -106,9 +105,7 @@ mod tests {
     use crate::cost::machine::Machine;
     use crate::cost::model::test_steps::{Sends, cost_of_forwarding, try_cost};
 
-    /// Rank 0 sends 100 bytes to rank 1, which forwards them to rank 2.
     fn forwarded(machine: &str, late: &str) -> f64 {
-        // The first byte of a message costs nothing under `loggp`.
         let bytes = if machine.contains("loggp") { 101 } else { 100 };
         let steps = vec![vec![(0, 1, bytes, 0)], vec![(1, 2, bytes, 1)]];
         let machine = format!("free:model={machine},byte_us=1,late={late}");

@@ -127,8 +127,6 @@ impl Model for LogGp {
             kind: if transmission_us > 0.0 { BoundKind::Bytes } else { BoundKind::StartUps },
             times: one_message.with(Kind::Transmission, transmission_us),
         };
-        // The bounds are not added, because the node that reduces most need not send or receive
-        // most.
         let by_sums =
             Bound::from(one_message.with(Kind::Reduction, traffic.summed * self.reduce_byte_us));
         if by_sums.total_us() > by_bytes.total_us() { by_sums } else { by_bytes }
@@ -139,7 +137,7 @@ fn scaled(ticks: Ticks, noise: f64) -> Ticks {
     if noise == 1.0 { ticks } else { (ticks as f64 * noise).round() as Ticks }
 }
 
-/// The kind of an event. The `u32` is an index into [`Simulation::messages`].
+/// The `u32` is an index into [`Simulation::messages`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum EventKind {
     Send,
@@ -175,8 +173,8 @@ impl EventQueue {
             EventKind::Retry(_) => 2,
             EventKind::EndStep => 3,
         }];
-        // A test of times for equality would be slow: it would load a time with one vector
-        // instruction, to which the processor cannot forward the two 64-bit stores of a new time.
+        // A test for equality would be slow, because a vector load has to wait for the two stores
+        // of a new time.
         let rest = |event: &Event| (event.sequence, event.rank, event.kind);
         let precedes =
             |last: &Event| last.at < event.at || last.at <= event.at && rest(last) <= rest(&event);
@@ -223,17 +221,13 @@ struct Unexpected {
 
 #[derive(Debug, Clone, Default)]
 struct Rank {
-    /// The time at which the rank last started to send or receive a message.
     started: Option<Ticks>,
-    /// The time at which the processor becomes free.
     processor: RankClock,
-    /// The time at which the interface becomes free to send.
     outgoing: Clock,
     incoming: Ticks,
     is_sending: bool,
     sequence: u64,
-    /// The messages that wait for the processor and the interface, each with the sequence number of
-    /// its event and its index in [`Simulation::messages`].
+    /// The messages that wait for the processor and the interface: sequence number and index.
     waiting: BinaryHeap<Reverse<(u64, u32)>>,
     unexpected: Vec<Unexpected>,
 }
@@ -346,7 +340,6 @@ impl Simulation {
         if self.simultaneous.last().filter(is_late).is_some() {
             self.simultaneous.drain(..).for_each(|event| self.queue.push(event));
         }
-        // Collect all events of the earliest time, in the reverse order for each rank.
         if self.simultaneous.is_empty() {
             let first = self.queue.pop()?;
             self.simultaneous.push(first);
@@ -437,7 +430,6 @@ impl Simulation {
         let entry = Reverse((event.sequence, slot));
         let r = &mut self.ranks[rank];
         let is_retry = event.kind == EventKind::Retry(slot);
-        // Ignore an outdated retry: another message is first, or the message was received.
         if is_retry && r.waiting.peek() != Some(&entry) {
             return;
         }
@@ -552,11 +544,9 @@ impl Simulation {
     }
 }
 
-/// These functions are for the time-space record. They divide a wait of a rank into phases, and
-/// return the kinds and ends of these.
+/// These functions divide a wait of a rank into phases, for the time-space record.
 impl Simulation {
-    /// Divides a wait that ends at `until`. The interface first transmits the previous message,
-    /// then there is a gap.
+    /// The interface first transmits the previous message until `until`, then there is a gap.
     #[cold]
     fn wait_for_interface(&self, rank: usize, until: Ticks) -> [(Kind, f64); 2] {
         let outgoing = self.ranks[rank].outgoing.at();
@@ -564,7 +554,6 @@ impl Simulation {
         [(Kind::Transmission, us(bytes_end)), (Kind::Startup, us(until.min(outgoing)))]
     }
 
-    /// Divides a wait for a message, which is received at `at`.
     #[cold]
     fn wait_for_message(
         &mut self,
@@ -580,8 +569,7 @@ impl Simulation {
                 .is_some_and(|step| position.pending > 0 && position.sent < step.sends(rank).len()),
         };
         let interface = is_sending.then(|| self.wait_for_interface(rank, at));
-        // With `order=data`, a rank without a known send is in the step of the message that it
-        // receives.
+        // With `order=data`, a rank without a known send is in the step of the received message.
         if self.progress.has_no_known_send(rank)
             && let Some(record) = &mut self.progress.record
         {
@@ -690,8 +678,8 @@ impl RankModel for Simulation {
         let is_matched = |r: &Rank| r.waiting.is_empty() && r.unexpected.is_empty();
         assert!(self.ranks.iter().all(is_matched), "messages that no rank has matched");
         for rank in 0..self.ranks.len() {
-            // With `order=data`, a reduction begins when the next message arrives. The last one has
-            // no next message.
+            // With `order=data`, a reduction begins when the next message arrives, except the last
+            // one.
             let Progress { data_order, steps, .. } = &mut self.progress;
             let pending =
                 data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));
@@ -713,7 +701,6 @@ impl RankModel for Simulation {
 /// state is copied before the events of each step, which takes less time than processing them.
 struct BothOrders {
     first: Simulation,
-    /// `first` before the events of the current step, until events have competed.
     before: Option<Box<Simulation>>,
     reversed: Option<Box<Simulation>>,
     is_draining: bool,
@@ -766,7 +753,6 @@ impl Evaluator for BothOrders {
         const LEAST: f64 = 1e-4;
         self.advance();
         let mut cost = self.first.cost()?;
-        // The second simulation fails if it exceeds the limit of events.
         if let Some(Ok(other)) = self.reversed.as_mut().map(|reversed| reversed.cost()) {
             let (us, other_us) = (cost.parts.total(), other.parts.total());
             let difference = other_us / us - 1.0;
@@ -818,7 +804,7 @@ mod tests {
     use crate::cost::model::test_steps::{Messages, cost, cost_of_forwarding, schedule, sends};
     use proptest::prelude::*;
 
-    /// The machines of [`LOGGOPSIM`], with times in µs. LogGOPSim has them in ns.
+    /// Times are in µs here, and in ns in LogGOPSim.
     const MACHINES: [&str; 4] = [
         "latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006",
         "latency_us=1,byte_us=0.001",
@@ -905,8 +891,7 @@ mod tests {
         );
     }
 
-    /// Above `rendezvous_bytes`, the second message starts when the first has been matched,
-    /// otherwise when it has been sent.
+    /// Above `rendezvous_bytes`, the second message waits for the match of the first.
     #[test]
     fn messages_of_exactly_the_rendezvous_size_do_not_wait_for_a_match() {
         let steps = [vec![(0, 1, 100)], vec![(0, 1, 100)]];
@@ -949,7 +934,6 @@ mod tests {
         let (us, reversed) = (of("1", &step), format!("{note}6.000000 us, 20.00 % more"));
         assert_eq!(us, (5.0, Some(reversed)));
         assert_eq!(of("1.25", &step).1, None);
-        // Either order of two messages of the same length takes the same time at their receiver.
         assert_eq!(of("1", &[(1, 0, 1), (2, 0, 1)]).1, None);
     }
 

@@ -117,7 +117,6 @@ parameters! {
     }
 }
 
-/// A value for each tier: inside of a node, and outside.
 type Tiers<T> = [T; 2];
 
 #[derive(Debug, Clone, PartialEq)]
@@ -185,7 +184,7 @@ impl Display for ProtocolList {
 }
 
 impl Pipelined {
-    /// Returns at least one protocol, with start-ups that include the factor of the fabric.
+    /// Start-ups include the factor of the fabric.
     fn all_protocols(&self) -> Vec<Protocol> {
         let mut all = self.protocols.0.clone();
         if all.is_empty() {
@@ -213,7 +212,6 @@ impl Model for Pipelined {
         true
     }
 
-    /// Returns the start-up of the last protocol, for large messages, between domains.
     fn message_us(&self) -> Option<f64> {
         self.all_protocols().last().map(|protocol| protocol.startup_us[1])
     }
@@ -248,7 +246,6 @@ impl Model for Pipelined {
     }
 }
 
-/// Messages each of which forwards data of the one before.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Chain {
     us: f64,
@@ -281,12 +278,10 @@ struct Pipeline {
     topology: Arc<Network>,
     unit_bytes: f64,
     arrivals: Vec<Arrivals>,
-    /// The receivers of the current step's messages, and a chain of each for each protocol.
     received: (Vec<u32>, Vec<Chain>),
     longest: Vec<Chain>,
     /// For each link, the time of all bytes so far for a `byte_us` of 1.
     on_links: Vec<f64>,
-    /// The messages of the last step, and the segments of their blocks.
     transfers: Vec<Transfer>,
     segments: u64,
     startups: Vec<StartUp>,
@@ -378,7 +373,6 @@ impl Pipeline {
         (self.segments, self.transfers) = (step.segments, step.transfers.to_vec());
     }
 
-    /// The data of the message arrived at the sender by step `latest`.
     fn follow(&mut self, from: u32, to: u32, startup: StartUp, latest: u64) {
         let Arrivals { steps, chains } = &self.arrivals[from as usize];
         let known = match steps.last() {
@@ -470,12 +464,10 @@ impl Evaluator for Pipeline {
         let priced = self.protocols.iter().enumerate().map(|(i, protocol)| {
             let Chain { us: chain_us, messages } = self.longest[i];
             let bytes_us = self.model.byte_us * slower(busiest, protocol);
-            // The sum over all steps is not less than that of one link, up to rounding.
             let filling_us = (self.step_by_step_us[i] - bytes_us).max(0.0);
             let interval_us = self.model.chunk_startups * chain_us / f64::from(messages.max(1));
             let chunks =
                 if filling_us > interval_us { (filling_us / interval_us).sqrt() } else { 1.0 };
-            // If an interval takes no time, there are infinitely many chunks, which are free.
             let started_us = if chunks.is_finite() { (chunks - 1.0) * interval_us } else { 0.0 };
             let times = Times::of([
                 (Kind::Startup, chain_us + started_us),
@@ -499,8 +491,7 @@ mod tests {
     use crate::cost::model::Cost;
     use crate::cost::model::test_steps::{Sends, cost, cost_of_forwarding};
 
-    /// Returns a ring allgather or, with twice as many steps, a ring allreduce. In each step, a
-    /// rank forwards the data of the last step.
+    /// Returns a ring allgather or, with two rounds, a ring allreduce.
     fn ring(ranks: u32, rounds: u32, bytes: u64) -> Sends {
         (1..=rounds * (ranks - 1))
             .map(|step| {
@@ -538,7 +529,6 @@ mod tests {
     fn links_within_groups_have_their_own_bandwidth() {
         let steps = ring(8, 1, 100);
         let machine = "byte_us=1,protocols=";
-        // Each rank sends 700 bytes on one link. Links between groups are 4 times slower.
         for (protocol, expected) in
             [("A:0/0/1/1", 700.0), ("A:0/0/0.1/1", 700.0 / 4.0 / 0.1), ("A:0/0/1/0.5", 1400.0)]
         {
@@ -594,7 +584,6 @@ mod tests {
         };
         let (short, long) = (protocol(100), protocol(100_000));
         assert_eq!([short.0, long.0], ["LL", "Simple"]);
-        // Two of three hops are between groups.
         assert!((short.1 - (21.0 + 300.0 * 0.004)).abs() < 1e-9, "{}", short.1);
         assert!((long.1 - (45.0 + 300.0)).abs() < 1e-9, "{}", long.1);
         let plain = of("groups:2x2", "startup_us=1,fabric_factor=5", &ring(4, 1, 100));

@@ -26,7 +26,6 @@ pub(super) static EAGER_BYTE_US: TypedParameter<f64> = TypedParameter::micros(
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Protocols {
-    /// Larger messages are sent by rendezvous.
     pub rendezvous_bytes: u64,
     pub rendezvous_us: f64,
     pub eager_byte_us: f64,
@@ -51,8 +50,7 @@ mod tests {
     use crate::cost::model::test_steps::{cost, run, sends};
     use crate::network::topology::parse;
 
-    /// Each step takes 2 µs and the protocol of its longest message: 1 µs for each byte up to 8
-    /// bytes, 5 µs above.
+    /// Each step takes 2 µs, and 1 µs per byte up to 8 bytes, 5 µs above.
     #[test]
     fn the_longest_message_decides_the_protocol_of_a_step() {
         let machine = "free:startup_us=2,eager_byte_us=1,rendezvous_bytes=8,rendezvous_us=5";
@@ -62,7 +60,6 @@ mod tests {
         }
         let both = cost("ring:4", machine, &[&[(0, 1, 4), (2, 3, 9)]]);
         assert_eq!(both.parts.total(), 7.0);
-        // With one port, two messages of a node run in two rounds, and each has a start-up.
         let rounds = cost("ring:4", machine, &[&[(0, 1, 4), (0, 3, 4)]]);
         assert_eq!(rounds.parts.total(), 12.0);
         assert_eq!(
@@ -71,8 +68,7 @@ mod tests {
         );
     }
 
-    /// Loads are in blocks of 4 bytes. A message of 2 blocks is sent eagerly, one of 3 blocks by
-    /// rendezvous.
+    /// A message of 2 blocks of 4 bytes is sent eagerly, one of 3 blocks by rendezvous.
     #[test]
     fn the_protocol_depends_on_bytes_and_not_on_blocks() {
         let machine = "free:startup_us=2,eager_byte_us=1,rendezvous_bytes=8,rendezvous_us=5";
@@ -86,7 +82,6 @@ mod tests {
         }
     }
 
-    /// In step 2, rank 1 sends after it has received.
     #[test]
     fn each_message_of_fluid_has_a_protocol() {
         let machine = "free:model=fluid,eager_byte_us=1,rendezvous_bytes=8,rendezvous_us=5";
@@ -96,8 +91,8 @@ mod tests {
         assert_eq!(total(&[&[(0, 1, 3), (0, 3, 4)]]), 7.0);
     }
 
-    /// The mean is weighted by bytes: three bytes cross one link, and one byte crosses three links,
-    /// so it is (3 * 1 + 1 * 3) / 4 = 1.5 hops.
+    /// Three bytes cross one link, and one byte crosses three links: (3 * 1 + 1 * 3) / 4 = 1.5
+    /// hops.
     #[test]
     fn hops_of_a_step_are_those_of_the_longest_route_or_the_mean() {
         let steps: &[&[(u32, u32, u64)]] = &[&[(0, 1, 3), (2, 5, 1)]];

@@ -19,16 +19,13 @@ pub(super) const MAX_CROSSINGS: u64 = 1 << 22;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Capacity {
     pub link: u64,
-    /// The sending ports of a node, and also its receiving ports, if they are limited. Each port
-    /// carries as many circuits as a link.
+    /// The number of sending and of receiving ports of a node, if it is limited.
     pub ports: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Rounds {
-    /// The number of rounds, at least 1.
     pub count: u64,
-    /// The loads of the rounds, if circuits were assigned to them.
     pub arranged: Option<Arranged>,
 }
 
@@ -39,14 +36,13 @@ pub(super) struct Arranged {
     pub hops: f64,
     /// The sum of the loads of each round's longest message.
     pub alone: f64,
-    /// The sum of the largest multiplexed loads of each round. The multiplexed load of a circuit is
-    /// its load times the number of circuits that share its most crowded link or port.
+    /// The sum of the largest multiplexed loads of each round: a circuit's load times the number of
+    /// circuits that share its most crowded link or port.
     pub multiplexed: f64,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Speed {
-    /// The time for a load of 1 on a link that is not shared.
     Link(f64),
     Ports(f64),
 }
@@ -82,7 +78,6 @@ impl Resource {
 #[derive(Debug)]
 pub(super) struct Arranger {
     topology: Arc<Network>,
-    /// For each link and end, its resource, counted from 1; 0 if the step has not used it yet.
     numbers: Numbers,
     resources: Vec<Resource>,
     used: Vec<u64>,
@@ -91,7 +86,6 @@ pub(super) struct Arranger {
     needs: Vec<usize>,
 }
 
-/// A map from keys to numbers, as an array unless this would be too large.
 #[derive(Debug)]
 enum Numbers {
     Array(Vec<u32>),
@@ -136,7 +130,6 @@ impl Arranger {
         }
         let mut circuits: Vec<&Transfer> = step.transfers.iter().collect();
         circuits.sort_unstable_by_key(|t| (Reverse(t.hops), t.from, t.to));
-        // The longest circuits come first. `hops` has the latency of each round's longest circuit.
         let mut full = Vec::new();
         let mut hops: Vec<f64> = Vec::new();
         self.placed.clear();
@@ -181,7 +174,6 @@ impl Arranger {
         sum
     }
 
-    /// Returns the loads of `rounds` rounds, without `hops`.
     fn loads(&self, rounds: usize) -> Arranged {
         let mut longest = vec![(0.0_f64, 0.0_f64); rounds];
         let ends = self.placed.iter().skip(1).map(|(.., first)| *first).chain([self.needs.len()]);
@@ -200,7 +192,6 @@ impl Arranger {
             if alone == 0.0 {
                 (alone, shared) = (1.0, 1.0);
             }
-            // A port transmits a circuit at the speed of the circuit's slowest link.
             shared = shared.max(alone * at_ports);
             let (of_alone, of_shared) = &mut longest[*round];
             *of_alone = of_alone.max(alone * *load as f64);
@@ -280,7 +271,6 @@ mod tests {
 
     #[test]
     fn ports_carry_as_many_circuits_as_links() {
-        // Two of the three circuits share a link, and all three have the same sender.
         let sends = [(0, 1, 1), (0, 2, 1), (0, 7, 1)];
         assert_eq!(startups("mesh:8", "virtual_channels=1,ports=all", &sends).0, 3.0);
         assert_eq!(startups("ring:8", "virtual_channels=1,ports=all", &sends).0, 2.0);
@@ -305,7 +295,6 @@ mod tests {
         assert_eq!(parts("ring:11", "virtual_channels=1", &thousand), [30.0, 6000.0, 0.0]);
         let gather = [(1, 0, 1000), (2, 0, 1), (3, 0, 1), (4, 0, 1), (5, 0, 1)];
         assert_eq!(parts("mesh:6", "virtual_channels=1,ports=all", &gather), [15.0, 1004.0, 0.0]);
-        // Two circuits share the link in each round, the long message with a short one.
         assert_eq!(parts("mesh:6", "virtual_channels=2,ports=all", &gather), [9.0, 1002.0, 2.0]);
         assert_eq!(parts("mesh:6", "virtual_channels=5,ports=all", &gather), [5.0, 1000.0, 4000.0]);
     }

@@ -173,13 +173,10 @@ mod tests {
     use crate::cost::model::test_steps::{cost, cost_by_routes, run, sends};
     use crate::network::topology::{Route, parse};
 
-    /// Node 0 sends 100 bytes over 3 links, 2 bytes over 1 link, and 1 byte over 2 links. Node 5
-    /// sends 10 bytes over 1 link.
     #[test]
     fn each_round_takes_as_long_as_its_own_longest_message() {
         let sends = [(0, 3, 100), (0, 1, 2), (0, 2, 1), (5, 6, 10)];
-        // With one port, the start-ups and bytes of the three rounds take `3 + 300`, `2 + 2` and `1
-        // + 2` µs. The message of node 5 is in the first.
+        // With one port, the three rounds take `3 + 300`, `2 + 2` and `1 + 2` µs.
         for (ports, startup, transmission) in [
             ("1", 3.0 + 2.0 + 1.0, 300.0 + 2.0 + 2.0),
             ("2", 3.0 + 1.0, 300.0 + 2.0),
@@ -193,7 +190,6 @@ mod tests {
         }
     }
 
-    /// Only one round is long.
     #[test]
     fn a_long_message_and_many_short_ones_at_different_nodes_add_up() {
         let sends = [(0, 1, 1), (0, 2, 1), (2, 1, 1), (3, 4, 100)];
@@ -223,8 +219,8 @@ mod tests {
         assert_eq!(total, 1300.0, "three start-ups and 1000 bytes between nodes 0 and 1");
     }
 
-    /// The message from node 0 takes the link 1-3 with probability 1/2, so this link has 1.5
-    /// messages and 1005 bytes on average.
+    /// The link 1-3, which the second message takes with probability 1/2, has 1.5 messages and 1005
+    /// bytes on average.
     #[test]
     fn random_routes_have_their_expected_loads() {
         let machine = "free:model=store-and-forward,startup_us=10,byte_us=1,ports=all";
@@ -234,8 +230,7 @@ mod tests {
         assert_eq!(parts[Kind::Contention], Some(15.0 + 1005.0 - 1010.0));
     }
 
-    /// The message from node 0 requests the link 1-3. In a former defect, requested routes were not
-    /// counted under random routing, and times were below the lower bound.
+    /// In a former defect, requested routes were not counted under random routing.
     #[test]
     fn requested_routes_are_certain_under_random_routing() {
         let route = Route { path: vec![1, 3], ..Route::default() };
@@ -252,7 +247,7 @@ mod tests {
         assert_eq!(of("wormhole")[Kind::Contention], Some(1010.0 - 1000.0));
     }
 
-    /// The messages are those of the test of expected loads, with loads in blocks of 10 bytes.
+    /// The test of expected loads, with loads in blocks of 10 bytes.
     #[test]
     fn expected_loads_are_in_units_of_load() {
         let topology = parse("hypercube:2,routing=ecmp").unwrap();

@@ -38,7 +38,6 @@ pub(super) trait StepModel: Model + Copy {
 
     const WANTS_BUSIEST_LINKS: bool = false;
 
-    /// Returns the cost of a step in `rounds`, in µs. A unit of load has `unit_bytes` bytes.
     fn step_cost(
         &self,
         step: &Step<'_>,
@@ -49,13 +48,11 @@ pub(super) trait StepModel: Model + Copy {
 
     fn common_costs(&self) -> &CommonCosts;
 
-    /// Returns the circuits that a link carries at the same time, if they are limited.
     fn channels(&self) -> Option<u64> {
         None
     }
 
-    /// Returns a lower bound. `startup_us` is the start-up time of a step, `propagation_us` and
-    /// `network_us` bound propagation and transmission, and `kind` is the kind of the latter.
+    /// `propagation_us` and `network_us` bound propagation and transmission (of this `kind`).
     fn bound_of_steps(
         &self,
         topology: &Network,
@@ -81,7 +78,6 @@ pub(super) trait StepModel: Model + Copy {
 }
 
 word_enum! {
-    /// The bytes that count as rearranged.
     pub(super) enum Rearrangement {
         /// The rearrangements that the schedule declares, which the paper of its algorithm charges.
         Declared = "declared",
@@ -132,10 +128,8 @@ pub(super) struct Synchronous<M> {
     packs: bool,
     counted: bool,
     exchanges: bool,
-    /// Whether bytes were rearranged whose blocks cannot be counted.
     rearranges_uncounted_blocks: bool,
     has_sums: bool,
-    /// The most messages that a node sends or receives at the same time.
     max_simultaneous: u64,
     max_circuits: u64,
     arranger: Option<Arranger>,
@@ -168,13 +162,12 @@ impl<M: StepModel> Synchronous<M> {
         }
     }
 
-    /// Returns the rounds that a node needs for its messages.
     fn rounds_at_ports(&self, messages: u64) -> u64 {
         self.common_costs.ports.rounds(messages.div_ceil(self.model.channels().unwrap_or(1)))
     }
 
-    /// Returns the rounds of a step in a model of circuits. Ports require `at_ports` rounds, which
-    /// are enough if no link has more than `channels` circuits.
+    /// Ports require `at_ports` rounds, which are enough if no link has more than `channels`
+    /// circuits.
     fn rounds_on_links(&mut self, step: &Step<'_>, channels: u64, at_ports: u64) -> Rounds {
         let circuits = step.facts.max_link_messages;
         if circuits <= channels {
@@ -285,7 +278,6 @@ impl<M: StepModel> Listener for Synchronous<M> {
         let has_cost = rearrange_byte_us > 0.0 || rearrange_block_us > 0.0;
         let packing = has_cost && (is_charged || !self.counted);
         let busiest_links = M::WANTS_BUSIEST_LINKS;
-        // These values require the messages of all nodes.
         let all_nodes = packing || busiest_links;
         Interests {
             detail: if all_nodes { Detail::AllNodes } else { self.model.detail() },
@@ -370,8 +362,7 @@ mod tests {
         [parts[Kind::Transmission], parts[Kind::Contention]].map(Option::unwrap)
     }
 
-    /// In a 2-D torus, a node has four links of 25 GB/s but injects only 50 GB/s. Messages to four
-    /// neighbours take twice as long as their links need.
+    /// A node has four links of 25 GB/s but injects only 50 GB/s.
     #[test]
     fn a_step_takes_the_larger_of_link_and_injection_times() {
         let neighbours = [(0, 1, 1000), (0, 3, 1000), (0, 4, 1000), (0, 12, 1000)];
@@ -415,13 +406,11 @@ mod tests {
             );
             assert_eq!(propagation("groups:2x4,inside=9", &step), Some(8.0), "{model}");
         }
-        // Two circuits share a link, so there are two rounds, the first with one between groups.
         let sends = [(0, 1, 8), (0, 2, 8), (4, 3, 8)];
         let rounds = cost("groups:2x4,inside_hop=0.25", "free:model=circuit,hop_us=4", &[&sends]);
         assert_eq!(rounds.parts[Kind::Propagation], Some(10.0));
     }
 
-    /// On a ring of four nodes, ranks 0 to 3 are at node 0 and ranks 4 to 7 at node 1.
     #[test]
     fn ranks_of_a_node_share_its_ports_and_injection() {
         let across = [(0, 4, 1000), (1, 5, 1000)];
@@ -440,7 +429,6 @@ mod tests {
             let channels = if model == "circuit" { 1.0 } else { 2.0 };
             assert_eq!(startup("", &across), 10.0 * channels, "{model}: one port for both");
             assert_eq!(startup(",ports=2", &across), 10.0, "{model}");
-            // A message within a node has a start-up and a transmission time, but uses no link.
             let within = [(0, 1, 1000)];
             assert_eq!(startup(",injection_byte_us=1", &within), 10.0, "{model}");
             let bytes = |sends| {
@@ -456,8 +444,7 @@ mod tests {
         }
     }
 
-    /// In both steps, two messages share the link 1-2. Messages of a node can be divided among
-    /// steps, so only the first step has the remark.
+    /// In both steps, two messages share the link 1-2. Only in the first, they have one sender.
     #[test]
     fn one_step_is_remarked_on_if_a_node_has_several_messages_in_it() {
         let of = |sends| {
@@ -469,8 +456,8 @@ mod tests {
         assert_eq!(of(&[(0, 2, 100), (1, 3, 100)]), (Some(100.0), None));
     }
 
-    /// Two of three messages to node 0 have one hop and one has two, so the mean is 4/3. In a
-    /// former defect, the lower bound had the longest route, 2 hops, and was larger than this time.
+    /// The hops have a mean of 4/3. In a former defect, the lower bound was that of the longest
+    /// route.
     #[test]
     fn the_mean_of_hops_is_at_least_one_hop() {
         use crate::cost::bound::Traffic;

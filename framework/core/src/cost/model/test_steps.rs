@@ -13,18 +13,17 @@ use crate::simulation::step::{Step, Transfer};
 use crate::simulation::step_statistics::StepStatistics;
 use std::sync::Arc;
 
-/// (sender, receiver, bytes, latest step in which the sender received data of the message).
+/// A send is (sender, receiver, bytes, latest arrival of the data at the sender).
 pub(in crate::cost) type Sends = Vec<Vec<(u32, u32, u64, u32)>>;
 
 pub(super) type Messages = Vec<(u32, u32, u64)>;
 
-/// Converts (sender, receiver, bytes) to [`Sends`] in which no message forwards received data.
+/// No message forwards received data.
 pub(in crate::cost) fn sends(steps: &[impl AsRef<[(u32, u32, u64)]>]) -> Sends {
     let send = |&(from, to, bytes): &(u32, u32, u64)| (from, to, bytes, 0);
     steps.iter().map(|step| step.as_ref().iter().map(send).collect()).collect()
 }
 
-/// The well-known schedule `name` on n ranks, with blocks of `block` bytes.
 pub(super) fn schedule(name: &str, n: u32, block: u64) -> Vec<Messages> {
     let rotated = |k: u32, bytes: u64| (0..n).map(|r| (r, (r + k) % n, bytes)).collect();
     let doubling = || (0..32).map(|i| 1_u32 << i).take_while(|k| *k < n);
@@ -69,8 +68,7 @@ pub(super) fn try_cost(topology: &str, machine: &str, steps: &Sends) -> Result<C
     try_cost_by_routes(topology, machine, steps, &[], |_, _| 0)
 }
 
-/// `route_of` returns the route of a sender and a receiver, as a number in `routes` from 1, or 0
-/// for the topology's own route.
+/// `route_of` returns the number of a route in `routes` from 1, or 0 for the topology's own.
 pub(super) fn cost_by_routes(
     topology: &str,
     machine: &str,
@@ -102,7 +100,6 @@ pub(super) fn time_space_of(topology: &str, machine: &str, steps: &Sends) -> (Co
     (evaluator.cost().unwrap(), evaluator.time_space().unwrap())
 }
 
-/// In the first step, each node also reduces the load that `of` has for it.
 pub(super) fn cost_with_sums(topology: &str, machine: &str, of: &[u64], steps: &Sends) -> Cost {
     let topology = parse(topology).unwrap();
     let mut evaluator = evaluator(&topology, machine);
@@ -110,8 +107,7 @@ pub(super) fn cost_with_sums(topology: &str, machine: &str, of: &[u64], steps: &
     evaluator.cost().unwrap()
 }
 
-/// Each step has the load that every node reduces in it. With `is_recorded`, a time-space record is
-/// made, so that no step is skipped.
+/// With `is_recorded`, a time-space record is made, so that no step is skipped.
 pub(super) fn cost_of_reducing(
     topology: &str,
     machine: &str,
@@ -189,7 +185,6 @@ pub(super) fn run_with_sums(
     run_with_orbits(topology, listener, steps, sums, None, &[], |_, _| 0);
 }
 
-/// With a symmetry group, only the messages of one node of each orbit are reported.
 pub(super) fn run_with_orbits(
     topology: &Arc<Network>,
     listener: &mut dyn Listener,

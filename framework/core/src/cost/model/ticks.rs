@@ -10,7 +10,6 @@ pub(crate) const LAST: Ticks = 1 << 61;
 
 pub(crate) const PER_US: f64 = 1e6;
 
-/// Returns the nearest tick, at most the first after [`LAST`].
 pub(crate) fn ticks(us: f64) -> Ticks {
     nearest(us * PER_US)
 }
@@ -44,7 +43,7 @@ const UNSET: [Ticks; FAN] = [NEVER; FAN];
 /// at the first level whose minimum does not change. Unset timers have the time [`NEVER`].
 #[derive(Debug, Clone)]
 pub(super) struct Timers {
-    /// Groups of entries for each level, the last of which has one group.
+    /// Each level has groups of entries. The last level has one group.
     levels: Vec<Vec<[Ticks; FAN]>>,
     earliest: Ticks,
 }
@@ -113,7 +112,7 @@ impl Timers {
     }
 }
 
-/// Returns the minimum. Independent pairs are compared first, in parallel.
+/// Independent pairs are compared first, in parallel.
 fn least(entries: &[Ticks; FAN]) -> Ticks {
     let lesser = |a: Ticks, b: Ticks| if b < a { b } else { a };
     let [a, b, c, d] = [0, 1, 2, 3].map(|at| lesser(entries[at], entries[at + FAN / 2]));
@@ -142,7 +141,6 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-        /// Timers are removed as from a naive list, even if the tree grows between removals.
         #[test]
         fn timers_agree_with_a_list(
             actions in prop::collection::vec((0_usize..700, 0_u32..50, 0_u32..3), 1..200),

@@ -76,7 +76,6 @@ impl TimeSpace {
     }
 
     /// Begins an entry for a step (from 0), or extends the last entry if the step belongs to it.
-    /// Does nothing if the rank already has an entry for this step or for a later one.
     #[cold]
     pub(super) fn enter(&mut self, rank: usize, step: u64) {
         let (step, doublings) = (step + 1, self.doublings);
@@ -142,7 +141,6 @@ impl TimeSpace {
         self.entries(rank).last().map_or(0.0, |entry| entry.ended)
     }
 
-    /// Removes the last entry of each rank if the rank spent no time in it.
     pub(super) fn finish(mut self) -> Self {
         for entries in &mut self.ranks {
             entries.pop_if(|last| last.posted == last.ended);
@@ -154,8 +152,8 @@ impl TimeSpace {
         self.only
     }
 
-    /// Replaces the ranks of the record: each new rank copies the entries of an old rank, whose
-    /// number is in `of`. Only the new rank `only` is recorded; `None` for all.
+    /// Each new rank copies the entries of the old rank in `of`. If `only` is set, only this new
+    /// rank is recorded.
     pub(super) fn remap(&mut self, of: &[usize], only: Option<usize>) {
         let entries = |(rank, old): (usize, &usize)| match only {
             Some(only) if only != rank => Vec::new(),
@@ -243,7 +241,6 @@ impl<T: Time> RankClock<T> {
 pub(super) struct TimeLine<'a> {
     record: Option<&'a mut TimeSpace>,
     rank: usize,
-    /// A duration that the clocks of ranks do not include, in µs.
     offset_us: f64,
 }
 
@@ -290,8 +287,7 @@ mod tests {
             .collect()
     }
 
-    /// Rank 0 sends 100 bytes to rank 1, which forwards them to rank 2. A start-up takes 3 µs, the
-    /// latency is 2 µs, a byte takes 0.5 µs. A receiver first waits for its sender's start-up.
+    /// A start-up takes 3 µs, the latency is 2 µs, a byte takes 0.5 µs.
     #[test]
     fn fluid_has_the_closed_form_of_a_chain() {
         let chain = vec![vec![(0, 1, 100, 0)], vec![(1, 2, 100, 1)]];
@@ -305,12 +301,10 @@ mod tests {
             ([55.0, 58.0, 58.0, 110.0], message(3.0, 0.0)),
         ];
         assert_eq!(rounded(&record, 1), [first, second]);
-        // Rank 2 has no messages in the first step, so it waits for the second one from time 0.
         assert_eq!(rounded(&record, 2), [([0.0, 0.0, 58.0, 110.0], message(0.0, 58.0))]);
     }
 
-    /// Two ranks send 100 bytes to a third rank at the same time. Its link transmits both in 100
-    /// µs, half of which is contention.
+    /// The link of the receiver transmits both messages in 100 µs, half of which is contention.
     #[test]
     fn fluid_separates_contention_from_transmission() {
         let incast = vec![vec![(0, 1, 100, 0), (2, 1, 100, 0)]];
@@ -325,8 +319,7 @@ mod tests {
         }
     }
 
-    /// Rank 0 sends 100 bytes to rank 1, which forwards them to rank 2, with o = 2 µs, L = 8 µs,
-    /// and G = 0.5 µs for each byte after the first.
+    /// The parameters are o = 2 µs, L = 8 µs, and G = 0.5 µs for each byte after the first.
     #[test]
     fn loggp_has_the_closed_form_of_a_chain() {
         let chain = vec![vec![(0, 1, 100, 0)], vec![(1, 2, 100, 1)]];
@@ -345,7 +338,6 @@ mod tests {
         assert_eq!(rounded(&record, 2), [([0.0, 0.0, 63.5, 123.0], took(2.0, 63.5))]);
     }
 
-    /// The receiver is busy with its own sends.
     #[test]
     fn a_rendezvous_message_waits_for_its_match() {
         let steps = vec![vec![(1, 2, 1, 0)], vec![(0, 1, 100, 0)]];
@@ -390,7 +382,6 @@ mod tests {
         assert_eq!((rounded(&record, 1), cost.parts.total()), (rounded(&record, 0), 116.0));
     }
 
-    /// Entries of a rank have no gaps, and the last rank ends at the completion time.
     #[test]
     fn kinds_of_time_add_up_to_the_end_of_each_rank() {
         let uneven: Sends = (1..8)
@@ -403,7 +394,6 @@ mod tests {
                     .collect()
             })
             .collect();
-        // Test each event-driven model, with and without the options that add a kind of time.
         let machines = [
             "model=fluid,startup_us=3,hop_us=2,byte_us=0.5",
             "model=fluid,startup_us=3,hop_us=2,byte_us=0.5,injection_byte_us=0.25,noise=0.3",

@@ -4,8 +4,7 @@ use super::{Axes, Axis, Cut, Layout, Selection, Side, strided};
 use crate::delivery::grid::Grid;
 use crate::network::symmetry::split_off;
 
-/// A layout with one bit per coordinate, in words of 64 bits. Short axes share a word if they have
-/// at most 64 coordinates together: a set of nodes of a 20-dimensional hypercube is 40 bits.
+/// A layout with one bit per coordinate. Short axes share a word of 64 bits.
 #[derive(Debug, Clone)]
 pub struct BitLayout {
     axes: Axes,
@@ -20,11 +19,9 @@ pub struct BitLayout {
 #[derive(Debug, Clone, Copy)]
 struct Field {
     word: usize,
-    /// The words of the axis: one if it has at most 64 coordinates.
     words: usize,
     shift: u32,
     radix: u32,
-    /// The bits of the axis within its word; all bits if it has several words.
     mask: u64,
 }
 
@@ -110,7 +107,6 @@ impl BitLayout {
         for (axis, &radix) in axes.radices.iter().enumerate() {
             let radix = u32::try_from(radix).unwrap_or(u32::MAX);
             let starts_side = axis == axes.destinations.start || axis == axes.destinations.end;
-            // Each side, and each axis that does not fit, starts a new word.
             if next.1 > 0 && (starts_side || next.1 + radix.min(64) > 64 || radix > 64) {
                 next = (next.0 + 1, 0);
             }
@@ -239,8 +235,7 @@ impl Layout for BitLayout {
             *out = a & b;
             least = least.min(*out);
         }
-        // Most pairs of boxes are disjoint. If each axis is within one word, most of these have a
-        // word in which their intersection is 0.
+        // Most pairs of boxes are disjoint, and most of these have a word without common bits.
         if self.is_simple && least == 0 {
             return false;
         }
@@ -248,8 +243,7 @@ impl Layout for BitLayout {
     }
 
     fn terms_of(&self, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
-        // In most pairs of boxes, the destinations are disjoint, and their fields precede that of
-        // the segments. So the loop usually ends early.
+        // Destinations precede segments, and most pairs of boxes have no common destination.
         for field in &self.fields[self.axes.origins.end..] {
             let mut common = 0;
             for i in field.range() {
@@ -281,7 +275,6 @@ impl Layout for BitLayout {
                 continue;
             }
             scratch.copy_from_slice(a);
-            // The first piece needs no copy of `inner`, which equals `a` on earlier axes.
             if !std::mem::take(&mut is_first) {
                 self.fields[..axis].iter().for_each(|before| before.copy(inner, scratch));
             }
@@ -304,8 +297,7 @@ impl Layout for BitLayout {
             return false;
         }
         let Some(first) = a.iter().zip(b).position(|(a, b)| a != b) else { return true };
-        // If each axis is within one word, boxes that differ in several words differ on several
-        // axes, so their union is not a box.
+        // Boxes that differ in several words differ on several axes, so their union is not a box.
         if self.is_simple && !same_words(&a[first + 1..], &b[first + 1..], u64::MAX) {
             return false;
         }
@@ -365,15 +357,14 @@ impl Layout for BitLayout {
     }
 }
 
-/// Compares all words, because a branch per word would be slow: the first difference is hard to
-/// predict.
+/// Compares all words, because a branch for each word would often be mispredicted.
 #[inline]
 fn differ(a: &[u64], b: &[u64]) -> bool {
     a.iter().zip(b).fold(0, |all, (a, b)| all | (a ^ b)) != 0
 }
 
-/// Returns whether two slices are equal in the bits of `mask`. Boxes have often just been written
-/// word by word, and a vector load would have to wait for these stores.
+/// Compares word by word. A vector load would wait for the stores of boxes that have just been
+/// written.
 #[inline]
 fn same_words(a: &[u64], b: &[u64], mask: u64) -> bool {
     a.iter().zip(b).all(|(a, b)| (a ^ b) & mask == 0)

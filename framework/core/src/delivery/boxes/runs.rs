@@ -71,7 +71,6 @@ impl RunLayout {
                 sets.iter().zip(axes).map(|(set, axis)| Set::of(*set, axis.radix)).collect()
             }
         };
-        // A product that is all nodes or one node is described as such.
         let sets = || sets.iter().zip(axes);
         if sets().all(|(set, axis)| set.count() == axis.radix) {
             return Ok(());
@@ -93,8 +92,7 @@ impl RunLayout {
         Ok(())
     }
 
-    /// Describes a set of segments (none if it has all) as [`Self::describe`] does. Errors if the
-    /// set does not fit the number of segments per block.
+    /// Describes a set of segments as [`Self::describe`] does. Errors if the set does not fit.
     pub(crate) fn describe_segments(
         &self,
         set: Axis<'_>,
@@ -123,7 +121,6 @@ impl RunLayout {
         boxes
     }
 
-    /// Returns one side of a box as products of sets of coordinates of the schedule's grid.
     fn products(&self, side: Side, a: &[Set]) -> Vec<Vec<Vec<u64>>> {
         let coordinates = self.coordinates_of(side, a);
         if side == Side::Segments || !self.acts_on_numbers {
@@ -257,7 +254,6 @@ impl Layout for RunLayout {
         if element == 0 {
             return;
         }
-        // The group does not act on the last axis, which has the segments.
         let axes = self.group.axes();
         let last = a.len() - 1;
         for side in a[..last].chunks_mut(axes.len().max(1)) {
@@ -275,7 +271,6 @@ impl Layout for RunLayout {
         if !a[last].contains(first(last)) {
             return None;
         }
-        // The group acts on each axis separately, so the least image is found axis by axis.
         let (mut rest, mut stride, mut image) = (node, 1, 0);
         for (number, acting) in self.group.axes().iter().enumerate().rev() {
             let own = rest % acting.radix;
@@ -322,8 +317,8 @@ fn narrowed(layout: &BitLayout, side: Side, product: &[Vec<u64>], outer: &[u64])
     inner
 }
 
-/// Divides points into products of sets of coordinates. Two values of the first coordinate are in
-/// one product if they occur with the same remaining coordinates.
+/// Divides points into products of sets. Two values of the first coordinate are in one product if
+/// they occur with the same remaining coordinates.
 fn products(points: &[&[u64]]) -> Vec<Vec<Vec<u64>>> {
     if points.iter().all(|point| point.is_empty()) {
         return vec![Vec::new()];

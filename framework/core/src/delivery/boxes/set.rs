@@ -12,10 +12,9 @@ use smallvec::{SmallVec, smallvec};
 
 type Runs = SmallVec<[(u32, u32); 2]>;
 
-/// A subset of the coordinates of an axis. The radix of the axis is not stored.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Set {
-    /// At most 64 coordinates: bit c is coordinate c.
+    /// Bit c is coordinate c, of at most 64.
     Word(u64),
     /// Half-open intervals (start, end) in ascending order, with gaps between them.
     Runs(Runs),
@@ -24,8 +23,7 @@ pub(crate) enum Set {
 }
 
 impl Clone for Set {
-    /// Copies all runs with one memory copy. `SmallVec::clone` copies them one by one, which took
-    /// 10 % of the run time of a symmetric all-to-all.
+    /// `SmallVec::clone` copies runs one by one, which took 10 % of a symmetric all-to-all.
     fn clone(&self) -> Self {
         match self {
             Self::Word(word) => Self::Word(*word),
@@ -60,7 +58,6 @@ impl Set {
         }
     }
 
-    /// Returns the set that a send describes, which must fit the axis ([`Axis::check`]).
     pub(super) fn of(axis: Axis<'_>, radix: u64) -> Self {
         match axis {
             Axis::All => Self::full(radix),
@@ -191,7 +188,6 @@ impl Set {
         }
     }
 
-    /// Passes a sequence of words to `word`, which is equal for equal sets of an axis.
     pub(crate) fn each_word(&self, mut word: impl FnMut(u64)) {
         match self {
             Self::Word(bits) => word(*bits),
@@ -283,8 +279,7 @@ fn push_run(runs: &mut Runs, (from, to): (u32, u32)) {
     }
 }
 
-/// Combines two sets in one pass through their runs. `keep(in_a, in_b)` returns whether a
-/// coordinate is in the result.
+/// Combines two sets. `keep(in_a, in_b)` returns whether a coordinate is in the result.
 fn merged_runs(a: &Runs, b: &Runs, keep: impl Fn(bool, bool) -> bool) -> Runs {
     let end = |runs: &Runs, i: usize| {
         runs.get(i / 2).map_or(u32::MAX, |run| if i.is_multiple_of(2) { run.0 } else { run.1 })
@@ -303,7 +298,6 @@ fn merged_runs(a: &Runs, b: &Runs, keep: impl Fn(bool, bool) -> bool) -> Runs {
     }
 }
 
-/// Adds `by` modulo `radix`. A run that passes the end of the axis continues at its start.
 fn rotated_runs(runs: &Runs, radix: u32, by: u32) -> Runs {
     let mut out = Runs::new();
     for &(from, to) in runs {
@@ -315,8 +309,7 @@ fn rotated_runs(runs: &Runs, radix: u32, by: u32) -> Runs {
     out
 }
 
-/// Applies exclusive-or to all coordinates. Runs are split into aligned pieces of 2^k coordinates,
-/// because exclusive-or maps these to aligned pieces.
+/// Splits runs into aligned pieces of 2^k coordinates, which exclusive-or maps to aligned pieces.
 fn xor_runs(runs: &Runs, with: u32) -> Runs {
     let mut pieces: Vec<(u32, u32)> = Vec::new();
     for &(mut from, to) in runs {
@@ -350,7 +343,6 @@ fn xor_bits(word: u64, with: u64) -> u64 {
     })
 }
 
-/// Copies `len` bits from position `from` to position `at` of `to`, where they must be 0.
 fn copy_bits(bits: &[u64], from: u64, len: u64, to: &mut [u64], at: u64) {
     let mut done = 0;
     while done < len {
@@ -378,7 +370,6 @@ mod tests {
         Set::of(Axis::Bits(&bits), radix)
     }
 
-    /// Returns sets of ranges and single coordinates, so that both runs and bits occur.
     fn subsets(radix: u64) -> impl Strategy<Value = BTreeSet<u64>> {
         let runs = prop::collection::vec((0..radix, 0..radix), 0..4);
         (runs, prop::collection::btree_set(0..radix, 0..40)).prop_map(move |(runs, mut all)| {
@@ -390,7 +381,6 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-        /// All operations are compared with `BTreeSet`. Equal sets have equal representations.
         #[test]
         fn sets_behave_like_sets_of_numbers(
             (radix, a, b, by) in prop_oneof![Just(5_u64), Just(64), Just(65), Just(128), Just(512), Just(1000)]

@@ -19,10 +19,8 @@ fn blocks<L: Layout>(layout: &L, a: &[L::Element]) -> Blocks {
     all
 }
 
-/// The radices of a grid, the segments per block, and two boxes of bit sets for each axis.
 type Sample = (Vec<u64>, u32, [Vec<Vec<u64>>; 2]);
 
-/// In the samples, several axes share a word, an axis fills a word, or an axis needs several words.
 fn samples() -> impl Strategy<Value = Sample> {
     let radices = prop_oneof![
         Just(vec![2, 2, 2]),
@@ -74,7 +72,6 @@ fn check_set_operations<L: Layout>(layout: &L, sets: &[Vec<Vec<u64>>; 2]) {
     assert_eq!(layout.count(&pair[0]), a.len() as u64);
     assert_eq!(layout.contains(&pair[0], &pair[1]), b.is_subset(&a));
 
-    // Blocks that contribute to the same values have the same destination and segment.
     let mut out = layout.full().to_vec();
     let values: BTreeSet<(u64, u64)> = b.iter().map(|(_, d, s)| (*d, *s)).collect();
     let terms: Blocks = a.iter().filter(|(_, d, s)| values.contains(&(*d, *s))).copied().collect();
@@ -131,7 +128,6 @@ fn check_cut<L: Layout>(layout: &L, sets: &[Vec<Vec<u64>>; 2], node: Option<u64>
     assert_eq!((selection.elements(), selection.count()), (layout.full(), layout.full_count()));
 }
 
-/// Two boxes that differ on one axis, and together have all of its coordinates, join to all blocks.
 #[test]
 fn complementary_boxes_join() {
     fn check<L: Layout>(layout: &L) {

@@ -5,9 +5,7 @@ use crate::delivery::fault::Fault;
 use crate::limits;
 use std::sync::Arc;
 
-/// The receiver of a bucket that was not sent.
 pub(super) const UNSENT: u32 = u32::MAX;
-/// The receiver of a bucket that was sent and settled.
 const SETTLED: u32 = u32::MAX - 1;
 
 const REDISTRIBUTED: &str = "a node in the list of redistributors has redistributed its data";
@@ -18,12 +16,9 @@ pub(super) struct Redistributed<T> {
     pub(super) pattern: Arc<Pattern>,
     pub(super) first: u32,
     pub(super) sizes: Vec<u64>,
-    /// The number of destinations that have elements in each bucket.
     pub(super) blocks: Vec<u32>,
-    /// For each bucket, its receiver, or [`UNSENT`] or [`SETTLED`].
     pub(super) receivers: Vec<u32>,
     pub(super) steps: Vec<u32>,
-    /// The last step before the redistribution in which the node received data.
     pub(super) latest_arrival: u64,
 }
 
@@ -172,7 +167,6 @@ impl<T: ElementCount> ByteCounts<T> {
             }
             self.redistributors.push(node);
         }
-        // The result does not depend on the order of the settlements.
         for settlement in settlements {
             self.settle_together(&settlement, before)?;
         }
@@ -247,8 +241,7 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(())
     }
 
-    /// Settles the buckets of one node that were sent before step `before`. This is faster than
-    /// together with other nodes if they are fewer than half of its buckets.
+    /// Settles the buckets of one node, which is faster for fewer than half of its buckets.
     fn settle_node(&mut self, node: usize, before: u64) -> Result<(), Fault> {
         let mut redistributed = self.redistributed[node].take().expect(REDISTRIBUTED);
         for bucket in 0..redistributed.receivers.len() {
@@ -274,10 +267,9 @@ impl<T: ElementCount> ByteCounts<T> {
     }
 }
 
-/// Redistributions that are settled together. All members that have sent the bucket of a number
-/// have sent it to the same receiver, so their elements are summed before they are added there.
+/// Redistributions that are settled together. The buckets of a number all have the same receiver,
+/// so their elements are summed first.
 struct Settlement {
-    /// The receiver of each bucket number, or [`UNSENT`].
     receivers: Vec<u32>,
     members: Vec<u32>,
 }
@@ -320,13 +312,11 @@ pub(super) struct Pattern {
     pub cycle: u32,
     pub starts: Vec<u32>,
     pub firsts: Vec<u32>,
-    /// Whether `buckets` divides `cycle`. The end of a cycle and the beginning of the next then use
-    /// neighbouring buckets, like all other consecutive elements, and the cycle has no effect.
+    /// Whether `buckets` divides `cycle`, so that the cycle has no effect.
     is_seamless: bool,
 }
 
-/// The number of elements in each bucket, as differences between neighbours, so that adding
-/// consecutive elements takes only a few additions.
+/// The number of elements in each bucket, as differences between neighbours.
 #[derive(Debug)]
 pub(super) struct Tally {
     all: u64,
@@ -435,7 +425,7 @@ impl Pattern {
         }
     }
 
-    /// Passes ranges of numbers to `each`. Modulo the number of buckets, they contain every bucket
+    /// Passes ranges of numbers to `each`, which modulo the number of buckets contain every bucket
     /// with any of these elements once.
     fn for_each_range(
         &self,
@@ -458,7 +448,6 @@ impl Pattern {
         if length < 2 || is_whole_cycle {
             return each(from, to);
         }
-        // `from..to` ends a cycle, and `base..end` begins the next one. Count from `base`.
         let (base, end) = intervals[1];
         let (wraps, start) = (end - base, (from - base) % buckets);
         let stop = start + to - from;
@@ -472,7 +461,6 @@ impl Pattern {
         }
     }
 
-    /// Returns the number of elements in one bucket, without a tally of all buckets.
     pub(super) fn bucket_elements(
         &self,
         first: u32,

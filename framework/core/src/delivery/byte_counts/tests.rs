@@ -75,7 +75,6 @@ fn buckets_arrive_at_their_receivers() {
     x.verify().unwrap();
 }
 
-/// Nodes 0 and 1 get buckets with some of 5 bytes for node 2, which no later send delivers.
 #[test]
 fn misplaced_buckets_of_the_last_step_are_reported() {
     let mut x = byte_counts(vec![vec![0, 0, 5], vec![0; 3], vec![0; 3]], 1).unwrap();
@@ -224,8 +223,6 @@ proptest! {
         prop_assert_eq!(x.loads.held(), &columns[..]);
     }
 
-    /// All nodes redistribute in one step, send some buckets late or elsewhere, and send listed
-    /// bytes.
     #[test]
     fn late_buckets_are_delivered(
         sizes in prop::collection::vec(0_u64..30, 25),
@@ -255,8 +252,6 @@ proptest! {
     }
 }
 
-/// The latest arrival of a bucket is the last step before its redistribution in which the sender
-/// received data; that of listed bytes is the last such step before the send.
 #[test]
 fn a_send_follows_the_last_receipt_of_its_bytes() {
     let mut x = uniform(3, 6);
@@ -280,7 +275,6 @@ fn a_send_follows_the_last_receipt_of_its_bytes() {
     assert_eq!(after(1, 2, ByteSelection::Listed(&[(2, 0)])), 0, "node 1 has received nothing");
 }
 
-/// Counts have 32 bits if no node can hold more than 2^32 - 1 elements for one destination.
 #[test]
 fn large_byte_counts_have_64_bits() {
     assert!(fits_32_bits((1 << 31) - 1, 1, 2) && fits_32_bits(1 << 31, 8, 2));

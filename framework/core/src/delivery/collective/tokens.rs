@@ -20,8 +20,7 @@ pub struct Tokens {
     first_receiver: Vec<usize>,
     receivers: Vec<u32>,
     first_wanted: Vec<usize>,
-    /// For each receiver, its classes in ascending order: the node that owns the tokens, and the
-    /// number of the class there.
+    /// For each receiver, its classes: the owner of the tokens, and the number of the class there.
     wanted: Vec<(u32, u32)>,
 }
 
@@ -182,7 +181,6 @@ impl BlockSizes for TokenSizes {
         }
     }
 
-    /// Visits only the nodes that share tokens with `origin`, which are usually few.
     fn each_receiver(&self, origin: u64, _: u64, visit: &mut dyn FnMut(u64, u64)) {
         if self.is_combine {
             return self.tokens.owners_of(origin).for_each(|(owner, bytes)| visit(owner, bytes));
@@ -200,10 +198,8 @@ impl BlockSizes for TokenSizes {
         self.largest
     }
 
-    /// Returns the least possible traffic: a node sends each token at least once in a dispatch, and
-    /// receives the sum of each token at least once in a combine.
+    /// Each token is sent at least once in a dispatch, and its sum is received once in a combine.
     fn max_traffic(&self, nodes: u64) -> MaxTraffic {
-        // `pair_traffic` counts a token once for each of its receivers.
         let pairs = pair_traffic(self, nodes);
         let once = (0..nodes).map(|node| self.tokens.to_others(node)).max().unwrap_or(0);
         match self.is_combine {
@@ -217,7 +213,6 @@ impl BlockSizes for TokenSizes {
 mod tests {
     use super::*;
 
-    /// Node 0 has two tokens for {1, 2} and one for {0, 2}; node 2 has one for {1}.
     fn tokens() -> Arc<Tokens> {
         Arc::new(Tokens::new(3, |node| match node {
             0 => vec![(vec![2, 1], 5), (vec![0, 2], 7), (vec![1, 2, 1], 5), (vec![], 9)],
@@ -248,8 +243,7 @@ mod tests {
         let combine = TokenSizes::new(tokens(), true);
         assert_eq!((combine.bytes(2, 0), combine.bytes(0, 2), combine.largest()), (17, 0, 17));
         let traffic = |sizes: TokenSizes| sizes.max_traffic(3);
-        // In a dispatch, node 0 sends each token once: 17 bytes, not 27. Nodes 2 and 1 get 17 and
-        // 10 + 3.
+        // Node 0 sends each token once: 17 bytes, not 27. Nodes 2 and 1 receive 17 and 10 + 3.
         let expected = MaxTraffic { sent: 17, received: 17, peers: 2, pairs: 3 };
         assert_eq!((traffic(dispatch), traffic(combine)), (expected, expected));
     }

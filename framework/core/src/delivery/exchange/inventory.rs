@@ -32,7 +32,6 @@ impl Division {
         [by(Side::Origins), by(Side::Destinations) || self.in_parts]
     }
 
-    /// Returns the reason why a send cannot select blocks by `side`; `None` if it can.
     pub(crate) fn set_error(self, kind: &CollectiveKind, side: Side) -> Option<String> {
         let is_part = side == Side::Destinations && self.in_parts;
         if is_part { None } else { set_error(kind, side) }
@@ -45,9 +44,7 @@ pub(crate) struct Inventory<L: Layout = BitLayout> {
     pub embedding: Embedding,
     pub layout: L,
     pub division: Division,
-    /// The sizes of units in bytes; `None` if blocks have uniform size.
     pub sizes: Option<Arc<dyn BlockSizes>>,
-    /// All blocks of the collective, as boxes. Origins and destinations are homes ([`Embedding`]).
     homes: Vec<Vec<L::Element>>,
 }
 
@@ -61,7 +58,6 @@ impl Inventory {
         BitLayout::new(embedding.grid().clone(), by_origin, by_destination, division.segments)
     }
 
-    /// Returns the minimum memory for the boxes of all nodes, in bytes: two boxes per node.
     pub(crate) fn least_bytes(layout: &BitLayout) -> u64 {
         layout.grid().nodes().saturating_mul(layout.elements() as u64 * 16)
     }
@@ -122,7 +118,6 @@ impl<L: Layout> Inventory<L> {
         }
     }
 
-    /// Returns the boxes of all blocks from or for `node`, depending on `side`.
     fn narrowed(&self, side: Side, node: u64) -> Vec<Vec<L::Element>> {
         let mut selected = self.layout.full().to_vec();
         self.layout.narrow_to(side, node, &mut selected);
@@ -133,8 +128,7 @@ impl<L: Layout> Inventory<L> {
         self.homes.iter().filter_map(within).collect()
     }
 
-    /// Returns whether the sender keeps the data. In a dispatch, it always does, so a token that
-    /// returns to a node counts as delivered twice.
+    /// In a dispatch, the sender always keeps the data, so a token must not return to a node.
     pub(crate) fn copies(&self, rule: &Rule<'_>) -> bool {
         rule.copy || self.collective.kind().required == FinalBlocks::Received
     }
@@ -149,7 +143,6 @@ impl<L: Layout> Inventory<L> {
         parts * u64::from(self.division.segments.max(1))
     }
 
-    /// Errors if a load, or the sum of two loads, may not fit into 64 bits.
     pub(super) fn check_total(&self, total: u128) -> Result<(), Fault> {
         const MAX_TOTAL_LOAD: u128 = 1 << 63;
         if total <= MAX_TOTAL_LOAD {
@@ -188,8 +181,8 @@ impl<L: Layout> Inventory<L> {
             }
     }
 
-    /// Returns the origins and the destinations of a box, as nodes of the machine in ascending
-    /// order; [`Collective::shared_end`] for a side that does not distinguish blocks.
+    /// Returns the origins and the destinations of a box; [`Collective::shared_end`] for a side
+    /// that does not distinguish blocks.
     fn ends(&self, a: &[L::Element]) -> [Vec<u64>; 2] {
         [Side::Origins, Side::Destinations].map(|side| {
             if !self.identifies(side) {
@@ -329,7 +322,6 @@ fn home_boxes<L: Layout>(layout: &L, embedding: &Embedding) -> Vec<Vec<L::Elemen
     if embedding.is_identity() {
         return vec![layout.full().to_vec()];
     }
-    // Boxes that have only homes on one side, and all nodes on the other.
     let on = |side: Side| -> Vec<Vec<L::Element>> {
         if !layout.has(side) {
             return vec![layout.full().to_vec()];

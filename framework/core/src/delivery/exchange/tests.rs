@@ -40,7 +40,6 @@ fn message(result: Result<(), Fault>) -> String {
     result.expect_err("the schedule is wrong").to_string()
 }
 
-/// Runs a direct exchange: in step i, each node j sends a block to node `j + i`, modulo n.
 fn shift(x: &mut Exchange, n: u64) -> Result<(), Fault> {
     for distance in 1..n {
         let sends: Vec<_> =
@@ -123,7 +122,6 @@ fn a_send_of_blocks_that_are_not_held_is_empty_unless_strict() {
 
 #[test]
 fn virtual_nodes_forward_blocks() {
-    // The machine has the nodes 0 and 1. Virtual node 2 also runs on node 0.
     let mut embedding = Embedding::new(Grid::new(&[3]).unwrap(), 2);
     for (virtual_node, physical, home) in [(0, 0, true), (1, 1, true), (2, 0, false)] {
         embedding.place(virtual_node, physical, home).unwrap();
@@ -221,8 +219,7 @@ fn scatter_gather_allgather_and_permutation_are_delivered() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(48, 960)))]
 
-    /// After random moves, a direct delivery of all blocks passes verification. It fails if it
-    /// leaves out a destination whose blocks have moved.
+    /// After random moves, only a direct delivery of all blocks passes verification.
     #[test]
     fn random_moves_are_traced(
         radices in prop_oneof![Just(vec![6]), Just(vec![2, 3]), Just(vec![2, 2, 2]), Just(vec![70])],
@@ -313,8 +310,6 @@ fn the_total_load_of_a_symmetric_schedule_counts_all_nodes() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(48, 960)))]
 
-    /// After each step, the loads are those of the boxes that nodes hold, and do not exceed the
-    /// total.
     #[test]
     fn redundant_blocks_do_not_count(
         broadcast in any::<bool>(),
@@ -323,7 +318,6 @@ proptest! {
         steps in prop::collection::vec(prop::collection::vec((0_u64..8, 1_u64..8, 0_u64..8, 1_u32..8, any::<bool>()), 1..20), 1..8),
     ) {
         let collective = if broadcast { Collective::of(&BROADCAST).at(3) } else { Collective::of(&ALL_GATHER) };
-        // The root is node 3, whose block has `10 * 3 + 3` bytes.
         let bytes = |origin: u64| if has_sizes { (10 * origin).div_ceil(segments.into()) } else { 1 };
         let of_root = if has_sizes { 33_u64.div_ceil(segments.into()) } else { 1 };
         let exists = u64::from(segments) * if broadcast { of_root } else { (0..8).map(bytes).sum() };
@@ -372,7 +366,6 @@ fn extra_bytes_need_no_block() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(48, 960)))]
 
-    /// The expected arrival steps are stored block by block.
     #[test]
     fn a_send_follows_the_arrivals_of_its_blocks(
         moves in prop::collection::vec(prop::collection::vec((0_u64..6, 1_u64..6, 0_u64..6, 1_u32..5), 1..6), 1..12),
@@ -404,7 +397,6 @@ proptest! {
 
 #[test]
 fn a_send_follows_the_latest_arrival_of_its_blocks_only() {
-    // A ring allgather forwards the block received in the previous step.
     let mut ring = exchange(Collective::of(&ALL_GATHER), &[5], 1).with_arrival_tracking();
     for number in 1..5 {
         ring.begin_step();
@@ -499,7 +491,6 @@ fn copies_in_flight_are_not_joined() {
     assert!(message(x.end_step()).contains("node 1"));
 }
 
-/// Boxes of the same arrival step are joined, however many boxes of other steps the node holds.
 #[test]
 fn boxes_are_joined_with_boxes_of_the_same_step() {
     const N: u64 = 40;
@@ -562,8 +553,7 @@ fn a_missing_contribution_is_reported() {
     insta::assert_snapshot!(message(step(&mut x, &sends)), @"step 2: node 1 sends node 2 the result of node 0, which it does not hold (it is at node 0, its destination)");
 }
 
-/// In a grid of 3 x 3 nodes, the contributions of four pairs of nodes surround that of the node in
-/// the middle. No two of these five boxes can be joined.
+/// The boxes of four pairs surround that of the node in the middle, and no two can be joined.
 #[test]
 fn a_complete_sum_is_stored_as_one_box() {
     let mut x = exchange(Collective::of(&ALL_REDUCE), &[3, 3], 1);
@@ -587,7 +577,6 @@ fn a_virtual_node_holds_a_second_value() {
     assert_eq!((x.verify(), x.loads.held(), x.loads.most_summed()), (Ok(()), &[0, 1][..], 1));
 }
 
-/// This is an allreduce by recursive halving and doubling along two axes.
 #[test]
 fn parts_of_a_vector_are_selected_by_destination() {
     let grid = Grid::new(&[2, 2]).unwrap();

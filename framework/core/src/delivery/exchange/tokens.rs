@@ -20,10 +20,8 @@ use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy)]
 struct Piece {
-    /// The number of the class among those of all nodes.
     class: u32,
     origin: u32,
-    /// The step in which the holder received the piece; 0 if unknown or from the start.
     arrival: u32,
 }
 
@@ -42,7 +40,6 @@ struct TokenSend {
 
 #[derive(Debug)]
 pub(crate) struct TokenExchange {
-    /// The inventory has the layout of the boxes that listeners read.
     inventory: Inventory,
     tokens: Arc<Tokens>,
     /// The pieces of each node of the schedule's grid, in ascending order of their keys.
@@ -57,8 +54,7 @@ pub(crate) struct TokenExchange {
 }
 
 impl TokenExchange {
-    /// At the start, each node holds its tokens in a dispatch, and its contribution to each token
-    /// that it received in a combine.
+    /// Nodes hold their tokens in a dispatch, their contributions to received tokens in a combine.
     pub(crate) fn new(
         collective: Collective,
         tokens: Arc<Tokens>,
@@ -100,8 +96,7 @@ impl TokenExchange {
         Self { tracks_arrivals, ..self }
     }
 
-    /// Returns, in ascending order, the pieces of the tokens of a node (`of_owner`), or those of
-    /// the node in the tokens that it receives.
+    /// Returns the pieces of the tokens of a node (`of_owner`), or its pieces of received tokens.
     fn pieces(&self, node: u64, of_owner: bool) -> Vec<Piece> {
         let (tokens, sums) = (&self.tokens, self.sums());
         let piece = |owner: u64, class: u32, origin: u64| Piece {
@@ -127,8 +122,8 @@ impl TokenExchange {
         self.tokens.bytes_of(piece.class as usize)
     }
 
-    /// Executes one send. Returns its load in bytes, with extra bytes; `None` if the sender holds
-    /// no selected tokens and there are no extra bytes.
+    /// Executes one send. Returns its load in bytes; `None` if it has neither tokens nor extra
+    /// bytes.
     pub(crate) fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
         self.inventory.check(rule, self.step)?;
         self.inventory.select(rule, self.step, &mut self.selection)?;
@@ -150,8 +145,7 @@ impl TokenExchange {
             + held[start..]
                 .partition_point(|p| (p.class as usize) < tokens.class_index(last + 1, 0));
 
-        // Put the selected pieces in flight. Several pieces of a class are one value, with one
-        // load. Without a copy, the other pieces are moved forward to close the gaps.
+        // Put the selected pieces in flight. Pieces of a class are one value, with one load.
         let (first, selected) = (in_flight.len(), selection.elements());
         let (mut found, mut load, mut latest_arrival) = (0, 0, 0);
         let (mut at, mut kept) = (start, start);
@@ -232,7 +226,6 @@ impl TokenExchange {
         layout.narrow_to(Side::Segments, missing.1, &mut one);
         let mut block = self.inventory.first_block(&one);
         if self.sums() {
-            // The whole value is missing, not only one contribution.
             block.origin = None;
         }
         let (from, to) = (embedding.locate(rule.from), embedding.locate(rule.to));
@@ -372,7 +365,6 @@ impl TokenExchange {
         order.sort_by_key(|send| sends[*send].to);
         let (mut values, mut first) = (Vec::new(), None);
         for to_one in order.chunk_by(|a, b| sends[*a].to == sends[*b].to) {
-            // The values of one receiver, by class, then in the order of the sends.
             values.clear();
             for &send in to_one {
                 let end = sends.get(send + 1).map_or(in_flight.len(), |next| next.first);
@@ -392,8 +384,8 @@ impl TokenExchange {
         first.map_or(Ok(()), |(_, fault)| Err(Fault::Delivery(self.step, fault)))
     }
 
-    /// Adds values, in ascending order of their classes, to the holdings of their receiver. `first`
-    /// becomes the fault to report: that of the first send, and in it of the lowest class.
+    /// Adds values to the holdings of their receiver. `first` becomes the fault of the first send,
+    /// and in it of the lowest class.
     fn receive(
         &mut self,
         sends: &[TokenSend],

@@ -21,8 +21,7 @@ use crate::network::transfer::Transfer;
 pub(crate) struct OrbitLinkLoad {
     method: Method,
     is_uniform: bool,
-    /// The messages of the last step: sender, receiver, [`Transfer::route`]. If the next step has
-    /// the same messages, the values in `counts` that do not depend on loads are reused.
+    /// The messages of the last step. If they repeat, `counts` is reused except for loads.
     last: Vec<(u32, u32, u32)>,
     routes: Vec<Route>,
     counts: OrbitCounts,
@@ -39,7 +38,6 @@ enum Method {
 pub(crate) struct OrbitCounts {
     pub max_messages: u64,
     pub max_hops: u64,
-    /// For each message, the sum of the hops of all its images.
     pub hops: Vec<u128>,
     pub max_load: u64,
     /// Present if links have different bandwidths or latencies.
@@ -53,7 +51,6 @@ pub(crate) struct OrbitTimes {
     pub latency: f64,
     pub message: f64,
     pub link: f64,
-    /// The largest time of all messages that a node sends, or of all that it receives.
     pub node: f64,
 }
 
@@ -124,7 +121,6 @@ impl OrbitLinkLoad {
     }
 }
 
-/// Returns `None` unless the group consists of all shifts or of all exclusive-ors of ranks.
 fn grid_lines((dims, wraps): (&[u64], bool), group: &Group) -> Option<GridLines> {
     let own: Vec<_> = group.axes().iter().filter(|axis| axis.radix > 1).collect();
     let shifts = matches!(own[..], [axis] if axis.unit == 1 && !axis.xor);
@@ -157,12 +153,9 @@ enum Numbering {
 }
 
 impl LinkOrbits {
-    /// Creates orbits that are not stored for each link. Returns `None` if this is not possible, or
-    /// if an element of the group is not a known automorphism.
+    /// Creates orbits that are not stored for each link, if the group has known automorphisms only.
     fn calculated(topology: &Network, group: &Group) -> Option<Self> {
-        /// A network with more orbits of links has hardly any symmetry.
         const MAX_ORBITS: u64 = 1 << 26;
-        // If all permutations of the nodes are automorphisms, all nodes are linked.
         let is_complete = || {
             let axes = topology.automorphisms().map(Automorphisms::axes);
             topology.switches() == 0 && axes.is_some_and(|axes| axes == [Permutations])
@@ -184,7 +177,6 @@ impl LinkOrbits {
         })
     }
 
-    /// Creates orbits under the known automorphisms of the group, if there are any.
     fn listed(topology: &Network, group: &Group) -> Option<Self> {
         const MAX_LINKS: u64 = 1 << 24;
         if topology.link_slots() > MAX_LINKS {
@@ -204,8 +196,7 @@ impl LinkOrbits {
         })
     }
 
-    /// Returns whether requested routes can be counted. A requested path in a complete graph may
-    /// have several links, and images of a requested direction may differ.
+    /// Routes of single links and of stored orbits do not represent requested routes.
     fn counts_requested_routes(&self) -> bool {
         matches!(self.numbering, Numbering::Calculated(_))
     }
@@ -236,7 +227,6 @@ impl LinkOrbits {
         self.fill(topology, messages, routes, |t| t.load, |_, _| {})
     }
 
-    /// Messages must have no requested routes, and links differ in bandwidth or latency.
     fn times(
         &mut self,
         topology: &Network,
@@ -250,7 +240,6 @@ impl LinkOrbits {
                 times.link = times.link.max(*load as f64 / bandwidth);
             }
         }
-        // The nodes of an orbit under the subgroup have equal times.
         let representatives = self.group.representatives() as usize;
         let mut of_nodes = vec![[0.0; 2]; self.cosets.len() * representatives];
         for (i, t) in messages.iter().enumerate() {
@@ -315,8 +304,8 @@ impl LinkOrbits {
             };
             let add = &mut |run: Run| match numbering {
                 Numbering::Calculated(periods) => periods.for_each_orbit(network, run, &mut add),
-                // If an orbit has fewer links than the group has elements, several elements map a
-                // link to itself, and all of these images cross the link.
+                // Several elements map a link of a small orbit to itself, and all of these images
+                // cross the link.
                 Numbering::Listed(orbits) => run.links().for_each(|link| {
                     let orbit = orbits.orbit(link);
                     add(orbit.into(), order / orbits.size(orbit));
@@ -338,15 +327,14 @@ impl LinkOrbits {
 /// period.
 #[derive(Debug)]
 struct Periods {
-    /// The length and the period of each axis. Several axes are stored as one if their coordinates
-    /// modulo their periods are a number modulo one period.
+    /// The length and the period of each axis. Axes whose coordinates modulo their periods form one
+    /// number are stored as one.
     axes: Vec<(u64, u64)>,
     orbits: u64,
 }
 
 impl Periods {
-    /// Returns `None` if links have no ports, or if an element of the group is not a known
-    /// automorphism.
+    /// Returns `None` if links have no ports, or the group has unknown automorphisms.
     fn of(topology: &Network, group: &Group) -> Option<Self> {
         let automorphisms = topology.automorphisms()?;
         automorphisms.port(0)?;
@@ -366,8 +354,8 @@ impl Periods {
         Some(Self { axes, orbits: periods.iter().product() })
     }
 
-    /// Calls `visit` with each orbit of the links of a run, and with the number of images of the
-    /// run that cross each link of the orbit.
+    /// Calls `visit` with each orbit of the links of a run, and how many images of the run cross
+    /// each link of the orbit.
     fn for_each_orbit(
         &self,
         network: &dyn Automorphisms,
@@ -410,8 +398,7 @@ impl Periods {
 /// first of them, because a shift of a later axis does not carry into an earlier axis. An
 /// exclusive-or acts on each bit like a shift of an axis of size 2.
 fn periods(sides: &[u64], group: &Group) -> Option<Vec<u64>> {
-    // The parts of all axes in reverse order, for `pop`: the size of a part, and whether the group
-    // moves it.
+    // The parts of all axes in reverse order: the size of a part, and whether the group moves it.
     let mut parts: Vec<(u64, bool)> = Vec::new();
     for axis in group.axes() {
         if axis.xor {
@@ -484,7 +471,6 @@ impl GridLines {
         }
     }
 
-    /// Returns s of [`RankAction`]: the receiver of that image of the message which rank 0 sends.
     fn distance(&self, t: &Transfer) -> u64 {
         match self.action {
             RankAction::Rotated => (u64::from(t.to) + self.nodes - u64::from(t.from)) % self.nodes,
@@ -501,7 +487,6 @@ impl GridLines {
         }
     }
 
-    /// Returns the sum of the hops of all images of a message, and the hops of the longest route.
     fn hops(&self, distance: u64) -> (u128, u64) {
         match self.action {
             RankAction::Rotated => self.hops_rotated(distance),
@@ -540,8 +525,7 @@ impl GridLines {
                         sum[direction].wrapping_add(first[direction].wrapping_mul(*amount));
                 }
                 if low > 0 {
-                    // For receivers whose lower digits are at least `low`, the addition has no
-                    // carry.
+                    // From `low` on, the lower digits of the receiver need no carry.
                     let change = |direction: usize| {
                         plain[direction].wrapping_sub(carried[direction]).wrapping_mul(*amount)
                     };
@@ -563,13 +547,13 @@ impl GridLines {
 
     fn hops_rotated(&self, distance: u64) -> (u128, u64) {
         let (mut all, mut stride) = (0, 1);
-        // The hops of the longest route so far, of the images without and with a carry into this
+        // The hops of the longest route so far, of images without and with a carry into this
         // dimension. No image carries into the last dimension, which is visited first.
         let mut longest = [Some(0), None];
         for &n in self.dims.iter().rev() {
             let (t, low) = (distance / stride % n, distance % stride);
-            // On each line, a shift by t moves `n - t` nodes up by t coordinates, and the other t
-            // nodes, which pass the end, down by `n - t`.
+            // On each line, a shift by t moves `n - t` nodes up by t, and the other t nodes down by
+            // `n - t`.
             let straight = |t: u64| if self.wraps { t.min(n - t) } else { t };
             let around = |t: u64| if self.wraps { t.min(n - t) } else { n - t };
             let on_line = |t: u64| {
@@ -598,7 +582,6 @@ impl GridLines {
     fn max_load_xored(&self, loads: &[(u64, u64)]) -> u64 {
         let (mut most, mut stride) = (0, 1);
         for &n in self.dims.iter().rev() {
-            // The change of load from each link of a line to the next, in both directions.
             let mut changes = [vec![0_u64; n as usize + 1], vec![0_u64; n as usize + 1]];
             for (distance, amount) in loads {
                 let with = distance / stride % n;
@@ -650,7 +633,6 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    /// The first number of each pair selects the sender and the distance, the second is the load.
     fn messages(group: &Group, numbers: &[(u64, u64)]) -> Vec<Transfer> {
         let nodes = group.order() * group.representatives();
         let mut messages: Vec<Transfer> = Vec::new();

@@ -9,7 +9,6 @@ use std::ops::Range;
 /// The links of a network, sorted by the vertex that they leave (compressed sparse rows).
 #[derive(Debug, Clone)]
 pub(crate) struct Adjacency {
-    /// The links out of vertex v have the indices `first[v]..first[v + 1]`.
     first: Vec<usize>,
     ends: Vec<u32>,
     numbers: Vec<u64>,
@@ -21,14 +20,12 @@ pub(crate) struct Link {
     pub number: u64,
     pub from: u64,
     pub to: u64,
-    /// The bandwidth, as a multiple of the machine's.
     pub bandwidth: f64,
 }
 
 const MAX_SLOTS: u64 = 1 << 25;
 
 impl Adjacency {
-    /// Returns `None` if the topology has more than [`MAX_SLOTS`] link numbers.
     pub(crate) fn of(topology: &Network) -> Option<Self> {
         if topology.link_slots() > MAX_SLOTS {
             return None;
@@ -81,7 +78,6 @@ impl Adjacency {
         self.changed(|link| Some(Link { from: link.to, to: link.from, ..link }))
     }
 
-    /// Creates a network from the neighbours of each vertex. Links have bandwidth 1 and this order.
     pub(crate) fn from_neighbours(neighbours: &[Vec<u32>]) -> Self {
         let ends = neighbours.concat();
         let first = neighbours.iter().scan(0, |sum, ends| {
@@ -158,7 +154,6 @@ impl Adjacency {
         self.hops_from(from).iter().position(|hops| *hops == u32::MAX).map(|lost| lost as u64)
     }
 
-    /// Returns the hops from the nearest vertex of `from`; `u32::MAX` without a path.
     pub(crate) fn hops_from_nearest(&self, from: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let mut hops = vec![u32::MAX; self.vertices()];
         let mut queue = VecDeque::from_iter(from);
@@ -175,8 +170,7 @@ impl Adjacency {
         hops
     }
 
-    /// Approximates the Fiedler vector (the eigenvector of the second smallest eigenvalue of the
-    /// Laplacian) by power iteration. Closely connected vertices have similar values.
+    /// Approximates the Fiedler vector by power iteration. It has similar values at close vertices.
     pub(crate) fn fiedler_vector(&self) -> Vec<f64> {
         const MAX_VISITS: usize = 1 << 26;
         let n = self.vertices();
@@ -212,7 +206,6 @@ impl Adjacency {
 #[derive(Debug, Clone)]
 pub(super) struct RoutingTable {
     network: Adjacency,
-    /// For each destination and vertex, the position of the next link among those of the vertex.
     next: Vec<u16>,
     distances: Vec<(u64, u64)>,
 }
@@ -224,11 +217,9 @@ impl RoutingTable {
     /// A table for all pairs of this many vertices takes 128 MiB.
     pub(super) const MAX_VERTICES: u64 = 1 << 13;
 
-    /// Some vertices need not have a route to one of the first `destinations` vertices.
     pub(super) fn find(network: Adjacency, destinations: u64) -> Self {
         let (mut next, mut distances) = (Vec::new(), Vec::new());
-        // The search follows reversed links, because distances to a destination can differ from
-        // those from it.
+        // Distances to a destination can differ from those from it, so links are reversed.
         let reversed = network.reversed();
         for destination in 0..destinations {
             let hops = reversed.hops_from(destination);
@@ -246,7 +237,6 @@ impl RoutingTable {
         &self.network
     }
 
-    /// Returns the position, among the links of `at`, of the next link on the route to `to`.
     pub(super) fn next_position(&self, at: u64, to: u64) -> u64 {
         let position = self.next[to as usize * self.network.vertices() + at as usize];
         assert!(position != NOWHERE, "no route leads from vertex {at} to vertex {to}");
@@ -257,7 +247,6 @@ impl RoutingTable {
         self.network.range(at).start + self.next_position(at, to) as usize
     }
 
-    /// Returns the hops from the farthest other destination, and the sum over all.
     pub(super) fn distances(&self, destination: u64) -> (u64, u64) {
         self.distances[destination as usize]
     }

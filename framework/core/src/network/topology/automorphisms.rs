@@ -68,10 +68,8 @@ impl CoordinatePermutation {
     }
 }
 
-/// The orbits of nodes or links under some automorphisms, in the order of their first members.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Orbits {
-    /// For each node or link number, its orbit, or [`Self::NONE`] if there is no link.
     orbits: Vec<u32>,
     first: Vec<u64>,
     sizes: Vec<u64>,

@@ -69,8 +69,8 @@ pub(super) fn parse(network: Network, options: &Options<'_>) -> Result<Network, 
     Ok(network.damaged(damage))
 }
 
-/// Returns an error message that names a node without paths to and from all others, if there is
-/// one. If the links divide the network, the node is in the smaller part.
+/// Returns an error message about a node without paths to and from all others, if there is one, in
+/// the smaller part of a divided network.
 fn cut_off(network: &Adjacency, nodes: u64) -> Option<String> {
     let (there, back) = (network.hops_from(0), network.reversed().hops_from(0));
     let is_lost = |node: &u64| [&there, &back].iter().any(|hops| hops[*node as usize] == u32::MAX);
@@ -84,8 +84,8 @@ fn cut_off(network: &Adjacency, nodes: u64) -> Option<String> {
 }
 
 impl Damage {
-    /// Draws damaged links from `seed` unless they have their own, and finds the new routes and
-    /// properties. `base` has those of the intact network.
+    /// Draws damaged links from `seed` unless they have their own. `base` has the properties of the
+    /// intact network.
     fn new(base: &Properties, intact: Arc<Adjacency>, request: Arc<Request>, seed: u64) -> Self {
         let links = request.draw(&intact, base.nodes, seed);
         let is_down = |link: &Link| links.down.contains(&(link.from, link.to));
@@ -99,7 +99,6 @@ impl Damage {
             spec: format!("{}{request}", base.spec),
             max_links: Some(network.link_count() as u64),
             bandwidths: extremes(network.each().map(|link| link.bandwidth)),
-            // Links of the family's cut may have failed. Lower bounds then search for cuts.
             bisection: None,
             hops_of_all_pairs: base.hops_of_all_pairs(),
             ..base.clone()
@@ -125,15 +124,13 @@ impl Damage {
         Self { request, intact, links, properties, detours }
     }
 
-    /// Returns the damage with links drawn from `seed`; `None` if no links depend on the
-    /// repetition.
+    /// Returns the damage with links drawn from `seed`, if any link depends on the repetition.
     pub(super) fn sample(&self, base: &Properties, seed: u64) -> Option<Self> {
         let (intact, request) = (Arc::clone(&self.intact), Arc::clone(&self.request));
         self.request.is_random().then(|| Self::new(base, intact, request, seed))
     }
 
-    /// Returns the links drawn at random, as arguments such as `down=3-4+7-8`; empty without such
-    /// links.
+    /// Returns the links drawn at random, as arguments such as `down=3-4+7-8`.
     pub fn drawn(&self) -> &str {
         &self.links.drawn
     }
@@ -171,7 +168,6 @@ impl Detours {
         within.any(|link| (link - run.first).is_multiple_of(run.stride))
     }
 
-    /// Visits the links of a shortest path over the links that are left. Returns its hops.
     pub(super) fn follow(
         &self,
         (from, to): (u64, u64),
@@ -187,20 +183,19 @@ impl Detours {
         hops
     }
 
-    /// Returns the largest distance to or, if it is smaller, from another node, because lower
-    /// bounds use this value for both directions.
+    /// Returns the largest distance to or from another node, whichever is smaller, for lower bounds
+    /// in both directions.
     pub(super) fn eccentricity(&self, node: u64) -> u64 {
         self.farthest[node as usize].min(self.table.distances(node).0)
     }
 
-    /// Returns the number of links out of a node; `None` with one-way links, because lower bounds
-    /// use this number for both directions.
+    /// Returns the number of links out of a node; `None` with one-way links, for lower bounds in
+    /// both directions.
     pub(super) fn links_from(&self, node: u64) -> Option<u64> {
         self.is_two_way.then(|| self.table.network().out(node as usize).len() as u64)
     }
 }
 
-/// A number of random pairs of vertices that are linked in both directions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Draw {
     count: u64,
@@ -317,7 +312,6 @@ impl Draw {
 }
 
 fn parse_fraction(text: &str) -> Option<f64> {
-    /// This is also the smallest bandwidth of a link of a graph.
     const LEAST: f64 = 1.0 / Graph::MAX_BANDWIDTH;
     text.parse().ok().filter(|fraction| (LEAST..=1.0).contains(fraction))
 }
@@ -357,8 +351,7 @@ fn ends(
     Err(spec.error(at, item.len(), &message))
 }
 
-/// Failed links, and slow links with the fraction of their bandwidth that is left, as arguments of
-/// a spec with a comma before each.
+/// Failed links, and slow links with their bandwidths, as arguments of a spec after commas.
 struct Listed<'a>(&'a BTreeSet<Ends>, &'a BTreeMap<Ends, f64>);
 
 impl fmt::Display for Listed<'_> {
@@ -399,7 +392,6 @@ impl fmt::Display for Request {
     }
 }
 
-/// Returns the pairs of vertices that are linked in both directions, as (lower, higher).
 fn two_way_links(network: &Adjacency) -> Vec<Ends> {
     let links: BTreeSet<Ends> = network.each().map(|link| (link.from, link.to)).collect();
     links.iter().copied().filter(|(a, b)| a < b && links.contains(&(*b, *a))).collect()
@@ -422,8 +414,8 @@ fn spanning_links(pairs: &[Ends], vertices: usize) -> usize {
     pairs.iter().filter(joins).count()
 }
 
-/// Draws `count` links that fail. Skips a link without which a node would have no path to another.
-/// With the same seed, the links of a count also fail for every larger count.
+/// Draws `count` links that fail and leave all nodes connected. With the same seed, the links of a
+/// count also fail for every larger count.
 fn draw_failures(network: &Adjacency, nodes: u64, count: u64, seed: u64) -> Vec<Ends> {
     let mut down = BTreeSet::new();
     let drawn = shuffled(two_way_links(network), seed).filter(|&(a, b)| {
@@ -458,8 +450,7 @@ fn stays_connected(network: &Adjacency, down: &BTreeSet<Ends>, nodes: u64, (a, b
         || all_connected(network, down, nodes)
 }
 
-/// Returns whether a path without failed links leads from one vertex to another, which is near in
-/// most networks.
+/// Returns whether a path without failed links leads to a vertex, which is usually near.
 fn connects(network: &Adjacency, down: &BTreeSet<Ends>, from: u64, to: u64) -> bool {
     let mut seen = BTreeSet::from([from]);
     let mut queue = VecDeque::from([from]);

@@ -25,8 +25,7 @@ struct Dragonfly {
 }
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
-    /// The maximum number of local or global links of a router. Calculating distances takes time
-    /// proportional to its square.
+    /// Calculating distances takes time proportional to the square of this number of links.
     const MAX_PORTS: u64 = 256;
     const EXPECTED: &str =
         "groups, routers per group and nodes per router, as in `dragonfly:33x8x4`";
@@ -50,7 +49,6 @@ impl Dragonfly {
         (to + self.groups - from) % self.groups
     }
 
-    /// Returns the router, within its group, with the link to the group that is `ahead`.
     fn gateway(&self, ahead: u64) -> u64 {
         (ahead - 1) / self.global
     }
@@ -105,8 +103,8 @@ impl Fabric for Dragonfly {
     fn distances(&self, switch: u64) -> (u64, u64) {
         let router = switch % self.routers;
         let linked = self.linked(router);
-        // A router in a group without a link to this router is two hops away if a path of a local
-        // and a global hop, or of two global hops, leads to it. Otherwise it is three hops away.
+        // A router in a group without a link to this one is two hops away if a path of a local and
+        // a global hop, or of two global hops, leads to it, otherwise three.
         let mut in_two: Vec<(u64, u64)> = (1..self.groups)
             .filter(|d| !linked.contains(d))
             .map(|d| (d, self.gateway(self.groups - d)))

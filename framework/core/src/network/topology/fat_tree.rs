@@ -54,8 +54,7 @@ impl FatTree {
         let (nodes, height) = (k.pow(levels), u64::from(levels));
         // Half of the subtrees below the top, which have as many links as nodes.
         let side = k / 2 * (nodes / k);
-        // Through a switch of level l, `(k - 1) k^(l - 1)` more nodes are reached than through a
-        // lower one. The route to them leads l levels up and l levels down.
+        // Through a switch of level l, `(k - 1) k^(l - 1)` further nodes are reached by 2 l hops.
         let distances = (1..=levels).map(|l| 2 * u64::from(l) * (k - 1) * k.pow(l - 1));
         let properties = Properties {
             spec: format!("fat-tree:{k}x{levels}{}", reduce_argument(reduces)),
@@ -108,8 +107,7 @@ impl Family for FatTree {
     }
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
-        // The higher vertex has the higher number. A link is given by the lower vertex, and by one
-        // digit of the label of the higher vertex.
+        // A link is given by its lower vertex and one digit of the label of its higher vertex.
         let (up, below, above) = if from < to { (true, from, to) } else { (false, to, from) };
         let each = self.nodes / self.k;
         let boundary = match below.checked_sub(self.nodes) {
@@ -127,7 +125,6 @@ impl Family for FatTree {
         if from == to {
             return 0;
         }
-        // The highest different digit gives the lowest level above both nodes.
         let (mut top, mut a, mut b) = (0, from / self.k, to / self.k);
         while a != b {
             (top, a, b) = (top + 1, a / self.k, b / self.k);
@@ -169,8 +166,7 @@ impl Family for FatTree {
     }
 }
 
-/// Each digit of a node number may be permuted on its own: a route replaces the digits of the
-/// switch label by digits of the receiver one by one, so a label has digits of both ends.
+/// Digits may be permuted, because the switches of a route have only digits of its ends.
 impl Automorphisms for FatTree {
     fn axes(&self) -> Vec<AxisSymmetry> {
         vec![AxisSymmetry::Permutations; self.levels as usize]

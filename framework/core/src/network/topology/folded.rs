@@ -16,10 +16,8 @@ use std::sync::Arc;
 struct Folded {
     properties: Properties,
     base: Arc<dyn Family>,
-    /// The node of each rank, and then the nodes without a rank.
     node: Vec<u32>,
     vertex: Vec<u32>,
-    /// For each axis and coordinate, the largest distance to another coordinate of the axis.
     farthest: Vec<Vec<u64>>,
 }
 
@@ -39,7 +37,6 @@ pub(super) fn parse(network: &Network, spec: &Spec, arg: &Arg, shape: &str) -> P
     if !["torus", "mesh", "ring", "mixed-torus", "tofu"].contains(&network.kind()) {
         return Err(bad("a torus, mesh, ring or tofu to fold a shape into"));
     }
-    // The distances along an axis are calculated for a network without failed links.
     if network.damage().is_some() {
         return Err(bad("a network without failed and slow links to fold a shape into"));
     }
@@ -102,7 +99,7 @@ fn assignment(dimensions: &[Dimension], sides: &[u64]) -> Option<Vec<Vec<Dimensi
 /// directions.
 fn path(mut dimensions: Vec<Dimension>, side: u64) -> Vec<u64> {
     // The ends of the path are neighbours if it has an even number of whole sweeps, the first and
-    // the last at neighbouring coordinates. Choose such a slowest dimension, if there is one.
+    // the last at neighbouring coordinates.
     let product: u64 = dimensions.iter().map(|d| d.size).product();
     let closes = |d: &Dimension| {
         let sweeps = side * d.size / product;
@@ -144,7 +141,6 @@ impl Folded {
             *vertex = node.len() as u32;
             node.push(at as u32);
         }
-        // Routes follow one dimension after another, so distances along axes add up.
         let (mut farthest, mut hops_of_all_pairs) = (Vec::new(), 0);
         for path in paths {
             let (mut most, mut sum) = (Vec::new(), 0_u128);
@@ -161,8 +157,7 @@ impl Folded {
         let is_full = ranks == of_base.nodes;
         let properties = Properties {
             spec: format!("{},place=fold:{}", of_base.spec, shape.join("x")),
-            // This is a kind of its own, because its routes are those of the network. So algorithms
-            // that choose the routes of a torus refuse it.
+            // Algorithms that choose the routes of a torus must refuse this kind.
             kind: "folded",
             nodes: ranks,
             switches: of_base.switches + of_base.nodes - ranks,

@@ -98,8 +98,7 @@ impl Graph {
         Ok(Self { properties, table, speeds, parallel })
     }
 
-    /// Returns the link that messages from node `from` to node `to` use at vertex `at`, among
-    /// parallel links from `first` on.
+    /// Returns the link of a message at vertex `at` among parallel links from `first` on.
     fn among_parallel(&self, (from, to): (u64, u64), at: u64, first: usize) -> usize {
         let network = self.table.network();
         let end = network.end(first);
@@ -158,14 +157,12 @@ impl Family for Graph {
     }
 }
 
-/// A directed link between renumbered vertices: nodes have the lowest numbers.
 struct Link {
     from: u32,
     to: u32,
     bandwidth: f64,
     latency: f64,
     line: usize,
-    /// The vertex that the link leaves, as numbered in the file.
     vertex: u64,
 }
 
@@ -513,8 +510,8 @@ mod tests {
         assert_eq!(graph("0 1 4\n").latencies(), None);
     }
 
-    /// Both descriptions are of two switches with two nodes each, and two links between the
-    /// switches. One uses nodes with links, the other ranks at the switches.
+    /// Two switches have two nodes each, as nodes with links or as ranks, and two links between
+    /// them.
     #[test]
     fn parallel_links_between_switches_share_messages() {
         let racks = graph("switch 2 5\n0 2\n1 2\n2 5 x2 # trunk\n3 5\n4 5\n");

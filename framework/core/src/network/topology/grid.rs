@@ -52,8 +52,7 @@ pub(super) fn parse(spec: &Spec, shape: GridShape) -> Parsed {
     let can_be_open = matches!(shape, GridShape::Torus | GridShape::Tofu);
     let marked = |side: &str| can_be_open && side.ends_with('o');
     let closed: Vec<bool> = arg.value().split('x').map(|side| !marked(side)).collect();
-    // Remove the letter `o` of open dimensions, and correct the positions of errors of `parse_dims`
-    // by the removed letters before them.
+    // Without the letter `o` of open dimensions, the positions of errors must be corrected.
     let unmarked: Vec<&str> = arg
         .value()
         .split('x')
@@ -117,11 +116,9 @@ impl GridNet {
             GridShape::Torus => ("torus", "torus"),
             GridShape::Mesh => ("mesh", "mesh"),
             GridShape::Ring => ("ring", "ring"),
-            // This is a kind of its own, so that algorithms for tori do not accept the network.
             GridShape::Mixed => ("torus", "mixed-torus"),
             GridShape::Tofu => ("tofu", "tofu"),
         };
-        // The ends of an open line of more than two nodes have fewer links.
         let regular = self.sides().all(|(n, closed)| closed || n <= 2);
         let links = self.sides().filter(|(n, _)| *n > 1).map(|(_, closed)| 1 + u64::from(closed));
         // The cut divides the dimension with the largest ratio of separated pairs of nodes to cut
@@ -169,7 +166,6 @@ impl GridNet {
         node / self.strides[dim] % self.dims[dim]
     }
 
-    /// Visits the links of `hops` hops from coordinate `a` of the line that begins at `start`.
     fn travel(
         &self,
         start: u64,
@@ -263,8 +259,7 @@ impl GridNet {
         Ok(hops)
     }
 
-    /// Returns the link between two neighbours. In a torus dimension of 2, the sign selects one of
-    /// two links, by default that for plus.
+    /// In a torus dimension of 2, the sign selects one of two links, by default that for plus.
     fn link(&self, from: u64, to: u64, signs: &[i8]) -> Option<Run> {
         let mut differ =
             (0..self.dims.len()).filter(|d| self.coordinate(from, *d) != self.coordinate(to, *d));
@@ -282,7 +277,6 @@ impl GridNet {
     }
 }
 
-/// Returns the planes: for each dimension the links in the plus, then those in the minus direction.
 pub(super) fn planes(dims: &[u64], strides: &[u64]) -> Vec<Plane> {
     let nodes: u64 = dims.iter().product();
     let plane = |p: usize| {
@@ -292,8 +286,7 @@ pub(super) fn planes(dims: &[u64], strides: &[u64]) -> Vec<Plane> {
     (0..2 * dims.len()).map(plane).collect()
 }
 
-/// Returns the direction (true for plus) and the hops of the shorter path from `a` to `b` in a
-/// dimension of `n` nodes. Plus is preferred.
+/// Returns whether the shorter path from `a` to `b` is in the plus direction, and its hops.
 pub(crate) fn shorter(n: u64, closed: bool, a: u64, b: u64) -> (bool, u64) {
     if !closed {
         return (b > a, a.abs_diff(b));
@@ -335,8 +328,7 @@ impl Family for GridNet {
         Some(self.sides().enumerate().map(along).sum())
     }
 
-    /// Each coordinate takes a single division, because routing takes most of the time of a
-    /// message.
+    /// Routing takes most of the time of a message, so each coordinate takes a single division.
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (mut at, mut hops) = (from, 0);
         let (mut from_left, mut to_left) = (from, to);
@@ -394,7 +386,6 @@ impl Family for GridNet {
     }
 }
 
-/// A rotation of a closed dimension maps routes to routes.
 impl Automorphisms for GridNet {
     fn axes(&self) -> Vec<AxisSymmetry> {
         let axis = |(_, closed)| if closed { AxisSymmetry::Rotations } else { AxisSymmetry::Fixed };

@@ -30,7 +30,6 @@ use std::sync::Arc;
 struct Groups {
     properties: Properties,
     radices: [u64; 2],
-    /// Bandwidth and latency within a group, as multiples of those of the other links.
     inside: f64,
     inside_hop: f64,
     reduces: bool,
@@ -80,7 +79,6 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
         ((least, most) != (1.0, 1.0)).then_some((least, most))
     };
     let outside = nics.map_or(1.0, |nics| nics as f64);
-    // Half of the groups are cut off, at the links of their ranks to the joining switch.
     let (nodes, side) = (groups * ranks, groups / 2 * ranks);
     let properties = Properties {
         spec: format!(
@@ -92,7 +90,6 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
         ),
         kind: "groups",
         nodes,
-        // One switch for each group, the joining switch, and the pools.
         switches: groups + 1 + if nics.is_some() { groups } else { 0 },
         radices: radices.to_vec(),
         link_slots: 4 * nodes + if nics.is_some() { 2 * groups } else { 0 },
@@ -229,8 +226,7 @@ impl Automorphisms for Groups {
 mod tests {
     use crate::network::topology::parse;
 
-    /// Under `wormhole`, eight messages of 100 bytes between two groups leave by eight adapters of
-    /// one byte per µs. Without a pool, a rank uses only its own.
+    /// Eight messages of 100 bytes leave a group by eight adapters or, without a pool, by one.
     #[test]
     fn ranks_share_the_adapters_of_a_group() {
         let shares = |spec: &str, senders: u64| {

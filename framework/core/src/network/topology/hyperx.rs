@@ -14,7 +14,6 @@ use std::sync::Arc;
 #[derive(Debug)]
 struct HyperX {
     dims: Vec<u64>,
-    /// For each dimension, the stride of its coordinate in switch numbers, and its first port.
     lines: Vec<(u64, u64)>,
 }
 

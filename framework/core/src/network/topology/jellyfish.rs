@@ -24,7 +24,6 @@ struct Jellyfish {
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
     const EXPECTED: &str = "switches, links and nodes of each, as in `jellyfish:50x5x2`";
-    /// The maximum number of draws until a network is connected.
     const DRAWS: usize = 100;
     let words = FamilyArgs::of(spec, EXPECTED, &["seed"])?;
     let word = words.word;
@@ -59,8 +58,8 @@ fn linked(switches: u64, degree: u64, draw: &mut SplitMix64) -> Vec<Vec<u32>> {
             (0..links.len()).filter(|s| (links[*s].len() as u64) < degree).collect();
         let Some(last) = free.last() else { break };
         let joinable = |a: usize, b: usize| a != b && !links[a].contains(&(b as u32));
-        // Draw a few pairs of switches with free ports. If none of them can be linked, draw from
-        // the list of all pairs that can.
+        // Draw a few pairs of switches with free ports, then from the list of all pairs without a
+        // link.
         let drawn = (0..4).map(|_| (free[draw.below(free.len())], free[draw.below(free.len())]));
         let pair = drawn.into_iter().find(|(a, b)| joinable(*a, *b)).or_else(|| {
             let pairs = free.iter().flat_map(|a| free.iter().map(|b| (*a, *b)));

@@ -15,11 +15,9 @@ const EXPECTED: &str = "block, cyclic, random, random:SEED, hilbert, fold:SHAPE 
 #[derive(Debug)]
 pub(super) struct Placement {
     ranks_each: u64,
-    /// The value of `place=`; empty if ranks are placed in blocks.
     place: String,
     node: Vec<u32>,
     rank: Vec<u32>,
-    /// The number of ranks of a job ([`Network::for_jobs`]), or of all ranks.
     ranks_of_job: u64,
 }
 
@@ -37,7 +35,6 @@ pub(super) fn parse(
         let expected = "the number of ranks of each node, a whole number from 1 on";
         number.ok_or_else(|| spec.bad_value(arg, expected))
     })?;
-    // If rank r runs on node r, no table is needed.
     let word = place.map_or("block", Arg::value);
     if let (Some(arg), Some(shape)) = (place, word.strip_prefix("fold:")) {
         return match ranks_each {
@@ -107,7 +104,6 @@ impl Placement {
     }
 
     /// Returns the placement of `jobs` copies of all ranks, each on the node of the original.
-    /// Without a `placement`, the ranks are the nodes.
     pub(super) fn for_jobs(placement: Option<&Self>, nodes: u64, jobs: u64) -> Self {
         let (ranks_each, of_job) = match placement {
             Some(placement) => (placement.ranks_each, placement.node.clone()),
@@ -122,7 +118,6 @@ impl Placement {
         rank % self.ranks_of_job
     }
 
-    /// Returns the placement drawn from a seed; `None` if it does not depend on the repetition.
     pub(super) fn sample(&self, seed: u64) -> Option<Self> {
         let node = || random(self.count(), self.ranks_each, seed);
         (self.place == RANDOM).then(|| Self::new(self.ranks_each, self.place.clone(), node()))
@@ -145,8 +140,7 @@ impl Placement {
         }
         Properties {
             spec: format!("{},ranks={each}{place}", base.spec),
-            // This is a kind of its own, so that algorithms for tori, for example, refuse the
-            // network.
+            // Algorithms for tori, for example, must refuse this kind.
             kind: "ranks",
             nodes: self.count(),
             switches: base.switches + base.nodes,
@@ -171,18 +165,15 @@ impl Placement {
         self.node[rank as usize].into()
     }
 
-    /// Returns the number of a node or switch in the network of ranks, which first has the ranks,
-    /// then (if they share nodes) the nodes, then the switches.
+    /// Returns the number of a node or switch among the ranks, shared nodes and switches.
     pub(super) fn vertex(&self, vertex: u64) -> u64 {
         self.rank.get(vertex as usize).map_or(self.behind() + vertex, |rank| u64::from(*rank))
     }
 
-    /// Returns the difference between the numbers of a vertex without rank in the two networks.
     fn behind(&self) -> u64 {
         if self.shares_nodes() { self.count() } else { 0 }
     }
 
-    /// Returns a requested route in the network of nodes. Signs and order stay the same.
     pub(super) fn on_nodes<'a>(&self, route: &'a Route) -> Cow<'a, Route> {
         if route.path.is_empty() {
             return Cow::Borrowed(route);
@@ -215,7 +206,7 @@ fn shuffled(n: u32, seed: u64) -> Vec<u32> {
 }
 
 /// Returns the nodes in the order of Hilbert's curve, on which successive nodes are neighbours (J.
-/// Skilling, *Programming the Hilbert curve*, 2004); `None` unless all sides are one power of two.
+/// Skilling, *Programming the Hilbert curve*, 2004), if all sides are one power of two.
 fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
     let side = *sides.first()?;
     if !side.is_power_of_two() || sides.iter().any(|other| *other != side) {
@@ -288,7 +279,6 @@ fn from_file(content: &str, nodes: u32, each: u32) -> Result<Vec<u32>, String> {
             found.push(node);
         }
     }
-    // No node occurs too often. So if the count is right, no node is missing.
     let (count, ranks) = (found.len(), u64::from(nodes) * u64::from(each));
     if count as u64 == ranks {
         Ok(found)

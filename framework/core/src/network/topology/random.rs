@@ -19,7 +19,6 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// Returns a number below `n`: 64 bits, scaled down.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.bits()) * n as u128) >> 64) as usize
     }

@@ -161,8 +161,8 @@ impl Family for Rdn {
     }
 
     fn eccentricity(&self, node: u64) -> u64 {
-        // The farthest node from (t, c, x) is in another cluster of the same type: the route to (t,
-        // k, v) leads from c to k in a cluster of the other type, and from x to v in cluster k.
+        // The farthest node (t, k, v) is reached over a path from c to k in a cluster of the other
+        // type, and a path from x to v in cluster k.
         let (_, c, x) = self.split(node);
         if self.n == 1 { 1 } else { self.base.eccentricity(x) + self.base.eccentricity(c) + 2 }
     }

@@ -106,8 +106,8 @@ pub struct Section {
 }
 
 impl Route {
-    /// Returns whether both routes are equal. Entries have just been written, so they are compared
-    /// one by one: a load of several entries would wait for these stores.
+    /// Compares entries one by one, because a vector load would wait for the stores of entries that
+    /// have just been written.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.signs.iter().eq(&other.signs)
             && self.order.iter().eq(&other.order)

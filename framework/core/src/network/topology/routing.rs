@@ -21,7 +21,6 @@ pub(super) struct Routing {
     seed: u64,
 }
 
-/// A method of random routing between the nodes of [`Network::physical`].
 #[derive(Debug, Clone)]
 enum Method {
     Valiant(Arc<Valiant>),
@@ -75,8 +74,8 @@ impl Routing {
         }
     }
 
-    /// Returns the routing with routes drawn from `seed`. `changed` is the network without random
-    /// routing, if its failed links or its placement have changed.
+    /// Returns the routing with routes drawn from `seed`, of the network `changed` if it has
+    /// changed.
     pub(super) fn sample(&self, seed: u64, changed: Option<&Network>) -> Self {
         let method = match (&self.method, changed.map(Network::physical)) {
             (method, None) => method.clone(),
@@ -145,8 +144,7 @@ impl Ecmp {
     fn new(network: &Network) -> Self {
         let planes = network.planes().to_vec();
         let network = Adjacency::of(network).expect("networks with random routing are small");
-        // The search follows reversed links, because distances to a vertex can differ from those
-        // from it.
+        // Distances to a vertex can differ from those from it, so links are reversed.
         let reversed = network.reversed();
         let hops = (0..network.vertices() as u64).flat_map(|to| reversed.hops_from(to));
         Self { hops: hops.map(|hops| hops as u16).collect(), network, planes }
@@ -156,7 +154,6 @@ impl Ecmp {
         self.hops[to as usize * self.network.vertices() + from as usize]
     }
 
-    /// Returns the links of `at` that lead nearer to `to`: the vertex entered, and the number.
     fn nearer(&self, at: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
         let here = self.hops(at, to);
         self.network.numbered(at).filter(move |(end, _)| self.hops(*end, to) < here)
@@ -179,8 +176,7 @@ impl Ecmp {
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
         visit: &mut dyn FnMut(u64, f64, f64),
     ) {
-        // The fraction of the message that passes each vertex. The vertices farthest from the
-        // receiver come first, so the fraction of a vertex is complete before it is divided.
+        // The fraction of the message that passes each vertex, farthest vertices first.
         let mut passing: BTreeMap<(Reverse<u16>, u64), f64> = BTreeMap::new();
         for (from, to, load) in messages.filter(|(from, to, _)| from != to) {
             passing.insert((Reverse(self.hops(from, to)), from), 1.0);
@@ -234,7 +230,6 @@ struct Half {
 }
 
 impl Valiant {
-    /// The intermediate vertices are switches if every node has one link to a switch.
     fn new(network: Network) -> Self {
         let nodes = network.nodes();
         let at_switches = network.switches() > 0 && network.degree() == Some(1);
@@ -275,8 +270,7 @@ impl Valiant {
         }
         let Some(links) = &self.switch_links else { return runs };
         let (own, drawn) = (links[node as usize], links[via as usize]);
-        // The half ends or starts at the switch, not at the node that represents it. Runs have no
-        // plane, because networks with planes have no switches.
+        // Halves lead to and from switches. Networks with switches have no planes.
         match kind {
             HalfKind::First if own.switch == drawn.switch => vec![Run::link(own.up)],
             HalfKind::Second if own.switch == drawn.switch => vec![Run::link(own.down)],
@@ -310,8 +304,7 @@ impl Valiant {
                 (*count, *sum) = (*count + 1, *sum + u128::from(load));
             }
         }
-        // Add these sums to the links of all halves: the expected loads times the number of
-        // intermediate vertices, as integers.
+        // These sums are the expected loads times the number of intermediate vertices.
         let mut on = vec![(0_u64, 0_u128); self.network.link_slots() as usize];
         for ((node, kind), (count, load)) in ends {
             for (link, times) in &self.half(node, kind).links {

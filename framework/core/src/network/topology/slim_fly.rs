@@ -88,8 +88,8 @@ impl SlimFly {
         (kind as u64 * q + column) * q + place
     }
 
-    /// Returns the position of the linked router in column `other` of the other kind: for router
-    /// (0, x, y), it is `c = y - m x`; for router (1, m, c), it is `y = m x + c`.
+    /// Returns the position of the linked router in column `other` of the other kind: `c = y - m x`
+    /// for router (0, x, y), `y = m x + c` for router (1, m, c).
     fn facing(&self, kind: usize, column: u64, place: u64, other: u64) -> u64 {
         let product = self.field.times(column, other);
         if kind == 0 { self.field.minus(place, product) } else { self.field.plus(place, product) }
@@ -104,7 +104,6 @@ impl Generators {
     fn new(field: &Field, exponents: Vec<u64>) -> Self {
         let elements: Vec<u64> = exponents.into_iter().map(|e| field.power(e)).collect();
         let mut ports = vec![0; field.size() as usize];
-        // The elements are written last, because one hop is better than two.
         for (port, a) in elements.iter().enumerate().rev() {
             elements.iter().for_each(|b| ports[field.plus(*a, *b) as usize] = port as u64);
         }
@@ -146,7 +145,6 @@ impl Fabric for SlimFly {
         let field = &self.field;
         if kind != last_kind {
             // Use a link within this column to a neighbour of the receiver, if there is one.
-            // Otherwise cross to the receiver's column first.
             let facing = self.facing(last_kind, last_column, last_place, column);
             let difference = field.minus(facing, place);
             return if difference != 0 && set.has(difference) {
@@ -189,8 +187,8 @@ impl Fabric for SlimFly {
     }
 }
 
-/// A finite field. An element is a number below `q = p^k`. Its digits in base p are the
-/// coefficients of a polynomial, the lowest first. Products use logarithms to a primitive element.
+/// A finite field. An element is a number below `q = p^k`, whose digits in base p are the
+/// coefficients of a polynomial. Products use logarithms to a primitive element.
 #[derive(Debug)]
 struct Field {
     p: u64,
@@ -206,8 +204,8 @@ impl Field {
         if p.pow(degree) != q {
             return None;
         }
-        // Search for a `tail` such that x is a primitive element modulo `x^k - tail`. In a prime
-        // field (k = 1), the primitive element is `tail` itself.
+        // In the field modulo `x^k - tail`, x must be a primitive element. For k = 1, it is `tail`
+        // itself.
         let tail = (1..q).find(|tail| Self::powers(p, q, *tail).is_some())?;
         let powers = Self::powers(p, q, tail)?;
         let mut logs = vec![0; q as usize];

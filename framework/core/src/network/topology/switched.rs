@@ -43,7 +43,6 @@ pub(super) struct Switched<F> {
 }
 
 impl<F: Fabric> Switched<F> {
-    /// `arguments` is the text of the spec after the colon.
     pub(super) fn new(
         fabric: F,
         kind: &'static str,
@@ -52,8 +51,8 @@ impl<F: Fabric> Switched<F> {
         nodes_each: u64,
     ) -> Self {
         let (switches, nodes) = (fabric.switches(), fabric.switches() * nodes_each);
-        // The bisection is the fabric's cut or, if they are fewer, the links of the nodes on its
-        // smaller side.
+        // If they are fewer, the links of the nodes on the smaller side of the fabric's cut are
+        // cut.
         let bisection = fabric.cut().map(|(on_side, links)| {
             let side = on_side.min(switches - on_side) * nodes_each;
             Bisection { side, links: links.min(side), exact: false }
@@ -146,8 +145,7 @@ impl<F: Fabric> Family for Switched<F> {
     }
 }
 
-/// The nodes of a switch are interchangeable, because routes depend only on the switches of their
-/// ends.
+/// Routes depend only on the switches of their ends, so the nodes of a switch may be permuted.
 impl<F: Fabric> Automorphisms for Switched<F> {
     fn axes(&self) -> Vec<AxisSymmetry> {
         [self.fabric.axes(), vec![AxisSymmetry::Permutations]].concat()
@@ -200,7 +198,6 @@ impl<'a> FamilyArgs<'a> {
         }
     }
 
-    /// Returns the number of a key, or `default`. Errors if it is below `least`.
     pub(super) fn number(&self, key: &str, default: u64, least: u64) -> Result<u64, SpecError> {
         let Some(arg) = self.spec.args().iter().find(|arg| arg.key() == Some(key)) else {
             return Ok(default);

@@ -54,8 +54,7 @@ fn runs(
     Ok((hops, runs))
 }
 
-/// Returns the links of a route in their order. Checks that they are connected, and that their
-/// number is that of the hops.
+/// Checks that the links of a route are connected, and that their number is that of the hops.
 fn crossed(
     topology: &Network,
     from: u64,
@@ -138,8 +137,8 @@ fn routes_are_shortest_paths() {
             for to in 0..topology.nodes() {
                 let hops =
                     nodes_passed(topology.as_ref(), from, to, None).unwrap().len() as u64 - 1;
-                // A path through a third group may be shorter, but the routes of a dragonfly use no
-                // third group.
+                // The routes of a dragonfly use no third group, through which a path may be
+                // shorter.
                 let detour =
                     topology.kind() == "dragonfly" && hops == 5 && shortest[to as usize] == 4;
                 assert!(detour || hops == shortest[to as usize], "{spec} from {from} to {to}");
@@ -159,7 +158,6 @@ fn links_of_a_plane_are_in_node_order_and_runs_stay_on_a_line() {
         assert!(planes.is_empty() || numbered == topology.link_slots(), "{spec}");
         for plane in planes {
             for node in 0..topology.nodes() {
-                // Links are sorted by nodes, not by ranks.
                 let placed = spec.contains(",place=");
                 let leaves = topology.link_ends(plane.offset + node).map_or(node, |(from, _)| from);
                 assert!(placed || leaves == node, "{spec}");
@@ -216,8 +214,7 @@ fn fewest_links_out_of(topology: &Network, side: u64) -> u64 {
 
 #[test]
 fn bisections_agree_with_an_exhaustive_search() {
-    // Networks with switches are left out: a division of the nodes does not determine the side of a
-    // switch.
+    // A division of the nodes does not determine the side of a switch.
     let few_nodes = |spec: &&str| topology(spec).nodes() <= 16 && topology(spec).switches() == 0;
     for spec in small().filter(few_nodes) {
         let topology = topology(spec);
@@ -332,7 +329,6 @@ fn a_million_nodes_need_no_tables() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-    /// A torus has a route for any signs and order of dimensions.
     #[test]
     fn a_torus_has_routes_of_any_directions_and_order(
         dims in prop::collection::vec(1_u64..7, 1..5),
@@ -607,8 +603,7 @@ fn errors_in_dual_nets_have_positions() {
     assert!(reason("rdn:1(rdn:1(mesh:3))").ends_with("[mesh:3]"));
 }
 
-/// A route leads up as far as necessary, and then down. If all nodes send at the same distance, no
-/// two messages share a link.
+/// If all nodes send at the same distance, no two messages share a link.
 #[test]
 fn fat_tree_routes_lead_up_and_down_and_shifts_share_no_link() {
     let tree = topology("fat-tree:2x3");
@@ -645,8 +640,8 @@ fn coordinates(node: u64, [x, y, z]: [u64; 3]) -> [u64; 6] {
     [x, y, z, a, b, c]
 }
 
-/// This naive routing has the published order of dimensions: B, C, A, X, Y, Z. Each hop is a step
-/// along a ring, or between the ends of a line of two nodes.
+/// The published order of dimensions is B, C, A, X, Y, Z. Each hop is a step along a ring, or
+/// between the ends of a line of two nodes.
 #[test]
 fn routes_in_tofu_follow_the_published_order_of_dimensions() {
     let [x, y, z, a, b, c] = [0, 1, 2, 3, 4, 5];
@@ -682,7 +677,6 @@ fn tofu_has_the_published_numbers_of_nodes_and_links() {
     assert_eq!(fugaku.diameter(), 12 + 11 + 12 + 3);
 }
 
-/// The paths of these logical tori are closed.
 #[test]
 fn neighbours_of_a_folded_torus_are_neighbours_in_the_network() {
     for (network, shape) in [
@@ -743,7 +737,6 @@ fn all_have(spec: &str, links: u64) {
     assert!(links_to_switches(spec).iter().all(|out| *out == links), "{spec}");
 }
 
-/// A dual-net of clusters with switches has no paths over switches.
 #[test]
 fn every_link_between_switches_can_be_part_of_a_path() {
     for spec in small().filter(|spec| {
@@ -933,7 +926,6 @@ fn invalid_switch_networks_are_explained() {
     insta::assert_snapshot!(message("groups:4x4,inside=0"), @"inside: expected a bandwidth from 0.000001 to 1000000, where links across groups have 1, found `0`");
 }
 
-/// Networks with switches that are larger than those of [`small`].
 const SWITCHED: &str = "
     dragonfly:5x2x3 dragonfly:9x4x1 dragonfly:1x4x2 hyperx:4x3x2,nodes=2 slim-fly:5,nodes=2
     slim-fly:7 fat-tree:3x3 fat-tree:2x5 fat-tree:6x1 groups:3x4,inside=9,inside_hop=0.5
@@ -946,7 +938,7 @@ fn links(network: &Network, from: u64, to: u64) -> Vec<u64> {
 }
 
 /// An accepted permutation of the coordinates of one axis maps routes to routes, and links to links
-/// of the same bandwidth and latency. It is accepted if and only if the network states it.
+/// of the same bandwidth and latency.
 #[test]
 fn accepted_permutations_map_routes_to_routes() {
     let mut moved_axes = 0;
@@ -961,7 +953,6 @@ fn accepted_permutations_map_routes_to_routes() {
             let exchanged = |at: u64| if at < 2 { 1 - at } else { at };
             let permutations: [(&dyn Fn(u64) -> u64, _); 2] = [
                 (&rotated, *symmetry != AxisSymmetry::Fixed),
-                // The exchange of the only two coordinates is a rotation.
                 (
                     &exchanged,
                     *symmetry == AxisSymmetry::Permutations
@@ -1044,8 +1035,7 @@ fn shifts_that_carry_are_no_automorphisms() {
     }
 }
 
-/// Returns (number, from, to) of each link, except between the pairs in `down`. This naive list
-/// shares no code with the routes of the program.
+/// Returns (number, from, to) of each link, except between the pairs in `down`.
 fn links_without(net: &Network, down: &BTreeSet<(u64, u64)>) -> Vec<(u64, u64, u64)> {
     let all = (0..net.link_slots()).filter_map(|link| Some((link, net.link_ends(link)?)));
     let all = all.map(|(link, (from, to))| (link, from, to));
@@ -1161,7 +1151,6 @@ fn a_one_way_failure_affects_one_direction() {
     let ring = topology("ring:6,down=0~1");
     assert_eq!(nodes_passed(ring.as_ref(), 0, 1, None).unwrap(), [0, 5, 4, 3, 2, 1]);
     assert_eq!(nodes_passed(ring.as_ref(), 1, 0, None).unwrap(), [1, 0]);
-    // Lower bounds need a number of links that is valid in both directions.
     assert_eq!((ring.links_from(0), ring.degree(), ring.eccentricity(0)), (None, None, 3));
     assert_eq!((ring.diameter(), ring.max_links()), (5, 11));
     assert_eq!(topology("ring:6,down=0~1+1~0").spec(), "ring:6,down=0-1");
@@ -1187,7 +1176,6 @@ fn slow_links_have_a_fraction_of_their_bandwidth() {
     assert_eq!(topology("ring:5,slow=0-1:1").bandwidths(), None);
 }
 
-/// The seed is that of a repetition or of the spec.
 #[test]
 fn samples_depend_only_on_the_seed() {
     for (random, fixed) in [
@@ -1224,12 +1212,10 @@ fn samples_depend_only_on_the_seed() {
     }
 }
 
-/// For each seed, the links that fail for a count of K also fail for K + 1. The largest count
-/// leaves a spanning tree.
+/// The links that fail for a count of K also fail for K + 1. The largest count leaves a tree.
 #[test]
 fn more_faults_include_fewer_and_never_disconnect() {
     let mut before = BTreeSet::new();
-    // A torus of 3 x 3 has 18 links, and its spanning trees have 8.
     for count in 0..=10 {
         let net = topology(&format!("torus:3x3,faults={count}:5"));
         let down = listed(net.damage().unwrap().drawn(), "down");
@@ -1238,7 +1224,6 @@ fn more_faults_include_fewer_and_never_disconnect() {
         assert!(hops_to(&links, 9, 0).iter().all(|hops| *hops < 9));
         before = down;
     }
-    // A node with a failed only link would be disconnected, so only links between switches fail.
     for seed in 0..20 {
         let net = topology(&format!("hyperx:3,nodes=2,faults=1:{seed}"));
         let drawn = listed(net.damage().unwrap().drawn(), "down");
@@ -1328,7 +1313,6 @@ fn ecmp_on_dragonflies_has_the_hops_and_loads_of_a_naive_search() {
                 let nearest = hops[from as usize];
                 assert_eq!(routing.expected_hops(from, to), nearest as f64, "{spec}: {from}-{to}");
                 shorter += u64::from(own.route(from, to, None, &mut |_| {}).unwrap() > nearest);
-                // The message is passed on from the farthest vertices to the nearest ones.
                 let (mut share, mut expected) = (vec![0.0; vertices as usize], BTreeMap::new());
                 share[from as usize] = 1.0;
                 for distance in (1..=nearest).rev() {
@@ -1359,7 +1343,6 @@ fn ecmp_on_dragonflies_has_the_hops_and_loads_of_a_naive_search() {
     assert!(shorter > 0 && divided > 0, "{shorter} shorter paths, {divided} divided messages");
 }
 
-/// A cut has fewer links in the direction in which a link has failed.
 #[test]
 fn the_smallest_cut_counts_the_weaker_direction() {
     use crate::network::survey::Survey;
@@ -1370,7 +1353,6 @@ fn the_smallest_cut_counts_the_weaker_direction() {
     }
 }
 
-/// A shift along a dimension maps each line of the torus to itself.
 #[test]
 fn failed_orbits_of_links_are_invariant() {
     let by_row = |node: u64| node / 4 * 4 + (node + 1) % 4;
@@ -1390,8 +1372,7 @@ fn failed_orbits_of_links_are_invariant() {
     assert!(!reversed("torus:4x4,down=0-4").damage_is_invariant(&by_row));
 }
 
-/// A naive search tells whether a link is a bridge. With symmetry, one link represents its orbit,
-/// and the orbits contain all links.
+/// A naive search finds bridges. With symmetry, one link represents its orbit.
 #[test]
 fn single_faults_are_all_links_and_know_bridges() {
     for spec in
@@ -1478,8 +1459,7 @@ fn ranks_are_placed_in_blocks_or_cyclically() {
     assert_ne!(drawn, physical_nodes("mesh:2x2,ranks=3"));
     drawn.sort_unstable();
     assert_eq!(drawn, physical_nodes("mesh:2x2,ranks=3"), "as many ranks each");
-    // Hilbert's curve through 2 x 2 nodes is 0, 1, 3, 2 or its mirror image, so the second and the
-    // third pair of ranks are at neighbours.
+    // Hilbert's curve is 0, 1, 3, 2 or its mirror image, so these pairs of ranks are at neighbours.
     let along = physical_nodes("mesh:2x2,ranks=2,place=hilbert");
     assert!(
         along.chunks(2).all(|pair| pair[0] == pair[1]) && along[2] ^ along[4] != 3,
@@ -1542,7 +1522,6 @@ fn invalid_ranks_are_explained() {
     insta::assert_snapshot!(listed("0 0\n0 1"), @"p: line 2: node 0 is listed 3 times, expected 2 ranks per node");
 }
 
-/// Returns the expected number of messages on each link. All messages have the same load.
 fn expected(spec: &str, messages: &[(u64, u64)]) -> HashMap<(u64, u64), f64> {
     let net = topology(spec);
     let mut on = HashMap::new();
@@ -1585,8 +1564,7 @@ fn valiant_routing_loads_links_equally_for_any_permutation() {
 #[test]
 fn intermediate_vertices_are_switches_if_there_are_any() {
     let net = topology("dragonfly:3x2x2,routing=valiant");
-    // The message takes the hops from router 0 to the drawn router there and back, and two hops
-    // over the links of its ends.
+    // The hops to the drawn router count twice, and two hops lead over the links of the ends.
     let base = topology("dragonfly:3x2x2");
     let between = |router: u64| {
         base.route(0, 2 * router, None, &mut |_| {}).unwrap().saturating_sub(2) as f64
@@ -1607,7 +1585,6 @@ fn shortest_paths_share_messages_equally() {
     assert_eq!(expected("mesh:3x3,routing=ecmp", &[(0, 2)]), [((0, 1), 1.0), ((1, 2), 1.0)].into());
 }
 
-/// `multipath` counts each destination separately.
 #[test]
 fn ecmp_of_all_pairs_agrees_with_multipath_load() {
     for spec in [
@@ -1623,7 +1600,6 @@ fn ecmp_of_all_pairs_agrees_with_multipath_load() {
         let all: Vec<_> = pairs(net.nodes()).collect();
         let on = expected(&format!("{spec},routing=ecmp"), &all);
         let busiest = on.values().copied().fold(0.0, f64::max);
-        // `expected` counts parallel links between two vertices as one link.
         assert!(
             close(busiest, MultipathLoad::of_all_to_all(net.as_ref()).unwrap().max_load),
             "{spec}"

@@ -54,7 +54,6 @@ impl TwistedTorus {
         let strides = strides(&dims);
         let a = dims.iter().copied().min().unwrap_or(1);
         let sides: Vec<String> = dims.iter().map(u64::to_string).collect();
-        // The cut divides a short side: every line along it in the middle and at its closing link.
         let layer = nodes / a;
         let properties = Properties {
             spec: format!("twisted-torus:{}", sides.join("x")),
@@ -87,7 +86,6 @@ impl TwistedTorus {
         let apart = |d: usize| self.coordinate(to, d) as i64 - self.coordinate(from, d) as i64;
         let short = (0..self.dims.len()).filter(|d| self.is_short(*d)).count();
         let a = self.a as i64;
-        // Try each combination of directions on the short sides: direct, or by the closing link.
         let candidates = (0..1_u32 << short).map(|closed| {
             let mut left = closed;
             let far = closed.count_ones() % 2 == 1;
@@ -110,14 +108,12 @@ impl TwistedTorus {
         candidates.min_by_key(length).expect("a destination has an image in each cell")
     }
 
-    /// Visits the links of `steps` hops, in the minus direction if negative. Returns the end.
     fn travel(&self, mut at: u64, dim: usize, steps: i64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (n, stride, plus) = (self.dims[dim], self.strides[dim], steps > 0);
         let plane = 2 * dim as u32 + u32::from(!plus);
         let mut left = steps.unsigned_abs();
         while left > 0 {
             let here = self.coordinate(at, dim);
-            // A run ends at the latest with the closing link of its line.
             let len = left.min(if plus { n - here } else { here + 1 });
             let lowest = if plus { at } else { at - (len - 1) * stride };
             visit(Run { first: u64::from(plane) * self.nodes + lowest, stride, len, plane });

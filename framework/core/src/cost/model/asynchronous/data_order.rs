@@ -30,7 +30,6 @@ pub(crate) struct DataOrder(Vec<Position>);
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Next {
-    /// The data of the send is available. The numbers are the step and the index of the send in it.
     Send(u64, u32),
     Blocked,
     Unknown,
@@ -41,7 +40,6 @@ impl DataOrder {
         Self(vec![Position::default(); ranks])
     }
 
-    /// Returns the state of the rank's next send. Ends the steps whose events on the rank are over.
     pub(crate) fn next(&mut self, rank: usize, steps: &mut Steps) -> Next {
         let position = &mut self.0[rank];
         let next = loop {
@@ -51,7 +49,6 @@ impl DataOrder {
                 None => (position.step, position.sent) = (position.step + 1, 0),
             }
         };
-        // Advance `received` past the steps of which the rank has all messages, then `reduced`.
         while let Some(step) = steps.get(position.received) {
             if step.missing.get(rank).is_some_and(|missing| *missing > 0) {
                 break;
@@ -66,8 +63,8 @@ impl DataOrder {
             let is_reduced = position.unreduced_bytes == 0.0;
             position.reduced = if is_reduced { position.received } else { position.unreduced };
         }
-        // A step is stored until all ranks have reduced its data. Sends of later steps do not wait
-        // for other ranks ([`StepMessage::back`]).
+        // Sends of later steps do not wait for other ranks, so a step with reduced data can be
+        // freed.
         while position.current < position.step.min(position.reduced) {
             steps.leave(position.current);
             position.current += 1;
@@ -83,7 +80,6 @@ impl DataOrder {
         }
     }
 
-    /// Returns the step of the rank's next send, above the last known step if it is not known.
     pub(crate) fn step(&self, rank: usize) -> u64 {
         self.0[rank].step
     }
@@ -104,8 +100,7 @@ impl DataOrder {
         self.0[rank].sent += 1;
     }
 
-    /// Begins to reduce all received data. Returns its bytes; 0 if there are none, or during a
-    /// reduction.
+    /// Begins to reduce all received data. Returns its bytes; 0 during a reduction.
     pub(crate) fn begin_reduction(&mut self, rank: usize, steps: &mut Steps) -> f64 {
         self.next(rank, steps);
         let position = &mut self.0[rank];
@@ -130,8 +125,7 @@ mod tests {
         cost_of_forwarding(&network, &machine, steps).parts.total()
     }
 
-    /// Returns a pipeline: 64 bytes are forwarded from node to node, in one segment per step and
-    /// node.
+    /// Returns a pipeline: 64 bytes are forwarded from node to node, a segment per step.
     fn chain(nodes: u32, segments: u32) -> Sends {
         let in_step = |step: u32, from: u32| (from..from + segments).contains(&(step - 1));
         let send = |step: u32, from: u32| {
@@ -167,8 +161,7 @@ mod tests {
         let hop = 2.0 * 2.0 + 8.0 + 63.0 * 0.5;
         assert!((us(9, machine, &chain(9, 1)) - 8.0 * hop).abs() < 1e-9);
         assert!((us(7, machine, &ring_allgather(7)) - 6.0 * hop).abs() < 1e-9);
-        // The root is busy for `63 G` with each child. So its last child receives the data at the
-        // same time as the last nodes below its other children.
+        // The root is busy for `63 G` with each child, so all last receivers end at the same time.
         let no_overhead = "model=loggp,order=data,latency_us=8,byte_us=0.5";
         assert!((us(32, no_overhead, &binomial(5)) - 5.0 * (8.0 + 63.0 * 0.5)).abs() < 1e-9);
     }
@@ -182,8 +175,7 @@ mod tests {
             let (k, bytes, steps) =
                 (f64::from(segments), f64::from(64 / segments), chain(6, segments));
             let closed = |b: f64, between: f64| 5.0 * (8.0 + b) + (k - 1.0) * between;
-            // The processor of a receiver forwards a segment in the gap between two messages, so
-            // forwarding does not lengthen the interval.
+            // A receiver forwards a segment in the gap between two messages.
             let loggp = us(6, "model=loggp,order=data,latency_us=8,gap_us=4,byte_us=0.5", &steps);
             let b = (bytes - 1.0) * 0.5;
             assert!((loggp - closed(b, 4.0 + b)).abs() < 1e-9, "{segments}: {loggp}");
@@ -201,8 +193,7 @@ mod tests {
         }
     }
 
-    /// Node 1 sends data of its own in the step after it receives a long message. Only with
-    /// `order=step`, this send waits for the receive.
+    /// With `order=step`, the second send waits for the receive of a long message.
     #[test]
     fn sends_that_forward_nothing_do_not_wait_for_receives() {
         let steps = vec![vec![(0, 1, 1001, 0)], vec![(1, 2, 11, 0)]];
@@ -218,7 +209,6 @@ mod tests {
         assert!((fluid - (4.0 + 1001.0 + 4.0 + 11.0)).abs() < 1e-6, "{fluid}");
     }
 
-    /// Node 2 forwards data of step 2 after it has also received the long message of step 1.
     #[test]
     fn joined_boxes_wait_for_their_last_part() {
         let steps = vec![vec![(0, 2, 1001, 0)], vec![(1, 2, 11, 0)], vec![(2, 3, 1, 2)]];

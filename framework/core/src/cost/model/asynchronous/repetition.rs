@@ -45,7 +45,6 @@ impl State {
         self.numbers.push(number.into());
     }
 
-    /// Returns the change to `next`, if it is the same state at a later time.
     fn change(&self, next: &Self) -> Option<Change> {
         let is_equal = self.numbers == next.numbers
             && self.times == next.times
@@ -94,7 +93,6 @@ pub(crate) struct Repetition {
     segments: u64,
     summed: Vec<f64>,
     equal: u64,
-    /// The state before the previous step, to be compared with the next one.
     before: Option<State>,
     /// The effect of each step of the current sequence, if the state is steady.
     of_step: Option<Change>,
@@ -103,8 +101,8 @@ pub(crate) struct Repetition {
 }
 
 impl Repetition {
-    /// Counts a step as equal to the previous ones, or as the first of a new sequence. `summed` has
-    /// the bytes that each rank reduces before it. Returns whether the state before it is needed.
+    /// Counts a step as equal to the previous ones, or as the first of a new sequence. Returns
+    /// whether the state before the step is needed.
     pub(crate) fn count(&mut self, step: &Step<'_>, summed: &[f64]) -> bool {
         let is_equal = self.equal > 0
             && self.transfers == step.transfers
@@ -132,8 +130,7 @@ impl Repetition {
         false
     }
 
-    /// Compares `state`, before the current step, with the state before the previous step, or
-    /// stores it for the next comparison. `None` cannot be compared.
+    /// Compares `state` with that before the previous step, or stores it for the next comparison.
     pub(crate) fn compare(&mut self, state: Option<State>) {
         match (self.before.take(), state) {
             (Some(before), Some(state)) => self.of_step = before.change(&state),
@@ -188,8 +185,7 @@ mod tests {
         }
     }
 
-    /// After 2,000 mostly skipped steps, the sizes of messages alternate, so that no further step
-    /// is skipped. The limit is too small for 2,000 simulated steps.
+    /// After 2,000 mostly skipped steps, the sizes alternate, so that no further step is skipped.
     #[test]
     fn skipped_steps_count_in_the_error_of_the_event_limit() {
         let alternating = (0..2000).flat_map(|step| ring(&[100 + 100 * (step % 2); 8], 1));
@@ -213,8 +209,7 @@ mod tests {
         assert_eq!(skipping, complete, "{network} {machine}");
     }
 
-    /// In a former defect, steps were skipped while ranks were still in the first sequence, because
-    /// the states before two steps of the second were equal.
+    /// In a former defect, steps were skipped while ranks were still in the first sequence.
     #[test]
     fn steps_are_not_skipped_while_ranks_are_in_an_earlier_sequence() {
         let steps = three_sequences(&[1; 6], &[1, 320, 1, 1, 59, 237], &[41, 38, 53]);

@@ -62,13 +62,11 @@ fn equal_messages_in_nonblocking_mode_cost_the_largest_term_of_equation_2() {
     near("startup_us=4,copy_byte_us=0.02,byte_us=3", 63.0 * 300.0);
 }
 
-/// The second of two long messages for one node waits until the first has been received.
 #[test]
 fn a_node_receives_one_message_at_a_time() {
     let two = stage(3, &[&[(0, 2, 100.0), (1, 2, 100.0)]]);
     let blocking = run(&two, &machine("startup_us=10,byte_us=1"));
-    // Each send starts in 5 µs, a message crosses in 100 µs, and a receive is completed in 5 µs,
-    // the first while the second message crosses.
+    // Each send starts in 5 µs, a message crosses in 100 µs, and a receive is completed in 5 µs.
     let [startup, transmission, contention] =
         [Kind::Startup, Kind::Transmission, Kind::Contention].map(|kind| blocking.path()[kind]);
     assert_eq!((blocking.us(), startup, transmission, contention), (210.0, 10.0, 100.0, 100.0));
@@ -100,7 +98,6 @@ fn contention_at_one_node_delays_others() {
 
 #[test]
 fn a_blocking_node_receives_everything_of_a_step_before_it_continues() {
-    // In blocking mode, node 1 receives the long message of step 1 before it sends in step 2.
     let chain = stage(3, &[&[(0, 1, 100.0)], &[(1, 2, 1.0)]]);
     assert_eq!(run(&chain, &machine("byte_us=1")).us(), 101.0);
     assert_eq!(run(&chain, &machine("byte_us=1,mode=nonblocking")).us(), 100.0);
@@ -165,8 +162,7 @@ fn phases_are_stages_with_composing_and_barriers_between_them() {
     assert_eq!((parts[Kind::Startup], parts[Kind::Propagation]), (Some(6.0), None));
 }
 
-/// Returns the time of a direct exchange in one phase. Each step is a list of sends: sender,
-/// receiver, and first (0) or second half (1) of a block.
+/// Each step is a list of sends: sender, receiver, and first (0) or second half (1) of a block.
 fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
     let topology = parse("fully-connected:8").unwrap();
     let mut evaluator = self::machine(machine).evaluator(PricingContext::new(&topology, 100.0));
@@ -249,22 +245,19 @@ fn chains_take_the_same_time_in_both_modes() {
     }
 }
 
-/// In nonblocking mode, a node sends and receives at the same time. So k segments cross P - 1 links
-/// in `k + P - 2` times the time of a segment on a link.
+/// Sends and receives overlap, so k segments cross P - 1 links in `k + P - 2` segment times.
 #[test]
 fn segments_follow_each_other_through_a_chain() {
     let us = run(&pipelined_chain(6, 9, 100.0), &machine("byte_us=2,mode=nonblocking")).us();
     assert!((us - (9.0 + 6.0 - 2.0) * 200.0).abs() < 1e-9, "{us}");
 }
 
-/// Sends start in the schedule's order, even if the data of a later one is there from the start.
 #[test]
 fn a_waiting_send_delays_the_sends_after_it() {
     let mut s = Stage::new(4);
     for (from, to, step, after) in [(0, 1, 1, 0), (1, 2, 2, 1), (1, 3, 2, 0)] {
         s.add(StageMessage { from, to, step, after, bytes: 10.0 });
     }
-    // With one port, node 1 receives 10 bytes and then sends twice 10 bytes.
     assert_eq!(run(&s, &machine("byte_us=1,mode=nonblocking")).us(), 30.0);
     assert_eq!(run(&s, &machine("byte_us=1,mode=nonblocking,ports=all")).us(), 20.0);
 }
@@ -303,8 +296,7 @@ proptest! {
     }
 }
 
-/// Two sequences of messages both take 0.3 µs. With floating-point sums, their times would differ,
-/// and later messages would be served in the wrong order.
+/// Both sequences of messages take 0.3 µs, but would differ as floating-point sums.
 #[test]
 fn equal_times_do_not_depend_on_the_order_of_additions() {
     let ends = |bytes: &[f64]| {
@@ -338,7 +330,6 @@ fn stages_with_only_local_data_have_a_barrier() {
     assert_eq!((parts[Kind::Rearrangement], parts[Kind::Barrier]), (Some(200.0), Some(3.0)));
 }
 
-/// Node 2 receives no message, but it reduces 500 bytes of its own data.
 #[test]
 fn reductions_without_messages_take_time() {
     for mode in ["blocking", "nonblocking"] {
@@ -349,8 +340,7 @@ fn reductions_without_messages_take_time() {
     }
 }
 
-/// In each of two steps, node 1 receives 10 bytes and reduces them. The second message arrives
-/// during the first reduction.
+/// The second message arrives during the first reduction.
 #[test]
 fn a_node_reduces_in_each_step_what_it_received_in_this_step() {
     let mut s = Stage::new(3);

@@ -29,7 +29,6 @@ pub(super) struct Fold {
     nodes: u32,
     sides: Vec<u32>,
     periods: Vec<u32>,
-    /// The number of links between nodes of the original network.
     slots: u64,
     quotient: Option<Quotient>,
 }
@@ -41,8 +40,7 @@ struct Quotient {
 }
 
 impl Fold {
-    /// Folds a network by all of its translations. Returns `None` if it has none, or if ranks share
-    /// nodes or routes are random.
+    /// Folds a network by all of its translations; `None` if it has none that can be used.
     pub(super) fn smallest(topology: &Network) -> Option<Self> {
         Self::of_axes(topology, |_, side| vec![side])
     }
@@ -87,7 +85,6 @@ impl Fold {
         let nodes = sides.iter().product();
         let slots = topology.link_slots();
         let mut fold = Self { nodes, sides, periods, slots, quotient: None };
-        // The generator of a folded dimension is the rotation by its period.
         let moved: Vec<usize> =
             (0..fold.sides.len()).filter(|d| fold.periods[*d] < fold.sides[*d]).collect();
         if moved.is_empty() {
@@ -139,8 +136,7 @@ impl Fold {
         self.quotient.as_ref().map_or(orbit, |quotient| quotient.nodes.first(orbit) as u32)
     }
 
-    /// Returns the number of links of the folded network. The last ones are injection links, one
-    /// into the network and one out of it for each orbit of nodes.
+    /// Returns the number of links of the folded network. The last ones are injection links.
     pub(super) fn links(&self) -> u64 {
         self.slots() + 2 * self.orbits() as u64
     }
@@ -187,7 +183,7 @@ impl Fold {
 pub(super) struct Symmetry {
     ordered: bool,
     /// For each node, the planned node of its orbit, and the group element that maps it to the
-    /// node. Empty without orbit planning.
+    /// node.
     homes: Vec<(u32, u32)>,
     /// For each dimension, the smallest translation in the orbit planning's group, or the side.
     group_periods: Vec<u32>,
@@ -195,12 +191,10 @@ pub(super) struct Symmetry {
     images: Vec<(u32, Vec<u32>)>,
 }
 
-/// The sends of one node of each orbit, sorted by sender, and for a sender in their order.
 pub(super) struct FoldedSends {
     /// Senders and receivers are numbers of orbits.
     pub transfers: Vec<Transfer>,
     pub targets: Vec<u32>,
-    /// The routes of the messages; `None` for those of the original step.
     pub routes: Option<Vec<Route>>,
 }
 
@@ -283,8 +277,8 @@ impl Symmetry {
         of.all(|((period, side), group_period)| period == side || period % group_period == 0)
     }
 
-    /// Returns a new period for each dimension: the smallest multiple of the old one for which the
-    /// translation is in the group or satisfies `fits`, or else the length of the side.
+    /// Returns a new period for each dimension: the smallest multiple of the old period that
+    /// `fits`, or the side.
     fn kept_periods(&mut self, fold: &Fold, fits: impl Fn(&[u32]) -> bool) -> Vec<u32> {
         let mut periods = fold.periods().to_vec();
         self.images.resize(periods.len(), (0, Vec::new()));
@@ -354,7 +348,6 @@ impl Symmetry {
                 }
             }
         }
-        // With orbit planning, the route of each send is mapped as its sender.
         let routes = step
             .symmetry
             .filter(|_| step.routes.iter().any(|route| !route.path.is_empty()))
@@ -401,7 +394,7 @@ fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
         && step.transfers.iter().all(|t| Some(t.load) == load && t.route == 0)
 }
 
-/// Sorts stably by sender. Also returns the index of each sender's first transfer.
+/// Sorts stably by sender, and returns the index of each sender's first transfer.
 fn by_sender(transfers: &[Transfer]) -> (Firsts, Vec<Transfer>) {
     let senders = transfers.iter().map(|t| t.from as usize + 1).max().unwrap_or(0);
     let mut places = Places::of(senders, transfers.iter().map(|t| t.from as usize));

@@ -16,9 +16,9 @@ use crate::cost::model::ticks::{LAST, NEVER, Ticks, nearest, ticks};
 use crate::network::topology::{Network, Route, Run};
 use std::sync::Arc;
 
-/// The maximum number of hops of all messages in flight, which take about 3 GiB.
+/// These hops take about 3 GiB.
 const MAX_HOPS: usize = 1 << 27;
-/// The maximum number of links of a network, which take about 2 GiB.
+/// These links take about 2 GiB.
 const MAX_LINKS: u64 = 1 << 24;
 
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,6 @@ pub(super) struct NewMessage {
     /// The step of the message, and its index among its sender's sends; `None` for background.
     pub source: Option<(u64, u32)>,
     pub bytes: f64,
-    /// The jitter, a factor for the latency.
     pub noise: f64,
 }
 
@@ -47,9 +46,7 @@ pub(super) struct InFlight {
     start: u32,
     pub started: Ticks,
     pub latency: Ticks,
-    /// The transmission time if no link were shared.
     pub alone: Ticks,
-    /// The work left when the message begins to share links, a whole number; 0 without links.
     work: f64,
 }
 
@@ -91,10 +88,8 @@ pub(super) struct MessagesInFlight {
 
 #[derive(Debug, Clone, Default)]
 struct FoundRoute {
-    /// The last node of the route; `None` for a requested route.
     target: Option<u32>,
     summary: RouteSummary,
-    /// Each link of the route once, with the number of times that the route crosses it.
     links: Vec<Hop>,
 }
 
@@ -107,8 +102,7 @@ struct RouteSummary {
 }
 
 impl MessagesInFlight {
-    /// Creates a network without messages. It is folded ([`super::fold`]) if it has translations,
-    /// and no setting of the machine, such as jitter, breaks the symmetry.
+    /// The network is folded ([`super::fold`]) if it and the settings of the machine are symmetric.
     pub(super) fn new(machine: &Fluid, context: PricingContext<'_>) -> Self {
         let topology = Arc::clone(context.topology);
         let fits = topology.link_slots().saturating_add(2 * topology.nodes()) <= MAX_LINKS;
@@ -155,8 +149,7 @@ impl MessagesInFlight {
         self.count == self.background
     }
 
-    /// Starts all background traffic between the ranks of the first job. Sets `refused` if the
-    /// traffic is for a different number of ranks.
+    /// Starts the background traffic, or sets `refused` if it is for another number of ranks.
     pub(super) fn start_background(&mut self, background: &Background, jobs: u64) {
         if background.ranks() != self.topology.nodes() / jobs {
             let (has, ranks) = (background.ranks(), self.topology.nodes() / jobs);
@@ -183,7 +176,6 @@ impl MessagesInFlight {
         let latency = if noise == 1.0 { latency } else { nearest(latency as f64 * noise) };
         let uses_links = links > 0 && bytes > 0.0;
         let work = if uses_links { self.units.work(bytes) } else { 0.0 };
-        // Without a link, the bytes take as long as on a link that is not shared.
         let within = if hops == 0 { ticks(bytes * self.machine.link_byte_us()) } else { 0 };
         let alone = if uses_links { duration(work as i128, narrowest) } else { within };
         let (step, index) = source.unwrap_or((0, BACKGROUND));
@@ -238,7 +230,7 @@ impl MessagesInFlight {
         }
         let weight = units.weight(machine.round_trip_us(hop_latency, inverse));
         // A route in a folded network that crosses a link several times crosses different links of
-        // the original network, so the message does not share a link with itself.
+        // the original network.
         let times = |hop: &Hop| if fold.is_plain() { u64::from(hop.times) } else { 1 };
         let narrowest = links.iter().map(|hop| self.shares.capacity(hop.link) / times(hop)).min();
         let narrowest = narrowest.unwrap_or(u64::MAX);
@@ -246,8 +238,8 @@ impl MessagesInFlight {
         found
     }
 
-    /// Attaches a message with this work left to the links of its route. The route is found again,
-    /// unless it is the sender's last one, because storing it would double the memory of a message.
+    /// Finds the route again, unless it is the sender's last one, because storing routes would
+    /// double the memory of a message.
     fn attach(&mut self, number: u32, (left, now): (i128, Ticks), steps: &Steps) {
         let message = self.messages[number as usize];
         let sender = message.from as usize;
@@ -287,8 +279,8 @@ impl MessagesInFlight {
         number
     }
 
-    /// Splits orbits into those of `fold`. Each message is copied for every new orbit of its
-    /// sender's old orbit. `steps` are the steps before the split.
+    /// Splits orbits. Each message is copied for every new orbit of its sender's old orbit. `steps`
+    /// are the steps before the split.
     pub(super) fn unfold(&mut self, fold: Arc<Fold>, steps: &Steps, now: Ticks) {
         let before = std::mem::replace(&mut self.fold, fold);
         let mut ranks = vec![Vec::new(); before.orbits()];
@@ -346,7 +338,7 @@ impl MessagesInFlight {
     }
 
     /// Ends the latency or the transmission of a message. If it arrives and is not background
-    /// traffic, returns it and its arrival. `steps` has the steps of all messages in flight.
+    /// traffic, returns it and its arrival.
     pub(super) fn next_phase(
         &mut self,
         number: usize,
@@ -368,15 +360,13 @@ impl MessagesInFlight {
         message.source().map(|_| (message, arrival))
     }
 
-    /// Adds all messages to the state of the simulation, with `known` known steps. Returns `false`
-    /// if there is background traffic, or if windows of time are in use.
+    /// Adds all messages to the state. Returns `false` with background traffic or windows of time.
     pub(super) fn add_state(&self, state: &mut State, known: u64, now: Ticks) -> bool {
         if self.background > 0 || self.shares.has_windows() {
             return false;
         }
         let mut is_free = vec![false; self.messages.len()];
         self.free.iter().for_each(|number| is_free[*number as usize] = true);
-        // Messages are sorted by sender and place in the schedule, because indices have no meaning.
         let mut messages: Vec<usize> =
             (0..is_free.len()).filter(|number| !is_free[*number]).collect();
         let key = |number: &usize| {
@@ -401,8 +391,8 @@ impl MessagesInFlight {
         true
     }
 
-    /// Begins to compute approximate rates in windows of time. Detaches all messages from their
-    /// links, to which the next call of [`Self::share`] attaches them again.
+    /// Begins to use windows of time. The next [`Self::share`] attaches all messages to links
+    /// again.
     pub(super) fn begin_windows(&mut self, now: Ticks) {
         let messages = Arc::make_mut(&mut self.messages);
         for (number, left) in self.shares.begin_windows(now) {
@@ -425,8 +415,7 @@ impl MessagesInFlight {
     }
 }
 
-/// The starts of messages in flight. Messages often have the same start and critical path, which is
-/// stored once.
+/// The starts of messages, of which equal ones are stored once.
 #[derive(Debug, Clone, Default)]
 struct Starts {
     starts: Vec<(Clock<Ticks>, u32)>,

@@ -8,17 +8,15 @@ use crate::network::topology::{Network, Run, parse};
 /// A message, or a background flow (`ends` is `None`).
 struct Flow {
     ends: Option<[usize; 2]>,
-    /// The step of the message (`order=data` only).
     step: usize,
-    /// The end of the flow's latency, when it begins to share links.
     shares: f64,
     left: f64,
     weight: f64,
     links: Vec<usize>,
 }
 
-/// Returns the time at which each rank ends `steps` of messages (sender, receiver, bytes). The
-/// flows of `background` start at time 0. If `weighted`, a flow's weight is its inverse latency.
+/// Returns the time at which each rank ends `steps` of messages (sender, receiver, bytes). If
+/// `weighted`, a flow's weight is its inverse latency.
 pub(in crate::cost::model) fn ends(
     topology: &str,
     costs: [f64; 2],
@@ -29,7 +27,6 @@ pub(in crate::cost::model) fn ends(
     ends_of_late(topology, costs, weighted, steps, background, &|_| 0.0)
 }
 
-/// Returns the same as [`ends`] if each rank enters at the time that `enters` returns.
 pub(super) fn ends_of_late(
     topology: &str,
     [byte_us, hop_us]: [f64; 2],
@@ -101,8 +98,7 @@ fn links_of(topology: &Network, from: u32, to: u32) -> Vec<usize> {
     links
 }
 
-/// Returns the max-min fair rates. Repeatedly selects the link with the smallest share per weight,
-/// and divides its remaining capacity among its flows without a rate.
+/// Computes rates by filling the link with the smallest share per weight again and again.
 fn rates(flows: &[Flow], now: f64, capacities: &[f64]) -> Vec<f64> {
     let mut rates = vec![0.0; flows.len()];
     let mut open: Vec<usize> = (0..flows.len()).filter(|flow| flows[*flow].shares <= now).collect();
@@ -136,22 +132,18 @@ pub(super) struct ByData {
     pub startup_us: f64,
     pub byte_us: f64,
     pub hop_us: f64,
-    /// The time of a byte on an injection link; 0 if there are none.
     pub injection_byte_us: f64,
     pub reduce_byte_us: f64,
     pub ports: usize,
-    /// Whether the weight of a message is the inverse of its latency.
     pub weighted: bool,
     pub late: Vec<(usize, f64)>,
 }
 
 #[derive(Clone, Default)]
 struct RankByData {
-    /// The rank's sends (step, receiver, bytes, latest arrival), in the order of the schedule.
     sends: Vec<(usize, u32, u64, usize)>,
     begun: usize,
     in_flight: usize,
-    /// The times at which the rank enters, its start-up ends, and its reduction ends.
     enters: f64,
     startup: Option<f64>,
     reduction: Option<f64>,
@@ -204,7 +196,6 @@ pub(super) fn ends_by_data(
         }
     }
     machine.late.iter().for_each(|(rank, us)| ranks[*rank].enters = *us);
-    // The messages in flight, and those whose receiver has not entered.
     let (mut flows, mut held) = (Vec::new(), Vec::new());
     loop {
         for r in &mut ranks {

@@ -30,7 +30,6 @@ mod windows;
 /// The fastest link transmits from `2^(CAPACITY_BITS - 1)` to `2^CAPACITY_BITS` units of work per
 /// tick. So a level has 64 bits, and the sum of the weights of 2^27 messages has fewer.
 const CAPACITY_BITS: i32 = 48;
-/// The largest weight of a message is `2^WEIGHT_BITS`.
 const WEIGHT_BITS: i32 = 32;
 /// The smallest weight is at least `2^(WEIGHT_BITS - MOST_RATIO_BITS)`, even on longer routes.
 const MOST_RATIO_BITS: i32 = 20;
@@ -48,7 +47,6 @@ pub(super) struct Units {
 }
 
 impl Units {
-    /// If the network is too large (not `fits`), its links are not examined.
     pub(super) fn new(machine: &Fluid, topology: &Network, fits: bool) -> Self {
         let (mut widest, mut longest) = (0.0_f64, 0.0_f64);
         let (mut shortest, mut has_zero) = (f64::INFINITY, false);
@@ -62,14 +60,12 @@ impl Units {
             has_zero |= rtt == 0.0;
             shortest = if rtt > 0.0 { shortest.min(rtt) } else { shortest };
         }
-        // The time of a byte on a link of bandwidth 1 or, if links take no time, on an injection
-        // link.
+        // The time of a byte on a link of bandwidth 1 or, without link times, on an injection link.
         let injection_us = machine.injection_byte_us;
         let byte_us = if machine.byte_us > 0.0 { machine.link_byte_us() } else { injection_us };
         let injection = if injection_us > 0.0 { byte_us / injection_us } else { 0.0 };
         let exponent = widest.max(injection).log2().ceil().max(-300.0) as i32;
         let link = 2_f64.powi(CAPACITY_BITS - exponent);
-        // Weights are inverse round-trip times. A round-trip time of 0 counts as 1 µs.
         let is_equal = machine.fairness == Fairness::Equal || shortest == f64::INFINITY;
         let most = if has_zero { (1.0 / shortest).max(1.0) } else { 1.0 / shortest };
         // Requested routes can be longer than the diameter.
@@ -93,7 +89,6 @@ impl Units {
         self.least_weight_bits as u32
     }
 
-    /// Returns the units of work of a message, at least 1 and little more than fit until [`LAST`].
     pub(super) fn work(&self, bytes: f64) -> f64 {
         let most = LAST as f64 * 2_f64.powi(CAPACITY_BITS + 1);
         (bytes * self.byte).round().clamp(1.0, most)
@@ -108,8 +103,7 @@ impl Units {
         (self.weight / rtt).round().clamp(2_f64.powi(self.least_weight_bits), most) as u64
     }
 
-    /// Returns the capacities in work per tick, first of links between nodes, then of injection
-    /// links.
+    /// Returns the capacities in work per tick, of links and then of injection links.
     pub(super) fn capacities(&self, topology: &Network, fold: &Fold) -> Vec<u64> {
         let capacity = |work: f64| (work.round() as u64).max(1);
         let bandwidth = |link| topology.link_ends(link).map_or(1.0, |_| topology.bandwidth(link));
@@ -133,15 +127,13 @@ pub(super) struct Hop {
     pub times: u32,
 }
 
-/// The slot of a flow that does not use links.
 const IDLE: u32 = u32::MAX;
-/// The slot of a flow that uses links but has no slot, because it is in [`Shares::added`] or in
-/// [`Shares::windows`].
+/// The slot of a flow in [`Shares::added`] or in [`Shares::windows`], which uses links.
 const WITHOUT_SLOT: u32 = u32::MAX - 1;
 /// The level of a flow without a rate, and of a link that is not full.
 const OPEN: u64 = u64::MAX;
-/// With more than [`FEW`] flows, a solve computes all rates from the beginning if more than one in
-/// [`MANY`] of them has started or ended.
+/// With more than [`FEW`] flows, changes of more than one in [`MANY`] start a computation of all
+/// rates from the beginning.
 const MANY: usize = 4;
 const FEW: usize = 64;
 /// A solve that examines more links than `MOST_VISITS` times all hops starts from the beginning.
@@ -154,11 +146,9 @@ struct Link {
     rated: u64,
     unrated: u64,
     level: u64,
-    /// The level at which the link is in the queue, or [`OPEN`].
     key: u64,
     is_dirty: bool,
     is_pending: bool,
-    /// The indices in [`Shares::hops`] of all hops over this link.
     on: Vec<u32>,
 }
 
@@ -190,7 +180,6 @@ struct Flow {
 struct Remaining {
     left: i128,
     since: Ticks,
-    /// The rate before the solve with the number `solve`.
     before: u64,
     solve: u64,
     number: u32,
@@ -221,8 +210,7 @@ pub(super) struct Shares {
     least_weight_bits: u32,
     links: Vec<Link>,
     slots: Vec<u32>,
-    /// The flow in each slot. A flow has a slot while it is attached to its links. The lists `new`
-    /// and `changed` have slots.
+    /// The flow in each slot. A flow has a slot while it is attached to its links.
     flows: Vec<Flow>,
     rest: Vec<Remaining>,
     unused_slots: Vec<u32>,
@@ -232,8 +220,7 @@ pub(super) struct Shares {
     has_times: bool,
     /// For each hop, its position in [`Link::on`].
     place: Vec<u32>,
-    /// The flows that are not attached to their links yet. Flows that begin with windows need less
-    /// memory.
+    /// The flows that are not attached to their links yet, which saves memory if windows begin.
     added: Vec<u32>,
     new: Vec<u32>,
     dirty: Vec<u32>,
@@ -310,7 +297,6 @@ impl Shares {
         self.slots.get(flow).copied().filter(|slot| *slot < WITHOUT_SLOT)
     }
 
-    /// Returns the work of an attached flow that is left at `now`, and its rate.
     pub(super) fn left(&self, flow: usize, now: Ticks) -> Option<(i128, u64)> {
         let slot = self.slot(flow)? as usize;
         let (Remaining { left, since, .. }, rate) = (self.rest[slot], self.flows[slot].rate);
@@ -337,7 +323,6 @@ impl Shares {
         std::mem::take(&mut self.added)
     }
 
-    /// Attaches a flow with this work left at `now` to its links. The next solve gives it a rate.
     pub(super) fn attach(
         &mut self,
         number: u32,
@@ -409,14 +394,13 @@ impl Shares {
         self.removed += 1;
     }
 
-    /// Returns whether flows have started or ended, or a window ends.
     pub(super) fn is_disturbed(&self, now: Ticks) -> bool {
         let has_changed = !self.new.is_empty() || !self.dirty.is_empty();
         !self.added.is_empty() || self.window_end() <= now || self.windows.is_none() && has_changed
     }
 
     /// Updates the rates of all flows. Every examined link reduces `most` by 1, and the solve stops
-    /// at 0. Calls `ends` with each flow whose rate changes, and the time at which it will end.
+    /// at 0. Calls `ends` with each flow whose rate changes, and its new end.
     pub(super) fn solve(&mut self, now: Ticks, most: &mut u64, mut ends: impl FnMut(usize, Ticks)) {
         self.solve += 1;
         self.changed.clear();
@@ -476,8 +460,8 @@ impl Shares {
         self.fill = fill;
     }
 
-    /// Updates rates from the lowest level to the highest, visiting only links on which something
-    /// changes. Ends early if a computation from the beginning would be faster.
+    /// Visits only links on which something changes, from the lowest level to the highest. Ends
+    /// early if a computation from the beginning would be faster.
     fn solve_changes(&mut self, now: Ticks, most: &mut u64) {
         for slot in std::mem::take(&mut self.new) {
             for hop in self.hops_of(slot) {
@@ -532,7 +516,7 @@ impl Shares {
             self.queue(number, next.min(old));
         } else {
             // Case 3: the link is not full at its old level. Its flows of that level lose their
-            // rates, and all of their links are examined again.
+            // rates.
             self.links[number as usize].level = OPEN;
             if old < level {
                 return self.queue(number, next);
@@ -577,8 +561,8 @@ impl Shares {
         }
     }
 
-    /// Returns a capacity that a full link may have left because of rounding: less than one unit
-    /// for each flow, and less than one unit of the level.
+    /// Returns the capacity that rounding may leave on a full link: less than one unit per flow and
+    /// level.
     fn slack(&self, link: &Link) -> u64 {
         2 * (link.weights >> self.least_weight_bits) + 2
     }
@@ -619,7 +603,6 @@ impl Shares {
         }
     }
 
-    /// Queues the links of a flow that were full above `level`, to which its rate has fallen.
     fn queue_full(&mut self, slot: u32, level: u64) {
         for hop in self.hops_of(slot) {
             let number = self.hops[hop].link;
@@ -664,8 +647,7 @@ impl Shares {
         }
     }
 
-    /// Panics unless all rates are those of a computation from the beginning. The first tier of
-    /// tests checks only every eighth solve with more than 64 flows.
+    /// Panics unless all rates are those of a computation from the beginning.
     #[cfg(test)]
     fn check(&self, most: u64) {
         const MOST: usize = 500;
@@ -753,14 +735,12 @@ struct Filling {
     level: u64,
 }
 
-/// A computation of all rates from the beginning. Links are filled in the order of their levels. A
-/// flow may have a limit, the largest level that it gets.
+/// A computation of all rates from the beginning, in the order of the levels of links. A flow may
+/// have a limit, the largest level that it gets.
 #[derive(Debug, Clone, Default)]
 struct Fill {
     links: Vec<Filling>,
-    /// A bit per flow: whether the flow has a rate.
     has_rate: Vec<u64>,
-    /// Links that are not full, each with a level up to which it is not full.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     full: Vec<u32>,
 }

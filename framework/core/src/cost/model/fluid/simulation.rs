@@ -49,11 +49,10 @@ use crate::simulation::listener::Summed;
 use crate::simulation::step::Step;
 use std::sync::Arc;
 
-/// The most messages of a step for which shares of links are always exact. In larger steps, shares
-/// may be computed once for each window of time ([`super::shares`]).
+/// The most messages of a step without windows of time ([`super::shares`]).
 const MOST_EXACT: usize = 10_000;
-/// The most messages per rank for which shares are always exact. If ranks have few messages, an
-/// arrival often lets a rank start more messages, which ends a window.
+/// The most messages per rank without windows. If ranks have few messages, arrivals often let them
+/// start more, which ends a window.
 const MOST_EXACT_PER_RANK: usize = 8;
 /// A large step of n folded messages and t translations remains folded, with exact shares, up to
 /// this quotient n / t. Exact shares take a time proportional to n^2, and windows without folding
@@ -65,15 +64,12 @@ struct Rank {
     sending: u32,
     is_starting: bool,
     is_touched: bool,
-    /// The time at which the next send, or its start-up, can begin.
     clock: RankClock<Ticks>,
     /// The time at which the rank entered its step or, late with `order=data`, the schedule.
     entered: Clock<Ticks>,
-    /// The time at which the rank last posted sends, of which `first_posted` is the first. Not used
-    /// with `order=data`.
+    /// The time at which the rank last posted sends, of which `first_posted` is the first.
     posted: Ticks,
     first_posted: usize,
-    /// The end of the last event. Of simultaneous events, the one with the largest critical path.
     ended: Clock<Ticks>,
 }
 
@@ -100,26 +96,21 @@ pub(super) struct Simulation {
     in_flight: MessagesInFlight,
     symmetry: Symmetry,
     now: Ticks,
-    /// The end of each rank's start-up or the time at which a late rank enters, and the end of the
-    /// barrier.
+    /// The end of each rank's start-up, or the entry of a late rank, and the end of the barrier.
     startups: Timers,
     starts: Vec<Ticks>,
-    /// The time at which each rank enters its job's schedule; 0 if it has entered. Empty if no rank
-    /// is late.
+    /// The time at which each rank enters its job's schedule; empty if no rank is late.
     late: Vec<Ticks>,
     held: Vec<HeldMessage>,
-    /// The ranks with events at the present time (`order=data` only).
     touched: Vec<usize>,
     reductions: Timers,
     reduction_clocks: Vec<RankClock<Ticks>>,
     barrier: Option<Ticks>,
     at_barrier: usize,
-    /// The only node of the time-space record; `None` for all nodes.
     recorded_node: Option<usize>,
     most_exact: usize,
     most_folded: usize,
     pub makes_copy: bool,
-    /// The copy, with windows of twice the length.
     pub copy: Option<Box<Self>>,
 }
 
@@ -242,7 +233,6 @@ impl Simulation {
         }
     }
 
-    /// Starts a message at `start`, the present, when both sender and receiver have posted it.
     fn start_message(&mut self, from: usize, number: u64, index: u32, start: Clock<Ticks>) {
         assert_eq!(start.at(), self.now, "a message starts when it is posted");
         let step = self.progress.steps.current(number);
@@ -264,7 +254,6 @@ impl Simulation {
             return;
         }
         for rank in ends {
-            // The critical path of a rank leads through the last message of its step.
             self.ranks[rank].reach(arrival);
             if self.progress.ranks[rank].pending == 1 {
                 self.end_wait(rank, message, self.ranks[rank].ended);
@@ -280,7 +269,6 @@ impl Simulation {
         self.ranks[rank].clock.follow(end, phases, Kind::Contention, line);
     }
 
-    /// Begins a reduction at `start`, the present. Returns `false` if it takes no time.
     fn begin_reduction(&mut self, rank: usize, bytes: f64, start: Clock<Ticks>) -> bool {
         assert_eq!(start.at(), self.now, "a reduction begins when its data has arrived");
         let duration = ticks(bytes * self.machine.reduce_byte_us);
@@ -336,7 +324,6 @@ impl Simulation {
         }
         self.at_barrier += 1;
         if self.at_barrier == self.ranks.len() {
-            // There is no barrier after the last step, so wait until a next step is known.
             self.progress.steps.set_all_waiting(true);
         }
         false
@@ -515,8 +502,7 @@ impl Simulation {
         }
     }
 
-    /// Adds data that ranks reduce at the end of the next step. First splits orbits whose nodes
-    /// reduce different amounts.
+    /// First splits orbits whose nodes reduce different amounts.
     fn add_folded_sums(&mut self, summed: Summed<'_>) {
         if self.in_flight.fold.is_plain() && summed.symmetry.is_none() {
             return self.progress.steps.sum(summed);
@@ -529,8 +515,7 @@ impl Simulation {
         self.progress.steps.sum(Summed { of: &of, ..summed });
     }
 
-    /// Returns whether a step with this number of folded messages is faster on the unfolded
-    /// network, with windows.
+    /// Returns whether a step of folded messages is faster with windows on the unfolded network.
     fn needs_windows(&self, messages: usize) -> bool {
         let fold = &self.in_flight.fold;
         let translations = fold.nodes() as usize / fold.orbits();
@@ -539,8 +524,7 @@ impl Simulation {
             && messages > self.most_folded * translations
     }
 
-    /// Splits orbits if the periods of the folded network differ from `periods`. First processes
-    /// the events of the known steps, which is faster with larger orbits.
+    /// First processes the events of the known steps, which is faster with larger orbits.
     fn set_periods(&mut self, periods: Vec<u32>) {
         if periods != self.in_flight.fold.periods() {
             self.run(false);
@@ -605,7 +589,7 @@ impl Simulation {
     }
 
     /// Divides a wait for a message that has arrived now among the message's phases. Returns the
-    /// end of each but the last, which is contention. Time charged for other work does not count.
+    /// end of each but the last, which is contention.
     #[cold]
     fn phases_of_wait(&mut self, rank: usize, message: &InFlight) -> [(Kind, f64); 3] {
         let (now, arrived) = (us(self.now), message.started + message.latency);
@@ -618,8 +602,7 @@ impl Simulation {
             record.enter(rank, step);
         }
         let (started, propagated) = (us(message.started), us(arrived).min(now));
-        // Transmission is the time of the bytes if no link were shared. Contention is the time that
-        // sharing adds.
+        // Transmission is the time without sharing. Contention is the time that sharing adds.
         let charged = record.charged_until(rank).max(started).max(propagated);
         let lasted = self.now - arrived;
         let is_longer = lasted > message.alone;
@@ -739,8 +722,8 @@ impl RankModel for Simulation {
         } else if self.in_flight.shares.is_disturbed(now) {
             self.share();
         } else {
-            // The schedule has ended if no timer of a rank is set, all ranks wait for a further
-            // step, and only background traffic is in flight.
+            // At the end, no timer is set, all ranks wait for a step, and only background traffic
+            // is left.
             let of_ranks = self.startups.earliest().min(self.reductions.earliest());
             let is_over = of_ranks == NEVER
                 && self.progress.steps.all_ranks_wait()
@@ -770,8 +753,8 @@ impl RankModel for Simulation {
 
     fn finish(&mut self) -> Result<Vec<(Times, Option<RankTimes>)>, String> {
         for (rank, r) in self.ranks.iter_mut().enumerate() {
-            // With `order=data`, a reduction begins when the next message arrives. The last one has
-            // no next message.
+            // With `order=data`, a reduction begins when the next message arrives, except the last
+            // one.
             let Progress { data_order, steps, .. } = &mut self.progress;
             let pending =
                 data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));
@@ -796,7 +779,6 @@ impl RankModel for Simulation {
             let times = times.map(|first| RankTimes { first: us(first), mean: mean_us(ends()) });
             let last = ranks.iter().map(|rank| rank.ended).max().unwrap_or_default();
             let mut path = last.path().zip(skipped.path, Ticks::saturating_add);
-            // Every critical path begins with the wait for the start of the job.
             path[Kind::Contention] = (path[Kind::Contention] - start).max(0);
             (path.map(us), times)
         };
@@ -814,7 +796,6 @@ impl RankModel for Simulation {
         self.progress.record = Some(Box::new(record));
     }
 
-    /// Returns the finished record, in which each node has a copy of the entries of its orbit.
     fn take_record(&mut self) -> Option<TimeSpace> {
         let mut record = self.progress.record.take()?.finish();
         let fold = &self.in_flight.fold;

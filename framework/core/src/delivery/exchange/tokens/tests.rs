@@ -63,13 +63,11 @@ fn tokens_may_be_copied_and_forwarded_by_any_node() {
 fn the_second_arrival_of_a_token_is_a_fault() {
     let mut x = start(&DISPATCH);
     step(&mut x, &[token(0, 1, 0, 3)]).unwrap();
-    // Node 3 keeps the token, whether or not the send is marked as a copy.
     step(&mut x, &[token(0, 1, 3, 1)]).unwrap();
     insta::assert_snapshot!(message(step(&mut x, &[token(0, 1, 1, 3)])), @"step 3: token class 1 of node 0 is delivered twice: node 3 already holds it");
 }
 
-/// Node 1 already holds two classes, and two sends deliver them again. The second send has the
-/// lower class.
+/// Two sends deliver classes that node 1 already holds. The second send has the lower class.
 #[test]
 fn of_several_faults_in_a_step_that_of_the_first_send_is_reported() {
     let mut x = start(&DISPATCH);
@@ -115,7 +113,6 @@ fn lost_and_doubled_contributions_are_reported() {
     insta::assert_snapshot!(message(step(&mut x, &[Rule { combine: false, ..sum(0, 1, 1, 2) }])), @"step 1: node 2 loses node 2's contribution to token class 1 of node 0: the received value replaces its own value, which contains it (combine the two)");
 }
 
-/// Listeners read the destinations of a send as nodes, and not as parts of a block.
 #[test]
 fn tokens_are_not_divided_into_parts() {
     assert!(![&DISPATCH, &COMBINE].map(start).iter().any(Traced::in_parts));
@@ -131,12 +128,10 @@ fn a_strict_send_of_a_part_of_the_selected_tokens_is_a_fault() {
     let mut x = start(&DISPATCH);
     step(&mut x, &[token(0, 0, 0, 3)]).unwrap();
     step(&mut x, &[Rule { strict: false, ..forwarded }]).unwrap();
-    // In a combine, the values are sums. Node 1 has a contribution to class 1 of node 0 only.
     let mut x = start(&COMBINE);
     insta::assert_snapshot!(message(step(&mut x, &[Rule { segments: both, ..sum(0, 0, 1, 0) }])), @"step 1: node 1 sends node 0 token class 0 of node 0, which it does not hold (no node holds it)");
 }
 
-/// Node 3 receives a token in step 1 and forwards it in step 2. All others have not moved.
 #[test]
 fn a_send_of_tokens_follows_the_latest_arrival_of_these_tokens() {
     let mut x = start(&DISPATCH).with_arrival_tracking(true);
@@ -150,13 +145,11 @@ fn a_send_of_tokens_follows_the_latest_arrival_of_these_tokens() {
     assert_eq!(arrival_of(&token(0, 1, 1, 2)), 2);
 }
 
-/// A random send: sender, offset of the receiver, owner (or all), classes, whether it copies or
-/// combines.
+/// A random send: sender, offset of the receiver, owner (or all), classes, copies, combines.
 type Choice = (u64, u64, Option<u64>, u64, bool, bool);
 
 type Naive = [BTreeMap<(u64, u32), BTreeSet<u64>>; 4];
 
-/// Executes a step of a dispatch or combine. Returns the loads of its sends, unless at a fault.
 fn naive_step(
     tokens: &Tokens,
     held: &mut Naive,

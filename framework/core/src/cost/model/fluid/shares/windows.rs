@@ -33,28 +33,22 @@ const LEAST_ENDS: f64 = 2.0;
 const WAIT: f64 = 1.0 / 20.0;
 /// If less than this fraction of the listed flows has work left, ended flows are removed.
 const LEAST_LISTED: f64 = 0.8;
-/// If fewer flows than `LEAST_CHANGES * OBSERVED` change in [`OBSERVED`] windows, these save no
-/// work.
+/// Windows save no work if fewer flows than `LEAST_CHANGES * OBSERVED` change in [`OBSERVED`].
 const LEAST_CHANGES: usize = 4;
 const OBSERVED: usize = 16;
-/// The bits of an `f64` that [`Windows::length`] distinguishes: exponent, and five of the fraction.
 const BUCKET_BITS: u32 = 16;
 const NO_LINK: u32 = u32::MAX;
 
-/// A list of flows. Each property is a list of its own, because a solution reads few properties of
-/// very many flows in random order.
+/// A list of flows. Each property has its own list, because few properties are read at a time.
 #[derive(Debug, Clone, Default)]
 struct Flows {
     numbers: Vec<u32>,
-    /// The work that is left at the end of the window; 0 if the flow ends in it.
     left: Vec<f64>,
     /// The rate divided by the weight; 0 for a flow that has not been in a window yet.
     levels: Vec<u64>,
     weights: Vec<u64>,
     weight: u64,
-    /// The number of entries in `links` for each flow: the links of the longest route.
     width: usize,
-    /// For each flow, the links of its route (repeated if crossed twice), then [`NO_LINK`].
     links: Vec<u32>,
 }
 
@@ -136,7 +130,6 @@ impl Flows {
 struct Load {
     capacity: u64,
     weights: u64,
-    /// The sum of the weights of the flows that end in the current window.
     limited: u64,
     flows: u32,
 }
@@ -189,7 +182,6 @@ impl Loads {
                 links[link].flows += 1;
             }
         }
-        // A counting sort by link. `first_on[link + 1]` is the next free position in `on`.
         first_on.clear();
         first_on.extend([0, 0]);
         let mut sum = 0;
@@ -230,9 +222,7 @@ pub(super) struct Windows {
     ended: Vec<u64>,
     fill: Fill,
     new: usize,
-    /// The largest levels of flows with limited rates, in ascending order, each with its flow.
     limits: Vec<(u64, u32)>,
-    /// The windows, and the started and ended flows, since the last decision to use windows.
     observed: usize,
     changes: usize,
 }
@@ -265,15 +255,14 @@ impl Windows {
         }
     }
 
-    /// Adds a flow, which gets a rate in the next window.
     pub(super) fn add(&mut self, number: u32, left: f64, now: Ticks, weight: u64, route: &[Hop]) {
         self.loads.flows.push(number, left, weight, route);
         self.new += 1;
         if now == self.end {
             return;
         }
-        // The rate that the flow would have now: at the level of a full link, otherwise from the
-        // capacity that is left, or an equal share.
+        // The rate that the flow would have now, from the level of a full link or the capacity
+        // left.
         let on_link = |hop: &Hop| {
             let Load { capacity, weights, flows, .. } = self.loads.links[hop.link as usize];
             if flows == 0 {
@@ -304,7 +293,7 @@ impl Windows {
     }
 
     /// Returns the time in ticks after which about [`Self::fraction`] of the flows has ended at
-    /// their present rates, and their number. The time is rounded up to the limit of a bucket.
+    /// their present rates, rounded up to the limit of a bucket, and their number.
     fn length(&self) -> (f64, usize) {
         let flows = &self.loads.flows;
         let times = (0..flows.len()).filter(|flow| flows.left[*flow] > 0.0);
@@ -326,8 +315,8 @@ impl Windows {
         (enough.map_or(f64::INFINITY, upper), ends.max(planned))
     }
 
-    /// Limits the rates of flows that may end in a window of this length to their mean rate, with
-    /// which they end exactly at its end.
+    /// Limits flows that may end in a window of this length to the rate with which they end at its
+    /// end.
     fn limit(&mut self, length: f64) {
         self.limits.clear();
         let (flows, places) = (&self.loads.flows, 2_f64.powi(self.loads.level_bits as i32));
@@ -342,21 +331,20 @@ impl Windows {
         self.limits.sort_unstable();
     }
 
-    /// Returns whether a flow with this work left ends in a window of this length. Its rate is
-    /// rounded down by less than 1.
+    /// Returns whether a flow with this work left ends in a window, if its rate was rounded down.
     fn ends_in(&self, flow: usize, left: f64, length: f64) -> bool {
         left > 0.0 && left <= (self.loads.rate(flow) + 1.0) * length
     }
 
-    /// Begins a window: computes its rates and its end, and sets the timer of each flow that ends
-    /// in it. Returns the number of examined links.
+    /// Begins a window, and sets the timer of each flow that ends in it. Returns the number of
+    /// examined links.
     fn next(&mut self, now: Ticks, timers: &mut Timers) -> u64 {
         if self.new > 0 || (self.sharing as f64) < LEAST_LISTED * self.loads.flows.len() as f64 {
             self.list();
         }
         let mut examined = 0;
-        // 1. If too many flows are new, compute rates without limits, because the length of the
-        // window cannot be estimated from flows without a rate.
+        // 1. With many new flows, which have no rates to estimate a length from, compute rates
+        // first.
         let new = std::mem::take(&mut self.new);
         let mut is_measured = new as f64 > self.fraction * self.sharing as f64;
         self.limits.clear();
@@ -431,7 +419,6 @@ impl Windows {
         }
     }
 
-    /// Ends the window at `now`. Flows that would have ended later in it have work left.
     fn cut(&mut self, now: Ticks, timers: &mut Timers) {
         let (lasted, rest) = (now - self.start, self.end - now);
         if rest <= 0 {
@@ -481,8 +468,8 @@ impl Shares {
         self.windows.is_some()
     }
 
-    /// Returns whether windows should begin in which `fraction` of the flows end. Without windows,
-    /// `fraction` is 0.
+    /// Returns whether to begin windows in which `fraction` of the flows end. If 0, windows are
+    /// off.
     pub(in super::super) fn begins_windows(&mut self, fraction: f64) -> bool {
         self.refuses_windows &= fraction > 0.0;
         self.windows.is_none()
