@@ -80,9 +80,9 @@ impl Task {
         self.communicators.as_ref().map_or(&self.topology, |communicators| communicators.network())
     }
 
-    /// Returns the size in bytes of the block from `origin` to `destination`, or in a reduction of
-    /// the sum to which it contributes; 1 if blocks are counted. A side that does not distinguish
-    /// blocks, such as the destinations of a permutation, is ignored.
+    /// Returns the size of the block from `origin` to `destination`, or of the sum to which it
+    /// contributes, in bytes; 1 if blocks are counted. A side that does not distinguish blocks,
+    /// such as the destinations of a permutation, is ignored.
     pub fn block_load(&self, origin: u64, destination: u64) -> u64 {
         let Some(sizes) = &self.sizes else { return 1 };
         let [origin, destination] = self.collective.sizing_nodes(origin, destination);

@@ -360,9 +360,8 @@ pub(crate) fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)>
     Ok(dims)
 }
 
-/// Returns at most three names in `known` that are similar to `word`, the most similar first: those
-/// that differ by few edits (insertions, deletions, replacements and swaps of neighbours), or of
-/// which one begins with the other.
+/// Returns at most three names in `known` that are similar to `word`, the most similar first: they
+/// differ by few edits, or one begins with the other.
 pub fn near_matches<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let word = word.to_lowercase();
     let most = (word.chars().count() / 3).max(1);

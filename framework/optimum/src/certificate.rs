@@ -52,7 +52,7 @@ pub enum Evidence {
         port_lengths: Vec<u32>,
         /// For each source, the links that carry its data, with the amounts. With translations,
         /// link `k` of vertex `v` has the number `v` times the links of a vertex, plus `k`. `None`
-        /// if there are too many flows; there is then no evidence for the upper end.
+        /// if there are too many.
         flows: Option<Vec<SourceFlow>>,
     },
     /// The evidence for data that is copied (such as a broadcast) or added (such as a reduce).
@@ -60,8 +60,7 @@ pub enum Evidence {
         /// The vertices whose data takes longest to leave them, for sums in the reversed network.
         cut: Vec<u32>,
     },
-    /// The evidence for data that is copied or added, as messages between nodes. Trees of messages
-    /// reach all nodes from one root (copies), or lead from all nodes to one root (sums).
+    /// The evidence for data that is copied or added, as messages between nodes, which form trees.
     Messages {
         lengths: Vec<u32>,
         /// The port lengths as in a flow. Ports of the rule `ends` also have them, for sending and
@@ -78,8 +77,8 @@ pub enum Evidence {
         out: Vec<u32>,
         /// Data must enter this set of vertices.
         into: Vec<u32>,
-        /// Sets of vertices that give the times of an allgather and of a reduce-scatter, which is
-        /// an allgather with all links reversed, for the upper end.
+        /// Sets of vertices that give the times of a reduce-scatter and an allgather, for the upper
+        /// end.
         parts: [Vec<u32>; 2],
     },
 }

@@ -1,5 +1,4 @@
-//! Verifies certificates. This file shares no code with the solver except the types of a
-//! certificate.
+//! Verifies certificates. Only the types of a certificate are shared with the solver.
 //!
 //! The lower end follows from the lengths of links and ports: the sum of demands times distances
 //! (of shortest paths), divided by the sum of capacities times lengths, in exact whole numbers. If
@@ -102,8 +101,8 @@ struct Graph {
     own: usize,
     listed: usize,
     /// The factor, at least 1, by which ports slow down a node whose links are all full: the
-    /// largest total capacity of the links out of or into a node, divided by that of its ports.
-    /// With [`PortRule::SharedTime`], every link counts with the largest capacity.
+    /// largest capacity of the links out of or into a node, divided by that of its ports. With
+    /// [`PortRule::SharedTime`], every link counts with the largest capacity.
     slowed: f64,
 }
 
@@ -542,12 +541,10 @@ fn max_flow(arcs: &[(usize, usize, u128)], (from, to): (usize, usize), enough: u
     flow.min(enough)
 }
 
-/// Returns the lower and the upper end for an allreduce of `amount`.
-///
-/// The lower end is the largest time of the data that must leave `out`, of the data that must enter
-/// `into`, and of all links together for all terms and results. The upper end is that of a
-/// reduce-scatter followed by an allgather; `None` if the cuts `gather` and `scatter` do not prove
-/// it.
+/// Returns the lower and the upper end for an allreduce of `amount`. The lower end is the largest
+/// time of the data that must leave `out`, or enter `into`, and of all terms and results on all
+/// links. The upper end is that of a reduce-scatter and an allgather, if `gather` and `scatter`
+/// prove it.
 fn sum_for_all(
     graph: &Graph,
     amount: u64,

@@ -1,5 +1,4 @@
-//! The data that each node has for each other node, by nodes of the network instead of ranks
-//! ([`swapmeet_core::simulation::demand`]), as in a certificate.
+//! The data that each node has for each other node, by nodes of the network instead of ranks.
 
 use crate::{MAX_PAIRS, OptimumError};
 use serde::{Deserialize, Serialize};

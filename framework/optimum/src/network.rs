@@ -213,8 +213,7 @@ fn translations(topology: &topology::Network) -> Vec<u32> {
 }
 
 /// Returns the speeds of ports and injection, as multiples of that of a link of bandwidth 1.
-/// `fastest` is the largest bandwidth. `shared` is the rule for messages that occupy ports at every
-/// hop.
+/// `shared` is the rule for messages that occupy ports at every hop.
 fn port_speeds(
     rates: &NetworkRates,
     nodes: u64,

@@ -37,11 +37,9 @@ pub enum Bottleneck {
     Ports,
     /// Links that are used at full capacity.
     Links {
-        /// The vertices of each link, the most important link first. Switches have the numbers
-        /// after the nodes.
+        /// The vertices of each link, the most important link first. Switches come after the nodes.
         links: Vec<(u32, u32)>,
-        /// The number of images of each link under translations, which are also used at full
-        /// capacity.
+        /// The number of images of each link under translations, which are also fully used.
         copies: u64,
     },
 }
@@ -192,8 +190,7 @@ impl LinkInterval {
     }
 
     /// Returns the interval of an allreduce. Lower end: `amount` must leave and enter every set of
-    /// nodes, and `n - 1` terms and copies of the sum must move. Upper end: a reduce-scatter
-    /// followed by an allgather.
+    /// nodes, and all terms and copies must move. Upper end: a reduce-scatter and an allgather.
     fn of_sum(
         network: &CapacityNetwork,
         amount: u64,
@@ -311,9 +308,7 @@ fn leaving_nodes(network: &CapacityNetwork) -> u128 {
     sum * u128::from(network.copies())
 }
 
-/// Returns the factor, at least 1, by which ports slow down full links: the largest total capacity
-/// of the links out of or into a node, divided by that of its ports. With [`PortRule::SharedTime`],
-/// every link counts with the largest capacity.
+/// Returns the factor, at least 1, by which ports slow down full links, as [`crate::check`] does.
 fn slowed_by_ports(network: &CapacityNetwork) -> f64 {
     let mut at = vec![(0_u64, 0_u64); network.vertices as usize];
     let is_timed = network.ports.iter().any(|ports| ports.rule == PortRule::SharedTime);

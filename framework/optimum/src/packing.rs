@@ -55,7 +55,7 @@ pub(crate) fn whole(network: &CapacityNetwork) -> CapacityNetwork {
 ///
 /// # Errors
 ///
-/// Returns an error if `progress` stops the search.
+/// Errors if `progress` stops the search.
 pub(crate) fn pack(
     network: &CapacityNetwork,
     demand: &Demand,

@@ -166,9 +166,8 @@ fn intervals_hold_the_optimum_of_linear_programs() {
     assert!(narrow >= 49, "{narrow} of 50 reach the requested width of 0.5 %");
 }
 
-/// Under `store-and-forward`, a port is in use for the time of a message on each link, so slow
-/// links use ports for longer. Without this rule, the upper end of the last network was 1088.2
-/// instead of 2027.3 for one matrix.
+/// A port is in use for the time of a message on each link, so slow links use ports for longer.
+/// Without this rule, an upper end of the last network was 1088.2 instead of 2027.3.
 #[test]
 fn slow_links_keep_ports_in_use_for_longer() {
     let mut random = Random(3);
@@ -302,10 +301,9 @@ fn regular_networks_have_closed_forms() {
     }
 }
 
-/// Each group of the dragonfly has 8 * 8 = 64 blocks for each other group. They use the link
-/// between the two groups, or a detour through a third group with two such links, which does not
-/// help. So the optimum is 64. Other links carry less: 39 blocks on the link of a node, and 9 * 4
-/// within a group.
+/// Each group of the dragonfly has 8 * 8 = 64 blocks for each other group, which share one link.
+/// Detours over a third group do not help. Other links carry less: 39 blocks on the link of a node,
+/// and 9 * 4 within a group.
 #[test]
 fn a_dragonfly_is_limited_by_the_links_between_groups() {
     let optimum = interval("dragonfly:5x4x2", Collective::of(&ALL_TO_ALL), "ports=all", 0.01);
@@ -388,8 +386,7 @@ fn collectives_that_copy_or_add_data_have_closed_forms() {
 }
 
 /// Returns the optimum of a linear program of messages. Enough messages across each cut make a
-/// packing of trees (Edmonds, 1973). Each message is a flow over links, and uses the ports of its
-/// sender and receiver.
+/// packing of trees (Edmonds, 1973). A message is a flow over links, and uses ports at its ends.
 fn program_of_messages(network: &CapacityNetwork, demand: &Demand) -> f64 {
     let nodes = network.nodes as usize;
     let mut problem = Problem::new(OptimizationDirection::Minimize);
@@ -594,9 +591,8 @@ impl Usage {
     }
 }
 
-/// Returns the loads of the cheapest sequence of messages after which every node has all terms.
-/// Each message has all terms of its sender. The search visits all states, which are the terms of
-/// each node (Dijkstra, 1959).
+/// Returns the loads of the cheapest sequence of messages after which every node has all terms, by
+/// a search over all states (Dijkstra, 1959).
 fn cheapest_sequence(messages: &[Vec<(f64, Vec<f64>)>]) -> Vec<f64> {
     let nodes = messages.len();
     let terms = |state: u32, node: usize| state >> (node * nodes) & ((1 << nodes) - 1);
@@ -631,9 +627,8 @@ fn cheapest_sequence(messages: &[Vec<(f64, Vec<f64>)>]) -> Vec<f64> {
     panic!("some node cannot be reached")
 }
 
-/// Returns the optimum over all mixtures of sequences of messages, not only of trees. In the dual
-/// program, each sequence is a constraint on the lengths of resources, and sequences are added
-/// until the cheapest one satisfies its constraint.
+/// Returns the optimum over all mixtures of sequences of messages. In the dual program, each
+/// sequence is a constraint on the lengths of resources. Violated constraints are added one by one.
 fn program_of_sequences(network: &CapacityNetwork, amount: f64) -> f64 {
     let usage = Usage::of(network);
     let mut sequences: Vec<Vec<f64>> = Vec::new();

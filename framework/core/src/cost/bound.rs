@@ -21,21 +21,20 @@
 //! * **Reduction.** Each byte of a sum of n terms needs n - 1 additions. In a reduce or allreduce
 //!   of m bytes, at best each of n nodes reduces `(n - 1)/n m` bytes. In a reduce-scatter a node
 //!   reduces n - 1 times the size of its result. For an allreduce, at least `2 (n - 1)/n m` bytes
-//!   must also pass through a node's ports. Together, these are the bound of Chan et al. (2007).
+//!   must also pass through a node's ports (Chan et al., 2007).
 //!
-//! Switches that can add and copy data (`reduce=switch`) change three bounds. Data can reach all
-//! nodes in one step. Nodes need not add. In an allreduce, a node only has to send and receive m
-//! bytes: each byte of its own vector or of the result, and each byte of the result.
+//! With switches that can add and copy data (`reduce=switch`), data can reach all nodes in one
+//! step, nodes need not add, and in an allreduce a node sends and receives only m bytes.
 //!
 //! * **Propagation.** The largest latency between a node and another node for which it has data. If
 //!   a step is charged the mean of its hops, the bound is one hop for each step.
 //!
 //! In the model `store-and-forward`, each hop of a message has a start-up and transmits the whole
-//! message again. A long message over few hops can take more time than a short message over many.
-//! So the bound is the larger of two times:
+//! message again. The bound is the larger of two times, because a long message over few hops can
+//! take more time than a short message over many:
 //!
-//! * The time of start-ups and transmission, bounded as above. Each hop counts as a transmission: n
-//!   nodes with k ports each transmit at most `n k` messages at a time, each on one link.
+//! * The time of start-ups and transmission, where each hop counts as a transmission: n nodes with
+//!   k ports each transmit at most `n k` messages at a time, each on one link.
 //! * One start-up for each hop of the longest route.
 
 use crate::cost::kind::Times;
@@ -153,17 +152,15 @@ pub(super) fn least_latency(topology: &Network, traffic: &Traffic) -> f64 {
     traffic.farthest as f64 * topology.latencies().map_or(1.0, |(least, _)| least)
 }
 
-/// Returns a lower bound on the sum of the mean hops (weighted by bytes) of all steps. Many bytes
-/// over one link can make the mean of a step almost 1, whatever the distance of other data.
-/// Messages within a shared node have no hops, so the bound is then 0.
+/// Returns a lower bound on the sum of the mean hops of all steps: one hop per step, because many
+/// bytes over one link can make a mean almost 1; 0 if ranks share nodes.
 pub(super) fn least_mean_hops(topology: &Network, traffic: &Traffic, ports: PortLimit) -> f64 {
     let steps = fewest_steps(traffic.peers + 1, ports.count());
     if topology.shares_nodes() { 0.0 } else { steps as f64 }
 }
 
-/// Returns the larger of two lower bounds on the transmission time, and its kind:
-/// `transmission_us`, of the given `kind`, and the time of the busiest node's bytes on the link
-/// between node and network.
+/// Returns the larger of `transmission_us`, of the given `kind`, and the time of the busiest node's
+/// bytes on the link between node and network, and its kind.
 pub(super) fn or_injected(
     topology: &Network,
     traffic: &Traffic,

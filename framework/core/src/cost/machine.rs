@@ -158,8 +158,7 @@ impl Machine {
         Ok(Self { name, stands_for, settings, model, pricing, launch, planning, background: None })
     }
 
-    /// Returns this machine with changed parameters, given as keys and values in any order. An
-    /// error has the index of the invalid change.
+    /// Returns this machine with changed parameters. An error has the index of the invalid change.
     pub fn with(&self, given: &[(&str, &str)]) -> Result<Self, (usize, ParameterError)> {
         let mut settings = self.settings.clone();
         let mut keys = Vec::new();
@@ -255,8 +254,8 @@ impl Machine {
         self.pricing.message_us().or_else(|| self.number("startup_us")).unwrap_or(0.0)
     }
 
-    /// Returns whether a message crosses all of its links at once and shares them with other
-    /// messages, so that forwarding by nodes between its ends gains nothing.
+    /// Returns whether a message crosses all of its links at once, so that forwarding gains
+    /// nothing.
     pub fn shares_routes(&self) -> bool {
         self.pricing.shares_routes()
     }
@@ -271,8 +270,7 @@ impl Machine {
         self.pricing.detail()
     }
 
-    /// Returns an evaluator of one schedule, which only reports an error if the model does not
-    /// support the network.
+    /// Returns an evaluator of one schedule. It reports an error if the network is not supported.
     pub fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
         if !self.bounds_by_links() {
             // Without links in the model, shared nodes and damaged links would have no effect.
@@ -339,8 +337,7 @@ impl Machine {
         self.background.as_deref()
     }
 
-    /// Returns the ranks that enter late, each with its time in µs. Errors if a rank does not
-    /// exist.
+    /// Returns the ranks that enter late, each with its time in µs. Errors if one does not exist.
     pub fn late_ranks(&self, nodes: u64, seed: u64) -> Result<Vec<(usize, f64)>, String> {
         self.pricing.late_ranks(nodes, seed)
     }
@@ -354,8 +351,7 @@ impl Machine {
         }
     }
 
-    /// Returns upper limits on the speed of data through links and ports, if the model has links,
-    /// and if times are not random and do not depend on background traffic.
+    /// Returns upper limits on the speed of data, if they are constant and the model has links.
     pub fn network_rates(&self) -> Option<NetworkRates> {
         self.pricing.network_rates()
     }
@@ -376,9 +372,8 @@ impl Machine {
         self
     }
 
-    /// Returns the definition of the experiment's machine as a spec that starts from a preset and
-    /// is valid without the experiment's file. Does not include settings of the machine's own spec,
-    /// such as `ports=2` in `mine:ports=2`.
+    /// Returns the definition of the experiment's machine as a spec that is valid without the
+    /// experiment, without settings of the machine's own spec, such as `ports=2` in `mine:ports=2`.
     pub fn stands_for(&self) -> Option<&str> {
         self.stands_for.as_deref()
     }
@@ -388,8 +383,8 @@ impl Machine {
         self.stands_for.as_ref().map(|_| self.in_presets())
     }
 
-    /// Returns a spec with the values of all parameters, so that later changes of presets or
-    /// default values do not matter. It starts from the machine's preset.
+    /// Returns a spec with the values of all parameters, so that later changes of presets have no
+    /// effect.
     pub fn full_spec(&self) -> String {
         let values = self.values();
         let values = values.iter().map(|value| format!("{}={}", value.parameter.key(), value.text));

@@ -66,8 +66,7 @@ pub struct ModelKind {
     /// The parameters, in the order in which they are printed in specs such as `free:hop_us=1`.
     pub parameters: &'static [&'static dyn Parameter],
     /// The time for pricing a schedule, divided by the time for planning and tracing it, measured
-    /// with the algorithm `pex` and uniform blocks on `torus:32x32`. Models that simulate every
-    /// message take long. The others use statistics of steps, which all cases of a schedule share.
+    /// with the algorithm `pex` and uniform blocks on `torus:32x32`. Event-driven models take long.
     pub pricing_time: f64,
     pub(super) prepare: fn(&Settings) -> Result<Arc<dyn Model>, ParameterError>,
 }
@@ -96,8 +95,7 @@ pub trait Model: Debug + Send + Sync {
     }
 
     /// Returns whether a message crosses all of its links at once and shares them with other
-    /// messages. If so, storing and forwarding it at nodes of its route does not make it arrive
-    /// earlier.
+    /// messages, so that forwarding it at nodes of its route gains nothing.
     fn shares_routes(&self) -> bool {
         true
     }
@@ -122,8 +120,7 @@ pub trait Model: Debug + Send + Sync {
         None
     }
 
-    /// Returns the ranks that enter late, each with its time in µs. Errors if a rank does not
-    /// exist.
+    /// Returns the ranks that enter late, each with its time in µs. Errors if one does not exist.
     fn late_ranks(&self, _nodes: u64, _seed: u64) -> Result<Vec<(usize, f64)>, String> {
         Ok(Vec::new())
     }
@@ -183,8 +180,8 @@ pub struct Cost {
     pub alone_us: Option<f64>,
     /// The name of the fastest protocol, if the machine has several.
     pub protocol: Option<String>,
-    /// The cost of each of several jobs ([`PricingContext::starts`]) from its start on, or empty.
-    /// The other fields are then those of the job with the longest time.
+    /// The cost of each job ([`PricingContext::starts`]) from its start, or empty. The other fields
+    /// are those of the longest job.
     pub jobs: Vec<Self>,
 }
 
@@ -232,8 +229,8 @@ pub trait Evaluator: Listener + Send {
         None
     }
 
-    /// Starts a time-space record of how each rank spends its time, before the first step. If ranks
-    /// have no clocks of their own, returns the record as the error.
+    /// Starts a time-space record. If ranks have no clocks of their own, returns the record as the
+    /// error.
     fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
         Err(record)
     }

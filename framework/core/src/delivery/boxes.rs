@@ -296,9 +296,7 @@ impl Axes {
     }
 }
 
-/// The meaning of the elements of a box.
-///
-/// All slices are boxes of the layout. `out` and `scratch` have the length of a box.
+/// The meaning of the elements of a box. Slices are boxes, and so are `out` and `scratch`.
 pub trait Layout: Debug {
     /// The type of the elements.
     type Element: Element;

@@ -78,8 +78,7 @@ pub enum ByteSelection<'a> {
     Listed(&'a [(u64, u64)]),
 }
 
-/// The integer type of a number of elements: `u32` if all totals fit. In a large exchange, the
-/// table of these numbers takes gigabytes, and reading it is most of the cost.
+/// The integer type of numbers of elements: `u32` if possible, because tables take gigabytes.
 pub trait ElementCount: Copy + Default + fmt::Debug + Into<u64> {
     /// Converts a number that is known to fit into this type.
     fn of(elements: u64) -> Self;

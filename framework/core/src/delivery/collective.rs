@@ -61,8 +61,7 @@ pub enum Blocks {
 }
 
 impl Collective {
-    /// Returns a collective of this kind, with node 0 as root, or with the permutation that maps
-    /// each node to itself. For others see [`Collective::permutation`].
+    /// Returns a collective of this kind, with node 0 as root and the identity as permutation.
     pub fn of(kind: &'static CollectiveKind) -> Self {
         Self { kind, root: 0, permutation: None, tokens: None }
     }
@@ -218,8 +217,7 @@ pub struct MaxTraffic {
     pub sent: u64,
     /// The most bytes that other nodes have for one node.
     pub received: u64,
-    /// The most peers of a node: the number of nodes to which it sends blocks, or from which it
-    /// receives blocks, whichever is larger. Empty blocks do not count.
+    /// The most nodes to which a node sends, or from which it receives, blocks that are not empty.
     pub peers: u64,
     /// The number of ordered pairs of different nodes whose block is not empty.
     pub pairs: u64,

@@ -59,8 +59,7 @@ pub struct Rule<'a> {
     pub local: bool,
     pub in_switch: InSwitch,
     /// Bytes of the message in addition to the blocks, such as padding, which no node holds
-    /// afterwards. Must be 0 if all blocks have the same size, because loads are then counted in
-    /// blocks.
+    /// afterwards. Must be 0 if loads are counted in blocks, because all have the same size.
     pub extra_bytes: u64,
 }
 
@@ -78,8 +77,7 @@ pub enum InSwitch {
 }
 
 impl Rule<'_> {
-    /// Creates a send of everything that `from` holds to a different node. The sender keeps
-    /// nothing, and the receiver's values are replaced.
+    /// Creates a send of everything that `from` holds, which it does not keep, to a different node.
     #[inline]
     pub fn new(from: u64, to: u64) -> Self {
         Self {
@@ -412,9 +410,8 @@ impl<E> InFlight<E> {
 const JOIN_FROM: usize = 1 << 22;
 
 impl<L: Layout> Exchange<L> {
-    /// Executes one send: removes the selected boxes from the sender's holdings and puts them in
-    /// flight. Returns the load with extra bytes; `None` if the sender holds none of the selected
-    /// blocks and there are no extra bytes.
+    /// Removes the selected boxes from the sender's holdings and puts them in flight. Returns the
+    /// load with extra bytes; `None` if there are neither blocks nor extra bytes.
     #[inline]
     pub(crate) fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
         self.inventory.check(rule, self.step)?;
@@ -564,9 +561,8 @@ impl<L: Layout> Exchange<L> {
         Ok(())
     }
 
-    /// Joins boxes in flight that have the same receiver, so that a step with very many sends takes
-    /// little memory. Boxes are not joined after a copy, because a block that arrives twice is
-    /// detected only in separate boxes. They are also not joined in reductions and symmetric
+    /// Joins boxes in flight with the same receiver, to save memory. Not after a copy, because a
+    /// block that arrives twice is detected only in separate boxes, in reductions and in symmetric
     /// schedules.
     fn join_in_flight(&mut self) {
         let Self { inventory: Inventory { layout, .. }, holdings, in_flight, .. } = self;
@@ -664,9 +660,8 @@ impl<L: Layout> Exchange<L> {
                 checked
             }
         };
-        // Store the received values and the receiver's own values that were not replaced. A
-        // complete sum becomes one box, because joins of two boxes at a time do not always do so,
-        // and later sends use the sum.
+        // Store the received values and those that were not replaced. A complete sum becomes one
+        // box, which later sends use, because joins do not always do so.
         let layout = &self.inventory.layout;
         let complete = (!own.is_empty())
             .then(|| format.boxes(received).chain(format.boxes(&own)))
@@ -764,8 +759,7 @@ impl<L: Layout> Exchange<L> {
     }
 
     /// Returns all orders in which nodes of the orbit receive the images of these sends; `None` if
-    /// no send replaces values that another one replaces or contributes to, so that the order does
-    /// not matter.
+    /// no send replaces values that another one replaces or adds to.
     fn other_orders(
         &self,
         in_flight: &InFlight<L::Element>,

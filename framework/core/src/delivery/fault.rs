@@ -177,8 +177,7 @@ pub enum EndFault {
 /// A block, by nodes of the machine. In a reduction, a contribution, or a value without `origin`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
-    /// The node that has the block at the start; `None` if the collective does not distinguish
-    /// origins.
+    /// The node that has the block first; `None` if the collective does not distinguish origins.
     pub origin: Option<u64>,
     /// The node that needs the block; `None` if the collective does not distinguish destinations.
     pub destination: Option<u64>,

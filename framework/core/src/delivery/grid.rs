@@ -90,7 +90,7 @@ impl Embedding {
     }
 
     /// Places a virtual node on a physical node, as its home if `home`. Errors if a node does not
-    /// exist, if the virtual node is already placed, or if the physical node already has a home.
+    /// exist, is already placed, or already has a home.
     pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         let (nodes, machine_nodes) = (self.grid.nodes(), self.machine_nodes);
         if virtual_node >= nodes || physical >= machine_nodes {

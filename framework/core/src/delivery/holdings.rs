@@ -17,9 +17,8 @@ use crate::delivery::boxes::{Cut, Element, Layout, Selection, without};
 pub(crate) struct Holdings<E> {
     format: RecordFormat,
     lists: Vec<Vec<E>>,
-    /// For each list, the arrival steps of its records; empty if arrivals are not tracked. Few of
-    /// thousands of records may have the arrival step of a new box. A search in this list finds
-    /// them and reads much less memory than a search in the records.
+    /// For each list, the arrival steps of its records; empty if arrivals are not tracked. To
+    /// search for a step in this list reads much less memory than a search in the records.
     arrivals: Vec<Vec<u32>>,
     /// A record of blocks that are removed from a box. This buffer and the next two are reused.
     inner: Vec<E>,

@@ -33,9 +33,8 @@ pub(crate) trait Traced: Debug {
 
     fn verify(&mut self) -> Result<(), Fault>;
 
-    /// Returns and clears the first redundant delivery since the last call: a node received a block
-    /// that it held, in a collective that permits this. `None` unless all nodes are planned and
-    /// blocks are traced.
+    /// Returns and clears the first delivery of a block that the receiver already held. `None`
+    /// unless all nodes are planned and blocks are traced.
     fn take_redundant(&mut self) -> Option<(PlacedNode, Block)> {
         None
     }
@@ -131,11 +130,9 @@ impl Loads {
     }
 }
 
-/// The blocks of a send or message. A message of several blocks is gathered at the sender and
-/// scattered at the receiver.
-///
-/// In this type, a block is the data of one node for another node, or for all; in a reduction, one
-/// value. Segments and parts are fractions of a block. Blocks of 0 bytes do not count.
+/// The blocks of a send or message. Several blocks are gathered at the sender and scattered at the
+/// receiver. A block is the data of one node for another node, or for all; in a reduction, one
+/// value. Fractions of a block are segments and parts. Blocks of 0 bytes do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Contents {
     of: Blocks,
@@ -146,8 +143,7 @@ pub(crate) struct Contents {
 enum Blocks {
     #[default]
     Nothing,
-    /// One block, or pieces of it, by its origin and its destination. A side that does not
-    /// distinguish blocks has the same number for all.
+    /// One block, or pieces of it, by its origin and destination, as far as blocks have these.
     One(u64, u64),
     Several,
 }

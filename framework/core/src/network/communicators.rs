@@ -59,8 +59,8 @@ impl Communicators {
         Ok(Self::new(network, ranks, size, view))
     }
 
-    /// Creates communicators that are listed rank by rank. An entry of the result has those with
-    /// the same view; with `apart`, only one. Errors as [`Communicators::over`] does.
+    /// Creates communicators from lists of ranks, grouped by their views; with `apart`, one per
+    /// entry. Errors as [`Communicators::over`] does.
     pub fn listed(
         lists: &[Vec<u32>],
         network: &Arc<Network>,
@@ -247,9 +247,9 @@ fn view_of(network: &Arc<Network>, members: &[u32]) -> (Arc<Network>, Vec<usize>
     }
 }
 
-/// Returns the network that a plugin sees: a smaller network of the same family, if the members are
-/// all nodes with certain coordinates, in the order of the network; otherwise a complete graph.
-/// Also returns the network's dimension for each dimension of the view with directed routes.
+/// Returns a smaller network of the same family, if the members are all nodes with certain
+/// coordinates, in the order of the network; otherwise a complete graph. Also returns the network's
+/// dimension for each dimension of the view with directed routes.
 fn view(network: &Network, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
     let complete = || (parsed(&format!("fully-connected:{}", members.len())), Vec::new());
     if members.len() == 1 || !network.is_intact() {

@@ -135,10 +135,9 @@ impl Array {
     }
 }
 
-/// The runs of a step, each with the amount that it adds to the load of its links.
-///
-/// On topologies with planes, links are renumbered so that those of a line are consecutive. A run
-/// is then an interval, and loads change only where an interval begins or ends.
+/// The runs of a step, each with the amount that it adds to the load of its links. On topologies
+/// with planes, links are renumbered so that those of a line are consecutive and a run is an
+/// interval.
 #[derive(Debug)]
 struct Intervals {
     planes: Arc<[Plane]>,
@@ -243,10 +242,8 @@ impl Plane {
 }
 
 /// The change of load from the previous link of a line to each link. A run is recorded only at its
-/// first link and after its last link, so the cost does not depend on its length.
-///
-/// No run continues beyond the end of its line. Its amount is subtracted on this line or at the
-/// first link of the next line, so one running sum is enough for consecutive lines of a plane.
+/// first link and after its last link, so the cost does not depend on its length. No run continues
+/// beyond the end of its line, so one running sum is enough for consecutive lines of a plane.
 #[derive(Debug)]
 struct LineSums {
     planes: Arc<[Plane]>,

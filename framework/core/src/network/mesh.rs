@@ -16,8 +16,8 @@ pub struct Mesh(Vec<Digit>);
 const MESH: &str = "axes with sizes, as in `dp:4/ep:32/tp:4`";
 
 impl Mesh {
-    /// Parses digits such as `dp:4/ep:32/tp:4`, whose sizes multiply to `ranks`. One of them may be
-    /// -1, which stands for the missing factor. An error is the expected text.
+    /// Parses digits such as `dp:4/ep:32/tp:4`, whose sizes multiply to `ranks`. One size may be
+    /// -1, for the missing factor. An error is the expected text.
     pub fn parse(text: &str, ranks: u64) -> Result<Self, String> {
         let mut digits = Vec::new();
         let mut open = None;
@@ -330,9 +330,9 @@ mod tests {
         assert_eq!(mesh.members("dp+dp").unwrap_err(), "is over the axis `dp` twice");
     }
 
-    /// The number of shapes of an 8x8x8 torus follows from Burnside's lemma: of the 9! / 3!^3 =
-    /// 1680 ways to give three of nine factors of 2 to each of three axes, exchanges of two sides
-    /// fix 36, and rotations of the three sides fix 6: (1680 + 3 * 36 + 2 * 6) / 6 = 300.
+    /// By Burnside's lemma, an 8x8x8 torus has 300 shapes: of 9! / 3!^3 = 1680 ways to give three
+    /// of nine factors of 2 to each of three axes, exchanges of two sides fix 36, and rotations of
+    /// the three sides fix 6: (1680 + 3 * 36 + 2 * 6) / 6 = 300.
     #[test]
     fn ranges_list_all_orders_and_shapes() {
         let sides = [8, 8, 8];

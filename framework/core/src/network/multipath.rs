@@ -64,8 +64,8 @@ mod tests {
     }
 
     /// In a ring of n nodes with even n, the distances from a node add up to `n^2 / 4`, and each
-    /// node has two links. So each link has a load of `n^2 / 8`. In a torus, the longest ring has
-    /// the largest load. In a line of 5 nodes, 2 x 3 pairs of nodes use the middle link.
+    /// node has two links, so each link has a load of `n^2 / 8`. In a line of 5 nodes, 2 x 3 pairs
+    /// of nodes use the middle link.
     #[test]
     fn rings_are_loaded_evenly_and_lines_most_in_the_middle() {
         assert!(

@@ -116,9 +116,8 @@ impl Survey {
         survey
     }
 
-    /// Returns `(degree + diameter) / log2(nodes)`, which combines the costs of hardware and of
-    /// communication (Li, Peng & Chu, section II). Returns `None` for networks with switches, whose
-    /// cost the degree of nodes does not include.
+    /// Returns `(degree + diameter) / log2(nodes)`, a cost of hardware and communication (Li, Peng
+    /// & Chu, section II); `None` for networks with switches, which the degree does not include.
     pub fn cost_ratio(&self) -> Option<f64> {
         let (_, degree, _) = self.degree?;
         (self.nodes > 1 && self.switches == 0)
@@ -159,9 +158,8 @@ fn exhaustive_cut(network: &Adjacency) -> u64 {
             parallel.iter().filter(|(v, end)| side >> v & 1 == 1 && side >> end & 1 == 0).count();
         within.map(apart).sum::<u64>() + again as u64
     };
-    // Try all sets of `n / 2` vertices without the last vertex. For an even n, these are all cuts,
-    // because the sides can be exchanged. For an odd n or with one-way links, the sides are not
-    // equivalent, so also try the sets with the last vertex.
+    // For an even n, sets of `n / 2` vertices without the last vertex are all cuts. For an odd n or
+    // with one-way links, the sides are not equivalent, so also try sets with the last vertex.
     let is_two_way = (0..n).all(|v| (0..n).all(|w| (out[v] >> w & 1) == (out[w] >> v & 1)));
     let halves = (0..1_u32 << (n - 1)).filter(|side| side.count_ones() as usize == n / 2);
     let smaller_with_last = (n % 2 == 1 || !is_two_way).then(|| {
@@ -181,13 +179,10 @@ struct Clusters {
     vertex: Vec<usize>,
 }
 
-/// Finds a small cut into halves, for families without a formula. Sorts the clusters by an
-/// eigenvector of the network's Laplacian, cuts this order in the middle, and swaps clusters to
-/// make the cut smaller (B. W. Kernighan, S. Lin, *An Efficient Heuristic Procedure for
-/// Partitioning Graphs*, 1970).
-///
-/// Returns the links in one direction and the nodes on the smaller side; `None` with too many
-/// clusters, or fewer than two.
+/// Finds a small cut into halves: sorts the clusters by an eigenvector of the network's Laplacian,
+/// cuts this order in the middle, and swaps clusters (B. W. Kernighan, S. Lin, *An Efficient
+/// Heuristic Procedure for Partitioning Graphs*, 1970). Returns the links in one direction and the
+/// nodes on the smaller side; `None` with too many clusters, or fewer than two.
 fn smallest_cut(network: &Adjacency, nodes: u64) -> Option<(u64, u64)> {
     let clusters = Clusters::of(network, nodes as usize);
     if clusters.vertex.len() > MAX_CLUSTERS || clusters.vertex.len() < 2 {

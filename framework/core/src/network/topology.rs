@@ -137,10 +137,9 @@ impl Network {
         }))
     }
 
-    /// Returns a network for several jobs that run at the same time on the ranks of this network,
-    /// and the number to add to a switch number of this network in a path. The ranks of the first
-    /// job come first, then those of the second job, etc. Ranks with the same number in their jobs
-    /// share a node.
+    /// Returns a network for several jobs that run at the same time on all ranks of this network,
+    /// one job after another, and the number to add to a switch number of this network in a path.
+    /// Ranks with the same number in their jobs share a node.
     pub(crate) fn for_jobs(&self, jobs: u64) -> (Self, u64) {
         let nodes = self.family.properties().nodes;
         let placement = Placement::for_jobs(self.placement.as_deref(), nodes, jobs);
@@ -377,10 +376,10 @@ impl Network {
         })
     }
 
-    /// Calls `visit` with the runs of a route and returns its number of hops. Without `route`, this
-    /// is the network's own route. A requested `route` is a path; it may also be a choice of
-    /// directions on topologies that have it. May panic if a node does not exist. Errors if the
-    /// topology does not have `route`.
+    /// Calls `visit` with the runs of a route and returns its number of hops. The default is the
+    /// network's own route. A requested `route` is a path or, on some topologies, a choice of
+    /// directions. May panic if a node does not exist. Errors if the topology does not have
+    /// `route`.
     pub fn route(
         &self,
         from: u64,
@@ -573,9 +572,8 @@ pub struct FamilyEntry {
     make: fn(&Spec, ReadFile<'_>) -> Parsed,
 }
 
-/// Returns the kind of a network. One curve of a plot joins the sizes of a kind, such as grids with
-/// equally many dimensions, or dual-nets over the same base. A graph from a file is its own kind.
-/// Options (failed links, placement) are part of a kind.
+/// Returns the kind of a network. One curve of a plot joins networks of a kind, such as grids with
+/// equally many dimensions. A graph from a file is its own kind. Options are part of a kind.
 pub fn kind(topology: &str) -> String {
     let option = option_names().filter_map(|name| topology.find(&format!(",{name}="))).min();
     let (network, options) = topology.split_at(option.unwrap_or(topology.len()));
@@ -876,7 +874,7 @@ fn parse_family(text: &str, read: ReadFile<'_>) -> Parsed {
     let Some(family) = FAMILIES.iter().find(|f| f.name == spec.name()) else {
         return Err(spec.unknown_name(FAMILIES.iter().map(|f| f.name)));
     };
-    // If the family has no keys, any other key is an error.
+    // If the family has no keys, any key that is not an option is an error.
     let is_unknown =
         |arg: &&Arg| arg.key().is_some_and(|key| !option_names().any(|name| name == key));
     match spec.args().iter().skip(1).find(is_unknown) {

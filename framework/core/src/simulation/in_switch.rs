@@ -206,9 +206,8 @@ mod tests {
         assert_eq!((seen.summed, seen.facts[0].max_link_load), (0, 1));
     }
 
-    /// In a fat tree, data is added or copied at every switch where routes meet or part, so a link
-    /// carries one message. The links of the sum form a tree: one from each node, one from each
-    /// other switch with nodes below it on the way up, and one for each level down to the root.
+    /// The links of a sum form a tree: one from each node, one from each other switch with nodes
+    /// below it on the way up, and one for each level down to the root.
     #[test]
     fn the_switches_of_a_fat_tree_form_a_tree() {
         for (k, levels) in [(2_u64, 2_u32), (3, 3), (2, 4)] {

@@ -27,18 +27,16 @@ pub trait Listener {
 pub enum Detail {
     /// Only the facts of steps ([`StepFacts`](super::step::StepFacts)).
     Facts,
-    /// The facts and messages of each step ([`Step::transfers`]). If only one node of each orbit is
-    /// planned, these are the messages of the planned nodes and the group that maps them to those
-    /// of all nodes ([`Step::symmetry`]).
+    /// The facts and messages of each step ([`Step::transfers`]), or those of the planned nodes
+    /// with the group that maps them to all nodes ([`Step::symmetry`]).
     Representatives,
     /// The whole schedule of all nodes: messages in their order, the load of each node, and local
     /// copies. A plan for one node of each orbit is expanded one step at a time.
     AllNodes,
 }
 
-/// The measurements and events that a listener needs in addition to the facts of steps
-/// ([`StepFacts`](super::step::StepFacts)). Everything else is reported only on request, because it
-/// takes time.
+/// The measurements and events that a listener needs. All but the facts of steps
+/// ([`StepFacts`](super::step::StepFacts)) are reported only on request, because they take time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interests {
     /// The detail that the listener reads.
@@ -136,8 +134,7 @@ pub enum ScheduleEvent<'a> {
 pub struct Summed<'a> {
     /// The largest load of a node.
     pub most: u64,
-    /// The load of each node, or of each planned node if no listener reads more than
-    /// [`Detail::Representatives`].
+    /// The load of each node, or of each planned node ([`Detail::Representatives`]).
     pub of: &'a [u64],
     /// The group that maps the planned nodes to all nodes; `None` if `of` lists all nodes.
     pub symmetry: Option<&'a Group>,

@@ -239,9 +239,8 @@ fn is_same_route(one: &Transfer, other: &Transfer, routes: &[Route]) -> bool {
         || route(one).zip(route(other)).is_some_and(|(one, other)| one.is(other))
 }
 
-/// Returns the number of a route, from 1, in the list of a step, to which new routes are added.
-/// Only the newest routes are compared, because schedules use few different routes (such as one per
-/// direction) and seldom use a path twice.
+/// Returns the number of a route in the list of a step, from 1, to which new routes are added. Only
+/// the newest are compared, because schedules seldom use a path twice.
 pub(crate) fn number_of(routes: &mut Vec<Route>, route: &Route) -> u32 {
     const LOOK_BACK: usize = 16;
     let recent = routes.len().saturating_sub(LOOK_BACK);

@@ -215,10 +215,8 @@ impl Recording {
 
     /// Returns a number that describes the image of a set of nodes under an element of the group: 0
     /// for all nodes, the node's number plus 1 for one node, otherwise a fingerprint. Errors if the
-    /// set does not fit the grid, or with `set_error` if it is not [`NodeSet::All`].
-    ///
-    /// `images` has the sender and the receiver, each with its image. Most sets are one of them, so
-    /// their image need not be computed again.
+    /// set does not fit the grid, or with `set_error` if it is not [`NodeSet::All`]. `images` has
+    /// the sender and the receiver, each with its image, because most sets are one of them.
     fn described(
         &self,
         set: NodeSet<'_>,
@@ -298,7 +296,7 @@ impl Recording {
     }
 
     /// Describes the first difference between the stored sends of the representatives and of other
-    /// nodes, in ascending order of nodes, then in the order of the representative's sends.
+    /// nodes.
     pub fn describe_difference(&self, other: &Self) -> String {
         let (mut expected, mut own): (BTreeMap<u64, Vec<_>>, BTreeMap<u64, Vec<_>>) =
             Default::default();

@@ -541,10 +541,8 @@ fn send_and_note<L: Layout>(
 }
 
 /// The expansion of a symmetric schedule for listeners that read all nodes: the sends of the
-/// representatives in the current step, which are reported with all their images at its end.
-///
-/// Sends are reported in ascending order of their senders, and those of a node in the order of its
-/// representative's sends, as in full planning.
+/// representatives in the current step. At its end, these are reported with all their images in the
+/// order of full planning, by sender.
 #[derive(Debug)]
 struct Expansion {
     group: Group,

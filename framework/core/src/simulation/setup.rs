@@ -236,9 +236,9 @@ fn classes(task: &Task) -> Result<u32, Fault> {
     )))
 }
 
-/// Returns whether sets of nodes are stored as runs of coordinates and not as bits. Runs are faster
-/// on long axes, where bits take many words but most sets are a few ranges. Returns false if bits
-/// do not fit into memory, because runs could take any amount, so the case is refused later.
+/// Returns whether sets of nodes are stored as runs, not as bits: on long axes, where bits take
+/// many words but most sets are few ranges. If bits do not fit into memory, the case is refused
+/// later.
 fn has_long_axes(collective: &Collective, division: Division, embedding: &Embedding) -> bool {
     /// From this length on, measurements show that runs are faster than bits.
     const LONG_AXIS: u64 = 1 << 15;

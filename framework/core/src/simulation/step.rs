@@ -5,8 +5,7 @@ use crate::network::symmetry::Group;
 use crate::network::topology::Route;
 pub use crate::network::transfer::Transfer;
 
-/// The facts of a step. Loads are in bytes if blocks have explicit sizes, otherwise in blocks or
-/// segments.
+/// The facts of a step. Loads are in bytes for explicit sizes, otherwise in blocks or segments.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StepFacts {
     /// The number of messages between different nodes. Local copies are not messages.
@@ -23,8 +22,7 @@ pub struct StepFacts {
     pub max_link_messages: u64,
     /// The largest load on one directed link.
     pub max_link_load: u64,
-    /// The largest product of a message's load and the number of messages on a link of its route.
-    /// `None` unless a listener needs the value.
+    /// The largest product of a message's load and the number of messages on a link, if needed.
     pub max_multiplexed_load: Option<u128>,
     /// The largest number of messages that a physical node sends.
     pub max_sends: u64,
@@ -34,18 +32,16 @@ pub struct StepFacts {
     pub max_node_load: u64,
     /// The largest load that a node sends or receives over links, not between ranks that share it.
     pub max_injected_load: u64,
-    /// The largest load that a node sends and receives in messages of several blocks. `None` unless
-    /// a listener needs the value.
+    /// The largest load that a node sends and receives in messages of several blocks, if needed.
     pub max_packed_load: Option<u64>,
-    /// The largest number of blocks that a node sends and receives in messages of several blocks. A
-    /// part of a block is a fraction. In a schedule of byte counts, the data for one destination is
-    /// a block. Tokens do not count. `None` unless a listener needs the value.
+    /// The largest number of blocks (or fractions) that a node sends and receives in messages of
+    /// several blocks, if needed. In a schedule of byte counts, the data for one destination is a
+    /// block.
     pub max_packed_blocks: Option<f64>,
     /// Whether any node sends to one node and receives from a different one. Otherwise, each node
     /// only sends, only receives, or exchanges messages with a single node.
     pub one_directional: bool,
-    /// The largest latency of a route, as a multiple of `hop_us`. `None` if every link has
-    /// `hop_us`.
+    /// The largest latency of a route, as a multiple of `hop_us`; `None` if every link has 1.
     pub max_latency: Option<f64>,
     /// Expected values, if routes are drawn at random. All other facts about links and hops are
     /// then those of one draw.
@@ -87,9 +83,9 @@ impl StepFacts {
             && self.max_injected_load <= self.max_node_load
             && self.max_node_load <= self.total_load
             && self.max_sends.max(self.max_receives) <= self.messages
-            // Each link on a route carries the load of its message, and no other link does. If no
-            // messages share a link, `max_link_load` is the largest load of a message, perhaps
-            // within a node.
+            // Each link on a route carries the load of its message, and no other link does. Without
+            // shared links, `max_link_load` is the largest load of a message, perhaps within a
+            // node.
             && u128::from(self.max_link_load) <= self.load_hops.max(u128::from(self.max_load))
             && self.load_hops <= u128::from(self.total_load) * u128::from(self.max_hops)
             && self.load_hops <= u128::from(self.max_link_load) * u128::from(link_slots);
@@ -144,8 +140,7 @@ pub struct Step<'a> {
     /// [`Detail::Representatives`](crate::simulation::listener::Detail), these are the messages of
     /// the planned nodes, without hops ([`Step::symmetry`]).
     pub transfers: &'a [Transfer],
-    /// The group that maps `transfers` to the messages of all nodes; `None` if these are in
-    /// `transfers`.
+    /// The group that maps `transfers` to the messages of all nodes, unless they are those.
     pub symmetry: Option<&'a Group>,
     /// For each message, the schedule's number of the latest step in which any of its data arrived
     /// at its sender; 0 for data from the start. Empty unless a listener needs it
@@ -244,8 +239,7 @@ pub struct Totals {
     pub rearrangements: u64,
     /// The largest load that a node reduces in each step, summed over all steps.
     pub critical_summed: u128,
-    /// The number of nodes whose delivery was verified: one per orbit in a symmetric schedule,
-    /// otherwise all.
+    /// The number of nodes whose delivery was verified: one per orbit, or all.
     pub verified_on: u64,
 }
 

@@ -249,8 +249,7 @@ impl StepStatistics {
     }
 
     /// Computes every route again, after the messages on each link have been counted. Returns the
-    /// largest product of a message's load and the number of messages on a link of its route. If
-    /// needed, sets [`BandwidthTimes::multiplexed`] and finds the busiest links.
+    /// largest product of a message's load and the number of messages on a link of its route.
     fn walk_shared_links(
         &mut self,
         number: u64,

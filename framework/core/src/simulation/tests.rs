@@ -397,9 +397,8 @@ fn in_short(fault: &Fault) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(400, 8000)))]
 
-    /// Whatever the representatives send, the facts of all steps and the missing blocks equal those
-    /// of full planning. A listener that reads all nodes is notified of the same messages in the
-    /// same order, with the same blocks. A broken rule is reported in the same step.
+    /// A listener that reads all nodes is notified of the same messages in the same order, with the
+    /// same blocks, as with full planning. A broken rule is reported in the same step.
     #[test]
     fn symmetric_schedules_are_reported_as_full_ones(
         ((spec, radices, symmetries), steps, blocks) in prop::sample::select(vec![

@@ -16,8 +16,7 @@
 //! Switches are placed by two rules. With the first, a switch joins the side to which most of its
 //! links lead. The second rule only counts the links that lead towards the nearest nodes.
 //!
-//! A bound without a cut is the bytes times hops of all blocks, divided by the bandwidth of all
-//! links.
+//! Without a cut, the bytes times hops of all blocks, over the bandwidth of all links, are a bound.
 
 use super::BoundKind;
 use crate::delivery::collective::BlockSizes;
@@ -51,8 +50,7 @@ const MAX_PAIRED: u64 = 1 << 10;
 const MAX_MOVED: u64 = 1 << 6;
 
 /// Returns the largest of all bounds. `hop_bytes` is the sum of bytes times hops of all blocks,
-/// `busiest` is the largest amount that a node must send or receive, and `root` is the root or node
-/// 0.
+/// `busiest` the largest amount of a node, and `root` the root or node 0.
 pub(super) fn on_links(
     task: &Task,
     demand: &Demand<'_>,
@@ -124,9 +122,8 @@ fn bisected(topology: &topology::Network, demand: &Demand<'_>) -> OnLinks {
     none.or(bytes / cut.links as f64, BoundKind::Bisection)
 }
 
-/// Returns a lower bound on the largest link load if links are not listed, as in a large network.
-/// It is the larger of two amounts, divided by the bandwidth of the fastest link: what the root or
-/// node 0 must send or receive, per link of that node, and `busiest`, per link of a node.
+/// Returns a bound without a list of links: the larger of the amount of the root or node 0 per link
+/// of that node, and `busiest` per link of a node, divided by the largest bandwidth.
 fn at_nodes(task: &Task, demand: &Demand<'_>, root: u64, busiest: f64) -> f64 {
     let topology = task.network().as_ref();
     if topology.shares_nodes() {
@@ -147,9 +144,8 @@ fn fastest(topology: &topology::Network) -> f64 {
     topology.bandwidths().map_or(1.0, |(_, most)| most)
 }
 
-/// A rule that places the switches on a side of a cut. Nodes are moved to the first side one by
-/// one. A switch follows as soon as more than half of the bandwidth of its links leads to the first
-/// side. A rule may *count* only some of the links.
+/// A rule that places the switches on a side of a cut. A switch follows to the first side as soon
+/// as more than half of the bandwidth of its *counted* links leads there.
 struct Follow<'a> {
     /// The hops from each vertex to the nearest node, if only links to a lower level count.
     level: Option<&'a [u32]>,
@@ -224,9 +220,8 @@ struct Side<'a> {
     /// The sum of the amounts of the nodes in the set ([`Demand::amounts`]).
     own: f64,
     all: f64,
-    /// The amounts that must leave and enter the set, only for `pairs` or tokens. A combine moves
-    /// the same data as a dispatch in the opposite direction, so for a combine [`Side::bytes`]
-    /// swaps them.
+    /// The amounts that must leave and enter the set, only for `pairs` or tokens. A combine has the
+    /// amounts of a dispatch, which [`Side::bytes`] swaps.
     crossing: (f64, f64),
     /// For each class of tokens, the number of its receivers in the set, without the owner. `None`
     /// without tokens, or if there are too many pairs of a class and a receiver.
@@ -340,9 +335,8 @@ impl<'a> Side<'a> {
             self.communicators.iter_mut().for_each(|all| all.inside[communicator] = after);
         }
         if let (Demand::Tokens(tokens, ..), Some(receivers)) = (self.demand, &mut self.receivers) {
-            // The tokens that must cross the cut before the node changes sides are subtracted, and
-            // those that must afterwards are added. Only tokens that the node has or receives
-            // matter.
+            // Only tokens that the node has or receives may cross the cut before or after it
+            // changes sides.
             let node = node as u64;
             let own = (0..tokens.classes(node)).map(|class| (node, class));
             let wanted = tokens.wanted(node).iter().map(|(owner, class)| ((*owner).into(), *class));
@@ -432,9 +426,9 @@ impl<'a> Cut<'a> {
         let mut add = |(to, bandwidth): (u32, f64), is_outgoing: bool| {
             let apart = self.inside[to as usize] != joins;
             let change = if apart { bandwidth } else { -bandwidth };
-            // A link of the vertex crosses the cut either before or after the move. `leaves` states
-            // whether the link then leads from the first side to the second. The other end `to`
-            // does not move: it is on the second side if `apart == joins`.
+            // `leaves` states whether the link crosses from the first side to the second, before or
+            // after the move. The vertex `to` does not move: it is on the second side if `apart ==
+            // joins`.
             let leaves = reversed.is_none() || (apart == joins) == is_outgoing;
             *(if leaves { &mut self.leaving } else { &mut self.entering }) += change;
         };
@@ -676,8 +670,7 @@ mod tests {
     }
 
     /// An item crosses a cut if a node on one side has it and a node on the opposite side needs it.
-    /// A sum crosses the cut if a node with a term of the sum is on one side and a node that needs
-    /// the sum is on the opposite side, because every term is needed.
+    /// For a sum, each node with a term has it.
     #[test]
     fn data_of_one_side_that_the_opposite_side_needs_crosses_every_cut_once() {
         let topology = parse(&format!("ring:{NODES}")).unwrap();

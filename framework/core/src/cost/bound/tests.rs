@@ -230,9 +230,8 @@ fn blocks_for_all_nodes_cross_a_link_into_each_other_node() {
     assert_eq!(Traffic::of(&Task { sizes, ..gather }).hop_bytes, 3.0 * 42.0);
 }
 
-/// A node needs one copy of a block for all of its ranks, and sends one term for all of them. In an
-/// allgather on a ring of four nodes with eight ranks each, 24 blocks enter each node over two
-/// links, so every link carries at least 12 blocks.
+/// In an allgather on a ring of four nodes with eight ranks each, a copy of each of 24 blocks
+/// enters each node over two links, so every link carries at least 12 blocks.
 #[test]
 fn ranks_of_a_node_share_copies_and_terms() {
     let topology = parse("ring:4,ranks=8").unwrap();
@@ -461,9 +460,8 @@ fn loggp_reduces_after_one_message() {
     );
 }
 
-/// A test oracle for lower bounds on the largest link load. For small networks, a linear program
-/// (maximum concurrent flow) computes the optimum exactly. No lower bound may exceed the optimum,
-/// and most bounds are close to it.
+/// A test oracle: in small networks, a linear program (maximum concurrent flow) computes the least
+/// possible largest link load, which no bound may exceed.
 mod max_flow_oracle {
     use super::super::{BoundKind, Traffic};
     use crate::cost::machine::Machine;

@@ -106,8 +106,7 @@ impl Traffic {
         }
     }
 
-    /// Raises the lower bound on the largest link load (divided by the link's bandwidth) to
-    /// `amount`, a bound from network flows, if that is larger.
+    /// Raises the lower bound on the largest link load to `amount`, a bound from network flows.
     #[must_use]
     pub fn with_link_load(self, amount: f64) -> Self {
         if amount <= self.on_links.bytes {
@@ -139,9 +138,8 @@ pub(super) fn demand_at_least(task: &Task) -> Demand<'_> {
 }
 
 impl Demand<'_> {
-    /// Returns the amounts that must leave and enter a set of nodes. `counts` are the numbers of
-    /// nodes in the set and outside, `amounts` the sums of their [`Amounts`]. Returns `None` if the
-    /// data depends on pairs of nodes.
+    /// Returns the amounts that must leave and enter a set of nodes, given the numbers of nodes in
+    /// the set and outside, and the sums of their [`Amounts`]. `None` if pairs of nodes matter.
     pub(super) fn across(&self, counts: [f64; 2], amounts: [f64; 2]) -> Option<(f64, f64)> {
         let [here, there] = amounts;
         match self {
@@ -184,9 +182,7 @@ impl Demand<'_> {
         }
     }
 
-    /// Returns whether the amounts across a cut follow from the nodes on each side, from the data
-    /// of each node at the start, or from the receivers of each class of tokens. Other demands have
-    /// an amount for each pair of nodes.
+    /// Returns whether the amounts across a cut follow without a list of all pairs of nodes.
     pub(super) fn is_cheap(&self) -> bool {
         !matches!(self, Self::Pairs(_))
     }
@@ -200,9 +196,8 @@ impl Demand<'_> {
     }
 
     /// Returns the sum of bytes times hops of all blocks on shortest routes, and the largest
-    /// distance between a node and one for which it has data. Data that may be copied or reduced on
-    /// its route has one hop for each node that receives a copy or sends a term. Returns `None` if
-    /// there are too many pairs of nodes.
+    /// distance of data. Data that nodes may copy or reduce has one hop per receiver or term.
+    /// Returns `None` if there are too many pairs of nodes.
     pub(super) fn hop_bytes(&self, task: &Task) -> Option<(f64, u64)> {
         /// Permutations have fewer routes.
         const MAX_ROUTES: u64 = 1 << 18;

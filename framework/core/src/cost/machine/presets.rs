@@ -73,8 +73,7 @@ macro_rules! tpu {
     };
 }
 
-/// Creates a machine of servers of eight NVIDIA GPUs. `$network` and `$hop` are the sources of the
-/// network's bandwidth and latency.
+/// Creates a machine of servers of eight NVIDIA GPUs, with sources for the network's values.
 macro_rules! gpu_servers {
     ($name:literal, $title:literal, $network:literal, $hop_us:literal, $hop:ident) => {
         Preset {

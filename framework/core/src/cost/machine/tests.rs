@@ -289,9 +289,8 @@ fn presets_are_valid_and_name_their_sources() {
     }
 }
 
-/// For each preset, the bandwidth of a node, summed over its links and both directions, is 75 % to
-/// 100 % of the vendor's value in GB/s. The sources state what software can use, which may be less.
-/// A preset that confuses bits with bytes, or one direction with both, would be outside.
+/// The bandwidth of a node, over its links in both directions, is 75 % to 100 % of the vendor's
+/// value in GB/s. Bits instead of bytes, or one direction instead of both, would be outside.
 #[test]
 fn nodes_of_current_machines_have_the_bandwidth_that_vendors_state() {
     let nvlink_5_and_adapter = 1800.0 + 100.0;

@@ -11,8 +11,8 @@
 //!
 //! With `order=data`, each send starts when its data is available, without steps ([`DataOrder`]).
 //!
-//! Events are processed only while no rank waits for a step that is not known yet, because the
-//! events of this step could be earlier.
+//! Events are processed only while no rank waits for an unknown step, whose events could be
+//! earlier.
 //!
 //! In a *folded* simulation, one rank represents an orbit: nodes that symmetries map to each other,
 //! and which therefore do the same work at the same time.
@@ -79,9 +79,9 @@ pub(super) struct StepMessage {
     pub from: u32,
     pub to: u32,
     pub route: u32,
-    /// The number of known steps from the latest arrival of the message's data at its sender to the
-    /// step of the message. 0 if the order is not `data`, if the sender has the data from the
-    /// start, or if all ranks had ended the step of the arrival when the message became known.
+    /// The number of known steps from the latest arrival of the message's data to the message; 0
+    /// without `order=data`, for data from the start, or if all ranks had ended the step of the
+    /// arrival.
     pub back: u32,
     pub load: u64,
 }
@@ -286,9 +286,8 @@ impl Steps {
         self.get(number)
     }
 
-    /// Returns the ranks that can continue after a step was added, and no longer counts them as
-    /// waiting: all ranks with `order=data`, otherwise those at this step. `positions` has the
-    /// current step of each rank.
+    /// Returns the ranks that can continue after a step was added: all ranks with `order=data`,
+    /// otherwise those whose position is this step. They no longer count as waiting.
     fn wake_ranks(&mut self, by_data: bool, positions: impl Iterator<Item = u64>) -> Vec<usize> {
         let last = self.known().saturating_sub(1);
         let awake: Vec<usize> = (0..)
@@ -634,9 +633,9 @@ pub(crate) trait RankModel: Send {
 
     fn resume(&mut self, rank: usize);
 
-    /// Reduces the data of a step, in which all sends and receives of the rank are complete
-    /// (`is_empty`: it has none). Returns whether the rank can enter the next step immediately. If
-    /// not, the model calls [`RankModel::next_step`] later.
+    /// Reduces the data of a step after the rank's last send and receive (`is_empty`: it has none).
+    /// Returns whether it enters the next step now; otherwise the model calls
+    /// [`RankModel::next_step`].
     fn finish_step(&mut self, rank: usize, is_empty: bool) -> bool;
 
     fn process_event(&mut self) -> bool;
@@ -707,9 +706,8 @@ pub(crate) trait RankModel: Send {
         self.refusal().is_some() || events.reached() || steps.limit_reached()
     }
 
-    /// Processes events until a rank waits for the next step. Then adds this step, unless it is
-    /// skipped. The next call of [`RankModel::run`] processes its events. Those of the last step
-    /// are processed after the simulation has freed the memory of the schedule.
+    /// Processes events until a rank waits for the next step, then adds or skips this step. Events
+    /// of the last step are processed after the simulation has freed the memory of the schedule.
     fn step(&mut self, step: &Step<'_>) {
         self.run(false);
         if !self.is_stopped() && !self.progress().events.is_paused() && !self.skips(step) {

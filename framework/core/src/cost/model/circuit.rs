@@ -125,9 +125,8 @@ impl StepModel for Circuit {
     }
 }
 
-/// Returns the largest transmission time of a circuit if only ports are shared, as the load that
-/// the machine's bandwidth transmits in this time. With p ports and k circuits at a node, each
-/// takes `k / p` times as long as alone. Returns 0 if no port is shared.
+/// Returns the largest transmission time of a circuit if only ports are shared, as a load. With p
+/// ports and k circuits at a node, each takes `k / p` times as long; 0 if no port is shared.
 fn multiplexed_at_ports(step: &Step<'_>, topology: &Network, ports: PortLimit) -> f64 {
     let most = step.facts.max_sends.max(step.facts.max_receives);
     if ports.at_most(most) == most {
@@ -196,8 +195,7 @@ mod tests {
         assert_eq!(us("mesh:20", "virtual_channels=4", &turns), 401.0);
     }
 
-    /// A port shares its time equally among its circuits, so a circuit over a slow link keeps it
-    /// busy longer. Node 1 sends 100 bytes to each side. The link to node 0 has half of the
+    /// A port shares its time equally among its circuits, and the link to node 0 has half of the
     /// bandwidth.
     #[test]
     fn circuits_share_ports_at_the_speed_of_their_slowest_link() {
@@ -207,9 +205,8 @@ mod tests {
         assert_eq!(cost("mesh:3,slow=0-1:0.5", machine, &[sends]).parts.total(), 400.0);
     }
 
-    /// Each of 2,100 nodes sends to all others, and a port carries one circuit at a time. These are
-    /// too many circuits to assign to rounds, so the cost depends only on the number of rounds and
-    /// on the bytes of a port.
+    /// These are too many circuits to assign to rounds, so the cost depends only on the number of
+    /// rounds and on the bytes of a port.
     #[test]
     fn rounds_of_very_many_circuits_are_bounded_by_the_bytes_of_a_port() {
         let n = 2_100;

@@ -665,9 +665,8 @@ impl<'a> Simulation<'a> {
         self.events.push(Reverse(Event { at, kind, node, message }));
     }
 
-    /// Records that the receiver waits for a message that was copied from `copied_from` to `until`.
-    /// The wait is for a peer until the sender starts the message. Then it is contention while the
-    /// message waits for engines and ports, and transmission while it is copied or crosses the
+    /// Records that the receiver waits for a message: for a peer until the sender starts, then with
+    /// contention for engines and ports, and transmission while it is copied or crosses the
     /// network.
     fn wait_for(&mut self, message: u32, until: Clock, copied_from: Ticks) {
         let &StageMessage { to, bytes, .. } = self.message(message);
@@ -771,10 +770,8 @@ impl<'a> Blocking<'a> {
     }
 }
 
-/// The simulation of a stage in nonblocking mode.
-///
-/// Each node has a processor (its clock in [`Nodes`]), a copying engine, and two *ends*: of n
-/// nodes, node i has its output ports at end i and its input ports at end n + i.
+/// The simulation of a stage in nonblocking mode. Each node has a processor, a copying engine, and
+/// two *ends*: of n nodes, node i has its output ports at end i and its input ports at end n + i.
 struct Nonblocking<'a> {
     stage: Simulation<'a>,
     composes: bool,

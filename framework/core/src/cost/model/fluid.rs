@@ -267,11 +267,9 @@ impl Model for Fluid {
     }
 }
 
-/// A simulation, which gives the result, and its copy, which shows how exact the result is.
-///
-/// If there are very many messages (`flow_window`), their shares of links are computed once for
-/// each window of time. The simulation is copied when the first window begins, and the copy has
-/// windows of twice the length. A note reports the difference between the times.
+/// A simulation and its copy, which shows how exact the result is. The copy is made when the first
+/// window of time begins (`flow_window`), and has windows of twice the length. A note reports the
+/// difference between the times.
 struct WithCopy {
     first: Simulation,
     copy: Option<Box<Simulation>>,

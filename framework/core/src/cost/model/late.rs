@@ -112,10 +112,9 @@ mod tests {
         cost_of_forwarding("fully-connected:3", &machine, &steps).parts.total()
     }
 
-    /// The expected times follow from the definitions of the models. A message takes 100 µs. Under
-    /// `fluid`, it starts when sender and receiver have entered. Under `loggp`, its bytes occupy
-    /// the receiver, which must have entered. Under `flat`, it crosses the network even if its
-    /// receiver has not entered yet.
+    /// A message takes 100 µs. Under `fluid`, it starts when sender and receiver have entered.
+    /// Under `loggp`, its bytes occupy the receiver, which must have entered. Under `flat`, it
+    /// crosses the network even if its receiver has not entered yet.
     #[test]
     fn a_late_rank_delays_the_messages_that_need_it() {
         for (machine, expected) in [
@@ -159,9 +158,8 @@ mod tests {
         }
     }
 
-    /// All steps are symmetric, so `fluid` simulates only one node of the ring. With a late rank,
-    /// it must simulate all. The schedule then ends after the rank has entered, and takes at most
-    /// as long from then on as without a late rank.
+    /// All steps are symmetric, but with a late rank, `fluid` must simulate all nodes. The schedule
+    /// takes at most as long after the rank has entered as without a late rank.
     #[test]
     fn a_late_rank_ends_the_symmetry_of_a_schedule() {
         let steps: Sends =

@@ -109,8 +109,7 @@ impl Model for LogGp {
     }
 
     /// Returns the larger of two bounds: one message and the largest reduction, or one message and
-    /// the bytes that one node sends or receives. A byte takes at least the time of a further byte
-    /// in a long message or, if this is shorter, of a message of its own.
+    /// the bytes of one node, each as a further byte of a message or as a message of its own.
     fn lower_bound(&self, _: &Network, traffic: &Traffic) -> Bound {
         if self.noise > 0.0 {
             return Bound::default();
@@ -154,11 +153,9 @@ struct Event {
     kind: EventKind,
 }
 
-/// A priority queue, in which the earliest event is first.
-///
-/// Events are usually added in the order of their times. So there is a list for each kind of event,
-/// to which an event is appended if it is not earlier than the last one, which is faster than a
-/// heap. Other events are in a heap.
+/// A priority queue, in which the earliest event is first. Events are usually added in the order of
+/// their times, so each kind of event has a list, which is faster than a heap. Other events are in
+/// a heap.
 #[derive(Debug, Clone, Default)]
 struct EventQueue {
     lists: [VecDeque<Event>; 4],
@@ -694,11 +691,8 @@ impl RankModel for Simulation {
 /// The simulation of a case, and its repetition with simultaneous events in the reverse order.
 ///
 /// Two simultaneous events *compete* if one of them waits for the processor or interface of their
-/// rank. If events compete, the case is simulated a second time with the simultaneous events of
-/// each rank in the reverse order, and a note gives the time if it differs.
-///
-/// The second simulation begins from a copy of the state before the first competing events. So the
-/// state is copied before the events of each step, which takes less time than processing them.
+/// rank. A case with competing events is simulated a second time, from a copy of the state before
+/// the first of them, and a note gives the time if it differs.
 struct BothOrders {
     first: Simulation,
     before: Option<Box<Simulation>>,
@@ -712,9 +706,8 @@ impl BothOrders {
     }
 
     fn copy_state(&mut self) {
-        /// The most stored steps for which the state is copied. With more steps, a copy takes
-        /// longer than a step's events, and the second simulation begins after the first competing
-        /// events.
+        /// With more stored steps, a copy takes longer than a step's events, and is not made. The
+        /// second simulation then begins after the first competing events.
         const MOST_STEPS: u64 = 8;
         let steps = &self.first.progress().steps;
         let is_small = steps.known() - steps.first() <= MOST_STEPS;
@@ -813,9 +806,9 @@ mod tests {
     ];
 
     /// For each schedule (name, ranks, block size in bytes), the times in ns of LogGOPSim 76451de
-    /// on each of the [`MACHINES`]. In the GOAL files of the schedules, a `calc 0` operation
-    /// separates two steps of a rank: it depends on all sends and receives of the first step, and
-    /// those of the second step depend on it.
+    /// on each of the [`MACHINES`]. In its GOAL files, a `calc 0` operation separates two steps of
+    /// a rank: it depends on all operations of the first step, and those of the second depend on
+    /// it.
     const LOGGOPSIM: [(&str, u32, u64, [u64; 4]); 10] = [
         ("gen", 3, 100, [12188, 2198, 4092, 12188]),
         ("pairwise", 16, 1000, [172410, 29985, 158850, 172410]),
@@ -919,9 +912,8 @@ mod tests {
         assert!((factor - 1.0).abs() > 0.01);
     }
 
-    /// At 2 µs, rank 0 can start its second send or receive the message of rank 1. If it sends
-    /// first, its message arrives at 4 µs, and rank 3 has it at 5 µs. If it receives first, all of
-    /// this is 1 µs later. With a longer latency, no events are simultaneous.
+    /// At 2 µs, rank 0 can send or receive. If it sends first, rank 3 has its message at 5 µs,
+    /// otherwise at 6 µs. With a longer latency, no events are simultaneous.
     #[test]
     fn simultaneous_events_that_decide_the_time_are_reported() {
         let of = |latency: &str, step: &[(u32, u32, u64)]| {

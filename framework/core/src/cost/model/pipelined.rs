@@ -537,9 +537,8 @@ mod tests {
         }
     }
 
-    /// On a chain of h hops with one message of S bytes, `B = S b` and `D = h S b`. The best number
-    /// of chunks takes `h a + S b + 2 sqrt((h - 1) S b a) - a`, as in textbooks on pipelined
-    /// broadcasts (for example Chan et al., Collective communication, 2007).
+    /// On a chain of h hops, a message of S bytes takes `h a + S b + 2 sqrt((h - 1) S b a) - a`
+    /// with the best number of chunks (for example Chan et al., Collective communication, 2007).
     #[test]
     fn the_chunks_of_a_pipeline_are_optimal() {
         let chain: Sends = (0..7_u32).map(|step| vec![(step, step + 1, 10_000, step)]).collect();

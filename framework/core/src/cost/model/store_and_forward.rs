@@ -55,8 +55,7 @@ impl Model for StoreAndForward {
     }
 
     /// Returns the larger of two bounds: the start-ups of all steps and the transmission of the
-    /// bytes, or the h start-ups of a message over h links. They are not added, because a long
-    /// message to a neighbour can be transmitted while a short one crosses many links.
+    /// bytes, or the start-ups of the longest route. A long and a short message can overlap.
     fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound {
         let (bytes, kind) = bound::stored_bytes(topology, traffic, self.common.ports);
         let network = [0.0, bytes * self.byte_us];

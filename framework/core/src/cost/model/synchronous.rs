@@ -19,9 +19,8 @@ use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent, Su
 use crate::simulation::step::{Step, StepFacts};
 use std::sync::Arc;
 
-/// Raises the cost of a step to the time in which the busiest node's bytes enter or leave the
-/// network, if that is longer. `unit_us` is the time of a unit of load on the link into the
-/// network. The bytes of the longest message are transmission, all others contention.
+/// Raises the cost of a step to the time of the busiest node's bytes on the link into the network.
+/// Bytes beyond the longest message are contention. `unit_us` is the time of a unit of load.
 fn or_injected(cost: Times, facts: &StepFacts, unit_us: f64) -> Times {
     if unit_us == 0.0 {
         return cost;

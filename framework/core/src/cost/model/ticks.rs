@@ -38,9 +38,8 @@ const FAN: usize = 8;
 
 const UNSET: [Ticks; FAN] = [NEVER; FAN];
 
-/// Timers in a tournament tree with fast access to the earliest one. The first level has the times,
-/// and every entry of a further level is the minimum of [`FAN`] entries before it. An update stops
-/// at the first level whose minimum does not change. Unset timers have the time [`NEVER`].
+/// Timers in a tournament tree. The first level has the times, and every entry of a further level
+/// is the minimum of [`FAN`] entries. Unset timers have the time [`NEVER`].
 #[derive(Debug, Clone)]
 pub(super) struct Timers {
     /// Each level has groups of entries. The last level has one group.

@@ -48,8 +48,7 @@ pub struct TimeSpace {
 }
 
 impl TimeSpace {
-    /// Creates a record of `ranks` ranks, or only of one, with at most `max_entries` entries, but
-    /// at least one for each rank.
+    /// Creates a record of all ranks or of one, with at most `max_entries` or one entry for each.
     pub fn new(ranks: u64, only: Option<u64>, max_entries: usize) -> Self {
         let ranks = vec![Vec::new(); ranks as usize];
         let max_entries = max_entries.max(ranks.len());
@@ -218,9 +217,8 @@ impl<T: Time> RankClock<T> {
         }
     }
 
-    /// Advances the clock to `to`, and continues its critical path, such as that of a message for
-    /// which the rank has waited. The wait is divided into `phases`, each with its kind and its end
-    /// in µs, and a last phase of the kind `last`.
+    /// Advances the clock to `to`, and continues its critical path, such as that of an awaited
+    /// message. The wait consists of `phases` (kinds with their ends in µs) and a last phase.
     pub(super) fn follow(
         &mut self,
         to: Clock<T>,
@@ -363,10 +361,9 @@ mod tests {
         }
     }
 
-    /// Two ranks send 100 bytes to each other. Each first rearranges its data in 10 µs. A start-up
-    /// takes 3 µs and copying 25 µs, each at both ends, and transmission takes 50 µs. In blocking
-    /// mode, a rank sends, then receives the message that has arrived during its send. In
-    /// nonblocking mode, an engine copies while the processor waits.
+    /// Two ranks exchange 100 bytes. Each first rearranges its data in 10 µs. A start-up takes 3 µs
+    /// and copying 25 µs, each at both ends, and transmission takes 50 µs. In nonblocking mode, an
+    /// engine copies while the processor waits.
     #[test]
     fn flat_has_the_closed_form_of_an_exchange() {
         let exchange = vec![vec![(0, 1, 100, 0), (1, 0, 100, 0)]];
@@ -486,9 +483,8 @@ mod tests {
         assert_eq!([0, 1, 2].map(|rank| record.entries(rank).len()), [0, 1, 0]);
     }
 
-    /// Node 1 waits for a long message, which it forwards in step 2, and meanwhile receives a
-    /// message of step 3. With `order=data`, the whole wait belongs to step 2, which has its next
-    /// send.
+    /// Node 1 waits for a message that it forwards in step 2, and receives one of step 3. With
+    /// `order=data`, the wait belongs to step 2, which has its next send.
     #[test]
     fn a_wait_belongs_to_the_step_of_the_next_send() {
         let steps = vec![vec![(0, 1, 1000, 0)], vec![(1, 3, 10, 1)], vec![(2, 1, 10, 0)]];

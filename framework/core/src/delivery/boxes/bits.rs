@@ -266,9 +266,8 @@ impl Layout for BitLayout {
         scratch: &mut [u64],
         mut piece: impl FnMut(&[u64]),
     ) {
-        // Create a piece for each axis on which `a` and `inner` differ. On this axis, it has the
-        // coordinates of `a` that are not in `inner`. It has those of `inner` on earlier axes, and
-        // those of `a` on later axes.
+        // Create a piece for each axis on which `a` and `inner` differ: with the coordinates of
+        // `inner` on earlier axes, of `a` without `inner` on this axis, and of `a` on later axes.
         let mut is_first = true;
         for (axis, field) in self.fields.iter().enumerate() {
             if same_words(&a[field.range()], &inner[field.range()], field.mask) {
@@ -286,9 +285,8 @@ impl Layout for BitLayout {
     }
 
     fn join(&self, a: &mut [u64], b: &[u64]) -> bool {
-        // In a reduction, most boxes of a node differ both in their origins and in their
-        // destinations or segments, and their union is not a box. If each axis is within one word,
-        // the comparison of words ends as early.
+        // In a reduction, most boxes of a node differ both in origins and in other axes, and cannot
+        // be joined.
         let (origins, others) = (0..self.origin_words, self.origin_words..a.len());
         if !self.is_simple
             && differ(&a[others.clone()], &b[others])

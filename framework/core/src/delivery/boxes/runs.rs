@@ -47,9 +47,8 @@ impl RunLayout {
         &self.group
     }
 
-    /// Passes numbers to `word` that describe the image of a set of nodes under an element of the
-    /// group. Equal images have equal sequences: none for all nodes, and the number of the image
-    /// for a single node. Errors if the set does not fit the grid.
+    /// Passes numbers to `word` that describe the image of a set of nodes under an element: none
+    /// for all nodes, one for a single node. Errors if the set does not fit the grid.
     pub(crate) fn describe(
         &self,
         set: NodeSet<'_>,

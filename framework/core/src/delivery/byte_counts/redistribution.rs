@@ -302,10 +302,8 @@ impl Settlement {
     }
 }
 
-/// A redistribution without its node and its first bucket, which usually differ.
-///
-/// Elements with consecutive numbers are put into the buckets in turn. So all buckets get the same
-/// number of elements, and some consecutive ones get one more, without a loop through the elements.
+/// A redistribution without its node and first bucket. Elements with consecutive numbers are put
+/// into the buckets in turn, so buckets get the same number of elements, up to one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
     pub buckets: u32,
@@ -383,9 +381,8 @@ impl Pattern {
         });
     }
 
-    /// Divides `count` elements into up to three intervals of consecutive numbers, and passes the
-    /// start, the end and the repetitions of each to `each`. Each number modulo the number of
-    /// buckets is the bucket of its element.
+    /// Passes up to three intervals of consecutive numbers, each with its start, end and
+    /// repetitions, to `each`. A number modulo the number of buckets is the bucket of its element.
     fn for_each_interval(
         &self,
         first: u32,

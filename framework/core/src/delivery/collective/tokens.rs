@@ -10,9 +10,8 @@ use crate::places::Places;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The classes of the tokens of all nodes. The lists of all nodes or classes are stored one after
-/// another. `first_...` has the index of the first entry of each list, and finally the total
-/// length.
+/// The classes of the tokens of all nodes. Lists are stored one after another, and `first_...` has
+/// the index of the first entry of each list, and finally the total length.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tokens {
     first_class: Vec<usize>,
@@ -119,8 +118,7 @@ impl Tokens {
         &self.receivers[self.first_receiver[class]..self.first_receiver[class + 1]]
     }
 
-    /// Returns the classes that a node receives, in ascending order: the owner of the tokens, and
-    /// the number of the class there.
+    /// Returns the classes that a node receives: the owner of the tokens, and the class there.
     pub fn wanted(&self, receiver: u64) -> &[(u32, u32)] {
         let receiver = receiver as usize;
         &self.wanted[self.first_wanted[receiver]..self.first_wanted[receiver + 1]]

@@ -355,9 +355,8 @@ struct Value<'a> {
 }
 
 impl TokenExchange {
-    /// Ends a step: the receivers hold the pieces in flight. Of several faults, that of the first
-    /// send is reported. The list of each receiver is rebuilt once, because inserting values one by
-    /// one into a long list would take quadratic time.
+    /// Ends a step: the receivers hold the pieces in flight. The list of each receiver is rebuilt
+    /// once, because inserting values one by one would take quadratic time.
     fn receive_all(&mut self) -> Result<(), Fault> {
         let in_flight = std::mem::take(&mut self.in_flight);
         let sends = std::mem::take(&mut self.sends);
@@ -420,9 +419,8 @@ impl TokenExchange {
         self.holdings[to as usize] = holdings;
     }
 
-    /// Updates `own`, the receiver's pieces of a class, by a received value. In a dispatch, the
-    /// receiver must not hold the class. In a combine, the value is combined with its own or
-    /// replaces it.
+    /// Updates `own`, the receiver's pieces of a class, by a received value. In a dispatch, there
+    /// must be none; in a combine, the value is combined or replaces them.
     fn update(
         &mut self,
         send: &TokenSend,

@@ -322,7 +322,7 @@ impl LinkOrbits {
 }
 
 /// The orbits of the links of a network without switches, under a group that rotates axes of the
-/// node numbers independently of each other. An orbit is given by the port of its links
+/// node numbers independently. An orbit is given by the port of its links
 /// ([`Automorphisms::port`]), and by the coordinates of the nodes that they leave, modulo each
 /// period.
 #[derive(Debug)]
@@ -443,11 +443,9 @@ enum RankAction {
     Xored,
 }
 
-/// A mesh or torus whose ranks the group shifts or changes by exclusive-ors.
-///
-/// Routes follow the dimensions one by one, the last one first. So the line on which a message
-/// travels along dimension d has the sender's coordinates in the dimensions before d, and the
-/// receiver's coordinates in the dimensions after d.
+/// A mesh or torus whose ranks the group shifts or changes by exclusive-ors. Routes follow the last
+/// dimension first, so the line of a message along dimension d has the sender's coordinates in the
+/// dimensions before d, and the receiver's coordinates in the dimensions after d.
 #[derive(Debug)]
 struct GridLines {
     dims: Vec<u64>,
@@ -499,9 +497,8 @@ impl GridLines {
     /// If each node of a line of n nodes sends to the node t positions further, modulo n, the
     /// middle link of a mesh has the largest load in each direction, `min(t, n - t)`. In a ring,
     /// all links of one direction have this load. So the maxima of all messages on a line can be
-    /// added. On a line of dimension d, all images of a message move by digit d of the distance.
-    /// They move by one more if the lower digits of the receiver are less than those of the
-    /// distance, because the addition then carries.
+    /// added. On a line of dimension d, all images of a message move by digit d of the distance, or
+    /// by one more if the addition of the lower digits carries.
     fn max_load_rotated(&self, loads: &[(u64, u64)]) -> u64 {
         let (mut most, mut stride) = (0, 1);
         let mut changes: Vec<(u64, [u64; 2])> = Vec::with_capacity(loads.len());
@@ -762,9 +759,8 @@ mod tests {
         );
     }
 
-    /// In a complete graph, requested paths may share links. In this test, the link from node r to
-    /// the next node carries three messages: on the direct route, and on the paths from r to r + 2
-    /// and from r - 1 to r + 1.
+    /// The link from node r to the next node carries three messages: on the direct route, and on
+    /// the paths from r to r + 2 and from r - 1 to r + 1.
     #[test]
     fn requested_paths_of_complete_graphs_are_expanded() {
         let group = Group::new(&[4], &[Shift(1)]).unwrap();

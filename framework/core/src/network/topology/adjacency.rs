@@ -188,9 +188,9 @@ impl Adjacency {
                 break;
             }
             at.iter_mut().for_each(|x| *x /= norm);
-            // Multiply by `2 most I - L`, where I is the identity, L the Laplacian, and `most` the
-            // largest sum of bandwidths at a vertex. The largest eigenvalues of this matrix belong
-            // to the smallest of L.
+            // Multiply by `2 most I - L`, with the identity I, the Laplacian L, and the largest sum
+            // `most` of bandwidths at a vertex. Its largest eigenvalues belong to the smallest of
+            // L.
             let pulled = |v: usize| {
                 self.links_of(v).map(|(to, b)| b * (at[to as usize] - at[v])).sum::<f64>()
             };
@@ -200,9 +200,8 @@ impl Adjacency {
     }
 }
 
-/// Shortest routes: the next link from every vertex to every destination. The destinations are the
-/// vertices with the lowest numbers. Of several shortest routes, the vertex uses its first link
-/// that leads nearer to the destination.
+/// The next link on a shortest route from every vertex to every destination. Destinations have the
+/// lowest numbers. A vertex uses its first link that leads nearer to the destination.
 #[derive(Debug, Clone)]
 pub(super) struct RoutingTable {
     network: Adjacency,

@@ -24,9 +24,8 @@ pub trait Automorphisms {
     fn axes(&self) -> Vec<AxisSymmetry>;
     /// Returns the image of an existing link. `image(axis, coordinate)` is that of a coordinate.
     fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64;
-    /// Returns the node that a link leaves, and its port: a number below the link slots per node,
-    /// which all images of the link have at their nodes. Returns `None` if the network has no
-    /// ports.
+    /// Returns the node that a link leaves, and its port: a number of the link at this node, which
+    /// all images of the link have. Returns `None` if the network has no ports.
     fn port(&self, _link: u64) -> Option<(u64, u64)> {
         None
     }

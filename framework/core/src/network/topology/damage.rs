@@ -503,9 +503,9 @@ pub fn single_faults(topology: &Network, one_per_orbit: bool) -> Option<Vec<Sing
     let network = placed_on.as_ref().unwrap_or(topology);
     let links = Adjacency::of(network)?;
     let pairs = two_way_links(&links);
-    // If all translations of the nodes are automorphisms, the orbit of a link is given by the
-    // differences between the coordinates of its ends. If all permutations of a coordinate are
-    // automorphisms, all differences except 0 are equivalent. `None` in other networks.
+    // If all translations of the nodes are automorphisms, the differences between the coordinates
+    // of its ends identify the orbit of a link. If coordinates may be permuted, all differences
+    // except 0 are equivalent.
     let axes = network.translations().and(network.automorphisms()).map(Automorphisms::axes);
     let difference = |axes: &[AxisSymmetry], mut from: u64, mut to: u64| {
         let (mut difference, mut stride) = (0, 1);

@@ -175,8 +175,8 @@ impl Automorphisms for FatTree {
     fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
         let (level, within) = (link / self.nodes, link % self.nodes);
         // At a boundary b > 0, the last digit of the link number is digit `b - 1` of the receiver.
-        // The other digits are the label of the lower switch: lower digits of the receiver, and
-        // digits of the sender from b on.
+        // The others are the label of the lower switch: digits of the receiver, and from b on of
+        // the sender.
         let boundary = level % self.levels;
         let mut moved = 0;
         for index in 0..self.levels {

@@ -67,9 +67,8 @@ fn hops(network: &dyn Family, from: u64, to: u64) -> u64 {
     network.own_route(from, to, &mut |_| {})
 }
 
-/// Returns the dimensions that each axis covers, so that the product of their sizes is at least the
-/// side of the axis. Every dimension belongs to one axis. The sum of these products is the smallest
-/// possible. Of several such assignments, the first in lexicographic order is returned.
+/// Returns the dimensions that each axis covers, whose sizes multiply to at least its side. The sum
+/// of the products is the smallest possible, and the first in lexicographic order is returned.
 fn assignment(dimensions: &[Dimension], sides: &[u64]) -> Option<Vec<Vec<Dimension>>> {
     const MAX_TRIED: u64 = 1 << 20;
     let axes = sides.len() as u64;
@@ -94,9 +93,8 @@ fn assignment(dimensions: &[Dimension], sides: &[u64]) -> Option<Vec<Vec<Dimensi
     Some((0..sides.len()).map(of_axis).collect())
 }
 
-/// Returns the first `side` nodes of a path through some dimensions, relative to coordinates 0. At
-/// each coordinate of the slowest dimension, the path sweeps through the others, in alternate
-/// directions.
+/// Returns the first `side` nodes of a path through some dimensions. At each coordinate of the
+/// slowest dimension, it sweeps through the others, in alternate directions.
 fn path(mut dimensions: Vec<Dimension>, side: u64) -> Vec<u64> {
     // The ends of the path are neighbours if it has an even number of whole sweeps, the first and
     // the last at neighbouring coordinates.

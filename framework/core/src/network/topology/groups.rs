@@ -23,9 +23,9 @@ use crate::spec::Spec;
 use std::sync::Arc;
 
 /// A network of n ranks. Link v leads from rank v to the switch of its group, and link n + v back.
-/// Link 2 n + v leads from rank v to the joining switch or, with pools, to the pool of its group,
-/// and link 3 n + v back. With pools, link 4 n + g leads from the pool of group g to the joining
-/// switch. After these, one link for each group leads back.
+/// Link 2 n + v leads from rank v to the joining switch or to the pool of its group, and link 3 n +
+/// v back. Link 4 n + g leads from the pool of group g to the joining switch, and the last links
+/// back.
 #[derive(Debug, Clone)]
 struct Groups {
     properties: Properties,

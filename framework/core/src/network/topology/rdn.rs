@@ -93,10 +93,9 @@ impl Rdn {
         let halves = base.bisection().filter(|cut| 2 * cut.side == n);
         let links =
             halves.map_or(u64::MAX, |cut| cut.links.saturating_mul(n)).min((n * n).div_ceil(2));
-        // Let L be the distance between two nodes of a cluster. There are n clusters of a type and
-        // n nodes in a cluster, so c and d are also numbers of nodes. From (t, c, x) to a node (1 -
-        // t, d, y) of the other type, the distance is `L(x, d) + 1 + L(c, y)`. To a node (t, d, y)
-        // of another cluster of the same type, it is `L(c, d) + 2 + L(x, y)`. So if the sum of
+        // Let L be the distance between two nodes of a cluster. From (t, c, x) to a node (1 - t, d,
+        // y) of the other type, the distance is `L(x, d) + 1 + L(c, y)`. To a node (t, d, y) of
+        // another cluster of the same type, it is `L(c, d) + 2 + L(x, y)`. So if the sum of
         // distances is the same for all nodes of a cluster, this is also true in the dual-net.
         let distance_sum = base.distance_sum().map(|below| {
             let other_type = 2 * n * below + n * n;

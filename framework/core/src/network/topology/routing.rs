@@ -195,10 +195,9 @@ impl Ecmp {
 
 /// Valiant's routing. Intermediate vertices are switches if the network has any, otherwise nodes.
 ///
-/// The first half of a route depends only on the sender and the intermediate vertex, the second
-/// half only on this vertex and the receiver. For each half, node and link, the program counts once
-/// how many intermediate vertices have a route through the link. Expected loads are these counts,
-/// divided by the number of intermediate vertices.
+/// Each half of a route depends only on the intermediate vertex and one end. For each half, node
+/// and link, it is counted once how many intermediate vertices have a route through the link.
+/// Expected loads are these counts, divided by the number of intermediate vertices.
 #[derive(Debug)]
 struct Valiant {
     network: Network,

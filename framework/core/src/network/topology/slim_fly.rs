@@ -172,9 +172,8 @@ impl Fabric for SlimFly {
         1
     }
 
-    /// If q is a prime, adding a number to the last coordinate of all routers preserves the rules
-    /// for links, and the differences on which routes depend. Otherwise, addition in the field does
-    /// not rotate the numbers of elements.
+    /// If q is a prime, adding a number to the last coordinate of all routers preserves links and
+    /// routes. Otherwise, addition in the field does not rotate the numbers of elements.
     fn axes(&self) -> Vec<AxisSymmetry> {
         let q = self.field.size();
         let is_prime = (2..q).take_while(|p| p * p <= q).all(|p| !q.is_multiple_of(p));

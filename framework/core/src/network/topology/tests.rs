@@ -553,8 +553,7 @@ fn invalid_fat_trees_are_explained() {
 }
 
 /// Theorem 1 of Li, Peng & Chu: with k levels and a base of n0 nodes, degree d0 and diameter D0,
-/// there are `(2 n0)^(2^k) / 2` nodes, the degree is `d0 + k` and the diameter is `2^k D0 + 2^(k+1)
-/// - 2`. Table I of the paper has further sizes.
+/// there are `(2 n0)^(2^k) / 2` nodes, degree `d0 + k` and diameter `2^k D0 + 2^(k+1) - 2`.
 #[test]
 fn recursive_dual_nets_have_the_sizes_of_theorem_1() {
     let of = |spec: &str| {
@@ -760,8 +759,7 @@ fn every_link_between_switches_can_be_part_of_a_path() {
 }
 
 /// Kim et al.: a dragonfly has groups of a routers, each with p nodes and h global links. If `a =
-/// 2p = 2h`, there are `a h + 1` groups; p = 2 gives 72 nodes and p = 4 gives 1,056. Routes have at
-/// most three hops between routers. 16 x 17 links join the two halves of 33 groups.
+/// 2p = 2h`, there are `a h + 1` groups. 16 x 17 links join the two halves of 33 groups.
 #[test]
 fn balanced_dragonflies_have_the_sizes_of_the_paper() {
     assert_eq!(sizes("dragonfly:9x4x2"), (72, 36, 3 + 2));
@@ -844,9 +842,9 @@ fn a_hyperx_has_the_sizes_of_the_paper() {
     assert_eq!(passed("hyperx:4x3", 0, 11, None), [0, 12, 14, 23, 11]);
 }
 
-/// There are 200 switches with 10 links each. From a switch, at most 10 others are one hop away, at
-/// most 90 two hops, and the remaining 99 at least three hops, so the mean is at least 2.447.
-/// Random graphs are close to this bound (Singla et al.).
+/// From a switch, at most 10 of 199 others are one hop away, at most 90 two hops, and the rest at
+/// least three, so the mean is at least 2.447. Random graphs are close to this bound (Singla et
+/// al.).
 #[test]
 fn jellyfish_are_regular_and_as_short_as_random_graphs_are() {
     for seed in 0..5 {
@@ -863,10 +861,9 @@ fn jellyfish_are_regular_and_as_short_as_random_graphs_are() {
     assert_eq!(drawn(1), drawn(1));
 }
 
-/// Jouppi et al. give the gain of the twist for an all-to-all: 1.745 on 4x4x8 and 1.391 on 4x8x8.
-/// It is the ratio of the largest link loads without and with the twist. Without the twist, the
-/// long ring has the largest load: with 8 nodes, a message has 2 hops on average, half of them in
-/// each direction. With the twist, all directions share all hops equally.
+/// Jouppi et al. give the gain of the twist for an all-to-all, the ratio of the largest link loads
+/// without and with it: 1.745 on 4x4x8 and 1.391 on 4x8x8. Without the twist, the long ring has the
+/// largest load. With the twist, all directions share all hops equally.
 #[test]
 fn a_twisted_torus_gains_as_much_as_tpu_v4() {
     for (sides, gain) in [("4x4x8", 1.745), ("4x8x8", 1.391)] {
@@ -1074,9 +1071,8 @@ fn listed(arguments: &str, key: &str) -> BTreeSet<(u64, u64)> {
     pairs
 }
 
-/// If no link of a route has failed, the route is that of the intact network. Otherwise it is the
-/// path of a naive breadth-first search. Of the links that lead nearer to the receiver, each vertex
-/// uses the one with the lowest number.
+/// A route with a failed link is the path of a naive breadth-first search, on which each vertex
+/// uses the lowest of the links that lead nearer to the receiver.
 #[test]
 fn routes_avoid_failed_links_on_shortest_paths() {
     let mut tested = 0;
@@ -1294,8 +1290,7 @@ fn ecmp_divides_messages_among_the_paths_that_are_left() {
     assert_eq!(loads.into_iter().collect::<Vec<_>>(), [((0, 3), 8.0), ((3, 4), 8.0)]);
 }
 
-/// The routes of the dragonfly family may be longer than a shortest path. With `routing=ecmp`, the
-/// expected hops and loads are those of a naive breadth-first search, in which each vertex divides
+/// Expected hops and loads are those of a naive breadth-first search, in which each vertex divides
 /// a message equally among the links that lead nearer to the receiver.
 #[test]
 fn ecmp_on_dragonflies_has_the_hops_and_loads_of_a_naive_search() {
@@ -1537,9 +1532,8 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-9 * b.max(1.0)
 }
 
-/// Valiant & Brebner: for any permutation, each half of a route is one between random nodes. In a
-/// complete graph of n nodes, each link carries `1/n` message from each half. In a hypercube, it
-/// carries 1/2 from each half.
+/// Valiant & Brebner: for any permutation, each half of a route is one between random nodes, and
+/// loads each link by `1/n` in a complete graph, and by 1/2 in a hypercube.
 #[test]
 fn valiant_routing_loads_links_equally_for_any_permutation() {
     let shift: Vec<_> = (0..6).map(|node| (node, (node + 1) % 6)).collect();
@@ -1558,9 +1552,8 @@ fn valiant_routing_loads_links_equally_for_any_permutation() {
     );
 }
 
-/// The intermediate vertex is a random switch. This dragonfly has three groups of two routers. A
-/// message between two nodes of a router leaves the router unless it is drawn, with probability
-/// 1/6.
+/// A message between two nodes of a router leaves the router unless it is drawn, with probability
+/// 1/6 in this dragonfly of three groups of two routers.
 #[test]
 fn intermediate_vertices_are_switches_if_there_are_any() {
     let net = topology("dragonfly:3x2x2,routing=valiant");

@@ -166,9 +166,8 @@ mod tests {
         assert!((us(32, no_overhead, &binomial(5)) - 5.0 * (8.0 + 63.0 * 0.5)).abs() < 1e-9);
     }
 
-    /// Forwarding a block of k segments through a chain of P nodes takes `(P - 1) (L + b) + (k - 1)
-    /// i`, where L is the latency of a hop, b the transmission time of a segment, and i the
-    /// interval between two segments at an interface or a port.
+    /// Forwarding k segments through a chain of P nodes takes `(P - 1) (L + b) + (k - 1) i`, with
+    /// the latency L of a hop, the time b of a segment, and the interval i between two segments.
     #[test]
     fn segments_follow_each_other_through_a_chain() {
         for segments in [1_u32, 2, 4, 8] {

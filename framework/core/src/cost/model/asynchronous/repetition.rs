@@ -1,10 +1,9 @@
 //! Skips equal steps once the simulation is in a steady state.
 //!
 //! Ring algorithms have thousands of equal steps, one after another. After some of them, the
-//! simulation is usually in a *steady state*: with each step, the times of all ranks and messages
-//! advance by the same duration, the costs on all critical paths grow by the same amounts, and
-//! nothing else changes. So the duration and costs of a step are added for each further equal step,
-//! which is not simulated.
+//! simulation is usually in a *steady state*: each step advances all times by the same duration,
+//! and all critical paths by the same costs. These are added for each further equal step, which is
+//! not simulated.
 //!
 //! To detect a steady state, the states before two consecutive equal steps are compared, after 2,
 //! 4, 8, ... equal steps.
@@ -225,9 +224,8 @@ mod tests {
         }
     }
 
-    /// Returns the messages of `bucket-allreduce` and, with one group, `hierarchical-allreduce` on
-    /// a ring of n ranks: n - 1 equal steps around the ring, in which each rank reduces a share of
-    /// the vector (`bytes`), and n - 1 steps back.
+    /// Returns the messages of `bucket-allreduce` on a ring: n - 1 equal steps around the ring, in
+    /// which each rank reduces a share of the vector (`bytes`), and n - 1 steps back.
     fn allreduce(n: u32, bytes: u64) -> Vec<(Messages, u64)> {
         let step = |by| (0..n).map(|r| (r, (r + by) % n, bytes)).collect::<Messages>();
         let phases = [(step(1), bytes), (step(n - 1), 0)];
@@ -235,8 +233,7 @@ mod tests {
     }
 
     /// In a former defect, steps were skipped while ranks were in steps in the opposite direction,
-    /// and `hierarchical-allreduce` with `allreduce/uniform:100` took 8442.1 µs. Shares have 7
-    /// bytes. The expected time is that of the naive simulation.
+    /// which took 8442.1 µs. Shares have 7 bytes. The expected time is that of a naive simulation.
     #[test]
     fn hierarchical_allreduce_on_a_broken_ring_takes_the_time_of_the_naive_simulation() {
         let (network, steps) = ("ring:16,down=11~12", allreduce(16, 7));
@@ -251,9 +248,8 @@ mod tests {
         assert!((us - 4802.1).abs() < 1e-9, "{us}");
     }
 
-    /// In a former defect, `bucket-allreduce` with `allreduce/uniform:100000` and a late rank took
-    /// 60530 µs. Each of the 39 steps around the ring takes 39 hops and 25 µs of bytes from rank 15
-    /// to rank 16. Most of the steps back overlap with them.
+    /// In a former defect, this took 60530 µs with a late rank. Each of the 39 steps around the
+    /// ring takes 39 hops and 25 µs of bytes from rank 15 to rank 16, and most steps back overlap.
     #[test]
     fn bucket_allreduce_on_a_broken_ring_takes_the_time_of_its_trace() {
         for late in ["none", "0:10000"] {

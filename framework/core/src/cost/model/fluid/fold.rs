@@ -21,9 +21,8 @@ use crate::places::Places;
 use crate::simulation::listener::Summed;
 use crate::simulation::step::Step;
 
-/// The grid of the node numbers of a network, and the orbits of its nodes and links. In each
-/// dimension, neighbouring nodes of an orbit are one *period* apart. A network that is not folded
-/// is one dimension, whose period is the number of nodes.
+/// The grid of a network's node numbers, and the orbits of its nodes and links. In each dimension,
+/// neighbouring nodes of an orbit are one *period* apart. An unfolded network is one dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fold {
     nodes: u32,
@@ -45,10 +44,9 @@ impl Fold {
         Self::of_axes(topology, |_, side| vec![side])
     }
 
-    /// Folds a network by all exclusive-ors of node numbers that are automorphisms, and by all
-    /// translations of its other axes. If the coordinates of an axis may be permuted and its length
-    /// is a power of two, the axis is stored as dimensions of length 2, in which a translation is
-    /// an exclusive-or with a power of two. Returns `None` if the network has no such axis.
+    /// Folds a network by exclusive-ors of node numbers and by translations of other axes. An axis
+    /// of 2^k coordinates that may be permuted is stored as k dimensions of length 2, in which a
+    /// translation is an exclusive-or. Returns `None` if the network has no such axis.
     pub(super) fn by_exclusive_or(topology: &Network) -> Option<Self> {
         let fold = Self::of_axes(topology, |axis, side| match axis {
             AxisSymmetry::Permutations if side.is_power_of_two() && side > 1 => {

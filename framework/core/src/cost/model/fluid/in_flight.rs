@@ -401,9 +401,9 @@ impl MessagesInFlight {
         }
     }
 
-    /// Computes the fair rates of all messages. In each window of time, `fraction` of the messages
-    /// should arrive. If too few would, the windows end and the rates are exact again. Every
-    /// examined link reduces `most` by 1, and a computation of exact rates stops at 0.
+    /// Computes the rates of all messages, exactly or for a window of time in which `fraction` of
+    /// them should arrive. Every examined link reduces `most` by 1, and exact computations stop at
+    /// 0.
     pub(super) fn share(&mut self, fraction: f64, now: Ticks, steps: &Steps, most: &mut u64) {
         self.attach_added(now, steps);
         for (number, left) in self.shares.next_window(fraction, now, most, &mut self.ends) {

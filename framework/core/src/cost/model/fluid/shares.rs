@@ -750,10 +750,10 @@ impl Fill {
         self.links[link as usize]
     }
 
-    /// Computes the rates of all flows, none above its limit. `links` are those with flows, out of
-    /// `count` links. `has_rate` has a bit per flow: whether the flow gets no rate. `limits` are
-    /// levels and flows in ascending order. Calls `give` with each flow and its level. Returns the
-    /// number of examined links.
+    /// Computes the rates of all flows. `links` are those with flows, out of `count` links.
+    /// `has_rate` has a bit for each flow that gets no rate. `limits` are levels and flows in
+    /// ascending order. Calls `give` with each flow and its level. Returns the number of examined
+    /// links.
     fn solve(
         &mut self,
         network: &impl SharedLinks,
@@ -781,9 +781,8 @@ impl Fill {
                 self.give(network, flow, limit, &mut give);
                 continue;
             }
-            // Case 2: find all links that become full at this level. Rates that were given after
-            // the level of a link was computed can only raise it, so such a link is queued again. A
-            // link is done if all of its flows have rates.
+            // Case 2: find all links that become full at this level. Rates that were given in the
+            // meantime can only raise the level of a link, which is then queued again.
             self.full.clear();
             while let Some(&Reverse((key, link))) = self.queue.peek() {
                 if key > level {

@@ -54,9 +54,8 @@ const MOST_EXACT: usize = 10_000;
 /// The most messages per rank without windows. If ranks have few messages, arrivals often let them
 /// start more, which ends a window.
 const MOST_EXACT_PER_RANK: usize = 8;
-/// A large step of n folded messages and t translations remains folded, with exact shares, up to
-/// this quotient n / t. Exact shares take a time proportional to n^2, and windows without folding
-/// to n * t. In measurements, the two times were equal at about this quotient.
+/// A large step of n folded messages and t translations remains folded up to this quotient n / t.
+/// Exact shares take time n^2, and windows without folding n t. In measurements, these were equal.
 const MOST_FOLDED: usize = 2_000;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -485,9 +484,8 @@ impl Simulation {
         self.progress.steps.add_folded(&folded, sends.targets);
     }
 
-    /// Folds the network by exclusive-ors if the first step is symmetric under more of them than
-    /// translations. If there are equally many, ranks that exchange messages in pairs indicate
-    /// exclusive-ors.
+    /// Folds the network by exclusive-ors if they leave fewer orbits in the first step, or equally
+    /// many and ranks exchange messages in pairs.
     fn choose_group(&mut self, first: &Step<'_>) {
         let translations = &self.in_flight.fold;
         let Some(other) = self.in_flight.by_exclusive_or() else { return };

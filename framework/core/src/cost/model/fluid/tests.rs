@@ -40,9 +40,8 @@ fn times_equal_those_of_simgrid() {
     assert_eq!(rows, 70);
 }
 
-/// Times in µs of SimGrid 3.32 on torus:4x4 with blocks of 1,024 and 65,536 bytes. Opposite nodes
-/// of a ring of even size have two shortest routes, and SimGrid's torus zone sometimes uses the
-/// other one.
+/// Times in µs of SimGrid 3.32 on torus:4x4 with blocks of 1,024 and 65,536 bytes. For opposite
+/// nodes of a ring, its torus zone sometimes uses the other one of two shortest routes.
 const BY_SIMGRIDS_ZONE: [(&str, [f64; 2]); 4] = [
     ("pairwise", [25.728, 1444.992]),
     ("gen", [28.455937, 1594.380375]),
@@ -81,10 +80,9 @@ fn parts_follow_the_critical_path() {
 #[test]
 fn barriers_separate_steps() {
     let steps: [&[_]; 3] = [&[(0, 1, 100), (2, 3, 50)], &[(1, 2, 100)], &[(0, 1, 20), (2, 3, 10)]];
-    // In both models, the longest messages of the three steps take 102, 102 and 22 µs. `mean` is
-    // the mean of the times at which the ranks end. After the start of the last step, these are 22,
-    // 22, 12 and 12 µs in `fluid`. In `loggp` they are 0, 22, 0 and 12 µs, because a sender does
-    // not wait until its message arrives.
+    // In both models, the longest messages of the steps take 102, 102 and 22 µs. Counted from the
+    // start of the last step, ranks end after 22, 22, 12 and 12 µs in `fluid`, and after 0, 22, 0
+    // and 12 µs in `loggp`, in which a sender does not wait for the arrival.
     for (model, mean) in
         [("fluid,byte_us=1,hop_us=2", 204.0 + 17.0), ("loggp,byte_us=1,latency_us=3", 204.0 + 8.5)]
     {
@@ -127,8 +125,7 @@ fn injection_links_are_shared() {
 #[test]
 fn weights_are_inverse_round_trip_times_or_equal() {
     // The routes of both messages share one link. With `fairness=equal`, each message gets half of
-    // the link. With `fairness=rtt`, the default, the message on the shorter route (one link, not
-    // three) gets three quarters.
+    // it; by default, the message over one link gets three quarters.
     let both = [vec![(0, 3, 100), (2, 3, 100)]];
     assert_eq!(priced("mesh:4", "byte_us=1,fairness=equal", &both).0, 200.0);
     let (us, mean, _) = priced("mesh:4", "byte_us=1,hop_us=0.000001", &both);
@@ -305,9 +302,8 @@ mod data_order {
         late: Vec::new(),
     };
 
-    /// Rank 2 receives 10 bytes of step 1 after 10 µs, and reduces them in 10 µs. Meanwhile it
-    /// receives 15 bytes of step 2, which it reduces in the next 15 µs. In a former defect, its
-    /// send of the data of step 1 waited for both reductions, until 35 µs.
+    /// In a former defect, rank 2 sent the data of step 1 only at 35 µs, after both of its
+    /// reductions.
     #[test]
     fn reduced_data_is_sent_during_the_next_reduction() {
         let steps = vec![vec![(0, 2, 10, 0)], vec![(1, 2, 15, 0)], vec![(2, 3, 10, 1)]];
@@ -317,9 +313,8 @@ mod data_order {
         assert_agree(&cost, &ends, "two reductions");
     }
 
-    /// Rank 2 reduces 100 bytes of step 1 until 110 µs. All ranks have ended step 1 after 10 µs. In
-    /// a former defect, a send of the reduced data in step 3, which becomes known during the
-    /// reduction, did not wait for it, and the schedule ended after 110 µs.
+    /// In a former defect, a send of data that is reduced until 110 µs did not wait for the
+    /// reduction, because all ranks had ended the step in which the data arrived.
     #[test]
     fn sends_of_later_steps_wait_for_a_reduction() {
         let others =
@@ -332,9 +327,8 @@ mod data_order {
     }
 
     /// The messages of `flow:segments=4` on `mesh:3x3,down=4-5+0~1` with
-    /// `moe:experts=9,top=2,tokens=3,bytes=1000` and the seed 66, one step per line: sender,
-    /// receiver, bytes, latest arrival of its data and, if it differs, the latest arrival including
-    /// empty blocks.
+    /// `moe:experts=9,top=2,tokens=3,bytes=1000` and the seed 66, a step per line: sender,
+    /// receiver, bytes, and the latest arrival without and, if it differs, with empty blocks.
     const WITH_EMPTY_BLOCKS: [&str; 16] = [
         "0>3:1250:0 1>0:1250:0 2>5:1000:0 3>6:1250:0 4>1:1000:0 5>8:1250:0 7>4:1000:0 8>7:1250:0",
         "0>3:1250:0 1>2:1000:0:1 2>5:1000:0 5>8:1250:1 6>7:1250:0:1 7>4:1000:1",
@@ -547,9 +541,8 @@ mod symmetry {
         }
     }
 
-    /// Messages of different orbits end at the same time. After the first of them, ranks wait for
-    /// the next step, which splits the orbits while the other messages have exactly 0 bytes left.
-    /// These must not be confused with messages of later steps.
+    /// A step splits the orbits while some messages have exactly 0 bytes left. These must not be
+    /// confused with messages of later steps.
     #[test]
     fn orbits_are_split_while_messages_end() {
         let shift = |k: u32| (0..8).map(|r| (r, (r + k) % 8, 64)).collect::<Messages>();
@@ -663,7 +656,6 @@ mod exactness {
 
     /// Returns the cost, and whether steps were skipped. If `is_plain`, the network is not folded,
     /// and a time-space record prevents skipping.
-    /// time-space record prevents skipping.
     fn simulate(case: &Case, is_plain: bool) -> (Cost, bool) {
         let read = |_: &str| Ok("0 1\n1 2\n2 0\n2 3\n3 4\n4 5\n5 3\n0 6\n6 7\n7 5\n".to_owned());
         let network = parse_with(case.network, &read).unwrap();
@@ -900,9 +892,7 @@ mod windows {
     use crate::network::topology::parse;
     use crate::test_tiers::{cases, is_full};
 
-    /// Returns the cost with windows of time even in small steps. With the default `flow_window`,
-    /// only steps of at least 200 messages have windows. A note says that ports do not limit rates,
-    /// unless `ports=all` or `order=data` is set.
+    /// Returns a machine whose ports limit rates, so that no note says that they do not.
     fn without_port_note(machine: &str) -> String {
         let ports = if machine.contains("order=data") { "" } else { ",ports=all" };
         format!("free:model=fluid,{machine}{ports}")
@@ -981,9 +971,8 @@ mod windows {
         }
     }
 
-    /// All ranks send a message to one rank, over its injection link, in equal shares. Messages are
-    /// numbered by size. Between the ends of messages i - 1 and i, the remaining n - i + 1 messages
-    /// each send the bytes by which message i is longer than message i - 1.
+    /// All ranks send to one rank over its injection link. Between the ends of messages i - 1 and
+    /// i, by size, n - i + 1 messages each send the bytes by which message i is longer.
     #[test]
     fn windows_agree_with_the_closed_form_of_an_incast() {
         let n = 400_u64;
@@ -1029,9 +1018,8 @@ mod windows {
         assert_close(times(&found), times(&expected), [2e-3, 1e-2, 2e-3], network);
     }
 
-    /// In each group of three nodes of a line, two messages of equal size have a link to the third
-    /// node of their own. Both end after twice the time of their bytes, whatever the sizes of other
-    /// messages, which determine the windows.
+    /// In each group of three nodes, two messages of equal size have a link of their own, so both
+    /// end after twice the time of their bytes.
     #[test]
     fn messages_on_links_of_their_own_end_when_their_bytes_are_sent() {
         const GROUPS: u32 = 80;
@@ -1098,10 +1086,9 @@ mod windows {
         percent.parse::<f64>().unwrap() / 100.0
     }
 
-    /// Late ranks begin all of their messages at the same time, in the middle of a long window. In
-    /// a former defect, the messages waited for its end: 2389.4 µs, not 1700.0, with a note of no
-    /// difference. Each message of rank 3 to another group takes the time of its bytes on a link
-    /// that its group shares.
+    /// Late ranks begin in the middle of a long window. In a former defect, their messages waited
+    /// for its end: 2389.4 µs, not 1700.0, without a note. Each message of rank 3 to another group
+    /// takes the time of its bytes on a link that its group shares.
     #[test]
     fn messages_of_late_ranks_do_not_wait_for_the_end_of_a_window() {
         let network = "groups:16x8,inside=9,inside_hop=0";
@@ -1112,9 +1099,7 @@ mod windows {
         assert!((us / 1700.0 - 1.0).abs() <= (3.0 * estimate(&found) + 1e-3).min(5e-3), "{us}");
     }
 
-    /// Random cases have late ranks, failed and slow links, background traffic, jitter,
-    /// `order=data` and skewed sizes. The error must be at most 0.5 %, and at most three times the
-    /// reported difference plus 0.1 %.
+    /// The error must be at most 0.5 %, and at most three times the reported difference plus 0.1 %.
     #[test]
     fn the_note_bounds_the_error_of_windows() {
         let networks = [

@@ -477,9 +477,8 @@ impl Shares {
             && fraction * self.sharing as f64 >= 2.0 * LEAST_ENDS
     }
 
-    /// Begins to use windows. Removes all flows from their links, to which the caller attaches them
-    /// again ([`Shares::take_added`]). Returns the attached flows with their remaining work. The
-    /// caller clears their timers, because the windows now determine their ends.
+    /// Begins to use windows. Returns the flows on links with their remaining work. The caller
+    /// clears their timers and attaches them again ([`Shares::take_added`]).
     pub(in super::super) fn begin_windows(&mut self, now: Ticks) -> Vec<(u32, f64)> {
         let flows = || (0..self.slots.len()).filter(|flow| self.is_sharing(*flow));
         let left = |flow| Some((flow as u32, self.left(flow, now)?.0.max(1) as f64));
@@ -498,9 +497,9 @@ impl Shares {
         left
     }
 
-    /// Begins the next window, in which `fraction` of the flows should end. Subtracts the number of
-    /// examined links from `most`. If windows save no work, stops using them and returns the flows
-    /// with their remaining work. The caller attaches these to their links again.
+    /// Begins the next window, in which `fraction` of the flows should end, and reduces `most` by
+    /// the examined links. If windows save no work, ends them and returns the flows to attach with
+    /// their work.
     pub(in super::super) fn next_window(
         &mut self,
         fraction: f64,
