@@ -427,8 +427,8 @@ impl<'a> Cut<'a> {
             let apart = self.inside[to as usize] != joins;
             let change = if apart { bandwidth } else { -bandwidth };
             // `leaves` states whether the link crosses from the first side to the second, before or
-            // after the move. The vertex `to` does not move: it is on the second side if `apart ==
-            // joins`.
+            // after the move. The vertex `to` does not move: it is on the second side if
+            // `apart == joins`.
             let leaves = reversed.is_none() || (apart == joins) == is_outgoing;
             *(if leaves { &mut self.leaving } else { &mut self.entering }) += change;
         };

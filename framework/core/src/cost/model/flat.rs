@@ -14,8 +14,8 @@
 //! # Messages
 //!
 //! A message of m bytes has a start-up time Ts and a copying time `m tc`. Half of each is spent at
-//! the sender, and half at the receiver. Between the two, it *crosses* the network in the time `m
-//! td`. A node receives at most as many messages at the same time as it has ports. When all data
+//! the sender, and half at the receiver. Between the two, it *crosses* the network in the time
+//! `m td`. A node receives at most as many messages at the same time as it has ports. When all data
 //! that a node receives in a step has arrived, the node reduces it (`reduce_byte_us` per byte).
 //!
 //! **Blocking mode** (section 2.3 (1), Figs. 2 and 3; `Blocking`). A node does one thing at a time.

@@ -11,10 +11,10 @@
 //! - `B` is the time of the bytes on the busiest link, as if a link never waited for data.
 //! - The pipeline has to be filled. If each step waited for the step before, the bytes would take
 //!   `D`, the sum over all steps of the time of the busiest link in the step. If all messages are
-//!   cut into k chunks, the steps of successive chunks overlap. The bytes then take `B + (D -
-//!   B)/k`, and k - 1 further chunks are started, at intervals of `a`: `chunk_startups` times the
-//!   mean start-up of the longest chain. The model uses the k from 1 for which `(D - B)/k + (k - 1)
-//!   a` is least: 1 if `D - B <= a`, otherwise `sqrt((D - B)/a)`.
+//!   cut into k chunks, the steps of successive chunks overlap. The bytes then take
+//!   `B + (D - B)/k`, and k - 1 further chunks are started, at intervals of `a`: `chunk_startups`
+//!   times the mean start-up of the longest chain. The model uses the k from 1 for which
+//!   `(D - B)/k + (k - 1) a` is least: 1 if `D - B <= a`, otherwise `sqrt((D - B)/a)`.
 //!
 //! A message is *inside* if all links of its route are inside of a node ([`Network::is_inside`]),
 //! otherwise *outside*. These two tiers have their own start-ups. A library has several protocols

@@ -10,9 +10,9 @@
 //! vertices, and the ranks of a switch that of the switch. Switches are numbered after all nodes.
 //!
 //! Routes have the smallest number of hops, and each vertex forwards to the neighbour with the
-//! lowest number on such a route. Of m parallel links to a neighbour, a message uses link `(sender
-//! + receiver) modulo m`. A table stores the next link for each destination, which limits the size
-//! of graphs.
+//! lowest number on such a route. Of m parallel links to a neighbour, a message uses link
+//! `(sender + receiver) modulo m`. A table stores the next link for each destination, which limits
+//! the size of graphs.
 
 use super::adjacency::{Adjacency, RoutingTable};
 use super::{Family, Network, Parsed, Properties, ReadFile, Run, common, extremes};

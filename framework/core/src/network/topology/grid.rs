@@ -1,9 +1,9 @@
 //! Tori, meshes and rings of any number of dimensions, tori with open dimensions, and Tofu.
 //!
 //! There is one link for each node, dimension and direction. In a grid of n nodes, the link that
-//! leaves node v along dimension d has number `2 d n + v` in the plus direction, and `(2 d + 1) n +
-//! v` in the minus direction. In a mesh, some of these do not exist. In a torus, a dimension of 2
-//! has two links in each direction between its two nodes, a dimension of 1 none.
+//! leaves node v along dimension d has number `2 d n + v` in the plus direction, and
+//! `(2 d + 1) n + v` in the minus direction. In a mesh, some of these do not exist. In a torus, a
+//! dimension of 2 has two links in each direction between its two nodes, a dimension of 1 none.
 //!
 //! Tofu (Y. Ajima, S. Sumimoto, T. Shimizu, *Tofu: A 6D Mesh/Torus Interconnect for Exascale
 //! Computers*, Computer 42 (11), 2009) consists of units of 2 x 3 x 2 nodes. Dimensions A, B and C

@@ -34,9 +34,9 @@ impl Run {
     }
 }
 
-/// All links along one axis in one direction. They form lines: the link with the number `offset +
-/// (o * radix + c) * stride + i` leaves coordinate `c` of line `(o, i)`, which is line `i` of block
-/// `o`. The load of long runs is summed along lines, not link by link.
+/// All links along one axis in one direction. They form lines: the link with the number
+/// `offset + (o * radix + c) * stride + i` leaves coordinate `c` of line `(o, i)`, which is line
+/// `i` of block `o`. The load of long runs is summed along lines, not link by link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plane {
     /// The lowest link number of the plane.

@@ -758,8 +758,8 @@ fn every_link_between_switches_can_be_part_of_a_path() {
     insta::assert_snapshot!(gap.unwrap_err().to_string(), @"fat-tree:2x2 has no link from node 4 to node 5");
 }
 
-/// Kim et al.: a dragonfly has groups of a routers, each with p nodes and h global links. If `a =
-/// 2p = 2h`, there are `a h + 1` groups. 16 x 17 links join the two halves of 33 groups.
+/// Kim et al.: a dragonfly has groups of a routers, each with p nodes and h global links. If
+/// `a = 2p = 2h`, there are `a h + 1` groups. 16 x 17 links join the two halves of 33 groups.
 #[test]
 fn balanced_dragonflies_have_the_sizes_of_the_paper() {
     assert_eq!(sizes("dragonfly:9x4x2"), (72, 36, 3 + 2));
