@@ -308,7 +308,8 @@ fn leaving_nodes(network: &CapacityNetwork) -> u128 {
     sum * u128::from(network.copies())
 }
 
-/// Returns the factor, at least 1, by which ports slow down full links, as [`crate::check`] does.
+/// Returns the factor, at least 1, by which ports slow down full links: the largest capacity of the
+/// links out of or into a node, divided by that of its ports.
 fn slowed_by_ports(network: &CapacityNetwork) -> f64 {
     let mut at = vec![(0_u64, 0_u64); network.vertices as usize];
     let is_timed = network.ports.iter().any(|ports| ports.rule == PortRule::SharedTime);

@@ -57,6 +57,7 @@ pub struct Rule<'a> {
     pub combine: bool,
     /// Whether sender and receiver may be the same node.
     pub local: bool,
+    /// The part of a switch in this send.
     pub in_switch: InSwitch,
     /// Bytes of the message in addition to the blocks, such as padding, which no node holds
     /// afterwards. Must be 0 if loads are counted in blocks, because all have the same size.

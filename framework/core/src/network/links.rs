@@ -66,6 +66,7 @@ impl LinkLoad {
         Self { planes, slots, intervals, most_intervals, array: None, in_array: false }
     }
 
+    /// Starts a step, without any load.
     pub fn begin(&mut self) {
         self.counter().clear();
         self.in_array = false;

@@ -175,6 +175,7 @@ impl Network {
         }
     }
 
+    /// Returns the number of nodes of [`Network::physical`].
     pub fn physical_nodes(&self) -> u64 {
         if self.shares_nodes() { self.family.properties().nodes } else { self.nodes() }
     }
