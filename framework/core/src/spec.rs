@@ -246,7 +246,7 @@ impl Spec {
     }
 }
 
-/// More than five nested levels exceed the limit of nodes, which each dual-net level squares.
+/// The maximum depth. Each level of a dual-net squares the number of nodes.
 const MAX_NESTED: usize = 8;
 const TOO_DEEP: &str = "parentheses nested more than 8 deep, expected at most 8 levels";
 

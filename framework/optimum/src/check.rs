@@ -24,11 +24,7 @@ pub struct Verified {
 const AMOUNT_ERROR: f64 = 1e-4;
 
 /// Verifies a certificate, whose evidence must fit the demand: flows between pairs of nodes, or
-/// trees for data that is copied or added.
-///
-/// # Errors
-///
-/// Returns a description of the first error in the certificate.
+/// trees for data that is copied or added. An error is the first one in the certificate.
 pub fn check(certificate: &Certificate) -> Result<Verified, String> {
     /// The largest relative error of the rounded ends of the interval.
     const ROUNDED: f64 = 1e-9;

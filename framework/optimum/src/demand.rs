@@ -26,11 +26,8 @@ pub enum Demand {
 }
 
 impl Demand {
-    /// Returns the demand of a task. Ranks on the same node count as one node.
-    ///
-    /// # Errors
-    ///
-    /// Errors if the sum of all amounts is 2^53 or more, or if the data consists of tokens.
+    /// Returns the demand of a task. Ranks on the same node count as one node. Errors if the sum of
+    /// all amounts is 2^53 or more, or if the data consists of tokens.
     pub fn of(task: &Task) -> Result<Self, OptimumError> {
         let network = task.network();
         let ranks = network.nodes();

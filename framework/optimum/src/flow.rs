@@ -26,12 +26,8 @@ pub(crate) type Progress<'a> = dyn FnMut(f64, f64) -> bool + 'a;
 
 /// Finds the least time, up to a relative width `gap` of the interval. Returns the solution, whose
 /// resources are the links and then the ports, and the nodes with data for others. Times are loads
-/// divided by capacities, not in µs.
-///
-/// # Errors
-///
-/// Errors if a receiver cannot be reached, the problem is too large, or `progress` stops the
-/// search.
+/// divided by capacities, not in µs. Errors if a receiver cannot be reached, the problem is too
+/// large, or `progress` stops the search.
 pub(crate) fn solve(
     network: &CapacityNetwork,
     demand: &Demand,

@@ -105,11 +105,8 @@ impl Speeds {
 
 impl CapacityNetwork {
     /// Returns the network of a topology, with its translations if the demand is the same for all
-    /// nodes (`even`). Ranks on the same node count as one.
-    ///
-    /// # Errors
-    ///
-    /// Errors if there are too many links, or if a link has no bandwidth.
+    /// nodes (`even`). Ranks on the same node count as one. Errors if there are too many links, or
+    /// if a link has no bandwidth.
     pub fn of(
         topology: &topology::Network,
         rates: &NetworkRates,

@@ -62,9 +62,6 @@ impl Optimum {
 }
 
 /// Returns the network, the demand, and the time in µs of a unit of it on a link of capacity 1.
-///
-/// # Errors
-///
 /// Errors if the network or the demand is too large, if a link has no bandwidth, or if the machine
 /// moves data in no time.
 pub fn problem(
@@ -82,12 +79,8 @@ pub fn problem(
     Ok((network, demand, unit_us))
 }
 
-/// Finds the optimum of a task.
-///
-/// # Errors
-///
-/// Errors if a receiver cannot be reached, if a link has no bandwidth, or if the problem is too
-/// large.
+/// Finds the optimum of a task. Errors if a receiver cannot be reached, if a link has no bandwidth,
+/// or if the problem is too large.
 pub fn solve(
     machine_task: &MachineTask<'_>,
     options: &mut Options<'_>,
@@ -96,11 +89,7 @@ pub fn solve(
 }
 
 /// Finds the optimum of a problem. `unit_us` is the time of a unit of the demand on a link of
-/// capacity 1.
-///
-/// # Errors
-///
-/// Errors if a receiver cannot be reached, or if the problem is too large.
+/// capacity 1. Errors if a receiver cannot be reached, or if the problem is too large.
 pub fn solve_problem(
     (network, demand, unit_us): (CapacityNetwork, Demand, f64),
     options: &mut Options<'_>,

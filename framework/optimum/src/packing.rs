@@ -51,11 +51,7 @@ pub(crate) fn whole(network: &CapacityNetwork) -> CapacityNetwork {
 }
 
 /// Finds an interval of the relative width `gap` in a network without translations. `seeds` has
-/// lengths of links that are known to give good lower ends.
-///
-/// # Errors
-///
-/// Errors if `progress` stops the search.
+/// lengths of links that are known to give good lower ends. Errors if `progress` stops the search.
 pub(crate) fn pack(
     network: &CapacityNetwork,
     demand: &Demand,

@@ -26,12 +26,8 @@ pub(crate) struct TreePacking {
 }
 
 /// Finds the least time in which every node with data can send it to all others. Calls `progress`
-/// for each receiver when the time is sufficient for it.
-///
-/// # Errors
-///
-/// Errors if a node cannot be reached, if the problem is too large, or if `progress` stops the
-/// search.
+/// for each receiver when the time is sufficient for it. Errors if a node cannot be reached, if the
+/// problem is too large, or if `progress` stops the search.
 pub(crate) fn pack(
     network: &CapacityNetwork,
     amounts: &[(u32, u64)],

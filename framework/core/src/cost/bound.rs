@@ -115,7 +115,7 @@ impl Bound {
     }
 }
 
-/// Returns the most messages that a node sends at the same time: one per neighbour or link.
+/// Returns the most messages that a node can send at the same time: one per neighbour or link.
 fn most_messages(topology: &Network) -> u64 {
     /// The most nodes whose links are counted. In larger networks, all nodes have the same degree.
     const MANY: u64 = 1 << 16;
@@ -159,8 +159,8 @@ pub(super) fn least_mean_hops(topology: &Network, traffic: &Traffic, ports: Port
     if topology.shares_nodes() { 0.0 } else { steps as f64 }
 }
 
-/// Returns the larger of `transmission_us`, of the given `kind`, and the time of the busiest node's
-/// bytes on the link between node and network, and its kind.
+/// Returns the larger of two times, and its kind: `transmission_us`, of the given `kind`, and the
+/// time of the busiest node's bytes on the link into the network.
 pub(super) fn or_injected(
     topology: &Network,
     traffic: &Traffic,

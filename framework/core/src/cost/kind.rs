@@ -4,8 +4,8 @@ use crate::cost::settings::word_enum;
 use std::ops::{AddAssign, Index, IndexMut};
 
 word_enum! {
-    /// A kind of time. All kinds but the last are parts of a completion time. Waiting for a peer is
-    /// none, because the critical path continues at the peer.
+    /// A kind of time. All kinds but the last are parts of a completion time. A wait for a peer is
+    /// not, because the critical path continues at the peer.
     #[derive(Hash, PartialOrd, Ord)]
     pub enum Kind {
         /// Start-ups of messages (alpha).

@@ -296,7 +296,7 @@ impl Axes {
     }
 }
 
-/// The meaning of the elements of a box. Slices are boxes, and so are `out` and `scratch`.
+/// The meaning of the elements of a box. All slices are boxes, such as `out` and `scratch`.
 pub trait Layout: Debug {
     /// The type of the elements.
     type Element: Element;
@@ -328,7 +328,7 @@ pub trait Layout: Debug {
     /// Replaces the set of an axis of `out` by one coordinate.
     fn set_coordinate(&self, axis: usize, coordinate: u64, out: &mut [Self::Element]);
 
-    /// Writes the intersection of two boxes to `out`. Returns false, and any `out`, if it is empty.
+    /// Writes the intersection to `out`. Returns false, with an unspecified `out`, if it is empty.
     fn intersect(
         &self,
         a: &[Self::Element],

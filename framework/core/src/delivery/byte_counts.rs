@@ -300,8 +300,8 @@ impl<T: ElementCount> Traced for ByteCounts<T> {
         &self.loads
     }
 
-    /// The last step in which the sender received data before the send or, for a bucket, before the
-    /// redistribution.
+    /// Returns the last step in which the sender received data before the send or, for a bucket,
+    /// before the redistribution.
     fn latest_arrival(&self) -> u64 {
         self.latest_arrival
     }

@@ -12,7 +12,7 @@ pub use swapmeet_abi::collective::*;
 pub use tokens::{TokenSizes, Tokens};
 
 /// Returns the reason why a send cannot select blocks of a collective by `side`; `None` if it can.
-/// Such a set is refused, because the send would move more blocks than intended.
+/// The set is refused, because the send would move more blocks than intended.
 pub fn set_error(kind: &CollectiveKind, side: Side) -> Option<String> {
     if kind.may_name(side) {
         return None;

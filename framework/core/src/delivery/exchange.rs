@@ -78,7 +78,8 @@ pub enum InSwitch {
 }
 
 impl Rule<'_> {
-    /// Creates a send of everything that `from` holds, which it does not keep, to a different node.
+    /// Creates a send of everything that `from` holds to a different node. The sender keeps
+    /// nothing.
     #[inline]
     pub fn new(from: u64, to: u64) -> Self {
         Self {
@@ -562,9 +563,9 @@ impl<L: Layout> Exchange<L> {
         Ok(())
     }
 
-    /// Joins boxes in flight with the same receiver, to save memory. Not after a copy, because a
-    /// block that arrives twice is detected only in separate boxes, in reductions and in symmetric
-    /// schedules.
+    /// Joins boxes in flight with the same receiver, to save memory. This is not done in
+    /// reductions, in symmetric schedules, and after a copy, because a block that arrives twice is
+    /// only detected in separate boxes.
     fn join_in_flight(&mut self) {
         let Self { inventory: Inventory { layout, .. }, holdings, in_flight, .. } = self;
         let elements = holdings.format().elements();
@@ -661,8 +662,8 @@ impl<L: Layout> Exchange<L> {
                 checked
             }
         };
-        // Store the received values and those that were not replaced. A complete sum becomes one
-        // box, which later sends use, because joins do not always do so.
+        // Store the received values and those that were not replaced. A complete sum is stored as
+        // one box, because later sends use it, and joins of two boxes at a time may leave several.
         let layout = &self.inventory.layout;
         let complete = (!own.is_empty())
             .then(|| format.boxes(received).chain(format.boxes(&own)))
@@ -723,7 +724,7 @@ impl<E> InFlight<E> {
 }
 
 impl<L: Layout> Exchange<L> {
-    /// Maps each box in flight, and its receiver, to the receiver's representative.
+    /// Maps each box in flight, by the element that maps its receiver to the representative.
     fn move_to_representatives(&self, in_flight: &mut InFlight<L::Element>) {
         let (layout, format) = (&self.inventory.layout, self.holdings.format());
         let group = layout.group().expect("a symmetric exchange has a group");

@@ -3,7 +3,7 @@
 use crate::network::topology::RouteError;
 use std::fmt;
 
-/// The violation of a rule by a schedule. Steps without sends count as steps, from 1.
+/// The violation of a rule by a schedule. Steps are numbered from 1, with those without sends.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages of the variants show what their fields are")]
 pub enum Fault {
@@ -177,9 +177,9 @@ pub enum EndFault {
 /// A block, by nodes of the machine. In a reduction, a contribution, or a value without `origin`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
-    /// The node that has the block first; `None` if the collective does not distinguish origins.
+    /// The node that has the block at the start; `None` if origins are not distinguished.
     pub origin: Option<u64>,
-    /// The node that needs the block; `None` if the collective does not distinguish destinations.
+    /// The node that needs the block; `None` if destinations are not distinguished.
     pub destination: Option<u64>,
     /// The part of the block, if blocks are divided into one part per node.
     pub part: Option<u64>,

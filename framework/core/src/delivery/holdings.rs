@@ -137,8 +137,8 @@ impl<E: Element> Holdings<E> {
     ) {
         let Self { format, lists, arrivals, inner, joined, remainder } = self;
         let (RecordFormat { head, elements }, records) = (*format, &mut lists[list]);
-        // A node holds no block twice. The newest boxes, at the end, are most likely to be
-        // selected.
+        // A node holds no block twice, so the search ends when all are found. The newest boxes, at
+        // the end, are most likely to be selected.
         let mut wanted = selection.count();
         let mut at = records.len();
         while at > 0 && wanted > 0 {

@@ -63,7 +63,7 @@ pub(crate) trait Traced: Debug {
 pub(crate) struct Loads {
     held: Vec<u64>,
     peak: u64,
-    /// The load that each node reduced in this step (or in the last one, if `is_ended`), or empty.
+    /// The load that each node reduced in this step (in the last one, if `is_ended`); may be empty.
     summed: Vec<u64>,
     summing: Vec<u64>,
     is_ended: bool,

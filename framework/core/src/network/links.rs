@@ -474,7 +474,8 @@ mod tests {
         }
     }
 
-    /// On 4 hops in the plus direction, four messages share each link; in both directions, two.
+    /// A message has 4 hops. Four messages in one direction share each link, two in both
+    /// directions.
     #[test]
     fn using_both_directions_of_a_ring_halves_the_load() {
         let ring = parse("ring:8").unwrap();

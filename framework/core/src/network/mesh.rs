@@ -80,7 +80,8 @@ impl Mesh {
         self.axes().into_iter().map(own).collect()
     }
 
-    /// Returns the ranks of each communicator over the axes `over`, sorted by these, and its size.
+    /// Returns the ranks of each communicator over axes such as `dp+cp`, in their order, and its
+    /// size.
     pub(super) fn members(&self, over: &str) -> Result<(Vec<u32>, usize), String> {
         let mut strides = vec![1; self.0.len()];
         for digit in (1..self.0.len()).rev() {

@@ -22,8 +22,7 @@ pub enum Symmetry {
 pub struct GroupAxis {
     /// The number of coordinates.
     pub radix: u64,
-    /// The elements on this axis are the multiples of `unit`; it is the radix for the identity
-    /// only.
+    /// The elements on this axis are the multiples of this number: only 0, if it is the radix.
     pub unit: u64,
     /// Whether an element acts by exclusive-or instead of addition.
     pub xor: bool,
@@ -58,8 +57,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Creates the group that acts by these symmetries on the axes of a grid. An error is the
-    /// reason.
+    /// Creates the group that acts by these symmetries on the axes of a grid.
     pub fn new(radices: &[u64], symmetries: &[Symmetry]) -> Result<Self, String> {
         if radices.len() != symmetries.len() {
             return Err(format!(

@@ -228,7 +228,7 @@ impl Network {
         self.family.base().filter(|_| !self.shares_nodes())
     }
 
-    /// Returns whether the network has all symmetries of its family, because it has no options.
+    /// Returns whether the network has no options, so that it has all symmetries of its family.
     pub(crate) fn is_intact(&self) -> bool {
         self.damage.is_none() && self.placement.is_none() && self.routing.is_none()
     }
@@ -455,7 +455,7 @@ pub struct Bisection {
     pub side: u64,
     /// The number of directed links from one side to the other, each of at most the bandwidth 1.
     pub links: u64,
-    /// Whether no cut into equal sides (up to one node) is known to be smaller.
+    /// Whether this is proved to be a smallest cut into halves, which may differ by one node.
     pub exact: bool,
 }
 
@@ -598,7 +598,7 @@ fn of_dimensions(name: &str, arguments: &str) -> String {
 
 type Parsed = Result<Arc<dyn Family>, SpecError>;
 
-/// A function that reads a file named in a spec. Its error is the reason why it cannot.
+/// A function that reads a file named in a spec. An error is the reason why it cannot be read.
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 /// Returns the stride of each axis of a grid: the difference between the numbers of neighbours.

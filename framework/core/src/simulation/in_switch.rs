@@ -190,8 +190,8 @@ mod tests {
         (rule, Switch::Multicaster(switch))
     }
 
-    /// Every node sends a message to the switch in step 1 and receives one in step 2, the root
-    /// both.
+    /// Every node sends a message to the switch in step 1 and receives one in step 2. The root has
+    /// one in the opposite direction, too.
     #[test]
     fn a_switch_adds_and_copies() {
         let up: Vec<_> = (0..4).map(|node| adds(node, 0, 4)).collect();
@@ -221,7 +221,7 @@ mod tests {
                 assert!(on.values().all(|messages| *messages == 1), "{spec}: {on:?}");
             }
             assert_eq!(seen.summed, 0, "{spec}");
-            // Between levels l - 1 and l, k^(levels - l) switches have sums, which all send them up
+            // Between levels l - 1 and l, k^(levels - l) switches have sums. Each uses one link, up
             // or down.
             let between: u64 = (1..levels).map(|level| k.pow(levels - level)).sum();
             assert_eq!(seen.links[0].len() as u64, n + 1 + between, "{spec}");

@@ -140,7 +140,7 @@ pub struct Step<'a> {
     /// [`Detail::Representatives`](crate::simulation::listener::Detail), these are the messages of
     /// the planned nodes, without hops ([`Step::symmetry`]).
     pub transfers: &'a [Transfer],
-    /// The group that maps `transfers` to the messages of all nodes, unless they are those.
+    /// The group that maps `transfers` to the messages of all nodes; `None` if these are listed.
     pub symmetry: Option<&'a Group>,
     /// For each message, the schedule's number of the latest step in which any of its data arrived
     /// at its sender; 0 for data from the start. Empty unless a listener needs it
@@ -166,7 +166,7 @@ pub struct Step<'a> {
 
 impl<'a> Step<'a> {
     /// Returns the largest number of blocks that a node sends and receives in messages of several
-    /// blocks, from the load if all blocks have the same size (`counted`).
+    /// blocks. With `counted`, all blocks have the same size.
     pub(crate) fn packed_blocks(&self, counted: bool) -> f64 {
         if counted && self.proof != Proof::ByteCounts {
             return self.facts.max_packed_load.unwrap_or(0) as f64 / self.segments as f64;

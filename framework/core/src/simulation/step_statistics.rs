@@ -16,7 +16,7 @@ use crate::simulation::step::{BandwidthTimes, Expected, StepFacts, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The ends of a message as indices into the table of nodes, and as the opposite nodes.
+/// The ends of a message: `sender` and `receiver` in the table of nodes, `from` and `to` as nodes.
 #[derive(Debug, Clone, Copy)]
 struct Ends {
     sender: u32,

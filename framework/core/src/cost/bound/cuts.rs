@@ -122,8 +122,8 @@ fn bisected(topology: &topology::Network, demand: &Demand<'_>) -> OnLinks {
     none.or(bytes / cut.links as f64, BoundKind::Bisection)
 }
 
-/// Returns a bound without a list of links: the larger of the amount of the root or node 0 per link
-/// of that node, and `busiest` per link of a node, divided by the largest bandwidth.
+/// Returns a bound if links are not listed: the amount of the root (or node 0) per link of this
+/// node, or `busiest` per link of a node, divided by the largest bandwidth.
 fn at_nodes(task: &Task, demand: &Demand<'_>, root: u64, busiest: f64) -> f64 {
     let topology = task.network().as_ref();
     if topology.shares_nodes() {
@@ -220,8 +220,8 @@ struct Side<'a> {
     /// The sum of the amounts of the nodes in the set ([`Demand::amounts`]).
     own: f64,
     all: f64,
-    /// The amounts that must leave and enter the set, only for `pairs` or tokens. A combine has the
-    /// amounts of a dispatch, which [`Side::bytes`] swaps.
+    /// The amounts that must leave and enter the set, only for `pairs` or tokens. For a combine,
+    /// these are the amounts of the dispatch, and [`Side::bytes`] swaps them.
     crossing: (f64, f64),
     /// For each class of tokens, the number of its receivers in the set, without the owner. `None`
     /// without tokens, or if there are too many pairs of a class and a receiver.
@@ -266,7 +266,7 @@ impl Pairs {
 
 impl<'a> Side<'a> {
     fn new(task: &'a Task, demand: &'a Demand<'a>, nodes: usize) -> Self {
-        /// The most counted pairs of a class and a receiver, because each cut takes time for all
+        /// The most pairs of a class and a receiver that are counted. Each cut takes time for all
         /// pairs.
         const MAX_RECEIVERS: u64 = 1 << 25;
         let inside = vec![0.0; nodes];
@@ -335,8 +335,8 @@ impl<'a> Side<'a> {
             self.communicators.iter_mut().for_each(|all| all.inside[communicator] = after);
         }
         if let (Demand::Tokens(tokens, ..), Some(receivers)) = (self.demand, &mut self.receivers) {
-            // Only tokens that the node has or receives may cross the cut before or after it
-            // changes sides.
+            // Only tokens that the node has or receives may cross the cut before or after the node
+            // moves.
             let node = node as u64;
             let own = (0..tokens.classes(node)).map(|class| (node, class));
             let wanted = tokens.wanted(node).iter().map(|(owner, class)| ((*owner).into(), *class));
@@ -510,7 +510,7 @@ impl Best {
         cut.clear(&moved);
     }
 
-    /// Moves the movable set that raises the bound most to the opposite side, until none raises it.
+    /// Moves the set ([`CutGraph::movable`]) that raises the bound most, until none does.
     fn improve(&mut self, cut: &mut Cut<'_>) {
         let network = cut.network;
         self.inside().for_each(|vertex| cut.flip(vertex));
@@ -575,8 +575,8 @@ fn dimensions(radices: &[u64], nodes: usize) -> impl Iterator<Item = Vec<u32>> {
         .map(move |(stride, radix)| sorted(nodes, |node| (node as u64 / stride % radix) as f64))
 }
 
-/// Returns the nodes by distance from node 0, by distance from the farthest of these, and by the
-/// Fiedler vector.
+/// Returns the nodes by distance from node 0, by distance from the node that is farthest from node
+/// 0, and by the Fiedler vector.
 fn distances(network: &CutGraph) -> [Vec<u32>; 3] {
     let nodes = network.nodes();
     let hops = network.links.hops_from(0);

@@ -115,7 +115,7 @@ impl Traffic {
         Self { on_links: OnLinks { bytes: amount, kind: BoundKind::Flow }, ..self }
     }
 
-    /// Converts the amounts to bytes, of which a unit of load has `unit`.
+    /// Converts the amounts to bytes. A unit of load has `unit` bytes.
     #[must_use]
     pub fn in_bytes(self, unit: f64) -> Self {
         if unit == 0.0 && self.skips_empty {
@@ -196,8 +196,8 @@ impl Demand<'_> {
     }
 
     /// Returns the sum of bytes times hops of all blocks on shortest routes, and the largest
-    /// distance of data. Data that nodes may copy or reduce has one hop per receiver or term.
-    /// Returns `None` if there are too many pairs of nodes.
+    /// distance from a node to one for which it has data. Data that nodes may copy or reduce has
+    /// one hop per receiver or term. Returns `None` if there are too many pairs of nodes.
     pub(super) fn hop_bytes(&self, task: &Task) -> Option<(f64, u64)> {
         /// Permutations have fewer routes.
         const MAX_ROUTES: u64 = 1 << 18;

@@ -347,7 +347,7 @@ impl Steps {
     }
 }
 
-/// A split of orbits (of old ranks) into smaller orbits (of new ranks), before a step with fewer
+/// A split of the orbits of old ranks into smaller orbits of new ranks, before a step with fewer
 /// symmetries.
 pub(super) struct Refinement<'a> {
     /// For each new rank, the old rank whose orbit contained its orbit.
@@ -633,9 +633,9 @@ pub(crate) trait RankModel: Send {
 
     fn resume(&mut self, rank: usize);
 
-    /// Reduces the data of a step after the rank's last send and receive (`is_empty`: it has none).
-    /// Returns whether it enters the next step now; otherwise the model calls
-    /// [`RankModel::next_step`].
+    /// Reduces the data of a step after the rank's last send and receive (`is_empty` if it has
+    /// none). Returns whether the rank enters the next step now; otherwise the model calls
+    /// [`RankModel::next_step`] later.
     fn finish_step(&mut self, rank: usize, is_empty: bool) -> bool;
 
     fn process_event(&mut self) -> bool;
@@ -719,8 +719,7 @@ pub(crate) trait RankModel: Send {
     fn skips(&mut self, step: &Step<'_>) -> bool {
         let Progress { repetition, steps, .. } = self.progress_mut();
         if repetition.count(step, steps.next_sums()) {
-            // In an earlier sequence of steps, the state can repeat although ranks have not reached
-            // this one.
+            // The state can repeat while some ranks are still in an earlier sequence of steps.
             let Progress { repetition, steps, .. } = self.progress();
             let is_uniform = repetition.includes(steps.known() - steps.first());
             let state = if is_uniform { self.state() } else { None };

@@ -86,7 +86,7 @@ pub(super) fn us(ticks: Ticks) -> f64 {
     i64::try_from(ticks).map_or_else(|_| large_to_f64(ticks), |ticks| ticks as f64) / PER_US
 }
 
-/// As a part of [`us`], this would make every duration be converted with 128 bits.
+/// If this code were inlined into [`us`], every duration would be converted with 128 bits.
 #[cold]
 #[inline(never)]
 fn large_to_f64(ticks: Ticks) -> f64 {

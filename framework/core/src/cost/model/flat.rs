@@ -37,8 +37,7 @@
 //!   would take a tenth longer than in the paper.
 //!
 //! With a second send buffer, the processor composes data for the next stage when it is received.
-//!
-//! **Simultaneous events** are ordered by kind, node and message. Times are exact
+//! Simultaneous events are ordered by kind, node and message, with exact times
 //! ([`crate::cost::model::clock`]).
 //!
 //! # Kinds of time
@@ -264,7 +263,7 @@ struct Stages {
     stage: Stage,
     precomposed: Vec<f64>,
     has_sums: bool,
-    /// For each node, the bytes of the last step's reductions, which end with the next step.
+    /// For each node, the bytes that it reduces at the end of the next step.
     summed: Vec<f64>,
     barriers: u64,
     nodes: Nodes,
@@ -783,7 +782,7 @@ struct Nonblocking<'a> {
     /// opposite ends. Some may have crossed already.
     waiting: Vec<VecDeque<(u32, u32)>>,
     has_crossed: Vec<bool>,
-    /// A first message that could cross, for each end whose ports have changed. It may be outdated.
+    /// The first message that could cross at each end whose ports have changed. It may be outdated.
     candidates: BinaryHeap<Reverse<Candidate>>,
 }
 

@@ -281,8 +281,7 @@ impl WithCopy {
         Self { first, copy: None, max_simultaneous: 0 }
     }
 
-    /// Takes the copy of the first simulation. It runs when the first has ended and freed its
-    /// memory.
+    /// Takes the copy, which runs when the first simulation has ended and freed its memory.
     fn take_copy(&mut self) {
         if let Some(copy) = self.first.copy.take() {
             self.copy = Some(copy);

@@ -109,7 +109,7 @@ impl Model for LogGp {
     }
 
     /// Returns the larger of two bounds: one message and the largest reduction, or one message and
-    /// the bytes of one node, each as a further byte of a message or as a message of its own.
+    /// the bytes of one node. A byte takes less as a part of a message or as a message of its own.
     fn lower_bound(&self, _: &Network, traffic: &Traffic) -> Bound {
         if self.noise > 0.0 {
             return Bound::default();
@@ -543,7 +543,7 @@ impl Simulation {
 
 /// These functions divide a wait of a rank into phases, for the time-space record.
 impl Simulation {
-    /// The interface first transmits the previous message until `until`, then there is a gap.
+    /// Divides a wait until `until` into the bytes of the previous message and the gap after it.
     #[cold]
     fn wait_for_interface(&self, rank: usize, until: Ticks) -> [(Kind, f64); 2] {
         let outgoing = self.ranks[rank].outgoing.at();
@@ -675,8 +675,8 @@ impl RankModel for Simulation {
         let is_matched = |r: &Rank| r.waiting.is_empty() && r.unexpected.is_empty();
         assert!(self.ranks.iter().all(is_matched), "messages that no rank has matched");
         for rank in 0..self.ranks.len() {
-            // With `order=data`, a reduction begins when the next message arrives, except the last
-            // one.
+            // With `order=data`, a reduction begins when the next message arrives, so the last is
+            // pending.
             let Progress { data_order, steps, .. } = &mut self.progress;
             let pending =
                 data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));
@@ -806,7 +806,7 @@ mod tests {
     ];
 
     /// For each schedule (name, ranks, block size in bytes), the times in ns of LogGOPSim 76451de
-    /// on each of the [`MACHINES`]. In its GOAL files, a `calc 0` operation separates two steps of
+    /// on each of the [`MACHINES`]. In the GOAL files, a `calc 0` operation separates two steps of
     /// a rank: it depends on all operations of the first step, and those of the second depend on
     /// it.
     const LOGGOPSIM: [(&str, u32, u64, [u64; 4]); 10] = [

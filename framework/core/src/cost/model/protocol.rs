@@ -50,7 +50,7 @@ mod tests {
     use crate::cost::model::test_steps::{cost, run, sends};
     use crate::network::topology::parse;
 
-    /// Each step takes 2 µs, and 1 µs per byte up to 8 bytes, 5 µs above.
+    /// A step takes 2 µs, and 1 µs per byte for messages of up to 8 bytes, or 5 µs for longer ones.
     #[test]
     fn the_longest_message_decides_the_protocol_of_a_step() {
         let machine = "free:startup_us=2,eager_byte_us=1,rendezvous_bytes=8,rendezvous_us=5";

@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(of("wormhole")[Kind::Contention], Some(1010.0 - 1000.0));
     }
 
-    /// The test of expected loads, with loads in blocks of 10 bytes.
+    /// The schedule is that of the test of expected loads, with loads in blocks of 10 bytes.
     #[test]
     fn expected_loads_are_in_units_of_load() {
         let topology = parse("hypercube:2,routing=ecmp").unwrap();

@@ -51,7 +51,7 @@ pub(super) trait StepModel: Model + Copy {
         None
     }
 
-    /// `propagation_us` and `network_us` bound propagation and transmission (of this `kind`).
+    /// `network_us` is a bound on transmission, of the kind `kind`. `propagation_us` is one, too.
     fn bound_of_steps(
         &self,
         topology: &Network,
@@ -443,7 +443,7 @@ mod tests {
         }
     }
 
-    /// In both steps, two messages share the link 1-2. Only in the first, they have one sender.
+    /// Only the two messages of the first step have the same sender.
     #[test]
     fn one_step_is_remarked_on_if_a_node_has_several_messages_in_it() {
         let of = |sends| {
@@ -455,8 +455,7 @@ mod tests {
         assert_eq!(of(&[(0, 2, 100), (1, 3, 100)]), (Some(100.0), None));
     }
 
-    /// The hops have a mean of 4/3. In a former defect, the lower bound was that of the longest
-    /// route.
+    /// The mean of hops is 4/3. In a former defect, the lower bound was that of the longest route.
     #[test]
     fn the_mean_of_hops_is_at_least_one_hop() {
         use crate::cost::bound::Traffic;

@@ -48,7 +48,8 @@ pub struct TimeSpace {
 }
 
 impl TimeSpace {
-    /// Creates a record of all ranks or of one, with at most `max_entries` or one entry for each.
+    /// Creates a record of all ranks or of one, with at most `max_entries` entries, but at least
+    /// one for each rank.
     pub fn new(ranks: u64, only: Option<u64>, max_entries: usize) -> Self {
         let ranks = vec![Vec::new(); ranks as usize];
         let max_entries = max_entries.max(ranks.len());

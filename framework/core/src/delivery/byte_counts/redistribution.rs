@@ -267,7 +267,7 @@ impl<T: ElementCount> ByteCounts<T> {
     }
 }
 
-/// Redistributions that are settled together. The buckets of a number all have the same receiver,
+/// Redistributions that are settled together. All members have sent a bucket to the same receiver,
 /// so their elements are summed first.
 struct Settlement {
     receivers: Vec<u32>,
@@ -303,7 +303,7 @@ impl Settlement {
 }
 
 /// A redistribution without its node and first bucket. Elements with consecutive numbers are put
-/// into the buckets in turn, so buckets get the same number of elements, up to one.
+/// into the buckets in turn, so the numbers of elements in buckets differ by at most one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
     pub buckets: u32,
@@ -422,8 +422,8 @@ impl Pattern {
         }
     }
 
-    /// Passes ranges of numbers to `each`, which modulo the number of buckets contain every bucket
-    /// with any of these elements once.
+    /// Passes ranges of numbers to `each`. Modulo the number of buckets, they contain each bucket
+    /// with an element once.
     fn for_each_range(
         &self,
         first: u32,

@@ -419,8 +419,8 @@ impl TokenExchange {
         self.holdings[to as usize] = holdings;
     }
 
-    /// Updates `own`, the receiver's pieces of a class, by a received value. In a dispatch, there
-    /// must be none; in a combine, the value is combined or replaces them.
+    /// Updates `own`, the receiver's pieces of a class, by a received value. In a dispatch, `own`
+    /// must be empty. In a combine, the value is combined with `own` or replaces it.
     fn update(
         &mut self,
         send: &TokenSend,

@@ -21,7 +21,7 @@ use crate::network::transfer::Transfer;
 pub(crate) struct OrbitLinkLoad {
     method: Method,
     is_uniform: bool,
-    /// The messages of the last step. If they repeat, `counts` is reused except for loads.
+    /// The messages of the last step (sender, receiver, route). If they repeat, counts are reused.
     last: Vec<(u32, u32, u32)>,
     routes: Vec<Route>,
     counts: OrbitCounts,
@@ -196,7 +196,7 @@ impl LinkOrbits {
         })
     }
 
-    /// Routes of single links and of stored orbits do not represent requested routes.
+    /// Returns whether requested routes can be counted, which requires calculated orbits.
     fn counts_requested_routes(&self) -> bool {
         matches!(self.numbering, Numbering::Calculated(_))
     }
@@ -334,7 +334,7 @@ struct Periods {
 }
 
 impl Periods {
-    /// Returns `None` if links have no ports, or the group has unknown automorphisms.
+    /// Returns `None` if links have no ports, or an element is not a known automorphism.
     fn of(topology: &Network, group: &Group) -> Option<Self> {
         let automorphisms = topology.automorphisms()?;
         automorphisms.port(0)?;
@@ -522,7 +522,8 @@ impl GridLines {
                         sum[direction].wrapping_add(first[direction].wrapping_mul(*amount));
                 }
                 if low > 0 {
-                    // From `low` on, the lower digits of the receiver need no carry.
+                    // If the lower digits of the receiver are at least `low`, the addition has no
+                    // carry.
                     let change = |direction: usize| {
                         plain[direction].wrapping_sub(carried[direction]).wrapping_mul(*amount)
                     };

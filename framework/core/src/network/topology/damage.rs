@@ -69,8 +69,8 @@ pub(super) fn parse(network: Network, options: &Options<'_>) -> Result<Network, 
     Ok(network.damaged(damage))
 }
 
-/// Returns an error message about a node without paths to and from all others, if there is one, in
-/// the smaller part of a divided network.
+/// Returns an error message about a node without paths to and from all others, if there is one. It
+/// is in the smaller part of a divided network.
 fn cut_off(network: &Adjacency, nodes: u64) -> Option<String> {
     let (there, back) = (network.hops_from(0), network.reversed().hops_from(0));
     let is_lost = |node: &u64| [&there, &back].iter().any(|hops| hops[*node as usize] == u32::MAX);

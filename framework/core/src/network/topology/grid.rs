@@ -52,7 +52,7 @@ pub(super) fn parse(spec: &Spec, shape: GridShape) -> Parsed {
     let can_be_open = matches!(shape, GridShape::Torus | GridShape::Tofu);
     let marked = |side: &str| can_be_open && side.ends_with('o');
     let closed: Vec<bool> = arg.value().split('x').map(|side| !marked(side)).collect();
-    // Without the letter `o` of open dimensions, the positions of errors must be corrected.
+    // Errors of `parse_dims` have positions in the text without the letter `o` of open dimensions.
     let unmarked: Vec<&str> = arg
         .value()
         .split('x')

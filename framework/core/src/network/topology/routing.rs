@@ -74,8 +74,7 @@ impl Routing {
         }
     }
 
-    /// Returns the routing with routes drawn from `seed`, of the network `changed` if it has
-    /// changed.
+    /// Returns the routing with routes drawn from `seed`. A changed network is in `changed`.
     pub(super) fn sample(&self, seed: u64, changed: Option<&Network>) -> Self {
         let method = match (&self.method, changed.map(Network::physical)) {
             (method, None) => method.clone(),

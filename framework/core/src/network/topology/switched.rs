@@ -51,8 +51,7 @@ impl<F: Fabric> Switched<F> {
         nodes_each: u64,
     ) -> Self {
         let (switches, nodes) = (fabric.switches(), fabric.switches() * nodes_each);
-        // If they are fewer, the links of the nodes on the smaller side of the fabric's cut are
-        // cut.
+        // The bisection cuts links of the fabric or, if they are fewer, the links of nodes.
         let bisection = fabric.cut().map(|(on_side, links)| {
             let side = on_side.min(switches - on_side) * nodes_each;
             Bisection { side, links: links.min(side), exact: false }

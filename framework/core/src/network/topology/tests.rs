@@ -1552,7 +1552,7 @@ fn valiant_routing_loads_links_equally_for_any_permutation() {
     );
 }
 
-/// A message between two nodes of a router leaves the router unless it is drawn, with probability
+/// A message between two nodes of a router leaves it unless this router is drawn, with probability
 /// 1/6 in this dragonfly of three groups of two routers.
 #[test]
 fn intermediate_vertices_are_switches_if_there_are_any() {

@@ -161,7 +161,7 @@ mod tests {
         let hop = 2.0 * 2.0 + 8.0 + 63.0 * 0.5;
         assert!((us(9, machine, &chain(9, 1)) - 8.0 * hop).abs() < 1e-9);
         assert!((us(7, machine, &ring_allgather(7)) - 6.0 * hop).abs() < 1e-9);
-        // The root is busy for `63 G` with each child, so all last receivers end at the same time.
+        // The root is busy for `63 G` with each child, so all branches end at the same time.
         let no_overhead = "model=loggp,order=data,latency_us=8,byte_us=0.5";
         assert!((us(32, no_overhead, &binomial(5)) - 5.0 * (8.0 + 63.0 * 0.5)).abs() < 1e-9);
     }

@@ -22,7 +22,7 @@ use crate::simulation::listener::Summed;
 use crate::simulation::step::Step;
 
 /// The grid of a network's node numbers, and the orbits of its nodes and links. In each dimension,
-/// neighbouring nodes of an orbit are one *period* apart. An unfolded network is one dimension.
+/// neighbouring nodes of an orbit are one *period* apart. An unfolded network has one dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fold {
     nodes: u32,

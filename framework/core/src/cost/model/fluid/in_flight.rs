@@ -415,7 +415,7 @@ impl MessagesInFlight {
     }
 }
 
-/// The starts of messages, of which equal ones are stored once.
+/// The starts of messages. Equal starts are stored once.
 #[derive(Debug, Clone, Default)]
 struct Starts {
     starts: Vec<(Clock<Ticks>, u32)>,

@@ -128,12 +128,12 @@ pub(super) struct Hop {
 }
 
 const IDLE: u32 = u32::MAX;
-/// The slot of a flow in [`Shares::added`] or in [`Shares::windows`], which uses links.
+/// The slot of a flow that uses links, but is in [`Shares::added`] or [`Shares::windows`].
 const WITHOUT_SLOT: u32 = u32::MAX - 1;
 /// The level of a flow without a rate, and of a link that is not full.
 const OPEN: u64 = u64::MAX;
-/// With more than [`FEW`] flows, changes of more than one in [`MANY`] start a computation of all
-/// rates from the beginning.
+/// With more than [`FEW`] flows, a solve starts from the beginning if more than one in [`MANY`] has
+/// started or ended.
 const MANY: usize = 4;
 const FEW: usize = 64;
 /// A solve that examines more links than `MOST_VISITS` times all hops starts from the beginning.

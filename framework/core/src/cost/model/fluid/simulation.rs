@@ -49,13 +49,14 @@ use crate::simulation::listener::Summed;
 use crate::simulation::step::Step;
 use std::sync::Arc;
 
-/// The most messages of a step without windows of time ([`super::shares`]).
+/// The most messages of a step for which no windows of time are used ([`super::shares`]).
 const MOST_EXACT: usize = 10_000;
 /// The most messages per rank without windows. If ranks have few messages, arrivals often let them
 /// start more, which ends a window.
 const MOST_EXACT_PER_RANK: usize = 8;
 /// A large step of n folded messages and t translations remains folded up to this quotient n / t.
-/// Exact shares take time n^2, and windows without folding n t. In measurements, these were equal.
+/// Exact shares take a time of n^2, windows without folding one of n * t. Measured, both were equal
+/// at about this quotient.
 const MOST_FOLDED: usize = 2_000;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -751,8 +752,8 @@ impl RankModel for Simulation {
 
     fn finish(&mut self) -> Result<Vec<(Times, Option<RankTimes>)>, String> {
         for (rank, r) in self.ranks.iter_mut().enumerate() {
-            // With `order=data`, a reduction begins when the next message arrives, except the last
-            // one.
+            // With `order=data`, a reduction begins when the next message arrives, so the last is
+            // pending.
             let Progress { data_order, steps, .. } = &mut self.progress;
             let pending =
                 data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));

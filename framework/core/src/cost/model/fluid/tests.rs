@@ -41,7 +41,7 @@ fn times_equal_those_of_simgrid() {
 }
 
 /// Times in µs of SimGrid 3.32 on torus:4x4 with blocks of 1,024 and 65,536 bytes. For opposite
-/// nodes of a ring, its torus zone sometimes uses the other one of two shortest routes.
+/// nodes of a ring, SimGrid's torus zone sometimes uses the other one of two shortest routes.
 const BY_SIMGRIDS_ZONE: [(&str, [f64; 2]); 4] = [
     ("pairwise", [25.728, 1444.992]),
     ("gen", [28.455937, 1594.380375]),
@@ -971,8 +971,9 @@ mod windows {
         }
     }
 
-    /// All ranks send to one rank over its injection link. Between the ends of messages i - 1 and
-    /// i, by size, n - i + 1 messages each send the bytes by which message i is longer.
+    /// All ranks send to one rank over its injection link. In the order of sizes, between the ends
+    /// of messages i - 1 and i, n - i + 1 messages each send the bytes by which message i is
+    /// longer.
     #[test]
     fn windows_agree_with_the_closed_form_of_an_incast() {
         let n = 400_u64;
@@ -1195,8 +1196,8 @@ mod background {
         cost_with_background(Background::new(nodes, bytes), network, &machine, steps).unwrap()
     }
 
-    /// A message of m bytes and a flow of b bytes share a link of one byte per µs equally, until
-    /// the shorter one ends. So the message takes `m + min(m, b)`.
+    /// A message of m bytes shares a link of one byte per µs with a flow of b bytes:
+    /// `m + min(m, b)`.
     #[test]
     fn a_flow_shares_a_link_with_a_message_until_it_ends() {
         for (m, b, expected) in

@@ -20,8 +20,7 @@
 //! their mean rates. To keep this small, the next window has at most twice the length of one that
 //! was cut.
 //!
-//! Work is in `f64` here. This does not make the order of flows matter, because all sums are of
-//! whole numbers.
+//! Work is in `f64`, but sums are of whole numbers, so the order of flows does not matter.
 
 use super::{Fill, Hop, Link, OPEN, SharedLinks, Shares, WITHOUT_SLOT, quotient, rate_of};
 use crate::cost::model::ticks::Timers;
@@ -331,7 +330,7 @@ impl Windows {
         self.limits.sort_unstable();
     }
 
-    /// Returns whether a flow with this work left ends in a window, if its rate was rounded down.
+    /// Returns whether a flow ends in this time, given that its rate is rounded down.
     fn ends_in(&self, flow: usize, left: f64, length: f64) -> bool {
         left > 0.0 && left <= (self.loads.rate(flow) + 1.0) * length
     }
@@ -343,8 +342,7 @@ impl Windows {
             self.list();
         }
         let mut examined = 0;
-        // 1. With many new flows, which have no rates to estimate a length from, compute rates
-        // first.
+        // 1. New flows have no rates. If there are many, compute rates to estimate a length.
         let new = std::mem::take(&mut self.new);
         let mut is_measured = new as f64 > self.fraction * self.sharing as f64;
         self.limits.clear();
