@@ -146,6 +146,7 @@ fn rounded(value: f64) -> f64 {
 /// assert_eq!(system.topology, "groups:4x8,inside=7.071,nics=4,reduce=switch");
 /// # Ok::<(), swapmeet_core::spec::SpecError>(())
 /// ```
+///
 /// Errors if the system is unknown, if a domain of this size does not exist, or if a parameter is
 /// invalid.
 pub fn expand(text: &str) -> Result<Expanded, SpecError> {

@@ -277,7 +277,6 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// `side` has the radices of the axes of one side.
     fn new(grid: Grid, side: &[u64], origins: bool, destinations: bool, segments: u32) -> Self {
         let origins = 0..if origins { side.len() } else { 0 };
         let destinations = origins.end..origins.end + if destinations { side.len() } else { 0 };

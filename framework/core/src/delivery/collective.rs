@@ -223,7 +223,6 @@ pub struct MaxTraffic {
     pub pairs: u64,
 }
 
-/// A table of block sizes: row i has the bytes of the blocks from node i to each node.
 #[cfg(test)]
 #[derive(Debug)]
 pub(crate) struct SizeTable(pub Vec<Vec<u64>>);

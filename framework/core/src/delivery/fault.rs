@@ -95,7 +95,6 @@ pub enum SendFault {
         to: u64,
         /// The name of the set: `origins`, `destinations` or `segments`.
         side: &'static str,
-        /// The reason, as the end of a sentence.
         what: String,
     },
     #[error("the send of bytes from node {from} to node {to} {what}")]
@@ -125,7 +124,6 @@ pub enum DeliveryFault {
     NotHeld {
         from: PlacedNode,
         to: PlacedNode,
-        /// The first selected block that the sender does not hold.
         block: Block,
         location: BlockLocation,
     },

@@ -113,7 +113,6 @@ fn partner(rank: usize, step: u32, n: usize) -> usize {
     (rank as i64 + signed).rem_euclid(n as i64) as usize
 }
 
-/// Returns the parent of each rank in the Bine tree of a root, and its depth.
 fn tree(root: usize, n: usize) -> Vec<(usize, usize)> {
     let mut joined = vec![(root, 0_usize)];
     let mut all = vec![(root, 0); n];

@@ -135,7 +135,6 @@ fn hops_from(network: &Adjacency, from: u64, nodes: u64) -> (u64, u64) {
     (to_nodes().max().unwrap_or(0), to_nodes().sum())
 }
 
-/// Returns the links, in one direction, of the smallest cut into halves.
 fn exhaustive_cut(network: &Adjacency) -> u64 {
     let n = network.vertices();
     let out: Vec<u32> =

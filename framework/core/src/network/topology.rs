@@ -832,7 +832,6 @@ pub fn parse(text: &str) -> Result<Arc<Network>, SpecError> {
 pub fn parse_with(text: &str, read: ReadFile<'_>) -> Result<Arc<Network>, SpecError> {
     let spec = Spec::parse("topology", text)?;
     let (own, options) = Options::split(&spec, text);
-    // Errors in the family's own spec get their positions in the whole spec.
     let family = parse_family(own, read).map_err(|e| spec.nested(0, e))?;
     let network = damage::parse(Network::of(family), &options)?;
     let network = placement::parse(network, &options, read)?;

@@ -71,7 +71,6 @@ struct ListedStep {
 #[derive(Debug, Default)]
 struct Between {
     rearranged: Vec<u64>,
-    /// For each reduction, the ranks that reduce data, with their bytes.
     summed: Vec<Vec<(u32, u64)>>,
 }
 

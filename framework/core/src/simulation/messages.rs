@@ -165,7 +165,6 @@ impl Messages {
         self.notes.push(notes);
     }
 
-    /// Merges messages with the same sender, receiver and route. Returns all messages and contents.
     pub(crate) fn merged(&mut self, routes: &[Route]) -> (&mut [Transfer], Option<&[Contents]>) {
         if std::mem::take(&mut self.has_several_messages) {
             self.merge_equal_ends(routes);

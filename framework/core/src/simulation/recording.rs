@@ -336,7 +336,6 @@ impl Recording {
     }
 }
 
-/// Returns the first difference between the sends of a representative and of a node of its orbit.
 fn difference(
     (representative, expected): (u64, &[&RecordedSend]),
     (node, own): (u64, &[&RecordedSend]),

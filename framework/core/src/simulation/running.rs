@@ -360,7 +360,7 @@ impl Running {
             }
         };
         match (&mut self.reported, moved) {
-            // Case 1: the sends of all nodes are reported at the end of the step.
+            // The sends of all nodes are reported at the end of the step.
             (Reported::Expanded(expansion), moved) => {
                 let Payload::Orbits(exchange) = &self.payload else {
                     unreachable!("only the sends of orbits are expanded");
@@ -377,7 +377,7 @@ impl Running {
                 self.add_message(listeners, ends, load, contents, route);
                 self.messages.check_count(self.step, limits::FULL_STEP_MESSAGES)?;
             }
-            // Case 4: only representatives are planned and reported.
+            // Only representatives are planned and reported.
             (Reported::Representatives(links), Some((load, _))) => {
                 let sender = links.group().home(rule.from).0 as u32;
                 self.add_representative_message(rule, sender, load, route);

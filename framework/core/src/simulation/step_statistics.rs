@@ -156,7 +156,6 @@ impl StepStatistics {
         Ok(facts)
     }
 
-    /// Computes every route once, and updates the counters of links and nodes.
     fn walk(
         &mut self,
         number: u64,
@@ -360,7 +359,6 @@ impl StepStatistics {
         }
     }
 
-    /// Returns the largest load of a node over links; `None` if all messages use links.
     fn max_injected_load(&self, transfers: &[Transfer]) -> Option<u64> {
         let mut loads: HashMap<(u32, bool), u64> = HashMap::new();
         for t in transfers.iter().filter(|t| t.hops > 0) {
@@ -371,7 +369,6 @@ impl StepStatistics {
         loads.into_values().max().or((!self.hosts.is_empty()).then_some(0))
     }
 
-    /// Returns the largest load and number of blocks of a node in messages of several blocks.
     fn max_packed(
         &mut self,
         transfers: &[Transfer],
@@ -618,7 +615,6 @@ impl NodeBuffers {
     }
 }
 
-/// The loads that pass through the buffers of nodes in a phase, with data for the node itself.
 #[derive(Debug)]
 pub(super) struct Buffers {
     nodes: Vec<NodeBuffers>,

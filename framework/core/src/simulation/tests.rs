@@ -103,7 +103,6 @@ fn a_sum_and_the_pieces_of_a_block_are_one_block() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(256, 5120)))]
 
-    /// Blocks may be empty, and messages of 0 bytes skipped.
     #[test]
     fn messages_of_several_blocks_are_packed(
         sizes in prop::collection::vec(0_u64..3, 25),
@@ -373,7 +372,6 @@ fn simulate(
     (recorder, outcome.map(|totals| Totals { verified_on: 0, ..totals }))
 }
 
-/// Returns the step of a fault and the rule. Node and block depend on the order of nodes.
 fn in_short(fault: &Fault) -> String {
     match fault {
         Fault::ForOrbit(fault, _) => in_short(fault),

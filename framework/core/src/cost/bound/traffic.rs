@@ -199,7 +199,6 @@ impl Demand<'_> {
     /// distance from a node to one for which it has data. Data that nodes may copy or reduce has
     /// one hop per receiver or term. Returns `None` if there are too many pairs of nodes.
     pub(super) fn hop_bytes(&self, task: &Task) -> Option<(f64, u64)> {
-        /// Permutations have fewer routes.
         const MAX_ROUTES: u64 = 1 << 18;
         let topology = task.network().as_ref();
         let n = topology.nodes();

@@ -39,9 +39,7 @@ macro_rules! of_table_1 {
     };
 }
 
-/// For all machines of Table 1, the source of `byte_us` and `copy_byte_us`.
 const SPLIT: &str = "half of tc + td, Liu et al., Table 1, which does not give the two separately";
-/// For all machines of Table 1, the source of `rearrange_byte_us`.
 const COMPOSING: &str =
     "tm: not in the paper; 0.02 us a byte is a memory copy at 50 MB/s (plausible: 0 to 0.1)";
 

@@ -624,7 +624,6 @@ pub(crate) trait RankModel: Send {
         None
     }
 
-    /// Starts the sends of the step that the rank has entered, and matches its receives.
     fn start_step(&mut self, rank: usize);
 
     fn delays_entry(&mut self, _rank: usize) -> bool {

@@ -303,7 +303,6 @@ impl Stages {
         }
     }
 
-    /// Simulates the current stage and returns its end.
     fn end_of_stage(&mut self, early: bool) -> Clock {
         let barriers_us = self.barriers_us();
         let Self { machine, stage, precomposed, nodes, clock, .. } = self;
@@ -510,7 +509,6 @@ impl Stage {
         self.reduction_of.push(0);
     }
 
-    /// Adds the reductions of a step whose messages have been added.
     fn add_reductions(&mut self, step: u64, bytes: &[f64]) {
         if bytes.is_empty() {
             return;

@@ -442,7 +442,6 @@ impl Simulation {
             self.delay(event, rank);
             return;
         }
-        // The processor copies or transmits, whichever takes longer.
         let message = self.messages[slot as usize];
         let InFlight { arrival, from, step, bytes, noise } = message;
         self.free.push(slot);

@@ -184,7 +184,6 @@ impl Display for ProtocolList {
 }
 
 impl Pipelined {
-    /// Start-ups include the factor of the fabric.
     fn all_protocols(&self) -> Vec<Protocol> {
         let mut all = self.protocols.0.clone();
         if all.is_empty() {

@@ -32,7 +32,6 @@ pub(super) struct Protocols {
 }
 
 impl Protocols {
-    /// Returns the start-up time that a message has beyond that of an empty message.
     pub(super) fn startup_us(&self, bytes: f64) -> f64 {
         if bytes > self.rendezvous_bytes as f64 {
             self.rendezvous_us

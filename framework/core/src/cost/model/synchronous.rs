@@ -51,7 +51,8 @@ pub(super) trait StepModel: Model + Copy {
         None
     }
 
-    /// `network_us` is a bound on transmission, of the kind `kind`. `propagation_us` is one, too.
+    /// `network_us` is a bound on transmission, of this `kind`, and `propagation_us` on
+    /// propagation.
     fn bound_of_steps(
         &self,
         topology: &Network,
@@ -345,7 +346,6 @@ mod tests {
     use crate::cost::model::test_steps::cost;
     use crate::cost::model::{ModelKind, models};
 
-    /// Only these models read the parameters of `CommonCosts`.
     fn synchronous_models() -> impl Iterator<Item = &'static str> {
         let is_synchronous = |kind: &&&ModelKind| {
             kind.parameters.iter().any(|parameter| parameter.key() == REARRANGEMENT.key)

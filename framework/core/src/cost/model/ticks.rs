@@ -42,7 +42,6 @@ const UNSET: [Ticks; FAN] = [NEVER; FAN];
 /// is the minimum of [`FAN`] entries. Unset timers have the time [`NEVER`].
 #[derive(Debug, Clone)]
 pub(super) struct Timers {
-    /// Each level has groups of entries. The last level has one group.
     levels: Vec<Vec<[Ticks; FAN]>>,
     earliest: Ticks,
 }
@@ -94,7 +93,6 @@ impl Timers {
         self.earliest = time;
     }
 
-    /// Unsets the timer with the smallest number whose time is at most `limit`.
     pub(super) fn pop(&mut self, limit: Ticks) -> Option<usize> {
         if self.earliest > limit || self.earliest == NEVER {
             return None;

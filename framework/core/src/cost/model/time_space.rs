@@ -303,7 +303,6 @@ mod tests {
         assert_eq!(rounded(&record, 2), [([0.0, 0.0, 58.0, 110.0], message(0.0, 58.0))]);
     }
 
-    /// The link of the receiver transmits both messages in 100 µs, half of which is contention.
     #[test]
     fn fluid_separates_contention_from_transmission() {
         let incast = vec![vec![(0, 1, 100, 0), (2, 1, 100, 0)]];

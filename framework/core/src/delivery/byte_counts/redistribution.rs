@@ -333,7 +333,6 @@ impl Tally {
         self.below.fill(0);
     }
 
-    /// Adds `times` elements for each number in `from..to`, to the bucket of its remainder.
     fn add_interval(&mut self, from: u64, to: u64, times: u64) {
         let buckets = self.below.len() as u64 - 1;
         // Most numbers are less than `buckets`, and a comparison is faster than a division.

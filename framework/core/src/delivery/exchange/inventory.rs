@@ -301,7 +301,6 @@ impl<L: Layout> Inventory<L> {
     }
 }
 
-/// The sizes of units. All units of a block have the same size, rounded up to bytes.
 #[derive(Debug)]
 struct UnitSizes {
     blocks: Arc<dyn BlockSizes>,

@@ -40,7 +40,6 @@ pub(crate) struct OrbitCounts {
     pub max_hops: u64,
     pub hops: Vec<u128>,
     pub max_load: u64,
-    /// Present if links have different bandwidths or latencies.
     pub times: Option<OrbitTimes>,
 }
 

@@ -314,7 +314,6 @@ fn reject_repeated(edges: &[Edge]) -> Result<(), GraphError> {
     Ok(())
 }
 
-/// If the last field is `letter` and a number, returns the fields before it and the field.
 fn suffix<'a, 'b>(fields: &'b [&'a str], letter: char) -> Option<(&'b [&'a str], &'a str)> {
     let (last, rest) = fields.split_last()?;
     let number = last.strip_prefix(letter)?;

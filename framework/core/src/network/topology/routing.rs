@@ -204,7 +204,6 @@ struct Valiant {
     intermediates: Vec<u64>,
     /// For each node, the link to its switch; `None` if nodes are the intermediate vertices.
     switch_links: Option<Vec<SwitchLink>>,
-    /// The first halves of the routes from each node, and the second halves of those to it.
     halves: [Vec<OnceLock<Half>>; 2],
 }
 

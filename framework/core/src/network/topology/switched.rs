@@ -162,7 +162,6 @@ impl<F: Fabric> Automorphisms for Switched<F> {
     }
 }
 
-/// The arguments of a spec: a word that describes the switches, and keys with numbers.
 pub(super) struct FamilyArgs<'a> {
     spec: &'a Spec,
     pub(super) word: &'a Arg,

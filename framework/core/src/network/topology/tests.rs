@@ -199,7 +199,6 @@ fn all_link_numbers_are_below_link_slots() {
     }
 }
 
-/// Tries all sets of `side` nodes, and returns the smallest number of links that leave a set.
 fn fewest_links_out_of(topology: &Network, side: u64) -> u64 {
     let links: Vec<(u64, u64)> = ends(topology).collect();
     let inside = |set: u64, node: u64| set >> node & 1 == 1;
@@ -1032,7 +1031,6 @@ fn shifts_that_carry_are_no_automorphisms() {
     }
 }
 
-/// Returns (number, from, to) of each link, except between the pairs in `down`.
 fn links_without(net: &Network, down: &BTreeSet<(u64, u64)>) -> Vec<(u64, u64, u64)> {
     let all = (0..net.link_slots()).filter_map(|link| Some((link, net.link_ends(link)?)));
     let all = all.map(|(link, (from, to))| (link, from, to));
@@ -1557,7 +1555,6 @@ fn valiant_routing_loads_links_equally_for_any_permutation() {
 #[test]
 fn intermediate_vertices_are_switches_if_there_are_any() {
     let net = topology("dragonfly:3x2x2,routing=valiant");
-    // The hops to the drawn router count twice, and two hops lead over the links of the ends.
     let base = topology("dragonfly:3x2x2");
     let between = |router: u64| {
         base.route(0, 2 * router, None, &mut |_| {}).unwrap().saturating_sub(2) as f64

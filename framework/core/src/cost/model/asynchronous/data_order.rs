@@ -16,9 +16,7 @@ struct Position {
     received: u64,
     /// The first step of which the rank has not reduced all data.
     reduced: u64,
-    /// The received bytes that the rank has not begun to reduce.
     unreduced_bytes: f64,
-    /// The first step with unreduced bytes, if there are any.
     unreduced: u64,
     is_reducing: bool,
     current: u64,

@@ -17,7 +17,6 @@ use crate::simulation::step::Step;
 /// A copy of more messages, for comparison with the next step, would take more than 24 MiB.
 const MOST_MESSAGES: usize = 1 << 20;
 
-/// The state of a simulation when its next step becomes known.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
     now: Ticks,

@@ -66,7 +66,6 @@ fn equal_messages_in_nonblocking_mode_cost_the_largest_term_of_equation_2() {
 fn a_node_receives_one_message_at_a_time() {
     let two = stage(3, &[&[(0, 2, 100.0), (1, 2, 100.0)]]);
     let blocking = run(&two, &machine("startup_us=10,byte_us=1"));
-    // Each send starts in 5 µs, a message crosses in 100 µs, and a receive is completed in 5 µs.
     let [startup, transmission, contention] =
         [Kind::Startup, Kind::Transmission, Kind::Contention].map(|kind| blocking.path()[kind]);
     assert_eq!((blocking.us(), startup, transmission, contention), (210.0, 10.0, 100.0, 100.0));

@@ -103,7 +103,6 @@ impl Units {
         (self.weight / rtt).round().clamp(2_f64.powi(self.least_weight_bits), most) as u64
     }
 
-    /// Returns the capacities in work per tick, of links and then of injection links.
     pub(super) fn capacities(&self, topology: &Network, fold: &Fold) -> Vec<u64> {
         let capacity = |work: f64| (work.round() as u64).max(1);
         let bandwidth = |link| topology.link_ends(link).map_or(1.0, |_| topology.bandwidth(link));
@@ -647,7 +646,6 @@ impl Shares {
         }
     }
 
-    /// Panics unless all rates are those of a computation from the beginning.
     #[cfg(test)]
     fn check(&self, most: u64) {
         const MOST: usize = 500;

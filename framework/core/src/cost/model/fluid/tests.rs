@@ -396,8 +396,6 @@ mod symmetry {
     use crate::network::symmetry::Symmetry::{Shift, Xor};
     use crate::network::topology::parse;
 
-    /// Returns the cost, the orbits after the last step and the time-space record. If `plain`, each
-    /// node is an orbit of its own.
     fn priced(
         topology: &str,
         machine: &str,
@@ -407,7 +405,6 @@ mod symmetry {
         priced_of(None, topology, machine, steps, plain)
     }
 
-    /// Does the same as [`priced`], but reports only one node of each orbit of the group.
     fn priced_of(
         group: Option<&Group>,
         topology: &str,
@@ -436,7 +433,6 @@ mod symmetry {
                 let everyone = test_steps::schedule("linear", n, 40).remove(0);
                 vec![shift(n / 2, 500), everyone, shift(1, 300), vec![(0, 1, 900)], shift(3, 200)]
             }
-            // Destinations are symmetric, but loads are not.
             "uneven" => (1..n)
                 .map(|k| (0..n).map(|r| (r, r ^ k, 300 + 100 * u64::from(r % 2))).collect())
                 .collect(),
@@ -707,7 +703,6 @@ mod exactness {
     ];
     const UNORDERED: u64 = 6;
 
-    /// Equal sizes and short routes make many events simultaneous.
     fn random_step(random: &mut Random, n: u32, number: u32) -> Vec<(u32, u32, u64, u32)> {
         let mut step: Vec<(u32, u32, u64, u32)> = Vec::new();
         for _ in 0..=random.below(3) {
@@ -1219,8 +1214,6 @@ mod background {
         let twice = [vec![(0, 1, 100)], vec![(0, 1, 100)]];
         let us = cost_with_flows(2, &[(0, 1, 40)], "mesh:2", "byte_us=1", &twice).parts.total();
         assert!((us - 240.0).abs() < 1e-9, "{us}");
-        // Flows in the opposite direction use different links. The schedule does not wait for their
-        // ends.
         let flows = [(1, 0, 1000), (2, 3, 1000)];
         let us = cost_with_flows(4, &flows, "mesh:4", "byte_us=1", &twice).parts.total();
         assert!((us - 200.0).abs() < 1e-9, "{us}");
