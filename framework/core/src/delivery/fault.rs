@@ -14,11 +14,7 @@ pub enum Fault {
     #[error("after step {0}: {1}")]
     End(u64, EndFault),
     #[error("after step {step}: node {node} {what}")]
-    BadRedistribution {
-        step: u64,
-        node: u64,
-        what: String,
-    },
+    BadRedistribution { step: u64, node: u64, what: String },
     #[error("the schedule's grid: {0}")]
     BadGrid(String),
     #[error("the schedule's symmetry: {0}")]
@@ -30,10 +26,7 @@ pub enum Fault {
     ForOrbit(Box<Fault>, Count),
     /// A fault of a send to which the plugin gave a label.
     #[error("{fault} [{label}]")]
-    Labelled {
-        label: String,
-        fault: Box<Fault>,
-    },
+    Labelled { label: String, fault: Box<Fault> },
     /// A fault that a plugin found in a schedule that it read.
     #[error("{0}")]
     Plugin(String),
@@ -121,12 +114,7 @@ pub enum SendFault {
 pub enum DeliveryFault {
     /// A strict send selects a block that the sender does not hold.
     #[error("{from} sends {to} {block}, which it does not hold{location}")]
-    NotHeld {
-        from: PlacedNode,
-        to: PlacedNode,
-        block: Block,
-        location: BlockLocation,
-    },
+    NotHeld { from: PlacedNode, to: PlacedNode, block: Block, location: BlockLocation },
     #[error("{block} is delivered twice: {node} already holds it")]
     DeliveredTwice { node: PlacedNode, block: Block },
     #[error("{node} counts {block} twice: it is in both its own value and the received one")]
