@@ -21,6 +21,7 @@ pub struct Verified {
     pub upper_us: Option<f64>,
 }
 
+/// The largest accepted relative error of the rounded amounts in flows and messages.
 const AMOUNT_ERROR: f64 = 1e-4;
 
 /// Verifies a certificate, whose evidence must fit the demand: flows between pairs of nodes, or
@@ -91,10 +92,12 @@ struct Graph {
     /// The tail, head and capacity of each link, and the index of the link of which it is an image.
     links: Vec<(usize, usize, u64, usize)>,
     out: Vec<Vec<u32>>,
+    /// For each kind of ports, its rule and its capacity.
     ports: Vec<(PortRule, u64)>,
     /// The smallest and the largest capacity of a link, and the largest rounding of a capacity.
     speeds: (u64, u64, u64),
     own: usize,
+    /// The number of nodes that the certificate lists: all, or one if it uses translations.
     listed: usize,
     /// The factor, at least 1, by which ports slow down a node whose links are all full: the
     /// largest capacity of the links out of or into a node, divided by that of its ports. With
@@ -179,6 +182,7 @@ impl Graph {
         Ok(Self { nodes, vertices, links, out, ports, speeds, own, listed, slowed })
     }
 
+    /// Returns the resources that data on a link uses, each with its rule if it consists of ports.
     fn resources(&self, link: usize) -> Vec<(usize, Option<PortRule>)> {
         let (from, to, _, image) = self.links[link];
         let mut resources = vec![(image, None)];
@@ -269,6 +273,7 @@ fn translated(vertex: usize, by: usize, sides: &[u32]) -> usize {
     if sides.is_empty() { vertex } else { sum }
 }
 
+/// For each source, its receivers and the amounts of data for them.
 type DemandRows = Vec<(usize, Vec<(usize, u64)>)>;
 
 /// Returns the demand of each listed source. The only receiver of copies and sums is the source.
@@ -359,6 +364,7 @@ fn distances(graph: &Graph, lengths: &[u64], from: usize) -> Vec<Option<u64>> {
     distance
 }
 
+/// Returns the upper end. Errors if the flows do not move the demand.
 fn by_flows(graph: &Graph, rows: &DemandRows, flows: &[SourceFlow]) -> Result<f64, String> {
     let capacities = graph.capacities();
     let mut load = vec![0.0; capacities.len()];
@@ -437,6 +443,7 @@ fn through_ports(certificate: &Certificate, rows: &DemandRows, graph: &Graph) ->
     least(is_pairs).map_or(0.0, |least| most / least)
 }
 
+/// A set of vertices with data that must leave the set.
 struct CutSide {
     amount: u128,
     /// The capacity of the links that leave the set, at least 1.
@@ -538,9 +545,9 @@ fn max_flow(arcs: &[(usize, usize, u128)], (from, to): (usize, usize), enough: u
 }
 
 /// Returns the lower and the upper end for an allreduce of `amount`. The lower end is the largest
-/// time of the data that must leave `out`, or enter `into`, and of all terms and results on all
-/// links. The upper end is that of a reduce-scatter and an allgather, if `gather` and `scatter`
-/// prove it.
+/// of three times: of the data that must leave `out`, of the data that must enter `into`, and of
+/// all terms and results on all links together. The upper end is the time of a reduce-scatter
+/// followed by an allgather; `None` if the cuts `gather` and `scatter` do not prove it.
 fn sum_for_all(
     graph: &Graph,
     amount: u64,
@@ -596,10 +603,14 @@ fn verify_messages(
     Ok((lower_of_messages(demand, proof, &ports)?, upper_of_messages(demand, proof, &ports)?))
 }
 
+/// The ports of a graph that only messages use, in addition to the resources of links.
 struct Ports<'a> {
     graph: &'a Graph,
+    /// The place of each resource of links ([`Graph::resources`]) in the list of all resources.
     places: Vec<usize>,
+    /// The first place of each kind of ports that only messages use.
     ends: Vec<usize>,
+    /// The places of ports that are in use for the time on a link.
     timed: Vec<usize>,
     capacities: Vec<u64>,
 }

@@ -110,19 +110,23 @@ pub(crate) fn expand(network: &CapacityNetwork) -> (Links, Vec<u32>) {
 struct Limits {
     nodes: u32,
     pub sources: Vec<u32>,
+    /// For each source, its receivers with the amounts; empty if every amount is `even`.
     rows: Vec<Vec<(u32, u64)>>,
     even: u64,
     /// The capacity of each resource. All images of a link under translations are one resource.
     pub capacities: Vec<u64>,
     /// The capacities, and infinity for links that use no resource of a kind.
     pub divisors: Vec<f64>,
+    /// The kinds of resources. The first kind is the links.
     pub columns: Vec<Column>,
     timed: Option<Timed>,
+    /// The factor from the price of each resource to its length.
     per_price: Vec<f32>,
     /// The largest length of a resource. A link is at most this times the number of columns long.
     longest: u32,
 }
 
+/// The column of [`Limits`] with the rule [`PortRule::SharedTime`].
 struct Timed {
     column: usize,
     resource: usize,

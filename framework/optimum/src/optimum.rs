@@ -178,8 +178,9 @@ impl LinkInterval {
         Ok(Self { lower: value(time), upper, saturated, proof: Evidence::Trees { cut } })
     }
 
-    /// Returns the interval of an allreduce. Lower end: `amount` must leave and enter every set of
-    /// nodes, and all terms and copies must move. Upper end: a reduce-scatter and an allgather.
+    /// Returns the interval of an allreduce. For the lower end, `amount` must leave and enter every
+    /// set of nodes, and `n - 1` terms and copies of the sum must move. The upper end is the time of
+    /// a reduce-scatter followed by an allgather.
     fn of_sum(
         network: &CapacityNetwork,
         amount: u64,

@@ -563,9 +563,9 @@ impl<L: Layout> Exchange<L> {
         Ok(())
     }
 
-    /// Joins boxes in flight with the same receiver, to save memory. This is not done in
-    /// reductions, in symmetric schedules, and after a copy, because a block that arrives twice is
-    /// only detected in separate boxes.
+    /// Joins boxes in flight with the same receiver, to save memory, except in reductions and in
+    /// symmetric schedules. After a copy, boxes are not joined, because a block that arrives twice
+    /// is only detected in separate boxes.
     fn join_in_flight(&mut self) {
         let Self { inventory: Inventory { layout, .. }, holdings, in_flight, .. } = self;
         let elements = holdings.format().elements();

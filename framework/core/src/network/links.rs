@@ -143,8 +143,8 @@ impl Array {
 struct Intervals {
     planes: Arc<[Plane]>,
     runs: Vec<(Run, u64)>,
-    /// Scratch memory. With planes: the renumbered links at which the load changes, each with the
-    /// change modulo 2^64. Otherwise: the links of each run, each with the amount of the run.
+    /// Scratch memory. With planes, the renumbered links at which the load changes, each with the
+    /// change modulo 2^64. Without planes, the links of each run, each with the amount of the run.
     changes: Vec<(u64, u64)>,
 }
 

@@ -137,9 +137,9 @@ impl Network {
         }))
     }
 
-    /// Returns a network for several jobs that run at the same time on all ranks of this network,
-    /// one job after another, and the number to add to a switch number of this network in a path.
-    /// Ranks with the same number in their jobs share a node.
+    /// Returns a network with the ranks of several jobs, one job after another, each of which runs
+    /// on all ranks of this network at the same time. Ranks with the same number in their jobs
+    /// share a node. Also returns the number to add to a switch number of this network in a path.
     pub(crate) fn for_jobs(&self, jobs: u64) -> (Self, u64) {
         let nodes = self.family.properties().nodes;
         let placement = Placement::for_jobs(self.placement.as_deref(), nodes, jobs);

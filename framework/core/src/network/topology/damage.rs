@@ -351,7 +351,7 @@ fn ends(
     Err(spec.error(at, item.len(), &message))
 }
 
-/// Failed links, and slow links with their bandwidths, as arguments of a spec after commas.
+/// Failed links, and slow links with their bandwidths, printed as arguments of a spec.
 struct Listed<'a>(&'a BTreeSet<Ends>, &'a BTreeMap<Ends, f64>);
 
 impl fmt::Display for Listed<'_> {
