@@ -1,5 +1,5 @@
-//! Assigns the nodes of a torus to cycles and sections for a rotation by 90 degrees. Fig. 4.12 b of
-//! the thesis shows one example; the rule in this module was developed for this project.
+//! Assigns the nodes of a torus to cycles and sections for a rotation by 90 degrees. The rule is of
+//! this project; Fig. 4.12 b of the thesis shows one example.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -9,34 +9,31 @@
 //! | n / 4q | `size` | number of nodes of a section |
 //!
 //! One node of each section, the collector, gathers the blocks of the section and sends them
-//! through one circuit. This circuit leads a quarter of the cycle forwards or three quarters
-//! backwards. A directed link carries at most q circuits at a time. A cycle of any length therefore
-//! has room for the following circuits:
-//! * q forward circuits from every quarter, if the circuits begin at the same positions in each
-//!   quarter;
+//! through one circuit, which leads a quarter of the cycle forwards or three quarters backwards. As
+//! a link carries at most q circuits at a time, a cycle has room for:
+//! * q forward circuits from every quarter, if they begin at the same positions in each quarter;
 //! * floor(q/3) backward circuits from every quarter, under the same condition;
 //! * q mod 3 further backward circuits, which can begin at any position.
 //!
-//! The q forward circuits of a quarter have room for the blocks of n/4 nodes. The shorter cycles
-//! have fewer nodes in a quarter, so an eighth of all nodes finds no room in a forward circuit; the
-//! longer cycles send the blocks of these nodes backwards.
+//! The q forward circuits of a quarter have room for the blocks of n/4 nodes. The longer cycles
+//! send backwards the blocks of the eighth of all nodes for which the shorter cycles have no room.
 //!
 //! Case 1: q is at least 3. Every quarter of a cycle is divided in the same way, and the four nodes
 //! that the rotation maps to each other use the same cycle.
 //!
 //! Case 2: q is 1 or 2. The q mod 3 backward circuits are needed. Forward collectors have fixed
-//! positions. The nodes between two neighbouring forward collectors belong to the section of one of
-//! these two collectors, or to the section of a backward collector between them.
+//! positions. A node between two of them belongs to the section of one of these two collectors, or
+//! of a backward collector between them.
 
 use crate::share::share;
 use crate::squares::Square;
 
-/// Consecutive nodes of one cycle, and the collector, which gathers their blocks. Nodes that use
-/// their other cycle do not belong to the section.
+/// Consecutive nodes of one cycle and the collector of their blocks. Nodes that use their other
+/// cycle are left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     pub square: usize,
-    /// The circuit from the collector leads a quarter of the cycle forwards, not three backwards.
+    /// Whether the collector's circuit leads a quarter of the cycle forwards, not three backwards.
     pub forward: bool,
     /// Positions on the cycle, ascending, modulo its length.
     pub positions: Vec<i64>,
@@ -48,7 +45,7 @@ pub struct Parameters {
     pub n: u64,
     /// Largest number of circuits that a directed link carries at the same time.
     pub q: u64,
-    /// A node uses one port at a time. The first node of a section is then its collector.
+    /// Whether a node uses one port at a time. The first node of a section is then its collector.
     pub one_port: bool,
 }
 
@@ -75,13 +72,13 @@ impl Reach {
 }
 
 /// The positions of the forward collectors on a cycle, and the gaps with a backward section. A gap
-/// is the range of nodes between two neighbouring forward collectors.
+/// is the nodes between two neighbouring forward collectors.
 #[derive(Debug, Clone, Copy)]
 struct CollectorPositions {
     /// The two collectors of each side, in units of 1/[`PARTS`] of the side.
     along: [usize; 2],
-    /// In cycle `k` about the centre, the gap `step * k` (modulo the number of gaps) has a backward
-    /// section; a second one lies half a cycle further.
+    /// In cycle `k` about the centre, gap `step * k` (modulo the number of gaps) and the gap half a
+    /// cycle further have a backward section.
     step: usize,
     /// Added to the number of the gap in cycles about the corner.
     shift: usize,
@@ -101,8 +98,7 @@ impl CollectorPositions {
     }
 }
 
-/// No rule is known that gives valid positions for every torus with q = 2. These are valid for
-/// most, and for a larger proportion of the large ones.
+/// Positions that are valid for most tori with q = 2. No rule for all of them is known.
 const USUAL: [CollectorPositions; 4] = [
     CollectorPositions { along: [4, 16], step: 2, shift: 0 },
     CollectorPositions { along: [4, 14], step: 1, shift: 2 },
@@ -110,11 +106,11 @@ const USUAL: [CollectorPositions; 4] = [
     CollectorPositions { along: [2, 15], step: 2, shift: 0 },
 ];
 
-/// Up to this n, all positions are tried if [`USUAL`] has no valid ones. The time grows with n.
+/// Up to this n, all positions are tried if none of [`USUAL`] is valid. The time grows with n.
 const SEARCHED: u64 = 40;
 
-/// Returns the partition with the smallest sections among those that the rule of this module finds.
-/// Sections have at most n nodes. Returns `None` if the rule finds no partition.
+/// Returns the partition with the smallest sections that the rule of this module finds, if any.
+/// Sections have at most n nodes.
 pub fn sections(squares: &[Square], parameters: Parameters) -> Option<Vec<Section>> {
     let least = parameters.n.div_ceil(4 * parameters.q).max(1) as usize;
     (least..=parameters.n as usize)
@@ -125,8 +121,8 @@ fn of_size(squares: &[Square], parameters: Parameters, reach: Reach) -> Option<V
     let with_positions =
         |collectors: CollectorPositions| around_collectors(squares, parameters, reach, collectors);
     match parameters.q {
-        // One collector is in the middle of each side. The backward section is alternately in gaps
-        // 2 and 0 (cycles about the centre), or 3 and 1 (about the corner).
+        // One collector is in the middle of each side. Backward sections alternate between gaps 2
+        // and 0 (cycles about the centre) or 3 and 1 (about the corner).
         1 => with_positions(CollectorPositions { along: [PARTS / 2; 2], step: 2, shift: 1 }),
         2 => USUAL
             .into_iter()
@@ -152,11 +148,11 @@ struct Assignable {
     distance: [usize; 2],
 }
 
-/// Returns the index (0 or 1) of the cycle of each item. An item gets the cycle with the nearer
-/// collector if there is room.
+/// Returns the index (0 or 1) of the cycle of each item: the one with the nearer collector, if it
+/// has room.
 fn assign(items: &[Assignable], room: &[usize]) -> Option<Vec<usize>> {
-    // Sort by the difference of the two distances. `share` serves the last items first, and moves
-    // the first items first if a cycle is too full.
+    // `share` serves the last items first, so items with the largest difference of distances are
+    // last.
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|item| items[*item].distance[0].abs_diff(items[*item].distance[1]));
     let nearer = |item: &Assignable| usize::from(item.distance[1] < item.distance[0]);
@@ -179,8 +175,7 @@ fn equal_quarters(
     reach: Reach,
 ) -> Option<Vec<Section>> {
     let (n, size) = (parameters.n as usize, reach.size());
-    // A node and the three nodes to which repeated rotations map it form one item. Of these four
-    // nodes, the node in the quarter above and right of the centre represents the item.
+    // A node and its three images form one item, named by the node above and right of the centre.
     let half = n / 2;
     let item = |(x, y): (u64, u64)| {
         (x as usize >= half && y as usize >= half)
@@ -226,7 +221,7 @@ fn equal_quarters(
     Some(sections)
 }
 
-/// Case 2 (q < 3): sections around collectors at the same positions of every quarter.
+/// Case 2 (q < 3): sections around collectors at the same positions in every quarter.
 fn around_collectors(
     squares: &[Square],
     parameters: Parameters,
@@ -257,8 +252,8 @@ fn around_collectors(
         });
         positions.push(own);
     }
-    // Stage 2: make a bucket for the gap after each collector. `room` is the number of nodes that
-    // the sections of the gap can take. Each node gets two buckets, one on each of its cycles.
+    // Stage 2: make a bucket for the gap after each collector, with `room` for the nodes that its
+    // sections can take. Each node gets a bucket on each of its cycles.
     let mut room = Vec::new();
     let mut backward = Vec::new();
     let mut items = vec![Assignable { buckets: [NONE; 2], distance: [0; 2] }; (n * n) as usize];
@@ -329,7 +324,7 @@ fn around_collectors(
 }
 
 /// Divides the `count` nodes between two forward collectors. Returns how many belong to the first
-/// and to the second; the rest belongs to backward sections.
+/// and to the second. Backward sections get the rest.
 fn divide_gap(count: usize, reach: Reach, backward: usize) -> (usize, usize) {
     let after = reach
         .after
@@ -346,8 +341,8 @@ fn even_ranges(count: usize, parts: usize) -> impl Iterator<Item = (usize, usize
 mod tests {
     use super::*;
 
-    /// Every node must be in one section, that no link of a cycle lies within two sections, and
-    /// that no link carries more than q circuits. Returns the size of the largest section.
+    /// Every node is in one section, no link of a cycle lies within two sections, and no link
+    /// carries more than q circuits. Returns the size of the largest section.
     fn check(n: u64, q: u64, one_port: bool) -> usize {
         let squares = Square::all(n);
         let sections = sections(&squares, Parameters { n, q, one_port }).unwrap_or_default();

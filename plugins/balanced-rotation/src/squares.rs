@@ -3,14 +3,12 @@
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | n | `n` | number of nodes of a row and of a column |
 //! | N | `4 * side` | number of nodes of a cycle: 4, 12, 20, and so on up to 4n - 4 |
 //!
-//! The rotation of (x, y) to (y, -x) has two fixed points: the centre and the corner. The corner is
-//! the point half a row and half a column from the centre, where the torus closes. There are n/2
-//! squares about each of these two points. Every node lies on one square about the centre and on
-//! one square about the corner. No two cycles share a link: if two squares share a row, together
-//! they use its n links, each once.
+//! The rotation of (x, y) to (y, -x) has two fixed points: the centre, and the corner, half a row
+//! and half a column away, where the torus closes. There are n/2 squares about each. Every node
+//! lies on one square about the centre and on one about the corner. No two cycles share a link: if
+//! two squares share a row, together they use its n links, each once.
 
 #[derive(Debug, Clone)]
 pub struct Square {
@@ -18,7 +16,7 @@ pub struct Square {
     pub nodes: Vec<(u64, u64)>,
     /// Links of one side, a quarter of the square (N/4).
     pub side: usize,
-    /// The centre of the square: 0 for the centre of the torus, 1 for its corner.
+    /// 0 for the centre of the torus, 1 for its corner.
     pub about: usize,
     /// Number of the square among the squares with the same centre, from 1 for the smallest.
     pub number: usize,
@@ -44,7 +42,6 @@ impl Square {
         Self { nodes, side: side as usize, about: about as usize, number: number as usize }
     }
 
-    /// Returns the node at `position`. Positions are counted modulo the length of the cycle.
     pub fn node(&self, position: i64) -> (u64, u64) {
         self.nodes[position.rem_euclid(self.nodes.len() as i64) as usize]
     }

@@ -9,22 +9,18 @@
 //! | `bine-alltoall`, blocks of m bytes | log2 p (alpha + p/2 m beta) |
 //!
 //! In step i of a reduce-scatter, an even rank r exchanges with rank r + `reach(i + 1)`, and an odd
-//! rank r exchanges with rank r - `reach(i + 1)`, where `reach(k)` is the sum of the first k terms
-//! of 1 - 2 + 4 - 8 + 16, etc. The first steps have the longest messages and the shortest
-//! distances. In each step, a rank sends some segments of the vector to its partner. The sums of
-//! these segments are completed by the partner, or by ranks that the partner reaches in later
-//! steps.
+//! rank r with rank r - `reach(i + 1)`. The first steps have the longest messages and the shortest
+//! distances. In each step, a rank sends its partner the segments of the vector whose sums the
+//! partner, or ranks that it reaches in later steps, will complete.
 //!
 //! The allgather has the same steps in reverse order. The allreduce is a reduce-scatter followed by
-//! an allgather. The all-to-all has the steps of the reduce-scatter. If a rank sends the segment of
-//! rank d in a step of the reduce-scatter, it sends all its blocks for rank d in the same step of
-//! the all-to-all.
+//! an allgather. In each step of the all-to-all, a rank sends its blocks for the ranks whose
+//! segments it sends in this step of the reduce-scatter.
 //!
 //! With `ports=P`, the schedules are those of the authors' library for tori (`bine_trees_fugaku`).
-//! The steps then use the dimensions of the torus in turn. P butterflies of this kind run at the
-//! same time, and each of them transfers one segment of every block. The library has an all-to-all
-//! for one port only. With several ports, this plugin builds the all-to-all in the same way as the
-//! library's other collectives.
+//! P butterflies run at the same time, each with one segment of every block, and their steps use
+//! the dimensions of the torus in turn. The library has an all-to-all for one port only; with
+//! several ports, this plugin builds it like the other collectives.
 
 use crate::port::{Coordinates, PORTED, PORTS, PortButterfly, grid_and_ports};
 use swapmeet_sdk::{
@@ -83,8 +79,8 @@ pub(crate) const ALL_TO_ALL: Butterfly = Butterfly {
     },
 };
 
-/// Declares the symmetry and returns the nodes to plan. Shifts by 2 leave the schedule unchanged,
-/// because nodes with odd coordinates mirror those with even ones.
+/// Declares the symmetry and returns the nodes to plan. Shifts by 2 are symmetries, because nodes
+/// with odd coordinates mirror those with even ones.
 fn planned(grid: &Grid, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
     let symmetry = |radix: &u64| if *radix > 1 { Symmetry::shift(2) } else { Symmetry::NONE };
     schedule.symmetric(&grid.radices().iter().map(symmetry).collect::<Vec<_>>())
@@ -146,7 +142,6 @@ impl Algorithm for Butterfly {
                 }
             }
         }
-        // The allgather begins with the longest distances.
         if matches!(collective, Collective::AllGather | Collective::AllReduce) {
             schedule.phase("allgather")?;
             for i in (0..steps).rev() {

@@ -15,8 +15,8 @@ pub(crate) const PORTS: ParamInfo = ParamInfo::number(
 pub(crate) const PORTED: About = About { ports: 0, ..ANYWHERE };
 
 /// A butterfly whose steps use the dimensions of a grid in turn, skipping complete ones. A line of
-/// ranks has one dimension. On tori all ports have one at the same time, beginning with different
-/// dimensions, half of them in the opposite directions.
+/// ranks has one dimension. On tori, the butterflies of all ports run at the same time and begin
+/// with different dimensions, half of them in the opposite directions.
 pub(crate) struct PortButterfly<'a> {
     grid: &'a Grid,
     /// For each step, its dimension, and the number of earlier steps in the same dimension.
@@ -84,7 +84,6 @@ impl Coordinates {
     fn new(radix: u64, mut coordinates: Vec<u64>) -> Self {
         coordinates.sort_unstable();
         let count = coordinates.len();
-        // A range has exactly one of them.
         let mut firsts = (0..count)
             .filter(|k| coordinates[*k] != (coordinates[(k + count - 1) % count] + 1) % radix);
         match (firsts.next(), firsts.next()) {

@@ -71,7 +71,6 @@ fn events(steps: &[RehearsedStep], collective: Collective, n: u64) -> Vec<String
             lines[to as usize] += &format!(" <{from}");
             let sent: Vec<_> =
                 before[from as usize].difference(&held[from as usize]).copied().collect();
-            // A rank sends one message per step, so it contained all blocks that the rank has lost.
             held[to as usize].extend(sent);
         }
     }
@@ -190,7 +189,6 @@ fn trees_on_tori_are_those_of_the_authors_library() {
     for_each_case(TORUS_TREES, |title, lines| {
         let ["tree", sides, order, port, root] = *title else { return };
         let (port, root) = (port.parse::<u64>().unwrap(), root.parse().unwrap());
-        // A gather or reduce sends from children to parents, with the steps in reverse order.
         for (algorithm, is_reverse) in [
             (&tree::SCATTER, false),
             (&tree::BROADCAST, false),

@@ -1,19 +1,17 @@
-//! Bine trees. `bine-broadcast` takes `log2 p (alpha + m beta)`, and `bine-scatter` takes
-//! `log2 p alpha + (p - 1) m beta`. `bine-reduce` and `bine-gather` use the same tree in reverse.
-//! They take `log2 p (alpha + m beta + m gamma)` and `log2 p alpha + (p - 1) m beta`.
+//! Bine trees. `bine-broadcast` takes `log2 p (alpha + m beta)`, and `bine-scatter` takes `log2 p
+//! alpha + (p - 1) m beta`. `bine-reduce` and `bine-gather` use the same tree in reverse. They take
+//! `log2 p (alpha + m beta + m gamma)` and `log2 p alpha + (p - 1) m beta`.
 //!
 //! Each step of a tree is one step of the butterfly, in which every rank that has the block sends
 //! it to its partner. With `order=far`, the first message has the longest distance (a
-//! distance-halving tree), and with `order=near` the shortest (a distance-doubling tree). With
-//! `order=far`, the ranks below a rank of the tree have consecutive coordinates in each dimension.
+//! distance-halving tree), and with `order=near` the shortest. With `order=far`, the ranks below a
+//! rank have consecutive coordinates in each dimension.
 //!
 //! Without `ports`, the messages are those of the authors' library for any network (`libbine`),
-//! which numbers the ranks from the root. A rank whose distance from the root is even then behaves
-//! like an even rank. If the root is odd, the tree therefore uses the mirrored butterfly, in which
-//! all directions are reversed. With `ports=P`, the messages are those of the library for tori
-//! (`bine_trees_fugaku`): a tree for each butterfly, which transfers one segment of every block.
-//! That library has scatters and gathers in both orders, but a broadcast and a reduce on trees only
-//! for `order=far`.
+//! which numbers the ranks from the root. For an odd root, the tree therefore uses the mirrored
+//! butterfly, in which all directions are reversed. With `ports=P`, the messages are those of the
+//! library for tori (`bine_trees_fugaku`): a tree for each butterfly, with one segment of every
+//! block. That library has a broadcast and a reduce on trees only for `order=far`.
 
 use crate::port::{Coordinates, PORTED, PORTS, PortButterfly, grid_and_ports};
 use swapmeet_sdk::{
@@ -188,7 +186,6 @@ mod tests {
         }
     }
 
-    /// On a line, the tree of any root is that of rank 0, shifted.
     #[test]
     fn the_root_of_a_line_shifts_the_tree() {
         for order in ["far", "near"] {

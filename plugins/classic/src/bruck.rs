@@ -1,19 +1,13 @@
-//! The algorithm of Bruck et al. (sections 3 and 4 of their paper). It takes about
-//! `(k - 1) ceil(log_k p)` steps.
-//!
-//! | symbol | here | meaning |
-//! | --- | --- | --- |
-//! | p | `n` | number of ranks |
-//! | k | `k` | radix, a parameter |
-//! | k^i | `weight` | weight of the current digit |
+//! The algorithm of Bruck et al. (sections 3 and 4) with radix k, in about `(k - 1) ceil(log_k p)`
+//! steps.
 //!
 //! The times with k = 2 and p a power of two are:
 //! * all-to-all: `log2 p (alpha + p/2 m beta)`;
 //! * allgather: `log2 p alpha + (p - 1) m beta`.
 //!
-//! In an all-to-all, the distance of a block from its origin to its destination is written in base
-//! k. For the digit with weight k^i and each value j from 1 to k - 1, each rank sends all blocks
-//! whose distance has the value j in this digit to the rank j k^i positions after it.
+//! In an all-to-all, the distance of a block to its destination is written in base k. For the digit
+//! with weight k^i and each value j from 1 to k - 1, each rank sends all blocks with this digit to
+//! the rank j k^i positions after it.
 //!
 //! In an allgather, each rank has the blocks of k^i ranks when the steps of digit i begin. It sends
 //! these blocks to the ranks k^i, 2 k^i, up to (k - 1) k^i positions before it, except blocks that
@@ -123,7 +117,6 @@ impl Distances {
     pub(crate) fn from(&self, node: u64, out: &mut [u64]) {
         out.fill(0);
         shift_up(&self.bits, node, out);
-        // Bits beyond n - 1 wrap around to bit 0.
         shift_down(&self.bits, self.n - node, out);
         let spare = (out.len() as u64 * 64 - self.n) as u32;
         if let Some(last) = out.last_mut() {

@@ -6,8 +6,8 @@
 //! | r | `from` | rank of a process |
 //! | alpha, beta, m | | start-up of a message, time per byte, bytes of a block |
 //!
-//! `linear` is the baseline of every collective. Each node sends its blocks directly to their
-//! receivers, in one step. The other algorithms are from these papers:
+//! `linear` is the baseline of every collective: each node sends its blocks directly, in one step.
+//! The other algorithms are from these papers:
 //! * R. Thakur, R. Rabenseifner and W. Gropp, *Optimization of Collective Communication Operations
 //!   in MPICH* (2005);
 //! * J. Bruck et al., *Efficient Algorithms for All-to-All Communications in Multiport
@@ -33,14 +33,13 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// Sets a grid of one axis and returns its number of nodes.
 pub(crate) fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<u64, Stop> {
     let n = problem.topology().nodes();
     schedule.layout(&[n], 1)?;
     Ok(n)
 }
 
-/// All but those of tokens (see `direct-dispatch` and `direct-combine`).
+/// All collectives but those of tokens (see `direct-dispatch` and `direct-combine`).
 const COLLECTIVES: [Collective; 9] = [
     Collective::AllToAll,
     Collective::Broadcast,
@@ -53,7 +52,7 @@ const COLLECTIVES: [Collective; 9] = [
     Collective::AllReduce,
 ];
 
-/// All messages are in one step, which takes `(p - 1) alpha + (p - 1) m beta` through one port.
+/// Takes `(p - 1) alpha + (p - 1) m beta` through one port.
 struct Linear;
 
 impl Algorithm for Linear {
@@ -70,7 +69,7 @@ impl Algorithm for Linear {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (n, root) = (problem.topology().nodes(), problem.root());
         // Case 1: every rank sends to all others, so all shifts are symmetries. Case 2: the host
-        // accepts those with which a permutation commutes. Case 3: with a root there is none.
+        // keeps those that commute with a permutation. Case 3: a root permits none.
         let (from_each_to_each, symmetry) = match problem.collective() {
             Collective::AllToAll
             | Collective::AllGather
@@ -151,9 +150,9 @@ fn check_step_size(n: u64, may_be_sparse: bool) -> Result<(), Stop> {
     )))
 }
 
-/// `pairwise`: takes `(p - 1) (alpha + m beta)`; Thakur, Rabenseifner and Gropp (2005), section
-/// 4.5. If p is a power of two, rank r exchanges with rank r xor s in step s. Otherwise, rank r
-/// sends to the rank s positions after it and receives from the rank s positions before it.
+/// `pairwise`: takes `(p - 1) (alpha + m beta)` (Thakur, Rabenseifner and Gropp, section 4.5). In
+/// step s, rank r exchanges with rank r xor s if p is a power of two, and otherwise sends to rank r
+/// + s and receives from rank r - s.
 struct Pairwise;
 
 impl Algorithm for Pairwise {
@@ -163,7 +162,6 @@ impl Algorithm for Pairwise {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
-        // The rule commutes with shifts, (r + x) + s = (r + s) + x, and likewise with exclusive-or.
         let planned = schedule.symmetric(&[if n.is_power_of_two() {
             Symmetry::xor(1)
         } else {
@@ -180,14 +178,13 @@ impl Algorithm for Pairwise {
     }
 }
 
-/// `ring` (Thakur, Rabenseifner and Gropp (2005), section 4.1).
+/// `ring` (Thakur, Rabenseifner and Gropp, section 4.1).
 ///
 /// * An all-to-all takes `(p - 1) alpha + p (p - 1)/2 m beta`.
 /// * An allgather takes `(p - 1) (alpha + m beta)`.
 ///
-/// In each step every rank passes the blocks of the step before on to the next rank, except those
-/// for itself. With `rings=R` an allgather sends one segment of each block on each of R rings
-/// ([`Rings`]).
+/// In each step, every rank passes on the blocks of the step before, except those for itself. With
+/// `rings=R`, an allgather sends one segment of each block on each of R rings ([`Rings`]).
 struct Ring;
 
 impl Algorithm for Ring {
@@ -213,7 +210,6 @@ impl Algorithm for Ring {
             for from in &planned {
                 if problem.collective() == Collective::AllGather {
                     for ring in 0..rings.count() {
-                        // The newest block comes from `step` - 1 positions before the sender.
                         let newest = Set::one(rings.before(ring, from, step - 1));
                         let send = Blocks::new(from, rings.after(ring, from, 1)).origins(newest);
                         schedule.send(&send.segments(Axis::one(ring)).copy().strict())?;

@@ -3,14 +3,13 @@
 //! 2605.26930 (2026). In each step a rank sends one message in each direction. If p is a power of
 //! three, it takes `log3 p (alpha + p/3 m beta)`.
 //!
-//! In step k (from 0), the remaining distance of a block along the ring of ranks is `3^k t`, where
-//! t is an integer. The distance is counted forwards or backwards, in the direction in which t is
-//! smaller. There are three cases:
+//! In step k (from 0), the remaining distance of a block along the ring of ranks is `3^k t`,
+//! forwards or backwards, whichever gives the smaller integer t:
 //! * t = 1 modulo 3: the rank sends the block 3^k positions in this direction;
 //! * t = 2 modulo 3: the rank sends the block 3^k positions in the opposite direction;
 //! * t = 0 modulo 3: the block stays.
 //!
-//! The values 1, -1 and 0 for these three cases are the digits of the distance in balanced ternary.
+//! These values 1, -1 and 0 are the digits of the distance in balanced ternary.
 
 use crate::ANYWHERE;
 use crate::bruck::Distances;
@@ -57,12 +56,11 @@ impl Algorithm for ReTri {
     }
 }
 
-/// The digit (-1, 0 or 1) of each distance on a ring of `n` ranks: the lowest digit in balanced
-/// ternary of t, where the distance is `weight * t` forwards or backwards, and t is as small as
-/// possible with at most `left` digits. It is negated if the distance is counted backwards.
+/// Returns the digit (-1, 0 or 1) of each distance on a ring of `n` ranks: the lowest digit in
+/// balanced ternary of the smallest t with at most `left` digits for which the distance is `weight
+/// * t` forwards or, negated, backwards.
 fn digits(n: u64, weight: u64, left: u32) -> Vec<i64> {
     let mut digits = vec![0; n as usize];
-    // Smaller t overwrite the digits of larger ones.
     for t in (1..=(3_u64.pow(left) - 1) / 2).rev() {
         let ahead = (u128::from(weight) * u128::from(t) % u128::from(n)) as u64;
         let digit = [0, 1, -1][(t % 3) as usize];

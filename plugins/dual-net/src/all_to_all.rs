@@ -1,41 +1,38 @@
 //! Algorithms 3 and 4: allgather and all-to-all.
 //!
-//! The time on a net of k levels is T(k) = 2 T(k-1) + 2 alpha + the time of the transfers. If only
-//! start-ups are counted, also in T(0), the time is `2^k (T(0) + 2 alpha) - 2 alpha`. The transfers
-//! take the following time:
+//! The time on a net of k levels is T(k) = 2 T(k-1) + 2 alpha + the time of the transfers. With
+//! start-ups alone, it is `2^k (T(0) + 2 alpha) - 2 alpha`. The transfers take:
 //! * in an allgather, `(n_k - 1) m beta` (Theorem 5);
-//! * in a *lean* all-to-all, m beta times the sum of the distances from a node to all nodes.
-//!   Theorem 6 has an approximation that is larger.
+//! * in a *lean* all-to-all, m beta times the sum of the distances from a node to all nodes (less
+//!   than the approximation of Theorem 6).
 //!
-//! Each list below has the four steps of an algorithm at node (t, c, x): the node of type t, in
-//! cluster c, with the number x within the cluster. Its partner is (1 - t, x, c). *One level down*
-//! means that the same algorithm runs within each cluster. A star stands for all numbers.
+//! The lists below have the four steps of an algorithm at node (t, c, x), whose partner is (1 - t,
+//! x, c). *One level down* means that the same algorithm runs within each cluster. A star stands
+//! for all numbers.
 //!
 //! Allgather (Algorithm 3):
 //!
 //! 1. Within the cluster, one level down: the node receives the blocks of the nodes (t, c, *).
-//! 2. To the partner: the node sends all these blocks. It then has the blocks of the nodes (1 - t,
-//!    x, *) too. These are as many blocks as a cluster has nodes. Step 3 treats them as one block.
+//! 2. To the partner: the node sends all these blocks. It then also has the blocks of the nodes (1
+//!    - t, x, *): one for each node of its cluster. Step 3 treats them as one block.
 //! 3. Within the cluster, one level down: the node receives the blocks of all nodes (1 - t, *, *).
 //! 4. To the partner: the node sends the blocks of all nodes (1 - t, *, *). The *lean* variant
 //!    leaves out the blocks of the partner's cluster, which the partner already has.
 //!
 //! All-to-all as printed (Algorithm 4):
 //!
-//! 1. To the partner: the node sends the blocks for all nodes of type t, except the node's block
-//!    for itself.
+//! 1. To the partner: the node sends the blocks for all nodes of type t, except its own.
 //! 2. Within the cluster, one level down: the node sends to each node d the blocks for the nodes
 //!    `(1 - t, d, *)`.
 //! 3. To the partner: the node sends all blocks received in step 2.
 //! 4. Within the cluster, one level down: the node sends to each node y the blocks for node (t, c,
 //!    y).
 //!
-//! All-to-all, *lean*: blocks are sent to a partner only where this is necessary, so that no block
-//! travels farther than the distance of its destination.
+//! All-to-all, *lean*: a block is sent to a partner only if that brings it nearer to its
+//! destination.
 //!
 //! 1. Within the cluster, one level down: the node sends to each node d the blocks for the nodes
-//!    `(1 - t, d, *)`, and to each node y the blocks for the nodes `(t, *, y)`. Of these, the block
-//!    for `(t, c, y)` reaches its destination.
+//!    `(1 - t, d, *)`, and to each node y the blocks for the nodes `(t, *, y)`.
 //! 2. To the partner: the node sends all blocks whose destination is not the node itself.
 //! 3. Within the cluster, one level down: the node sends to each node y the blocks for `(t, c, y)`,
 //!    and to each node d the blocks for `(1 - t, d, c)`.
@@ -88,10 +85,9 @@ fn plan(
             schedule.place(sets.place(net.levels(), node), node, true)?;
         }
     }
-    // Exchanging the highest level's two types maps partners to partners and clusters to clusters.
-    // A shift along a single axis is no symmetry: the partner of (t, c, x) is (1 - t, x, c), so a
-    // shift of the clusters of one type would have to shift the nodes within the clusters of the
-    // other type.
+    // Exchanging the two types of the highest level maps partners to partners and clusters to
+    // clusters. A shift along one axis does not: the partner of (t, c, x) is (1 - t, x, c), so a
+    // shift of the clusters of one type would have to shift the nodes within those of the other.
     let mut symmetry = vec![Symmetry::NONE; sets.grid().len()];
     if let Some(types) = symmetry.first_mut().filter(|_| net.levels() > 0) {
         *types = Symmetry::xor(1);
@@ -111,7 +107,7 @@ struct AllToAll<'a, 'h> {
     variant: Variant,
     payload: Payload,
     schedule: &'a mut Schedule<'h>,
-    /// The nodes of one type suffice if the host derives the others.
+    /// The nodes of one type, if the host derives the others.
     planned: &'a Planned,
 }
 
@@ -269,21 +265,21 @@ impl AllToAll<'_, '_> {
     }
 }
 
-/// A step on a line of N nodes: each node v sends to node v + `by` the blocks of `count`
-/// consecutive nodes from v + `first` on, modulo N.
+/// A step on a line of N nodes: each node v sends to node v + `by` the blocks of `count` nodes from
+/// v + `first` on, modulo N.
 struct Shift {
     by: u64,
     first: u64,
     count: u64,
 }
 
-/// Allgather on a ring of N nodes: in N - 1 steps, each node passes on the block received last.
+/// Allgather on a ring: in N - 1 steps, each node passes on the block that it received last.
 fn gather_on_ring(len: u64) -> Vec<Shift> {
     (0..len - 1).map(|age| Shift { by: 1, first: len - age, count: 1 }).collect()
 }
 
 /// Bruck's allgather: in step s (from 0), each node sends its blocks to the node 2^s positions
-/// before it, N - 1 blocks in total.
+/// before it, N - 1 in total.
 fn gather_by_doubling(len: u64) -> Vec<Shift> {
     let powers = (0..u64::BITS).map(|i| 1 << i).take_while(|distance| *distance < len);
     powers
@@ -296,7 +292,7 @@ fn gather_by_doubling(len: u64) -> Vec<Shift> {
 }
 
 /// All-to-all on a ring of N nodes: blocks for nodes up to N / 2 positions ahead are sent forwards,
-/// one node fewer in each step, then the others backwards. Each block takes its shortest route.
+/// one node fewer in each step, then the others backwards.
 fn exchange_on_ring(len: u64) -> Vec<Shift> {
     let ahead = (1..=len / 2).rev().map(|count| Shift { by: 1, first: 1, count });
     let back =

@@ -9,19 +9,17 @@
 //! | n_k | `nodes(k)` | number of nodes of a net of k levels: n_k = 2 n_(k-1)^2 |
 //! | (u_0, u_1, u_2) | `(t, c, x)` | a node: its type, its cluster, its number within the cluster |
 //! | partner | `partner` | the node at the opposite end of the cross-edge of (t, c, x): (1 - t, x, c) |
-//! | C_s | | the cluster of node s, a net of k - 1 levels |
 //! | m | | size of a block in bytes |
-//! | T(k, m) | | time of an algorithm on RDN^k(B); T(0, m) is the time of the algorithm on the base |
 //! | alpha, beta | | start-up of a message, time per byte |
 //!
 //! Each algorithm alternates twice between sends to partners and the same algorithm one level down,
 //! which all clusters run at the same time.
 //!
 //! Within a cluster, *the blocks for node v* can be many blocks of the level above. `sets::Blocks`
-//! represents them as a product of sets, so that a rule sends only a few products.
+//! represents them as a product of sets.
 //!
-//! The paper does not prescribe the algorithms on the base network. This plugin uses the dimensions
-//! of the base one after another:
+//! The paper does not prescribe the algorithms on the base network. This plugin uses its dimensions
+//! one after another:
 //!
 //! | along a dimension of N nodes | ring (tori, rings; hypercubes with N = 2) | fully connected (any other base) |
 //! | --- | --- | --- |
@@ -31,12 +29,10 @@
 //! | all-to-all | forwards, then backwards, N - 1 steps, floor(N^2 / 4) blocks | pairs, N - 1 steps, N - 1 blocks |
 //!
 //! Variants:
-//! * `printed` is the paper's algorithm as printed, except that a node does not send blocks to
-//!   itself.
-//! * `lean` was developed for this project. It does not send a block to a node that already has it,
-//!   and does not send a block away from its destination. Its number of sent blocks is the lower
-//!   bound. This is n_k - 1 blocks in a scatter or gather, and the sum of the distances of all
-//!   blocks in an all-to-all.
+//! * `printed` is the paper's algorithm, except that a node does not send blocks to itself.
+//! * `lean` is of this project. It sends no block to a node that has it or away from its
+//!   destination, so its number of blocks is the lower bound: n_k - 1 in a scatter or gather, and
+//!   the sum of the distances of all blocks in an all-to-all.
 
 use net::Net;
 use sets::Sets;
@@ -84,9 +80,8 @@ const DUAL_NET: About = About {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Payload {
-    /// Each sender has one block, distinguished by its origin, and receivers get copies of it.
+    /// One block of each sender, of which receivers get copies.
     Shared,
-    /// A different block for each destination.
     Personal,
 }
 

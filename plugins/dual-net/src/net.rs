@@ -2,7 +2,6 @@
 
 use swapmeet_sdk::{Grid, Problem, Stop};
 
-/// The net `RDN^k(B)`.
 #[derive(Clone)]
 pub(crate) struct Net {
     /// The sizes n_0, n_1, etc. to n_k.
@@ -63,7 +62,6 @@ impl Net {
         (node / (n * n), node / n % n, node % n)
     }
 
-    /// The inverse of [`Self::split`].
     pub(crate) fn join(&self, level: usize, t: u64, c: u64, x: u64) -> u64 {
         let n = self.n[level - 1];
         (t * n + c) * n + x

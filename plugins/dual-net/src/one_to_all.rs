@@ -1,29 +1,25 @@
 //! Algorithms 1 and 2: broadcast and scatter.
 //!
-//! The time on a net of k levels is T(k) = 2 T(k-1) + 2 alpha + the time of the transfers. If only
-//! start-ups are counted, also in T(0), the time is `2^k (T(0) + 2 alpha) - 2 alpha`. In a
-//! broadcast, there is one transfer for each start-up, and it takes m beta (Theorem 3). In a
-//! scatter, all transfers together take `(n_k - 1) m beta` (Theorem 4).
+//! On a net of k levels, a broadcast takes T(k) = 2 T(k-1) + 2 (alpha + m beta) (Theorem 3). A
+//! scatter has as many start-ups, and transfers of `(n_k - 1) m beta` in total (Theorem 4).
 //!
 //! The root is s = (s0, s1, s2): its type, its cluster, and its number within the cluster. Its
-//! cross-edge leads to its partner s' = (1 - s0, s2, s1). C is the cluster of s, and C' is the
-//! cluster of s'.
+//! partner is s' = (1 - s0, s2, s1). C is the cluster of s, and C' is the cluster of s'.
 //!
-//! 1. s sends to s'. In a broadcast it sends the block. In a scatter it sends the blocks for all
-//!    clusters of type s0 except C.
-//! 2. s and s' run the algorithm one level down, s within C and s' within C'. In a scatter, each
-//!    node x gets the blocks for the cluster to which its cross-edge leads.
-//! 3. The nodes of C and C' send over their cross-edges. Each cross-edge leads to a different
-//!    cluster. Nodes whose partners already have the data do not send.
-//! 4. Each cluster runs the algorithm one level down. Its root is the node that received the data
-//!    in step 3.
+//! 1. s sends to s' the block (broadcast), or the blocks for all clusters of type s0 except C
+//!    (scatter).
+//! 2. s and s' run the algorithm one level down, within C and C'. In a scatter, each node x gets
+//!    the blocks for the cluster to which its cross-edge leads.
+//! 3. The nodes of C and C' send over their cross-edges, each to a different cluster, unless their
+//!    partners already have the data.
+//! 4. Each cluster runs the algorithm one level down, from the node that received the data in step
+//!    3.
 //!
 //! Errata:
 //! * The paper prints step 3 for nodes with `my_cluster_id = s1`. This does not select the nodes of
 //!   C' unless s1 = s2.
-//! * The paper prints step 2 of Algorithm 2 with node s2 of C' as the root. This node has no data.
-//!   The correct root is node s1. For the root 0 this makes no difference, but from most roots a
-//!   part of the net would receive nothing.
+//! * The paper prints step 2 of Algorithm 2 with node s2 of C' as the root, which has no data. The
+//!   correct root is node s1. From most roots, a part of the net would receive nothing.
 
 use crate::net::{Line, Net};
 use crate::sets::{
@@ -83,7 +79,6 @@ struct RootedCluster {
 }
 
 impl RootedCluster {
-    /// The blocks for nodes of type t with these numbers in these clusters. `None` in a broadcast.
     fn blocks(
         &self,
         sets: &Sets<'_>,
@@ -166,7 +161,7 @@ impl OneToAll<'_, '_> {
                     continue;
                 }
                 for x in 0..n {
-                    // Node s' already has its data. In a broadcast, so does its partner s.
+                    // Node s' already has its data, and in a broadcast its partner s has, too.
                     let s = t == s0 && x == s2;
                     let s_prime = t != s0 && x == s1;
                     if s_prime || (s && self.payload == Payload::Shared) {
@@ -204,9 +199,9 @@ impl OneToAll<'_, '_> {
         self.within(level - 1, &inner)
     }
 
-    /// Plans the collective within base networks: one dimension after another, on all lines with
-    /// data at the same time. A broadcast instead spreads from neighbour to neighbour in all
-    /// dimensions if this takes fewer steps.
+    /// Plans the collective within base networks, one dimension after another, on all lines with
+    /// data at the same time. A broadcast spreads from neighbour to neighbour in all dimensions if
+    /// this takes fewer steps.
     fn within_bases(&mut self, clusters: &[RootedCluster]) -> Result<(), Stop> {
         let base = &self.net.base;
         let moves = |len: u64| match (self.payload, self.net.line) {
@@ -235,7 +230,6 @@ impl OneToAll<'_, '_> {
         Ok(())
     }
 
-    /// The pairs are relative to the root.
     fn inform(
         &mut self,
         clusters: &[RootedCluster],
@@ -265,8 +259,8 @@ impl OneToAll<'_, '_> {
         step: &[LineMessage],
     ) -> Result<(), Stop> {
         let base = &self.net.base;
-        // Exactly the nodes that agree with the root in this dimension and in all later ones have
-        // data. Each of them is the root of its line.
+        // The nodes that agree with the root in this dimension and in all later ones have data, and
+        // each is the root of its line.
         let agrees = |v: u64| {
             (dimension..base.dimensions())
                 .all(|d| base.coordinate(v, d) == base.coordinate(cluster.root, d))
@@ -290,9 +284,8 @@ impl OneToAll<'_, '_> {
 /// informs one neighbour: the one with the most uninformed neighbours, then the farthest from the
 /// root.
 ///
-/// On a torus with odd sides this can take fewer steps than one dimension after another, where the
-/// root of a line sends backwards one step later than forwards, so that the forward half waits for
-/// a step before the next dimension.
+/// On a torus with odd sides, this can take fewer steps than one dimension after another, where the
+/// root of a line sends backwards one step later than forwards.
 fn from_neighbour_to_neighbour(base: &Grid) -> Vec<Vec<(u64, u64)>> {
     let neighbours = |node: u64| {
         let sides = (0..base.dimensions()).flat_map(|d| [(d, 1), (d, -1)]);

@@ -9,12 +9,12 @@ pub(crate) struct Sets<'a> {
     /// For each level, the radices of the axes of a node of that level.
     radices: Vec<Vec<u64>>,
     /// For each dimension of the base, the nodes with each coordinate, as bits; empty if the
-    /// dimensions are axes. A base of up to 64 nodes is one axis, even if it has several
-    /// dimensions: the set of all nodes except one is then a small number of products.
+    /// dimensions are axes. A base of up to 64 nodes is one axis, so that the set of all nodes
+    /// except one is few products.
     nodes_at: Vec<Vec<u64>>,
     /// Whether nodes of type 1 have the order (1, x, c) instead of (1, c, x). Node (0, c, x) and
-    /// its partner (1, x, c) then differ only on the axis of the type, so that in Algorithm 4 as
-    /// printed the blocks for a partner are one product.
+    /// its partner (1, x, c) then differ only on the axis of the type, so that the blocks for a
+    /// partner are one product in Algorithm 4 as printed.
     swapped: bool,
 }
 
@@ -43,8 +43,8 @@ impl<'a> Sets<'a> {
         &self.radices[self.net.levels()]
     }
 
-    /// Converts a number within a cluster of this level to the row-major number on the axes. They
-    /// differ only if `swapped` is set.
+    /// Converts a number within a cluster of this level to the row-major number on the axes, which
+    /// differs if `swapped` is set.
     pub(crate) fn place(&self, level: usize, node: u64) -> u64 {
         if level == 0 || !self.swapped {
             return node;
@@ -88,12 +88,12 @@ pub(crate) enum NodeSelection<'a> {
     All,
     One(u64),
     Product(&'a [Axis<'static>]),
-    /// To be selected later by the exchange within the cluster.
+    /// Selected later by the exchange within the cluster.
     Hole,
 }
 
-/// *The blocks for node v*, or *of node v*, as a product over all axes; those that v determines are
-/// a hole, to be filled with its coordinates.
+/// *The blocks for node v*, or *of node v*, as a product over all axes. The axes that v determines
+/// are a hole, to be filled with its coordinates.
 #[derive(Clone)]
 pub(crate) struct Blocks<'a> {
     axes: Vec<Axis<'a>>,
@@ -134,8 +134,8 @@ impl<'a> Blocks<'a> {
         blocks
     }
 
-    /// Restricts the nodes of a base network to `count` coordinates from `first` on. `nodes` is a
-    /// buffer to which the result can refer.
+    /// Restricts the nodes of a base network to `count` coordinates from `first` on. The result can
+    /// refer to `nodes`.
     pub(crate) fn along<'b>(
         &self,
         sets: &Sets<'_>,

@@ -3,10 +3,9 @@
 //! a combine takes at most `(p - 1) (alpha + m beta + m gamma)`.
 //!
 //! In step s, each rank sends to the rank s positions after it (dispatch) or before it (combine). A
-//! token with two receivers on one node crosses the network between nodes twice. These are the
-//! messages of DeepEP's low-latency mode, which sends all of them at the same time, as this
-//! algorithm does by default: the ports of the machine limit how many of them a rank sends at a
-//! time. The parameter `window` instead divides the messages among steps.
+//! token with two receivers on one node crosses the network between nodes twice. By default, all
+//! messages are sent at the same time, as in DeepEP's low-latency mode, and only the ports of the
+//! machine limit them. `window` divides the messages among steps.
 
 use crate::ANYWHERE;
 use crate::tokens::Tokens;

@@ -1,16 +1,16 @@
 //! `hierarchical-dispatch` and `hierarchical-combine`: a token crosses the network between groups
-//! once for each group with a receiver. There are G groups of g ranks. Through one port, a dispatch
-//! takes at most `(G - 1) (alpha + u beta) + (g - 1) (alpha + G m beta)`. A combine takes at most
-//! `(G - 1) u gamma + (g - 1) G m gamma` more than that.
+//! once for each group with a receiver. Through one port, a dispatch takes at most `(G - 1) (alpha
+//! + u beta) + (g - 1) (alpha + G m beta)`. A combine takes at most `(G - 1) u gamma + (g - 1) G m
+//! gamma` more.
 //!
 //! A dispatch has two phases:
 //! 1. Each rank sends one copy of each token to every other group with a receiver, to the rank with
-//!    its own position there. In step s, each rank sends to the rank s groups after it.
-//! 2. Each rank copies the tokens from phase 1, and its own tokens, to their receivers in its
-//!    group. In step s, it sends to the rank s positions after it.
+//!    its own position there. In step s, it sends to the rank s groups after it.
+//! 2. Each rank copies the tokens from phase 1, and its own, to their receivers in its group. In
+//!    step s, it sends to the rank s positions after it.
 //!
-//! A combine has the same phases in reverse order and direction: partial results are added within
-//! the group first. This is the normal mode of DeepEP, in which groups are the GPUs of a node.
+//! A combine has the same phases in reverse: partial results are added within the group first. This
+//! is the normal mode of DeepEP, in which groups are the GPUs of a node.
 
 use crate::ANYWHERE;
 use crate::tokens::Tokens;
@@ -70,7 +70,7 @@ fn combine<'a>(near: u64, far: u64, owner: u64, classes: &'a [u64]) -> Blocks<'a
     Blocks::new(far, near).destinations(Set::one(owner)).segments(Axis::bits(classes)).combine()
 }
 
-/// A function that returns a send of some classes of tokens of one rank.
+/// Returns a send of some classes of tokens of one rank.
 type SendOf = for<'a> fn(u64, u64, u64, &'a [u64]) -> Blocks<'a>;
 
 fn between_groups(
@@ -89,7 +89,7 @@ fn between_groups(
 
 /// Plans the sends within groups. In a dispatch, the rank of each group with the position of the
 /// tokens' owner already has them, and sends copies to the receivers. In a combine, the receivers
-/// send their results to this rank, which adds them.
+/// send their results to this rank.
 fn within_groups(
     problem: &Problem<'_>,
     schedule: &mut Schedule<'_>,

@@ -1,6 +1,6 @@
 //! Dispatch and combine of mixture-of-experts models, on any topology. In a dispatch, each token of
-//! a rank is sent to a set of ranks, the ranks of its experts. In a combine, the ranks of the set
-//! return partial results, and the rank of the token receives their sum.
+//! a rank is sent to the ranks of its experts. In a combine, these ranks return partial results,
+//! and the rank of the token receives their sum.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |

@@ -26,9 +26,7 @@ impl Share {
 pub(crate) struct Tokens {
     /// The shares in ascending order of step, `near` and owner.
     shares: Vec<Share>,
-    /// The classes of all shares, one share after another.
     classes: Vec<u32>,
-    /// The most classes that a rank has.
     most: u64,
 }
 

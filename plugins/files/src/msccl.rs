@@ -1,14 +1,12 @@
 //! `msccl:file=X.xml`: an algorithm for the MSCCL runtime and RCCL, as written by msccl-tools,
 //! SCCL, TACCL and TE-CCL. It is read in three stages:
 //!
-//! 1. [`order`] assigns a step of the schedule to each operation. Operations of thread blocks wait
-//!    for each other and for messages, and the longest chain of waits before an operation
-//!    determines its step.
+//! 1. [`order`] assigns a step of the schedule to each operation: the length of the longest chain
+//!    of waits (for other operations and messages) before it.
 //! 2. [`execution`] executes the algorithm with the names of blocks instead of data. It reports
-//!    errors with their line in the file, such as a read before the first write, a sum of different
-//!    terms, or a result in the wrong place.
-//! 3. [`blocks`] or [`sums`] passes the messages between GPUs to the host, as a schedule that moves
-//!    blocks or sums.
+//!    errors with their line in the file, such as a read before the first write or a result in the
+//!    wrong place.
+//! 3. [`blocks`] or [`sums`] passes the messages between GPUs to the host.
 
 use crate::numbers::Numbers;
 use std::fmt;
@@ -140,7 +138,7 @@ fn invalid(line: usize, what: impl fmt::Display) -> Stop {
     Stop::invalid(format!("line {line}: {what}"))
 }
 
-/// Returns products of origins, destinations and segments: those that differ in one of these sets
+/// Returns products of origins, destinations and segments, of which those that differ in one set
 /// are joined.
 fn products(buffers: &buffers::Buffers, ids: impl Iterator<Item = u64>) -> Vec<[Numbers; 3]> {
     use std::collections::BTreeMap;

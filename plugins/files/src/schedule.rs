@@ -124,7 +124,6 @@ impl FileReader<'_, '_, '_> {
         result.or_else(|stop| self.refuse(stop))
     }
 
-    /// Sets a grid of one axis, whatever the topology.
     fn lay_out(&mut self, layout: &Layout) -> Result<(), String> {
         let segments = layout.segments.max(1);
         let split = u32::try_from(segments)

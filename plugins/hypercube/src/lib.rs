@@ -6,18 +6,16 @@
 //! | d | `dims` | number of dimensions |
 //! | n | `nodes` | number of nodes: n = 2^d |
 //! | i | `axis` | a dimension: two nodes that differ only in dimension i are neighbours |
-//! | m | | bytes of a block |
-//! | root | `root` | node that has the data of a broadcast or scatter |
-//! | alpha, beta | | start-up of a message, time per byte |
+//! | alpha, beta, m | | start-up of a message, time per byte, bytes of a block |
 //!
 //! Times (Table I of Li, Peng and Chu):
 //! * broadcast: `d (alpha + m beta)`;
 //! * scatter and allgather: `d alpha + (n - 1) m beta`;
 //! * all-to-all: `d (alpha + n/2 m beta)`.
 //!
-//! In each of d steps, nodes send to their neighbour in the next dimension; d is also the diameter.
-//! No link carries two messages in the same direction in a step. The number of blocks in the
-//! longest message, summed over all steps, is minimal:
+//! In each of d steps, nodes send to their neighbour in the next dimension. No link carries two
+//! messages in the same direction in a step. The number of blocks in the longest message, summed
+//! over all steps, is minimal:
 //!
 //! | algorithm | blocks | why no schedule sends fewer |
 //! | --- | --- | --- |
@@ -36,11 +34,8 @@ const PAPER: &str =
 
 enum Rule {
     Broadcast,
-    /// The blocks for the nodes with the neighbour's coordinate in the current dimension.
     Scatter,
-    /// Each node sends copies of all its blocks.
     AllGather,
-    /// As `Scatter`, but each node sends.
     AllToAll,
 }
 

@@ -3,14 +3,14 @@
 
 use crate::ring;
 
-/// The rule for the step in which a node of a complete row waits, because a node of the incomplete
-/// row sends to the complete row.
+/// The step in which a node of a complete row waits, because a node of the incomplete row sends to
+/// its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stall {
-    /// The node waits in the step that Fig. 10 of the paper shows.
+    /// The step of Fig. 10.
     Corrected,
-    /// The node waits in the step that the text of the paper states. This is one step too late: in
-    /// the step before, a receiver has already received two messages.
+    /// The step of the paper's text, which is one too late: in the step before, a receiver has
+    /// already received two messages.
     Printed,
 }
 
@@ -18,16 +18,16 @@ pub(crate) enum Stall {
 pub(crate) struct Array {
     pub p: u64,
     pub columns: u64,
-    /// The number R of rows, including the incomplete one.
+    /// R, including the incomplete row.
     pub rows: u64,
     /// r: nodes of the incomplete row, or 0. The first r columns have R nodes, the others R - 1.
     pub rest: u64,
 }
 
 impl Array {
-    /// C is the square root of P, rounded up. Each node of the incomplete row sends to a different
-    /// complete row (section 3.2.2 A); if there are not enough complete rows, which happens for
-    /// `P = ceil(sqrt P) floor(sqrt P) - 1`, the square root is rounded down.
+    /// C is the square root of P, rounded up. Each node of the incomplete row needs a complete row
+    /// of its own to send to (section 3.2.2 A). If there are not enough, which happens for `P =
+    /// ceil(sqrt P) floor(sqrt P) - 1`, the square root is rounded down.
     pub(crate) fn new(p: u64) -> Self {
         let floor = p.isqrt();
         let up = Self::with_columns(p, floor + u64::from(floor * floor < p));
@@ -42,7 +42,6 @@ impl Array {
         if self.rest == 0 || column < self.rest { self.rows } else { self.rows - 1 }
     }
 
-    /// Returns C, or C + 1 if an incomplete row also sends to the complete rows.
     pub(crate) fn row_steps(&self) -> u64 {
         self.columns + u64::from(self.rest > 0)
     }
@@ -52,16 +51,15 @@ impl Array {
     }
 
     /// Returns the column to which `node` sends in step `step` (from 1) of a stage along rows, and
-    /// the receiver in that column. Returns `None` if the node does not send in this step.
+    /// the receiver in that column, if any.
     ///
-    /// Rules, with C columns and r nodes in the incomplete row:
+    /// With C columns and r nodes in the incomplete row:
     /// * Within each row, nodes send in the ring order.
-    /// * In the incomplete row some columns have no node (a *pseudo-node* in the paper). A node of
-    ///   the incomplete row sends the data for a pseudo-node to the complete row with the number of
-    ///   its own column, where a node would then receive two messages in this step.
-    /// * To prevent this, the nodes of the complete row wait for one step each, one node after
-    ///   another. In complete row m < r, for each k from 0 to C - r + m, the node of rank (m + C -
-    ///   k) % C waits in step r - m + k.
+    /// * A node of the incomplete row sends the data for a column without a node there (a
+    ///   *pseudo-node* in the paper) to the complete row with the number of its own column. A node
+    ///   of that row would then receive two messages in this step.
+    /// * To prevent this, the nodes of complete row m < r wait for one step each: for each k from 0
+    ///   to C - r + m, the node of rank (m + C - k) % C waits in step r - m + k.
     ///
     /// Erratum: the text prints r - m + 1 + k. Only one step earlier, as in Fig. 10, are there no
     /// collisions.
@@ -104,7 +102,6 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// The rule is that of section 3.2.2 A.
     #[test]
     fn each_node_of_the_incomplete_row_has_a_complete_row() {
         let shape = |p| {

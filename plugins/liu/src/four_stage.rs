@@ -1,9 +1,8 @@
-//! A4, the four-stage algorithm (section 3.2, Theorem 2). The first two stages spread the data for
-//! each destination evenly over all nodes, and the last two stages collect the data at the
-//! destination.
+//! A4, the four-stage algorithm (section 3.2, Theorem 2). Two stages spread the data for each
+//! destination evenly over all nodes, and two collect it there.
 //!
-//! If the number of nodes p is a square, the algorithm takes `4 sqrt(p) alpha + 4 L beta`. If data
-//! cannot be divided evenly, some messages are one element longer.
+//! If p is a square, it takes `4 sqrt(p) alpha + 4 L beta`. If data cannot be divided evenly, some
+//! messages are one element longer.
 
 use crate::array::{Array, Stall};
 use crate::{ANYWHERE, collect};
@@ -11,22 +10,21 @@ use swapmeet_sdk::{
     About, Algorithm, Bucket, ParamInfo, Problem, Redistribution, Schedule, Stop, words,
 };
 
-/// Selects the bucket for the first element of the data for a destination. Buckets are columns
-/// (stage I) or rows (stage II).
+/// The bucket for the first element of the data for a destination. Buckets are columns (stage I) or
+/// rows (stage II).
 #[derive(Clone, Copy, PartialEq)]
 enum Start {
     /// The rule of Fig. 11 and the text after it: for destination j, bucket `j % C` in stage I and
     /// bucket `j % R` in stage II.
     ///
-    /// If a message cannot be divided evenly, the first buckets get one of the remaining elements
-    /// each. In stage II of an array with R = C, these buckets are the same for all destinations of
-    /// a column. The remaining elements for a whole column are therefore sent to the same node,
-    /// which must send them on in stage III. That takes longer than Theorem 1 allows, because the
-    /// theorem assumes that the number of nodes divides the length of every message.
+    /// The first buckets get one of the remaining elements each. In stage II with R = C, these
+    /// buckets are the same for all destinations of a column, so the remaining elements for a whole
+    /// column are sent to the same node, which must send them on in stage III. That takes longer
+    /// than Theorem 1 allows, because the theorem assumes that the number of nodes divides the
+    /// length of every message.
     Printed,
-    /// Destination j has bucket `j` in stage I and `j / C` in stage II, modulo the number of
-    /// buckets. This spreads the remaining elements for a column over the rows, and makes no
-    /// message longer.
+    /// Bucket `j` in stage I and `j / C` in stage II, modulo the number of buckets. This spreads
+    /// the remaining elements for a column over the rows, and makes no message longer.
     Balanced,
 }
 
@@ -81,8 +79,7 @@ impl Algorithm for FourStage {
 }
 
 /// R-Distribute (Fig. 11): each node sends bucket k along its row to column k. Of every P elements
-/// for a destination, bucket k gets as many elements as column k has nodes: R for a complete
-/// column, and R - 1 for an incomplete column.
+/// for a destination, bucket k gets as many elements as column k has nodes.
 fn r_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let starts: Vec<u32> = (0..array.p)
         .map(|j| match start {
@@ -150,9 +147,8 @@ fn r_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// R-Comm. Those from the incomplete row have priority if a node could receive two in a step.
+/// R-Comm. Messages from the incomplete row have priority if a node could receive two in a step.
 fn r_comm(array: &Array, stall: Stall, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-    // With the printed rule the last node waits one step longer.
     let extra = u64::from(stall == Stall::Printed && array.rest > 0);
     for step in 1..=array.row_steps() + extra {
         schedule.step()?;

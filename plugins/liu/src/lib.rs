@@ -9,17 +9,15 @@
 //! | r | `rest` | number of nodes in the incomplete row; 0 if all rows are complete |
 //! | M | the workload | `M[i][j]`: bytes that node i has for node j, including i = j |
 //! | L | | the largest number of bytes that a node sends or receives |
-//! | sBUF, rBUF | `send_peak`, `receive_peak` of the reproduction | send and receive buffer of a node |
 //! | alpha, beta | | start-up of a message, time per byte |
 //!
-//! A1 and A3 move whole blocks. A2 and A4 redistribute the data of a node element by element, so
-//! that messages have nearly equal lengths. The size of an element is the workload's `element=`.
-//! The host does not track the origin of an element: it verifies that all bytes for a destination
-//! arrive.
+//! A1 and A3 move whole blocks. A2 and A4 redistribute data element by element, so that messages
+//! have nearly equal lengths. The workload's `element=` is the size of an element. The host
+//! verifies that all bytes for a destination arrive, without their origins.
 //!
-//! Every stage is a phase. A phase begins with a rearrangement, because nodes compose their
-//! messages in the send buffer. On a machine with the model `flat`, a phase also begins with a
-//! barrier. The data that a node has for itself is a message in the paper and a local copy here.
+//! Every stage is a phase. It begins with a rearrangement, because nodes compose their messages in
+//! the send buffer, and under the model `flat` with a barrier. The data that a node has for itself
+//! is a message in the paper and a local copy here.
 
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Bucket, ParamInfo, Problem, Redistribution, Schedule, Set,
@@ -38,7 +36,7 @@ const ANYWHERE: About = About {
 };
 
 /// Returns the receiver of member j of a group of n in step s (from 1). In the last step, each
-/// member sends to itself. All algorithms of this plugin use this order.
+/// member sends to itself.
 fn ring(j: u64, s: u64, n: u64) -> u64 {
     (j + s) % n
 }
@@ -67,8 +65,8 @@ impl Algorithm for Direct {
 }
 
 /// A2, by Ranka et al., takes `2 p alpha + 2 L beta` (section 3.1.2). Slice e of the data of node i
-/// for node j goes via node i + j + e, the rule of Bader et al.: the paper names no intermediate
-/// node.
+/// for node j goes via node i + j + e, by the rule of Bader et al., because the paper names no
+/// intermediate node.
 struct TwoStage;
 
 impl Algorithm for TwoStage {
@@ -116,7 +114,6 @@ impl Algorithm for TwoStage {
     }
 }
 
-/// Every node sends its bucket k to node k, in the ring order.
 fn all_to_all(p: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     for s in 1..=p {
         schedule.step()?;

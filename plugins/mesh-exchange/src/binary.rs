@@ -1,12 +1,11 @@
 //! `binary-exchange`: S. H. Bokhari and H. Berryman, *Complete Exchange on a Circuit Switched Mesh*
 //! (1992), as described by Suh and Shin, section 1. On a mesh with 2^d rows and columns, it takes
-//! `2 d ts + d 2^(2d) m tc + (2^(d+2) - 2 d - 4) tl`. In addition there are waiting times, because
-//! in each step 2^(d-1) messages share the links of a cut.
+//! `2 d ts + d 2^(2d) m tc + (2^(d+2) - 2 d - 4) tl`, and waiting times, because in each step
+//! 2^(d-1) messages share the links of a cut.
 //!
 //! In the words of Suh and Shin: "The mesh is recursively halved and nodes symmetrically located
-//! with respect to each cut exchange block[s]". First nodes exchange across the cut between the two
-//! halves of the columns, then across the cut between the two halves of the rows. After that, each
-//! quarter is halved in the same way, and so on.
+//! with respect to each cut exchange block[s]". Nodes exchange across the cut between the halves of
+//! the columns, then across that of the rows, and then in the same way within each quarter.
 
 use crate::{SQUARE, send_for_half, square};
 use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop, Symmetry};
@@ -33,7 +32,6 @@ impl Algorithm for Binary {
             for dimension in [1, 0] {
                 schedule.step()?;
                 for node in &planned {
-                    // The mirror image within the range of the current halving.
                     let image =
                         grid.moved(node, dimension, grid.coordinate(node, dimension) ^ (side - 1));
                     send_for_half(&grid, dimension, (node, image), side / 2, schedule)?;

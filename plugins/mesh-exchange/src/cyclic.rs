@@ -3,10 +3,10 @@
 //! of their Table 2. On a mesh with 2^d rows and columns, it takes `2^d ts + 2^(3d-1) m tc +
 //! (2^(2d) + 2)/3 tl + (2^d - 1) 2^(2d) m rho`, and no two messages share a link.
 //!
-//! Nodes exchange at the distances D = 2^(d-1), 2^(d-2), etc. to 1. At each distance, a node
-//! exchanges once along its row and once along its column. In a row only one pair of every 2 D
-//! columns can exchange at a time, and likewise in a column. Therefore "some pairs of nodes perform
-//! the horizontal exchange first, while others perform the vertical exchange first".
+//! Nodes exchange at the distances D = 2^(d-1), 2^(d-2), etc. to 1, once along their row and once
+//! along their column. In a row only one pair of every 2 D columns can exchange at a time, and
+//! likewise in a column. Therefore "some pairs of nodes perform the horizontal exchange first,
+//! while others perform the vertical exchange first".
 //!
 //! Let r and c be the row and column of a node, modulo D. The node exchanges along its row in step
 //! (r + c) mod D of this distance, and along its column D/2 steps later. Each distance takes D

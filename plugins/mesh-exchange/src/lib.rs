@@ -1,25 +1,22 @@
-//! All-to-all by halving, on square meshes and tori with 2^d rows. Suh and Shin compare their
-//! algorithms with the algorithms of this plugin (sections 1 and 5, Table 2).
+//! All-to-all by halving, on square meshes and tori with 2^d rows, with which Suh and Shin compare
+//! their algorithms (sections 1 and 5, Table 2).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | 2^d | `side` | number of rows and of columns |
 //! | D | `distance` | distance of an exchange: 2^(d-1), 2^(d-2), etc. to 1 |
-//! | r, c | coordinates 0 and 1 | row and column of a node |
-//! | m | | bytes of a block |
 //! | ts, tc | | start-up of a message (alpha), time per byte (beta) |
 //! | tl, rho | | time per link, time to rearrange one byte |
 //!
 //! In every exchange, a node sends its partner in the other half of a row (or of a column) all
 //! blocks for that half, which are half of its blocks.
 //!
-//! Suh and Shin also compare three algorithms that are missing here, because their descriptions are
-//! incomplete:
+//! Suh and Shin also compare three algorithms whose descriptions are incomplete:
 //! * *Quadrant exchange* (Bokhari and Berryman) interleaves successive groups of 2 x 2 nodes. It is
-//!   not stated which nodes form a group and which blocks the four nodes of a group exchange, and
-//!   there is no closed form.
+//!   not stated which nodes form a group and which blocks they exchange, and there is no closed
+//!   form.
 //! * Suh and Yalamanchili's bottom-up algorithm has messages with more than half of a node's
-//!   blocks. Table 2 has the sums, but no text states which node has which blocks.
+//!   blocks. No text states which node has which blocks.
 //! * For Tseng and Gupta's direct algorithm, only the order of magnitude of the number of start-ups
 //!   is given.
 
@@ -72,8 +69,8 @@ mod tests {
     use std::collections::HashMap;
     use swapmeet_sdk::{Algorithm, Rehearsal};
 
-    /// Returns steps, and the sums over the steps of the longest message in blocks and of the
-    /// longest route in links, and the largest number of messages on a link in a step.
+    /// Returns steps, the sums over the steps of the longest message (blocks) and of the longest
+    /// route (links), and the largest number of messages on a link in a step.
     pub(crate) fn measure(
         algorithm: &dyn Algorithm,
         kind: &str,

@@ -1,27 +1,23 @@
 //! `tseng-gupta-panda`: Y.-C. Tseng, S. Gupta and D. Panda, *An Efficient Scheme for Complete
-//! Exchange in 2D Tori* (1995). This is a reconstruction, for which the text of the paper was not
-//! used. Its sources are section 1 of Suh and Shin, the closed forms of their Table 2, and the
-//! abstracts of publications on this scheme ("top down", by diagonals, with every link of the torus
-//! in use).
+//! Exchange in 2D Tori* (1995). It is reconstructed without the text of the paper, from section 1
+//! of Suh and Shin, the closed forms of their Table 2, and the abstracts of publications on this
+//! scheme ("top down", by diagonals, with every link of the torus in use).
 //!
 //! On a torus with 2^d rows and columns, it takes `(2^(d-1) + 2) ts + (2^(3d-2) + 2^(2d)) m tc +
-//! (2^(2d-1) + 10)/3 tl + (2^(d-1) + 1) 2^(2d) m rho`, and no two messages share a link. The
-//! symbols are those of the crate.
+//! (2^(2d-1) + 10)/3 tl + (2^(d-1) + 1) 2^(2d) m rho`, and no two messages share a link.
 //!
 //! A node in row r and column c belongs to group (r + c) mod 4. The nodes of two groups send
-//! upwards along their row and column, and the nodes of the two remaining groups send downwards.
-//! There are two phases:
+//! upwards along their row and column, those of the others downwards. There are two phases:
 //!
 //! 1. Nodes send within their group, at the distances D = 2^(d-1), 2^(d-2), etc. to 4. At distance
 //!    D a node sends all blocks for the D rows (or columns) that begin at the receiver. Nodes with
-//!    the same k = (r + c) mod D are a diagonal, whose nodes are D apart in a row: one diagonal
-//!    uses all upward links of the row, and a second one all downward links. The nodes of the
-//!    diagonals k = 2t and k = 2t + 1 send along the row in step t, and along the column in the
-//!    step after it, with wrap-around. Each distance therefore takes D/2 steps. After this phase
-//!    all blocks are in the 4 rows and 4 columns of their destinations.
-//! 2. Nodes of different groups exchange at the distances 2 and 1. Half of the nodes exchange first
-//!    along their row, and half of them first along their column. Each distance therefore takes two
-//!    steps.
+//!    the same k = (r + c) mod D are a diagonal. They are D apart in a row: one diagonal uses all
+//!    upward links of the row, and a second one all downward links. The nodes of the diagonals k =
+//!    2t and k = 2t + 1 send along the row in step t, and along the column in the step after it,
+//!    with wrap-around. Each distance therefore takes D/2 steps. After this phase all blocks are in
+//!    the 4 rows and 4 columns of their destinations.
+//! 2. Nodes of different groups exchange at the distances 2 and 1, half of them first along their
+//!    row, the others first along their column. Each distance therefore takes two steps.
 
 use crate::{SQUARE, send_for_half, square};
 use swapmeet_sdk::{
@@ -106,7 +102,6 @@ fn send_in_group(
     schedule.send(&Blocks::new(node, to).destinations(Set::product(&destinations)).route(&route))
 }
 
-/// Phase 2, at distance 2 or 1: along the row in one step and along the column in the other.
 fn exchange_between_groups(
     grid: &Grid,
     (distance, step): (u64, u64),
@@ -131,8 +126,8 @@ mod tests {
     use crate::tests::measure;
     use swapmeet_sdk::Rehearsal;
 
-    /// The values are those of Table 2 for reference [19], and no link carries two messages. The
-    /// largest square takes six seconds, so it runs with `SWAPMEET_TESTS=all`.
+    /// The values are those of Table 2 for reference [19]. The largest square takes six seconds, so
+    /// it runs with `SWAPMEET_TESTS=all`.
     #[test]
     fn every_square_torus_has_the_cost_of_table_2() {
         let runs_all = std::env::var_os("SWAPMEET_TESTS").is_some_and(|value| value == "all");

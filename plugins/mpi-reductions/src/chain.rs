@@ -1,6 +1,6 @@
-//! `chain-reduce`: a pipeline along a chain of ranks. With the vector in s segments it takes
-//! `(p + s - 2) (alpha + m/s beta + m/s gamma)`. In Open MPI, the algorithm is `reduce_intra_chain`
-//! with one chain, and `reduce_intra_pipeline`.
+//! `chain-reduce`: a pipeline along a chain of ranks. With the vector in s segments it takes `(p +
+//! s - 2) (alpha + m/s beta + m/s gamma)`. In Open MPI, the algorithm is `reduce_intra_chain` with
+//! one chain, and `reduce_intra_pipeline`.
 //!
 //! Ranks are counted from the root. The last rank of the chain, p - 1, starts in step 0. In step t,
 //! rank r sends to rank r - 1 its sum of segment t - (p - 1 - r).
@@ -29,7 +29,6 @@ impl Algorithm for Chain {
         let links = n.saturating_sub(1);
         for step in 0..(links + s - 1) * u64::from(links > 0) {
             schedule.step()?;
-            // Link k leads from rank n - 1 - k to the next rank towards the root.
             for k in (step + 1).saturating_sub(s)..=step.min(links - 1) {
                 let (from, to) = ((n - 1 - k + root) % n, (n - 2 - k + root) % n);
                 schedule.send(

@@ -8,9 +8,8 @@
 //!
 //! In a step with distance s, let t be the distance of the previous step, or p in the first step.
 //! Before the step, rank r has sums for itself and the t - 1 ranks after it. It sends its sums for
-//! the ranks from r + s to r + t - 1 to rank r + s, which adds them to its own sums for these
-//! ranks. After the step, rank r has sums for itself and the s - 1 ranks after it. The allgather
-//! has the same steps in reverse order, and sends in the opposite direction.
+//! the ranks from r + s to r + t - 1 to rank r + s, which adds them to its own. The allgather has
+//! the same steps in reverse order and direction.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{
@@ -44,7 +43,6 @@ pub(crate) const ALL_REDUCE: Circulant = Circulant {
     },
 };
 
-/// Returns the distance of each step, and the number of ranks whose sums a rank sends.
 fn distances(n: u64) -> Vec<(u64, u64)> {
     let halved = |reach: &u64| (*reach > 1).then(|| reach.div_ceil(2));
     let reaches: Vec<u64> = std::iter::successors(Some(n), halved).collect();
@@ -94,8 +92,8 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// The numbers of rounds and blocks are those of the paper's abstract: ceil(log2 p) rounds, in
-    /// which each rank sends, receives and reduces p - 1 blocks.
+    /// The paper's abstract has ceil(log2 p) rounds, in which each rank sends, receives and reduces
+    /// p - 1 blocks.
     #[test]
     fn every_size_takes_ceil_log_p_rounds_and_p_minus_1_blocks() {
         for n in 1..70_u64 {

@@ -1,13 +1,13 @@
 //! `recursive-halving-reduce-scatter`: takes `log2 p alpha + (p - 1)/p m beta + (p - 1)/p m gamma`,
 //! as in Open MPI (`reduce_scatter_intra_basic_recursivehalving`) and MPICH
-//! (`MPIR_Reduce_scatter_intra_recursive_halving`). If p is not a power of two, it takes two
-//! additional steps. In the first of them, some ranks send their whole vectors. In the last, they
-//! receive their results.
+//! (`MPIR_Reduce_scatter_intra_recursive_halving`). If p is not a power of two, some ranks send
+//! their whole vectors in an additional first step, and receive their results in an additional last
+//! step.
 //!
 //! In each step, rank r exchanges with rank r xor b, where b is half of the number of ranks in the
 //! first step and is halved in each further step. Before the step, both have sums for the same 2b
 //! ranks; each sends those for the b ranks with the partner's value in bit b. [`Participants`]
-//! defines the ranks that participate.
+//! defines the ranks.
 
 use crate::ANYWHERE;
 use crate::participants::Participants;
@@ -80,8 +80,7 @@ mod tests {
         }
     }
 
-    /// The messages of rank 1 of six, by hand from Open MPI's source. Ranks 0 and 2 send to ranks 1
-    /// and 3. Rank 1 exchanges first with rank 4 and then with rank 3.
+    /// The messages of rank 1 of six, by hand from Open MPI's source.
     #[test]
     fn messages_are_those_of_open_mpi() {
         let problem = Rehearsal::on("ring", &[6]).collective(Collective::ReduceScatter, 0);

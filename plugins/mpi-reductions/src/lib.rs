@@ -1,5 +1,5 @@
-//! Reductions of today's MPI libraries, for any topology and any number of nodes. The plugin also
-//! has the allgather of NCCL's PAT, because it uses the same trees as the reduce-scatter of PAT.
+//! Reductions of today's MPI libraries, for any topology and any number of nodes, and the allgather
+//! of NCCL's PAT, which uses the same trees as its reduce-scatter.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -63,7 +63,6 @@ fn pipeline_segments(problem: &Problem<'_>, rails: u64, depth: u64) -> Result<u6
     }
     let bytes = problem.block_bytes() as f64 / rails as f64;
     let best = depth as f64 * bytes * problem.byte_us() / problem.startup_us();
-    // Without a start-up, the quotient is infinite, or undefined if bytes take no time either.
     Ok(if best.is_nan() { 1 } else { (best.sqrt().round() as u64).clamp(1, most) })
 }
 

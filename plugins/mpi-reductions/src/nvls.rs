@@ -10,13 +10,13 @@
 //! 2. *Tree*, with several groups: the ranks of the share in all groups do an allreduce on the two
 //!    binary trees of [`two_tree`](crate::two_tree), each with half of the segments.
 //! 3. *Multicast*: the rank of the share sends the sum to the switch, which sends a copy to each
-//!    rank of the group, also to the rank of the share.
+//!    rank of the group, also to this rank.
 //!
 //! So a rank sends and receives `(1 + 1/g) m` bytes on its links to the switch. The segments form a
 //! pipeline: in a step, a group reduces one segment of each share and multicasts another one. With
-//! one group, the allreduce takes s + 1 steps of at most `alpha + (1 + 1/g) m/s beta`. With G
-//! groups, a segment passes about 2 log2 G more steps, and the ranks of a share send up to 2 m/g
-//! bytes to other groups.
+//! one group, there are s + 1 steps of at most `alpha + (1 + 1/g) m/s beta`. With G groups, a
+//! segment passes about 2 log2 G more steps, and the ranks of a share send up to 2 m/g bytes to
+//! other groups.
 
 use crate::pipeline::{Edge, pipeline};
 use crate::two_tree::trees;
@@ -85,7 +85,6 @@ impl Algorithm for Nvls {
         }
         schedule.layout(&[n], (g * s) as u32)?;
         let (edges, hops) = edges(&trees((n / g) as usize));
-        // Segment s of a share belongs to tree s % 2 and has the number s / 2 there.
         let segments = [0, 1].map(|tree| (s as usize + 1 - tree) / 2);
         pipeline(&edges, segments, |sends| {
             schedule.step()?;
@@ -181,8 +180,8 @@ fn edges(trees: &[Vec<Option<usize>>; 2]) -> (Vec<Edge>, Vec<Hop>) {
     (edges, hops)
 }
 
-/// For each rank, a linked switch that adds and copies. Those of a group must be joined by such
-/// switches.
+/// Returns for each rank a linked switch that adds and copies. Those of a group must be joined by
+/// such switches.
 fn switches(problem: &Problem<'_>, g: u64) -> Result<Vec<u64>, Stop> {
     let n = problem.topology().nodes();
     let reducing = |vertex| -> Result<Vec<u64>, Stop> {
@@ -257,7 +256,6 @@ mod tests {
                     received[send.to as usize] += if !is_sum || is_first { bytes } else { 0 };
                 }
             }
-            // The vector has 12 g s bytes, and a share 12 s bytes.
             let expected = vec![12 * g * s + 12 * s; g as usize];
             assert_eq!((&sent, &received), (&expected, &expected), "{g} ranks, {s} segments");
         }

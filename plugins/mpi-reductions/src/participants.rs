@@ -1,9 +1,8 @@
 //! Reduction of the number of participating nodes from p to a power of two, 2^k.
 //!
 //! There are e = p - 2^k excess nodes. Before the first step, the nodes 0, 2, etc. to 2e - 2 send
-//! their data to the next node. After the last step, they receive the result from that node. The
-//! nodes 1, 3, etc. to 2e - 1 and all nodes from 2e on participate, and have the ranks 0 to 2^k -
-//! 1.
+//! their data to the next node, and after the last step they receive the result from it. All other
+//! nodes participate, and have the ranks 0 to 2^k - 1.
 
 use swapmeet_sdk::{Axis, Blocks, Planned, Schedule, Stop, Symmetry};
 
@@ -33,9 +32,9 @@ impl Participants {
         self.n == self.ranks
     }
 
-    /// If all nodes participate, the grid has one axis for every three bits of the rank, the
-    /// highest first, so that ranks that agree in some bits are few coordinates on each axis.
-    /// Otherwise it has a single axis.
+    /// If all nodes participate, the grid has one axis for every three bits of the rank, so that
+    /// ranks that agree in some bits are few coordinates on each axis. Otherwise it has a single
+    /// axis.
     pub(crate) fn radices(self) -> Vec<u64> {
         if !self.is_whole() {
             return vec![self.n];
@@ -47,12 +46,9 @@ impl Participants {
 
     /// Declares the symmetry and returns the nodes to plan.
     ///
-    /// If all nodes participate, exclusive-or with any x is a symmetry:
-    /// - Partners differ in one bit: `(rank xor x) xor 2^i = (rank xor 2^i) xor x`.
-    /// - Destinations of a send agree with a rank in the lowest bits ([`Self::agreeing_nodes`]),
-    ///   and ranks that agree still do after exclusive-or with x.
-    ///
-    /// Otherwise there is none.
+    /// If all nodes participate, exclusive-or with any x is a symmetry, because partners differ in
+    /// one bit, `(rank xor x) xor 2^i = (rank xor 2^i) xor x`, and ranks that agree in the lowest
+    /// bits ([`Self::agreeing_nodes`]) still do.
     pub(crate) fn planned(self, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
         let symmetry = if self.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
         schedule.symmetric(&vec![symmetry; self.radices().len()])

@@ -2,26 +2,24 @@
 //! (`src/include/collectives.h`, commit 5067397) and in S. Jeaugey, *PAT: a new algorithm for
 //! all-gather and reduce-scatter operations at scale*, arXiv 2506.20252 (2025).
 //!
-//! Let P be the number of ranks p, rounded up to a power of two. Let A, a power of two, be the
-//! largest number of blocks in a message. With blocks of m bytes, the allgather takes
-//! `(log2 A + P/A - 1) alpha + (p - 1) m beta`. If all results together have m bytes, the
-//! reduce-scatter takes `(log2 A + P/A - 1) alpha + (p - 1)/p m beta + (p - 1)/p m gamma`.
+//! Let P be the number of ranks p, rounded up to a power of two, and A the largest number of blocks
+//! in a message, a power of two. The allgather takes `(log2 A + P/A - 1) alpha + (p - 1) m beta`,
+//! the reduce-scatter `(log2 A + P/A - 1) alpha + (p - 1)/p m beta + (p - 1)/p m gamma`, where m is
+//! the size of all results.
 //!
 //! In the allgather, each block spreads along its own binomial tree. The rank at position i of this
 //! tree is the i-th rank before the origin of the block. It receives the block over a distance
 //! equal to the lowest set bit of i (4 for i = 12). Messages over long distances are sent first,
-//! while ranks have few blocks. All ranks apply the same rule, so it is enough to state which
-//! positions receive a block in each step:
+//! while ranks have few blocks. The steps are those in which positions receive a block:
 //!
 //! 1. In the logarithmic steps, the distance is halved from P/2 down to P/A. The positions are the
-//!    odd multiples of the distance. After these steps, all multiples of P/A have the block.
+//!    odd multiples of the distance. Then all multiples of P/A have the block.
 //! 2. In the linear steps, each multiple of P/A is the root of a subtree of P/A positions. All
-//!    subtrees grow at the same time, by one position in each step, in depth-first order, so that a
-//!    rank keeps at most A log2(P/A) blocks of other ranks that it has not yet sent on.
+//!    subtrees grow by one position in each step, in depth-first order, so that a rank keeps at
+//!    most A log2(P/A) blocks of other ranks that it has not yet sent on.
 //!
 //! The reduce-scatter reduces along the same trees in reverse: first the linear steps, from the
 //! last position of a subtree to the first, and then the logarithmic steps with doubled distances.
-//! Sums are sent in the direction opposite to that of the blocks in the allgather.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{
@@ -90,7 +88,6 @@ fn depth_first(root: u64, size: u64, order: &mut Vec<u64>) {
 }
 
 fn steps(collective: Collective, n: u64, aggregation: u64) -> Vec<Positions> {
-    // As in NCCL, `n / 2` is rounded down first.
     let aggregation = aggregation.min((n / 2).max(1).next_power_of_two());
     let whole = n.next_power_of_two();
     let stride = whole / aggregation;

@@ -1,13 +1,13 @@
 //! `rabenseifner-allreduce`: a reduce-scatter by recursive halving, followed by an allgather by
 //! recursive doubling. It takes `2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma`, as in
 //! MPICH (`MPIR_Allreduce_intra_reduce_scatter_allgather`) and Open MPI
-//! (`allreduce_intra_redscat_allgather`). If p is not a power of two, it takes two additional
-//! steps, which add `2 m beta + m gamma` to the time of the transfers.
+//! (`allreduce_intra_redscat_allgather`). If p is not a power of two, two additional steps add `2 m
+//! beta + m gamma` to the transfers.
 //!
-//! The vector has one segment for each rank, which completes the sum of this segment. In step i of
-//! the reduce-scatter, rank r exchanges with rank r xor 2^i. Of the segments that it still sums, it
-//! sends those whose number differs from r in bit i. The allgather has the same steps in reverse
-//! order, and sends all completed segments. [`Participants`] defines the ranks that participate.
+//! Each rank completes the sum of one segment of the vector. In step i of the reduce-scatter, rank
+//! r exchanges with rank r xor 2^i. Of the segments that it still sums, it sends those whose number
+//! differs from r in bit i. The allgather has the same steps in reverse order. [`Participants`]
+//! defines the ranks.
 
 use crate::ANYWHERE;
 use crate::participants::Participants;

@@ -1,20 +1,18 @@
 //! `two-tree-allreduce`: an allreduce on two binary trees at the same time, after P. Sanders, J.
 //! Speck and J. L. Träff, *Two-tree algorithms for full bandwidth broadcast, reduction and scan*
 //! (2009), with the trees of NCCL (`ncclGetDtree` in `src/graph/trees.cc`, commit 5067397). Each
-//! tree reduces and broadcasts half of the vector's segments. Every rank is an inner node of one
-//! tree and a leaf of the second tree, so that it sends and receives in most steps. With s
-//! segments, the reduction and the broadcast take about 2 log2 p + 2 s steps each, and a step takes
-//! `alpha + m/s beta + m/s gamma`.
+//! tree reduces and broadcasts half of the segments. Every rank is an inner node of one tree and a
+//! leaf of the other, so that it sends and receives in most steps. With s segments, the reduction
+//! and the broadcast take about 2 log2 p + 2 s steps each, of `alpha + m/s beta + m/s gamma`.
 //!
 //! With `group=G` the trees are trees of groups of G ranks, as NCCL's are trees of computers
-//! (`connectTrees` in `src/graph/connect.cc`). There are G pairs of trees, each for one G-th of the
-//! vector. Pair r has *rail* r: its messages between groups are sent and received by rank r of each
-//! group. In a group, the tree is a chain that starts at rank r and visits the following ranks
-//! (modulo G).
+//! (`connectTrees` in `src/graph/connect.cc`). Each of G pairs of trees has one G-th of the vector.
+//! Pair r has *rail* r: rank r of each group sends and receives its messages between groups. In a
+//! group, the tree is a chain that starts at rank r and visits the following ranks (modulo G).
 //!
 //! NCCL sends a segment as soon as it has arrived. This module chooses a step for each segment and
 //! edge ([`pipeline`]): in each step, every rank sends and receives at most one message of a pair
-//! between groups, and one within its group. All pairs have the same steps.
+//! between groups, and one within its group.
 
 use crate::pipeline::{Edge, pipeline};
 use crate::{ANYWHERE, pipeline_segments};
@@ -83,7 +81,7 @@ impl Algorithm for TwoTree {
 }
 
 /// Returns the parents of ranks, given those of groups of `g` ranks, for rail 0: the first rank of
-/// a group has the first rank of the parent group as its parent, and the other ranks form a chain.
+/// a group has that of the parent group as its parent, and the other ranks form a chain.
 fn in_chains(parents: &[Option<usize>], g: usize) -> Vec<Option<usize>> {
     let parent = |rank: usize| match rank % g {
         0 => parents[rank / g].map(|parent| parent * g),
@@ -115,7 +113,8 @@ fn edges(trees: &[Vec<Option<usize>>; 2], up: bool, g: usize) -> (Vec<Edge>, Vec
     children.iter().map(edge).unzip()
 }
 
-/// The parents in an in-order tree, and in the same tree mirrored or, for odd n, shifted by one.
+/// Returns the parents in an in-order tree, and in the same tree mirrored or, for odd n, shifted by
+/// one.
 pub(crate) fn trees(n: usize) -> [Vec<Option<usize>>; 2] {
     let second = |rank: usize| match n % 2 {
         0 => parent(n, n - 1 - rank).map(|parent| n - 1 - parent),
@@ -150,7 +149,6 @@ mod tests {
         }
     }
 
-    /// The idle steps are at most the sum of the depths of the two trees.
     #[test]
     fn each_segment_is_sent_up_and_down_once() {
         for n in 1..20_u64 {
@@ -191,7 +189,7 @@ mod tests {
 
     /// The messages between groups are the edges of NCCL's trees, each with its rail's share. A
     /// group with a parent and two children in one tree and a parent in the other sends and
-    /// receives twice the vector; with two and three groups 1 and 1.5 times.
+    /// receives twice the vector; with two and three groups, 1 and 1.5 times.
     #[test]
     fn groups_exchange_data_on_their_rails() {
         for (groups, g, most) in
@@ -219,7 +217,6 @@ mod tests {
                     }
                 }
             }
-            // The vector has 8 bytes for each rail.
             let largest = |all: &[u64]| all.iter().copied().max().unwrap();
             assert_eq!((largest(&sent), largest(&received)), (most, most), "{groups} x {g}");
             let own = trees(groups as usize);
@@ -233,7 +230,8 @@ mod tests {
         }
     }
 
-    /// Within 10 % of the best number, if a step takes the start-up and the time of a segment.
+    /// The result is within 10 % of the best number, if a step takes the start-up and the time of a
+    /// segment.
     #[test]
     fn automatic_segments_are_nearly_the_best() {
         for (groups, g, bytes) in [(8, 1, 1 << 20), (6, 2, 1 << 16), (2, 4, 1 << 21), (12, 1, 64)] {

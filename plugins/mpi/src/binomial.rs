@@ -2,13 +2,13 @@
 //! for broadcast). A broadcast takes `ceil(log2 p) (alpha + m beta)`. If p is a power of two, a
 //! scatter or gather takes `log2 p alpha + (p - 1) m beta`.
 //!
-//! Each step has a distance b. In the first step, b is the largest power of two below p. It is
-//! halved in each further step. A rank r that is a multiple of 2b distributes data to the ranks r
-//! to r + 2b - 1: it sends to rank r + b the data for the upper half of these ranks. A gather is a
-//! scatter in reverse.
+//! Each step has a distance b: the largest power of two below p in the first step, halved in each
+//! further step. A rank r that is a multiple of 2b distributes data to the ranks r to r + 2b - 1:
+//! it sends to rank r + b the data for the upper half of these ranks. A gather is a scatter in
+//! reverse.
 //!
-//! `binomial-broadcast:order=near` begins with b = 1 and doubles b in each step. Each rank r below
-//! b sends to rank r + b. This is the order of Open MPI (`ompi_coll_base_topo_build_bmtree`).
+//! `binomial-broadcast:order=near` begins with b = 1 and doubles b in each step, as Open MPI does
+//! (`ompi_coll_base_topo_build_bmtree`). Each rank r below b sends to rank r + b.
 
 use crate::{ANYWHERE, line, node, nodes};
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop};
@@ -138,7 +138,6 @@ mod tests {
                 let proved = on.verify(&BROADCAST).unwrap();
                 let log = u64::from(n.next_power_of_two().trailing_zeros());
                 assert_eq!((proved.steps, proved.messages), (log, n - 1), "{n} from {root}");
-                // Open MPI's source: the parent of a rank is the rank without its highest bit.
                 for (i, step) in (0..).zip(on.plan(&BROADCAST).unwrap()) {
                     for send in &step.sends {
                         let [from, to] = [send.from, send.to].map(|v| (v + n - root) % n);

@@ -4,8 +4,8 @@
 //! g^2) m beta`.
 //!
 //! 1. The ranks of a group send all their blocks to the leader, its first rank, one after another.
-//! 2. The leaders exchange the blocks of their groups. In step s each leader sends to the leader s
-//!    groups after it.
+//! 2. The leaders exchange the blocks of their groups, in step s with the leader s groups after
+//!    them.
 //! 3. The leader sends to each rank of its group the blocks for that rank.
 
 use crate::{ANYWHERE, line};
@@ -71,7 +71,6 @@ mod tests {
             let n = groups * g;
             let proved = Rehearsal::on("torus", &[groups, g]).verify(&Hierarchical).unwrap();
             assert_eq!(proved.steps, 2 * (g - 1) + groups - 1, "{groups} of {g}");
-            // A member's block for itself and the leader's own blocks are not sent.
             let blocks = (g - 1) * (n - 1) + (groups - 1) * g * g + (g - 1) * (n - 1);
             assert_eq!(proved.critical_bytes, blocks, "{groups} of {g}");
             assert!(proved.max_sends <= 1 && proved.max_receives <= 1);

@@ -30,14 +30,12 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// Sets a grid of one axis, whatever the topology.
 fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>, segments: u32) -> Result<u64, Stop> {
     let n = problem.topology().nodes();
     schedule.layout(&[n], segments)?;
     Ok(n)
 }
 
-/// `rank` is counted from the root.
 fn node(rank: u64, root: u64, n: u64) -> u64 {
     (rank + root) % n
 }

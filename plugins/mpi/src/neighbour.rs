@@ -3,10 +3,9 @@
 //! takes `p/2 alpha + (p - 1) m beta`. In Open MPI, the algorithm is
 //! `allgather_intra_neighborexchange`.
 //!
-//! In step 1, an even rank r exchanges its block with rank r + 1. In the further steps, a rank
-//! exchanges alternately with its two neighbours. In step 2 it exchanges with the neighbour that it
-//! did not use in step 1. From step 2 on, it always sends two blocks. In step 2 these are the two
-//! blocks of the pair of step 1, and later the two blocks that it received in the step before.
+//! In step 1, an even rank r exchanges its block with rank r + 1. Then a rank exchanges alternately
+//! with its other neighbour and with this one. It sends two blocks: in step 2 those of the pair of
+//! step 1, and later those that it received in the step before.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{
@@ -46,7 +45,6 @@ impl Algorithm for Neighbour {
             for rank in &planned {
                 let upwards = (rank + step) % 2 == 1;
                 let to = if upwards { rank + 1 } else { rank + n - 1 } % n;
-                // The newest blocks, from the opposite side; in step 2 those of the pair of step 1.
                 let newest = match (step, upwards) {
                     (1, _) => Axis::range(rank, 1),
                     (_, true) => Axis::range((rank + n + 1 - step) % n, 2),

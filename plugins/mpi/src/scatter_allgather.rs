@@ -1,9 +1,8 @@
 //! `scatter-allgather`: van de Geijn's broadcast for long messages (Thakur, Rabenseifner and Gropp
 //! (2005), section 4.3). It takes `(ceil(log2 p) + p - 1) alpha + 2 (p - 1)/p m beta`.
 //!
-//! The block is split into p segments. A binomial scatter sends segment r to rank r. Then an
-//! allgather on a ring follows: in each of p - 1 steps, each rank sends to the next rank the
-//! segment that it received last.
+//! A binomial scatter sends segment r of p to rank r. Then, in each of p - 1 steps of an allgather
+//! on a ring, each rank sends to the next rank the segment that it received last.
 
 use crate::binomial::halves;
 use crate::{ANYWHERE, line, node};
@@ -41,7 +40,6 @@ impl Algorithm for ScatterAllgather {
             schedule.step()?;
             for rank in (0..n - b).step_by(2 * b as usize) {
                 let upper = Axis::range(rank + b, b.min(n - rank - b));
-                // The scatter moves the segments, because the allgather sends each to all ranks.
                 schedule.send(&Blocks::new(at(rank), at(rank + b)).segments(upper))?;
             }
         }

@@ -1,13 +1,12 @@
 //! `sparbit-allgather`: W. J. Loch and G. P. Koslovski, *Sparbit: A New Logarithmic-Cost and Data
-//! Locality-Aware MPI Allgather Algorithm*, arXiv 2109.08751 (2021). It takes
-//! `ceil(log2 p) alpha + (p - 1) m beta` for any number of ranks.
+//! Locality-Aware MPI Allgather Algorithm*, arXiv 2109.08751 (2021). It takes `ceil(log2 p) alpha +
+//! (p - 1) m beta` for any number of ranks.
 //!
 //! Each block spreads along a separate binomial tree, and all trees grow at the same time. The
 //! distance d is 2^(ceil(log2 p) - 1) in the first step and is halved in each further step. In each
-//! step, rank r sends to rank r + d, with wrap-around. It sends its block and all blocks that it
-//! has from the p - d - 1 ranks before it. Messages over long distances are sent first, while ranks
-//! have few blocks. In contrast to Bruck's algorithm, each block arrives at its final position in
-//! the receive buffer.
+//! step, rank r sends to rank r + d, with wrap-around, its block and all blocks that it has from
+//! the p - d - 1 ranks before it. In contrast to Bruck's algorithm, each block arrives at its final
+//! position in the receive buffer.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{

@@ -5,8 +5,8 @@
 //!
 //! 1. Within each group, Bruck's algorithm with radix k sends each block to the rank with the
 //!    position of the destination in its group.
-//! 2. Ranks with the same position exchange these blocks. In step s each rank sends to the rank s
-//!    groups after it.
+//! 2. Ranks with the same position exchange these blocks, in step s with the rank s groups after
+//!    them.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{

@@ -1,43 +1,33 @@
-//! Gossip and multi-scatter in two phases (sections 3.4 and 3.5). A gossip is an allgather, and a
-//! multi-scatter is an all-to-all.
+//! Gossip (allgather) and multi-scatter (all-to-all) in two phases (sections 3.4 and 3.5).
 //!
-//! | symbol | here | meaning |
+//! | symbol, in addition to those of the crate | here | meaning |
 //! | --- | --- | --- |
-//! | n | `n` | number of nodes of a cycle |
-//! | d, N | | number of dimensions of the torus, number of its nodes: N = n^d |
 //! | k | `k` | number of virtual cycles |
 //! | p | `p` | number of nodes of a cycle of one phase: n/k in phase 1, k in phase 2 |
-//! | q | `q` | largest number of circuits that a directed link carries at the same time |
-//! | alpha, delta | | start-up time of a round, switching time of a link |
 //! | m beta | | time of one block on a link (L tau in the thesis) |
 //!
 //! Phase 1 uses k virtual cycles. Each consists of every k-th node of the cycle, so its circuits
 //! are k links long. Phase 2 uses cycles of k neighbouring nodes, each closed by a circuit of k - 1
-//! links that leads back over the links of the cycle. In a torus the algorithm uses one dimension
-//! after another, and each message is split into segments, the lanes. Each lane uses the dimensions
-//! in a different order.
+//! links that leads back. A torus uses one dimension after another, and each message is split into
+//! segments, the lanes, which use the dimensions in different orders.
 //!
-//! The time on one cycle, with all ports and k = q, is
-//! `(n/2q + q/2) alpha + (n/2 + q^2/2 - q/2) delta` plus the time of the transfers:
+//! The time on one cycle, with all ports and k = q, is `(n/2q + q/2) alpha + (n/2 + q^2/2 - q/2)
+//! delta` plus that of the transfers:
 //! * `3n/2 m beta` for a gossip (formula 3.5);
 //! * `(n^2/8 + (q+1) n/2) m beta` for a multi-scatter (formula 3.8).
 //!
-//! In d dimensions, the terms with alpha and delta are multiplied by d. The time of the transfers
-//! is multiplied by `(N-1)/(d (n-1))` for a gossip (formula 3.7), and by `n^(d-1)` for a
-//! multi-scatter.
-//!
-//! Erratum: for the multi-scatter, the thesis prints the factor of the gossip.
+//! In d dimensions, the terms with alpha and delta are multiplied by d, and the time of the
+//! transfers by `(N-1)/(d (n-1))` for a gossip (formula 3.7) or `n^(d-1)` for a multi-scatter, for
+//! which the thesis prints the factor of the gossip.
 //!
 //! Remarks on the thesis:
-//! * The thesis uses k = q virtual cycles with all ports, and "q = about k/2" with one port. With
-//!   one port and k = 2q, however, a link carries q + 1 circuits in phase 1, which is more than q.
-//!   To stay within q circuits, k can be at most 2q - 2, or 2q - 1 if 2q - 1 divides n. The plugin
-//!   chooses the divisor of n that needs the fewest rounds without exceeding q circuits. The user
-//!   can set k by `cycles=K`. If no divisor is possible, or if q = 1, then k = 1 and the cycle is
-//!   not divided.
-//! * If n is even, each node has an opposite node. The block for the opposite node is sent forwards
-//!   only, so that the last round has half as many blocks. Formulas 3.5 to 3.9 send this block in
-//!   both directions or do not specify the direction.
+//! * The thesis uses k = q with all ports, and "q = about k/2" with one port. With one port and k =
+//!   2q, however, a link carries q + 1 circuits in phase 1. For q circuits, k can be at most 2q -
+//!   2, or 2q - 1 if this divides n. The plugin chooses the divisor of n with the fewest rounds,
+//!   unless the user sets `cycles=K`. With k = 1, which q = 1 implies, the cycle is not divided.
+//! * If n is even, the block for the opposite node is sent forwards only, so that the last round
+//!   has half as many blocks. Formulas 3.5 to 3.9 send it in both directions or do not specify
+//!   this.
 
 use crate::ring::Method;
 use crate::torus::{Torus, Variant};
@@ -126,8 +116,8 @@ impl TwoPhase {
     }
 
     /// Returns the period of the coordinates: shifts by its multiples are symmetries. A shift by k
-    /// maps each cycle of phase 2 to the next, and each node of a cycle of phase 1 to the next
-    /// node. If nodes form pairs in phase 1, the shift is by 2k, so that pairs are mapped to pairs.
+    /// maps each virtual cycle to itself or to the next. If nodes form pairs in phase 1, a shift by
+    /// 2k maps pairs to pairs.
     fn period(&self) -> u64 {
         let pairs = self.methods[0] == Method::Pairs && self.rounds(0) > 0;
         if pairs { 2 * self.k } else { self.k }
@@ -138,8 +128,8 @@ impl TwoPhase {
         let first = match self.methods[0] {
             _ if self.n == k => 0,
             Method::Pairs if k == 1 => 1,
-            // In a round, a virtual cycle uses every second edge, and neighbouring virtual cycles
-            // begin with different edges, so about half of the k virtual cycles use the same link.
+            // Neighbouring virtual cycles begin with different edges, so in a round, about half of
+            // the k virtual cycles use the same link.
             Method::Pairs if k.is_multiple_of(2) => k / 2 + 1,
             Method::Pairs => k.div_ceil(2),
             Method::OneWay | Method::BothWays => k,
@@ -153,7 +143,7 @@ impl TwoPhase {
     }
 }
 
-/// `cycles` is the user's k, if any.
+/// Chooses k for each cycle. `cycles` is the k of the user, if any.
 fn choose(torus: &Torus, cycles: Option<u64>) -> Result<Vec<TwoPhase>, Stop> {
     torus
         .dims
@@ -237,9 +227,8 @@ fn messages(
     coordinates
         .map(|x| {
             // `place` is the number of a node on its cycle. `colour` selects the edges of the first
-            // round. In phase 1 it is the number of the virtual cycle. In phase 2 it decides
-            // whether the first round uses the closing circuit, as a gossip does, because the
-            // circuit then carries one message instead of two.
+            // round: in phase 1 by the virtual cycle, in phase 2 with the closing circuit for a
+            // gossip, because the circuit then carries one message instead of two.
             let (place, colour) =
                 if phase == 0 { (x / k, x % k) } else { (x % k, u64::from(gossip)) };
             let sends = cycle.methods[phase].sends(p, round, place, colour, gossip);

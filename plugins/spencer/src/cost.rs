@@ -1,9 +1,6 @@
-//! The time of a schedule of circuits (section 2.3).
-//!
-//! The time of a round is the sum of three terms:
-//! * alpha, the start-up time;
-//! * delta for each link of the longest circuit;
-//! * tau for each unit of a message, times the number of circuits that share a link.
+//! The time of a schedule of circuits (section 2.3), whose rounds take alpha, plus delta for each
+//! link of the longest circuit, plus tau for each unit of a message, times the circuits that share
+//! a link.
 
 use crate::torus::Torus;
 use std::cmp::Ordering;
@@ -91,8 +88,8 @@ impl MachineTimes {
     }
 }
 
-/// `None` if a link would carry more than q circuits. A circuit is its first node, the nodes after
-/// it, and the number of its blocks.
+/// Returns `None` if a link would carry more than q circuits. A circuit is its first node, the
+/// nodes after it, and the number of its blocks.
 pub(crate) fn round(
     torus: &Torus,
     circuits: impl Iterator<Item = (u64, Vec<u64>, u64)>,

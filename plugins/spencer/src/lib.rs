@@ -1,7 +1,7 @@
-//! Disseminations and permutations on circuit-switched tori. The algorithms are from C. C. Spencer,
-//! *Circuit-Switched Structured Communications on Toroidal Meshes*, M.Sc. thesis, Simon Fraser
-//! University (1994). The thesis takes its one-port algorithms from P. Fraigniaud and J. Peters,
-//! *Structured Communication in Torus Networks* (1993).
+//! Disseminations and permutations on circuit-switched tori, from C. C. Spencer, *Circuit-Switched
+//! Structured Communications on Toroidal Meshes*, M.Sc. thesis, Simon Fraser University (1994),
+//! which takes its one-port algorithms from P. Fraigniaud and J. Peters, *Structured Communication
+//! in Torus Networks* (1993).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |

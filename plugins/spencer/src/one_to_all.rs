@@ -2,24 +2,16 @@
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | d | `cycles.len()` | number of dimensions |
-//! | n, N | | number of nodes of a dimension and of the torus: N = n^d |
-//! | q | `torus.q` | largest number of circuits that a directed link carries at the same time |
 //! | (m_1, .., m_d) | `lanes` | the d segments of a message, each of which uses the dimensions in a different order |
-//! | alpha, delta | | start-up time of a round, switching time of a link |
-//! | L tau | | time of one message on a link |
 //!
 //! In each round, each section of a cycle (at first the whole cycle) is divided into 2q+1 equal
 //! sections (q+1 with one port). The informed node in the middle of one of them informs the middle
-//! nodes of the others.
+//! nodes of the others. A gather is a scatter in reverse.
 //!
-//! A torus uses one dimension after another. With all ports, the message is split into d segments.
-//! Each segment uses the dimensions in a different order, (1, 2, .., d), (2, .., d, 1), etc., so
-//! that all links are used.
+//! A torus uses one dimension after another. With all ports, each of d segments uses the dimensions
+//! in a different order, (1, 2, .., d), (2, .., d, 1), etc., so that all links are used.
 //!
-//! A gather is a scatter in reverse.
-//!
-//! Costs with all ports:
+//! Costs with all ports, L tau being the time of one message on a link:
 //!
 //! | | rounds (alpha) | switching (delta) | propagation (L tau) |
 //! | --- | --- | --- | --- |

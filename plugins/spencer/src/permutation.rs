@@ -7,19 +7,18 @@
 //!
 //! Symbols in addition to those of the crate are:
 //! * m beta is the time of one block on a link (L tau in the thesis);
-//! * D is the longest distance of a block, in links: d n/2 for a reflection (formula 4.17), where n
-//!   is the number of nodes of a cycle;
+//! * D is the longest distance of a block, in links: d n/2 for a reflection (formula 4.17);
 //! * M is the number of adjacent diagonals whose data uses the same link: n/4. On a diagonal, the
 //!   sum of coordinates, each times its sign, is the same.
 //!
-//! Some permutations consist of two transpositions that cannot be joined in one round. They take
-//! one more round, and the factor of m beta is larger by M (formulas 4.19, 4.23, 4.26, 4.27). With
-//! one port, the logarithm has the base q+1, and the divisor d in the last term is 1.
+//! Some permutations are two transpositions that cannot be joined in one round. They take one more
+//! round, and the factor of m beta is larger by M (formulas 4.19, 4.23, 4.26, 4.27). With one port,
+//! the logarithm has the base q+1, and the divisor d in the last term is 1.
 //!
-//! The plugin supports permutations of the axes with reflections, translations and shears. It
-//! determines the kind of the permutation from the destinations. Axes of different sizes are
-//! permuted in different stages, one stage for each size, because diagonals need axes of equal
-//! size. A rotation by 90 degrees can also use balanced cycles instead of diagonals.
+//! The plugin finds the kind of the permutation (of axes with reflections, translation or shear)
+//! from the destinations. Axes of different sizes are permuted in different stages, because
+//! diagonals need axes of equal size. A rotation by 90 degrees can also use balanced cycles instead
+//! of diagonals.
 
 use crate::cost::{Cost, MachineTimes};
 use crate::torus::{Torus, Variant};

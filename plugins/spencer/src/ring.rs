@@ -30,7 +30,7 @@ pub(crate) enum Method {
     /// Neighbours exchange in pairs (one port, even number of nodes). Each round uses the edges of
     /// one of two alternating colours.
     Pairs,
-    /// All nodes send forwards only: one port, and an odd number of nodes, which have no pairs.
+    /// All nodes send forwards only, because an odd number of nodes has no pairs (one port).
     OneWay,
     BothWays,
 }
@@ -60,7 +60,6 @@ impl Method {
                 vec![RingSend { forwards: true, origins: Span::ALL, destinations: all_but(p, x) }]
             }
             (Self::BothWays, true) => {
-                // The block for the opposite node is sent in one direction only.
                 let directions = if 2 * round < p { &[true, false][..] } else { &[true] };
                 directions.iter().map(|forwards| pass_on(p, round, x, *forwards)).collect()
             }

@@ -4,7 +4,7 @@ use swapmeet_sdk::{Problem, Stop};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Variant {
-    /// One port. It carries up to q circuits.
+    /// One port, which carries up to q circuits.
     OnePort,
     /// One port per cycle in the first phase of a gossip or multi-scatter, all ports in the second.
     Hybrid,
@@ -17,7 +17,6 @@ pub(crate) struct Torus {
     strides: Vec<u64>,
     /// The dimensions of more than one node.
     pub cycles: Vec<usize>,
-    /// Circuits that a directed link carries at the same time.
     pub q: u64,
     pub variant: Variant,
 }
@@ -34,7 +33,8 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Stop> {
 }
 
 impl Torus {
-    /// By default that for one port on one-port machines, and otherwise that for all ports.
+    /// The default is the variant for one port on one-port machines, and otherwise that for all
+    /// ports.
     pub(crate) fn read(problem: &Problem<'_>, variants: &[(&str, Variant)]) -> Result<Self, Stop> {
         let variant = match problem.given_choice("variant", variants)? {
             Some(variant) => variant,
@@ -125,7 +125,6 @@ mod tests {
         for node in 0..torus.nodes() {
             for dim in [0, 1, 3] {
                 for plus in [true, false] {
-                    // With two nodes, both directions use the link in the positive direction.
                     let link = 2 * dim + usize::from(plus || torus.dims[dim] == 2);
                     assert_eq!(torus.link(node, torus.neighbour(node, dim, plus)), link);
                 }

@@ -1,16 +1,15 @@
 //! Repeated division of a line into sections, around a node that has data for all of it (Fig. 3.1).
 //!
-//! | symbol | here | meaning |
-//! | --- | --- | --- |
-//! | q | `q` | largest number of circuits that a directed link carries at the same time |
-//! | 2q + 1 | | number of sections of a line with all ports: q on each side, and the middle section |
-//! | q + 1 | | number of sections with one port: q on one side, and the section of the node that has the data |
+//! | symbol | meaning |
+//! | --- | --- |
+//! | 2q + 1 | number of sections of a line with all ports: q on each side, and the middle section |
+//! | q + 1 | number of sections with one port: q on one side, and the section of the node that has the data |
 
 use crate::cost::Cost;
 use crate::torus::Variant;
 use std::collections::HashMap;
 
-/// `to` then is responsible for the `count` nodes from `first` on.
+/// A circuit after which `to` is responsible for the `count` nodes from `first` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Circuit {
     pub from: u64,
@@ -39,7 +38,7 @@ pub(crate) enum Payload {
 /// Returns for each round the circuits that inform the nodes 0 to `count` - 1 of a line, of which
 /// `at` has the data.
 ///
-/// With all ports, it takes as many rounds as `at` needs to reach both ends, from the middle
+/// With all ports, there are as many rounds as `at` needs to reach both ends, from the middle
 /// ceil(log_(2q+1) count). With one port, `at` is an end or [`one_port_start`], and there are
 /// ceil(log_(q+1) count) rounds.
 pub(crate) fn divide(
@@ -83,8 +82,8 @@ pub(crate) fn divide(
                         None => count - 1,
                         Some(reach) => (count - 1).saturating_sub(reach.nodes),
                     };
-                    // At the near end (one port), or as near as possible to still reach the far end
-                    // (all ports), so that circuits are short.
+                    // The receiver is at the near end of its chunk (one port), or as near as still
+                    // reaches the far end (all ports), so that circuits are short.
                     let to = match (reach, leftwards) {
                         (None, true) | (Some(_), false) => first + far,
                         (None, false) | (Some(_), true) => first + count - 1 - far,
@@ -102,7 +101,8 @@ pub(crate) fn divide(
     }
 }
 
-/// The same in reverse order. `place` is a position on the line, `blocks` those of a circuit.
+/// Returns the costs of the rounds of bundles in reverse order. `place` is a position on the line,
+/// `blocks` those of a circuit.
 pub(crate) fn bundle_costs(
     rounds: &[Vec<Circuit>],
     place: impl Fn(u64) -> i64,
@@ -124,9 +124,8 @@ pub(crate) fn bundle_costs(
     rounds.iter().map(cost).collect()
 }
 
-/// Returns where the data is at the start if a cycle of n nodes is cut open and informed through
-/// one port: the last node of the first section, which it keeps in the first round. From an end,
-/// circuits would be longer in total.
+/// Returns where the data starts if a cycle of n nodes is cut open and informed through one port:
+/// at the last node of the first section, because circuits from an end would be longer in total.
 pub(crate) fn one_port_start(n: u64, q: u64) -> u64 {
     n.div_ceil(q + 1) - 1
 }
@@ -142,7 +141,7 @@ fn chunks(first: u64, count: u64, most: u64, leftwards: bool) -> impl Iterator<I
 }
 
 /// The *reach* is the largest number of nodes on one side for which a node is still responsible,
-/// here after the circuits of a round.
+/// here after a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reach {
     circuits: u64,
@@ -154,15 +153,15 @@ struct Reach {
 /// Sums over rounds, in this order: blocks on the most loaded link, links of the longest circuit.
 type BlocksAndLinks = (u64, u64);
 
-/// Returns the reach after each round, for the cheapest division with the fewest rounds. It is
-/// `side`, the longer side of the line, before the first round, and 0 after the last.
+/// Returns the reach after each round, for the cheapest division with the fewest rounds. Before the
+/// first round, it is `side`, the longer side of the line; after the last, it is 0.
 ///
 /// A round that reduces the reach from s to s' makes c nodes on each side responsible for chunks of
-/// m nodes. It is enough that [`cheapest`] tries all c and s' with one value of m:
-/// * bundles: the smallest, m = ceil((s - s') / c), because at least s - s' nodes must be passed
-///   on. If c divides s - s' in every round, the bundles of all rounds have `side` blocks in total.
-/// * messages: the largest, m = min(2 s' + 1, ceil(s / c)), because longer chunks need fewer links;
-///   a node in the middle of its chunk has a reach of s'.
+/// m nodes. [`cheapest`] tries all c and s' with only one value of m:
+/// * bundles: the smallest, m = ceil((s - s') / c). If c divides s - s' in every round, the bundles
+///   of all rounds have `side` blocks in total.
+/// * messages: the largest, m = min(2 s' + 1, ceil(s / c)), because longer chunks need fewer links.
+///   A node in the middle of its chunk has a reach of s'.
 ///
 /// As long as m > s', the farthest newly responsible node is s - s' links away, so the longest
 /// circuits have `side` links in total.
@@ -188,7 +187,8 @@ fn most_reach(rounds: u32, q: u64) -> u64 {
 
 type Known = HashMap<(u64, u32), (BlocksAndLinks, Reach)>;
 
-/// The lowest cost of reaching `nodes` nodes on each side, and the reach after the first round.
+/// Returns the lowest cost of reaching `nodes` nodes on each side, and the reach after the first
+/// round.
 fn cheapest(
     nodes: u64,
     rounds: u32,

@@ -1,4 +1,4 @@
-//! Dimension and direction of the sends of each class: nodes with the same ones in every phase.
+//! The dimension and direction in which each class of nodes sends.
 //!
 //! | 3D torus | z even | z odd |
 //! | --- | --- | --- |
@@ -7,18 +7,18 @@
 //! | Phase 3 | along z (pattern C): forwards for z mod 4 = 0, backwards for 2 | pattern B |
 //!
 //! Patterns A and B are the rules (1) to (8) that the paper prints for the 2D torus. Section 3.2.2
-//! extends them to n dimensions. Nodes whose coordinate in dimension n is even first use the
-//! pattern of n - 1 dimensions and then send along dimension n. Nodes whose coordinate in dimension
-//! n is odd first send along dimension n.
+//! extends them to n dimensions: nodes whose coordinate in dimension n is even first use the
+//! pattern of n - 1 dimensions and then send along dimension n; the others first send along
+//! dimension n.
 //!
 //! Erratum: for 3D, the paper contradicts itself about planes with an odd z. The displayed rules of
-//! Phases 2 and 3 have pattern B before pattern A, while the text has pattern A before pattern B.
-//! Each order is correct by itself, but a mixture of the two orders loses blocks. Only the order of
-//! the text can be extended to n dimensions. This module uses it, also in Phase n+1.
+//! Phases 2 and 3 have pattern B before pattern A, the text A before B. A mixture of the two orders
+//! loses blocks. Only the order of the text, which this module uses, can be extended to n
+//! dimensions.
 //!
 //! In a mesh the same rules give the dimension. The classes EE and OO of the paper are the nodes
-//! with an even sum c + r of column and row. The direction is always the forward direction of the
-//! node's logical ring. For meshes of three and more dimensions the paper has a figure and no text.
+//! with an even sum c + r of column and row. The direction is the forward direction of the node's
+//! logical ring. For meshes of three and more dimensions the paper has only a figure.
 
 use crate::network::NetworkKind;
 
@@ -32,8 +32,8 @@ const PLANE: [[(usize, i8); 4]; 2] =
 
 /// `turn` is the number (from 1) of a ring phase or of a step of Phase n+1.
 ///
-/// A node of a torus sends in this direction even if the opposite one is equally short, as for four
-/// hops on a ring of eight, because the two classes of a line would otherwise share links.
+/// A node of a torus sends in this direction even if the opposite one is equally short (four hops
+/// on a ring of eight), because the two classes of a line would otherwise share links.
 pub(crate) fn direction(kind: NetworkKind, x: &[u64], mut turn: usize) -> (usize, i8) {
     let directed = |printed| if kind == NetworkKind::Torus { printed } else { 1 };
     for k in (2..x.len()).rev() {

@@ -16,9 +16,8 @@
 //! | ts, tc | start-up of a message (alpha), time per byte (beta) |
 //! | tl, rho | time per link, time to rearrange one byte |
 //!
-//! In the first n phases, blocks are sent along rings within a group of nodes, until each block is
-//! in the submesh of its destination. In the last two phases (one in a mesh), the nodes of a
-//! submesh exchange the blocks, so that each block arrives at its destination.
+//! In the first n phases, blocks travel along rings within a group of nodes to the submesh of their
+//! destination. In the last two phases (one in a mesh), the nodes of a submesh exchange the blocks.
 //!
 //! The time with N nodes and blocks of m bytes is the sum of four terms (Table 1):
 //!
@@ -28,16 +27,15 @@
 //! | mesh | `n/2 N1 ts` | `n/4 N1 N m tc` | `n/2 ((N1 - 2)^2 + 2) tl` | `n N m rho` |
 //!
 //! Remarks on the paper:
-//! * There is no one-dimensional form, because four classes of nodes need four directions, and a
-//!   line has only two.
+//! * There is no one-dimensional form, because four classes of nodes need four directions.
 //! * Erratum: the data array of section 3.1.3 cannot be followed literally. Its text swaps u and v,
 //!   and the submesh "k hops away" is not that of the array's column unless the node is at the
-//!   trailing edge of its submesh. The rules of this plugin are equivalent to the groups of blocks
-//!   in section 3.1.1, which are correct.
-//! * Table 1 uses the number of steps of the longest dimension for all ring phases. In three and
-//!   more dimensions, the last dimension is used only in Phases 1 and n, so a network whose last
-//!   dimension alone is the longest takes fewer steps. The paper's order, longest first, is
-//!   therefore not the cheapest.
+//!   trailing edge of its submesh. The plugin follows the groups of blocks in section 3.1.1, which
+//!   are correct.
+//! * Table 1 uses the number of steps of the longest dimension for all ring phases. From three
+//!   dimensions on, the last dimension is used only in Phases 1 and n, so a network takes fewer
+//!   steps if its last dimension is the longest. The paper's order, longest first, is not the
+//!   cheapest.
 
 mod directions;
 mod network;

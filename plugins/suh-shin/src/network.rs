@@ -14,7 +14,6 @@ pub(crate) struct PaddedNetwork {
     pub kind: NetworkKind,
     /// The side of a submesh: 4 in a torus, 2 in a mesh. Its nodes belong to different groups.
     pub submesh: u64,
-    /// The machine's nodes, padded to N1 .. Nn.
     pub nodes: Padded,
     /// The axes of x1, x2, etc. of the paper. In 2D, x1 is the column, on the last axis; in more
     /// dimensions x, on the first.
@@ -43,8 +42,8 @@ impl PaddedNetwork {
     }
 
     /// Declares grid, placement and symmetry: shifts by whole submeshes, because sends depend on
-    /// positions within the submesh. With virtual nodes, which are all at one end of an axis, there
-    /// is none.
+    /// positions within the submesh. Virtual nodes, which are all at one end of an axis, permit
+    /// none.
     pub(crate) fn lay_out(&mut self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         self.nodes.lay_out(schedule)?;
         if !self.nodes.has_virtual_nodes() {

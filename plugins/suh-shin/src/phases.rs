@@ -1,7 +1,7 @@
 //! The phases on a torus or mesh of n dimensions. Submeshes have 4 nodes in each dimension (mesh:
-//! 2), and the nodes with the same position in their submeshes are a group.
+//! 2). The nodes at the same position of their submeshes are a group.
 //!
-//! In Phases 1 .. n, groups exchange along rings, so that each block is in the submesh of its
+//! In Phases 1 .. n, groups exchange along rings, so that each block reaches the submesh of its
 //! destination. Then the nodes of each submesh exchange.
 
 use crate::directions::direction;
@@ -30,17 +30,16 @@ pub(crate) fn run(network: &PaddedNetwork, schedule: &mut Schedule<'_>) -> Resul
     }
     // Last phase. In step j, all nodes send along dimension j.
     //
-    // Erratum: Step 2 of the 2D mesh is printed with the groups of Step 1. In this schedule, even
-    // rows (EE, EO) send to r + 1 and odd rows (OE, OO) send to r - 1.
+    // Erratum: Step 2 of the 2D mesh is printed with the groups of Step 1. Here, even rows (EE, EO)
+    // send to r + 1 and odd rows (OE, OO) to r - 1.
     (0..n).try_for_each(|j| exchange(network, 1, |_| (0..=j).collect(), schedule))
 }
 
-/// Begins a phase. Between two phases all nodes rearrange their data once, as the paper assumes in
-/// its costs (sections 3.2.3 and 4.2).
+/// Begins a phase. Nodes rearrange their data once between two phases, as the paper's costs assume
+/// (sections 3.2.3 and 4.2).
 ///
-/// In three and more dimensions this is not enough to make every message contiguous: each of the
-/// three sends of a phase has four of the eight octants of a node's data, and no order makes all
-/// three contiguous.
+/// In three and more dimensions, one rearrangement does not make every message contiguous: the
+/// three sends of a phase have four of the eight octants of a node's data each.
 fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
     if phase > 1 {
         schedule.rearrange()?;
@@ -48,8 +47,8 @@ fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
     schedule.phase(&format!("Phase {phase}"))
 }
 
-/// Adds the ring steps of a phase. In Step s = 1 .. N/4 - 1 (mesh: N/2 - 1), nodes send as follows,
-/// where N is the size of the dimension along which the node sends:
+/// Adds the ring steps of a phase. In Step s = 1 .. N/4 - 1 (mesh: N/2 - 1), where N is the size of
+/// the dimension along which a node sends:
 ///
 /// ```text
 /// P(.., x, ..) -> P(.., (x +- 4) mod N, ..)      torus
@@ -58,10 +57,9 @@ fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
 ///
 /// The message has all blocks for the next N/4 - s submeshes in that direction: columns 4s .. N-1
 /// of the data array. The longest dimension determines the number of steps; nodes along shorter
-/// ones do not send in the last.
+/// ones skip the last.
 ///
-/// Erratum: Fig. 5 of the paper prints C, the number of columns, also for the classes that send
-/// along r.
+/// Erratum: Fig. 5 prints C, the number of columns, also for the classes that send along r.
 fn ring_phase(
     network: &PaddedNetwork,
     phase: usize,
@@ -78,8 +76,9 @@ fn ring_phase(
             // The first destination submesh if the direction is positive, else the last.
             let first =
                 if sign > 0 { receiver_at / q } else { (receiver_at / q + s + 1) % submeshes };
-            // In a mesh, a message back along it closes the logical ring, by the topology's route.
-            // Virtual nodes with the same home, the real node that represents them, need no route.
+            // In a mesh, the last message of a logical ring leads back along the whole line, by the
+            // topology's route. Virtual nodes with the same home (the real node that represents
+            // them) need no route.
             let changes_home =
                 network.nodes.home(axis, x[k]) != network.nodes.home(axis, receiver_at);
             let sign = if network.kind == NetworkKind::Torus && changes_home { sign } else { 0 };
@@ -100,15 +99,14 @@ fn ring_phase(
 /// ELSE             P(.., x, ..) -> P(.., x - d, ..)
 /// ```
 ///
-/// The receiver gets all blocks for its half of the submesh. In 2D, these are the blocks B1 and B3
-/// (or N1 and N3) of the paper in the first step, and both B2 (or both N2) in the second step.
-/// `turns` returns for the coordinates of a node the dimensions in which the node exchanges over
-/// this distance, in the order of the steps. The last of these dimensions is that of this step.
+/// The receiver gets all blocks for its half of the submesh. In 2D, these are B1 and B3 (or N1 and
+/// N3) of the paper in the first step, and both B2 (or both N2) in the second. `turns` returns the
+/// dimensions in which a node exchanges over this distance, in the order of the steps up to this
+/// one.
 ///
-/// Erratum: the coordinate that is tested must be the coordinate that changes. The paper violates
-/// this rule. Steps 1 to 3 of the 3D Phase 4 test y for sends along x and x for sends along y, and
-/// Fig. 5 tests the column for sends along rows r. With those tests, blocks would leave their
-/// submesh.
+/// Erratum: the tested coordinate must be the one that changes, or blocks leave their submesh.
+/// Steps 1 to 3 of the 3D Phase 4 instead test y for sends along x and x for sends along y, and
+/// Fig. 5 tests the column for sends along rows r.
 fn exchange(
     network: &PaddedNetwork,
     distance: u64,
@@ -127,7 +125,8 @@ fn exchange(
             (here - distance, -1)
         };
         // The origins of a node's blocks have its coordinates modulo `reach`, and the destinations
-        // are in its aligned range of `reach` coordinates. Some of both must be real.
+        // are in its aligned range of `reach` coordinates. The node has data only if some of both
+        // are real.
         let holds_any = (0..x.len()).all(|k| {
             let (reach, size) = (
                 if done.contains(&k) { distance } else { 2 * distance },
@@ -151,8 +150,8 @@ fn exchange(
     step(network, true, moves, schedule)
 }
 
-/// Returns the shorter direction between the homes of two nodes, or `inside`, that in the padded
-/// grid, if both are equally short. Otherwise, or with equal homes, 0.
+/// Returns the shorter direction between the homes of two nodes. If both are equally short, it is
+/// `inside`, the direction in the padded grid, or 0.
 fn exchange_direction(
     network: &PaddedNetwork,
     axis: usize,
@@ -174,16 +173,15 @@ struct GridSend {
     from: u64,
     to: u64,
     axis: usize,
-    /// The direction, 1 or -1, or 0 if the topology chooses the route.
+    /// 1 or -1, or 0 if the topology chooses the route.
     sign: i8,
-    /// An axis of the layout and coordinates on it: axis 2a is the submesh along dimension a, and
+    /// An axis of the layout and coordinates on it. Axis 2a is the submesh along dimension a, and
     /// axis 2a + 1 the position within a submesh.
     destinations: (usize, Axis<'static>),
 }
 
-/// Adds one step of the sends of `moves`. If virtual nodes have the same home, it can have two
-/// partners in an exchange; the step is then divided into rounds, in the order of sender and
-/// receiver.
+/// Adds one step of the sends of `moves`. A node that is home of several virtual nodes can have two
+/// partners; the step is then divided into rounds, in the order of sender and receiver.
 fn step(
     network: &PaddedNetwork,
     is_exchange: bool,
@@ -208,8 +206,8 @@ fn step(
             };
             Straight { from, to, dimension: m.axis, way }
         };
-        // Sends with the same sender and receiver form one message. The sort is stable, so they
-        // keep the order of the grid.
+        // Sends with the same sender and receiver form one message. The stable sort keeps them in
+        // the order of the grid.
         all.sort_by_cached_key(|m| {
             let m = on_machine(m);
             (m.from, m.to)

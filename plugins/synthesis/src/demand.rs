@@ -2,15 +2,15 @@
 
 use swapmeet_sdk::{Collective, Problem, Stop};
 
-/// The maximum pairs of nodes with data. A search then takes a minute and 3 GB.
+/// The most pairs of nodes with data. A search then takes a minute and 3 GB.
 pub(crate) const MAX_PAIRS: u64 = 10_000_000;
 
-/// Each block is divided into segments of equal size, which may take different paths.
+/// The data of each source. Each block is divided into equal segments, which may take different
+/// paths.
 pub(crate) struct Demand {
     pub sources: Vec<u32>,
     /// Receivers of each source with the size of a segment: bytes, or 1 if blocks are counted.
     pub rows: Vec<Vec<(u32, u32)>>,
-    /// Whether all blocks have the same size and are counted.
     pub counts_blocks: bool,
     pub segments: u32,
     /// The amount that a link of the smallest bandwidth carries in a step, in the unit of `rows`.
@@ -19,11 +19,8 @@ pub(crate) struct Demand {
 
 impl Demand {
     /// In a step, a link of the smallest bandwidth carries `group` blocks (or segments, if the user
-    /// divides blocks). If sizes differ, it carries `group` times the mean size of the blocks that
-    /// are not empty, but at least two of the largest segments.
-    ///
-    /// # Errors
-    /// [`Stop::Unsupported`] if there are too many pairs, or if a segment is too large.
+    /// divides blocks). If sizes differ, it carries `group` times the mean size of blocks with
+    /// data, but at least two of the largest segments.
     pub(crate) fn read(
         problem: &Problem<'_>,
         group: u64,

@@ -1,21 +1,20 @@
-//! An all-to-all for networks on which all nodes are equivalent (see [`crate::orbits`]), with
-//! blocks of equal size. The blocks of one node are planned, and all other nodes send in the same
+//! An all-to-all with blocks of equal size on networks whose nodes are all equivalent (see
+//! [`crate::orbits`]). The blocks of one node are planned, and all other nodes send in the same
 //! way.
 //!
 //! Each link leads from a node to its image under one of a few translations, the shifts. A block
-//! moves from its origin to its receiver over links whose shifts add up to the difference of the
-//! two nodes. Translations commute, so the order is free. In a step, each shift carries a limited
-//! number of blocks, and each block crosses at most one link. Steps are therefore colours of the
-//! edges (the crossings) of a bipartite graph between the blocks of one node and the shifts. By
-//! Kőnig's theorem (1916), the number of colours that is needed is the largest number of edges at a
-//! vertex. If all blocks take shortest paths that load the shifts evenly, no schedule has fewer
-//! steps.
+//! moves over links whose shifts add up to the difference of its receiver and its origin, in any
+//! order. In a step, each shift carries a limited number of blocks, and each block crosses at most
+//! one link. Steps are therefore colours of the edges (the crossings) of a bipartite graph between
+//! the blocks of one node and the shifts. By Kőnig's theorem (1916), as many colours are needed as
+//! the largest number of edges at a vertex. If shortest paths load the shifts evenly, no schedule
+//! has fewer steps.
 
 use crate::orbits::Translations;
 use std::collections::{HashMap, VecDeque};
 use swapmeet_sdk::{Blocks, Route, Schedule, Set, Stop, Symmetry};
 
-/// Crossings in the plan of one node: links that its blocks cross. So many take about ten seconds.
+/// The largest number of links that the blocks of one node cross. So many take about ten seconds.
 const MAX_CROSSINGS: u64 = 10_000_000;
 const MAX_COUNTS: usize = 1 << 26;
 
@@ -24,22 +23,22 @@ const ACCEPTED_RATIO: f64 = 1.005;
 
 const FREE: u32 = u32::MAX;
 
-/// The schedule of an all-to-all, as the sends of one node. All other nodes do the same.
+/// The schedule of an all-to-all, as the sends of one node.
 pub(crate) struct Exchange {
-    /// For each slot, the block that crosses a link in each step, or [`FREE`]. Each shift has one
-    /// slot for each block that it can carry in a step.
+    /// For each slot and step, the block that crosses a link, or [`FREE`]. Each shift has one slot
+    /// for each block that it can carry in a step.
     slots: Vec<Vec<u32>>,
     shift_of_slot: Vec<usize>,
     steps: u32,
 }
 
 impl Exchange {
-    /// Each link carries at most `blocks_per_link` blocks per step, and each node sends at most
-    /// `ports` messages. `None` if a search is needed instead:
-    /// - if the network is too large for this method;
-    /// - if the schedule is too long ([`ACCEPTED_RATIO`]), for example because the shortest paths
-    ///   do not load the links evenly;
-    /// - if ports limit a step in which a link could carry several blocks.
+    /// Plans with at most `blocks_per_link` blocks per link and `ports` messages per node in a
+    /// step. `None` if a search is needed instead, because
+    /// - the network is too large for this method;
+    /// - the schedule is too long ([`ACCEPTED_RATIO`]), such as if shortest paths load the links
+    ///   unevenly;
+    /// - or ports limit a step in which a link could carry several blocks.
     pub(crate) fn of(group: &Translations, blocks_per_link: u64, ports: u64) -> Option<Self> {
         let counts = shortest_paths(group)?;
         let shifts = group.shifts.len();
@@ -105,7 +104,6 @@ impl Exchange {
     ) -> Result<(), Stop> {
         schedule.layout(dims, 1)?;
         let planned = schedule.symmetric(&vec![Symmetry::shift(1); group.axes()])?;
-        // The translation by which each block has moved from its origin.
         let mut moved: Vec<u32> = vec![0; dims.iter().product::<u64>() as usize];
         for step in 0..self.steps as usize {
             schedule.step()?;
@@ -167,7 +165,7 @@ impl Exchange {
 /// Chooses a shortest path from node 0 to each node, so that the loads of the shifts differ little.
 /// Returns, for each node, how often its path uses each shift; `None` if the table is too large.
 fn shortest_paths(group: &Translations) -> Option<Vec<u16>> {
-    /// The first paths are chosen without the loads of later ones.
+    /// Later rounds know the loads of all paths; the first one does not.
     const ROUNDS: u32 = 3;
     let (nodes, shifts) = (group.nodes(), group.shifts.len());
     if nodes * shifts > MAX_COUNTS {
@@ -211,9 +209,9 @@ fn distances(group: &Translations) -> Vec<u32> {
     distance
 }
 
-/// Returns a lower bound on the largest load of a shift. Shortest paths have the smallest total
-/// load, so the mean load is a bound. If each shift moves along one axis, the mean of the shifts of
-/// each axis is one too, because every path crosses at least the links between the two coordinates.
+/// Returns a lower bound on the largest load of a shift: the mean load, because shortest paths have
+/// the smallest total. If each shift moves along one axis, also the mean of each axis, because
+/// every path crosses at least the links between the two coordinates.
 fn least_congestion(group: &Translations, load: &[u64]) -> u64 {
     let axes: Option<Vec<usize>> = group.shifts.iter().map(|shift| group.axis(*shift)).collect();
     let axes = axes.unwrap_or_else(|| vec![0; load.len()]);
@@ -226,7 +224,7 @@ fn least_congestion(group: &Translations, load: &[u64]) -> u64 {
 
 /// Gives each crossing a step in which its block and its slot have no other crossing.
 struct Colouring {
-    /// For each slot and step, the block that crosses a link, or [`FREE`] if there is none.
+    /// For each slot and step, the block that crosses a link, or [`FREE`].
     slots: Vec<Vec<u32>>,
     slot_of: HashMap<(u32, u32), u32>,
     /// For each slot, all free steps and perhaps others.
@@ -242,7 +240,6 @@ impl Colouring {
         }
     }
 
-    /// The block and the slot must each have a free step.
     fn add(&mut self, block: u32, slot: usize) {
         const TRIED: usize = 4;
         let mut tried = Vec::new();
@@ -267,8 +264,8 @@ impl Colouring {
         self.put(block, slot as u32, step);
     }
 
-    /// Makes `step` free for a block: along the path from the block that alternates between `step`
-    /// and a free step of the block, every crossing changes its step to the other one.
+    /// Makes `step` free for a block. Along the path from the block that alternates between `step`
+    /// and a free step of the block, every crossing changes to the other of the two steps.
     fn exchange(&mut self, block: u32, step: u32) {
         let steps = self.slots[0].len() as u32;
         let start = block.wrapping_mul(0x9e37_79b9) % steps;

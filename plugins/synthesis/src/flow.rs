@@ -49,7 +49,7 @@ const PARAMS: [ParamInfo; 5] = [
 
 const DRAWS: u32 = 2;
 /// Up to this ratio to the lower bound, paths are not drawn again. On networks of up to 1,024
-/// nodes, a second draw of such a schedule saved at most 0.3 % of the steps and doubled the time.
+/// nodes, a second draw saved at most 0.3 % of the steps and doubled the time.
 const ACCEPTED_RATIO: f64 = 1.025;
 /// Pairs of a source and a link, 4 bytes each: at most 1 GiB.
 const MAX_FLOWS: u64 = 1 << 28;
@@ -176,7 +176,6 @@ impl Search {
                 if chosen.is_some() && self.deadline.has_passed() {
                     break;
                 }
-                // It cannot become shorter than the best one.
                 let simulated = simulate(&self.network, &self.resources, &routed, order, |event| {
                     let Event::Step { least: bound } = event else { return Ok(()) };
                     if bound < least { Ok(()) } else { Err(()) }
@@ -289,8 +288,6 @@ impl swapmeet_flows::Demand for Load<'_> {
         resources: &mut [u32],
         links: &mut [u32],
     ) -> u128 {
-        // Divides the demand among paths such that the largest load of a resource is minimal, if
-        // data can be divided without limit.
         self.resources.set_lengths(values, resources, links).into()
     }
 }

@@ -1,11 +1,10 @@
-//! The greedy gather, which brings every block to every node. In each step each link carries a
-//! block that its receiver lacks: among a few candidates, the one that the fewest nodes have.
+//! The greedy gather, which brings every block to every node. In each step, each link carries a
+//! block that its receiver lacks: of a few candidates, the one that the fewest nodes have.
 //!
-//! For each node there is a set of the blocks that it has, and one of those that it lacks; a block
-//! that is chosen for the current step is in neither. Sets are bits in words of 64, with a second
-//! array of one bit for each word that is not zero. Nodes first have and finally lack few blocks,
-//! so most words are skipped. A search begins at a random word and ends after `SAMPLE` candidates,
-//! whatever the number of blocks.
+//! Each node has a set of the blocks that it has, and one of those that it lacks. A block that is
+//! chosen for the current step is in neither. Sets are bits in words of 64, with a second array of
+//! one bit for each word that is not zero, so that a search skips most words. It begins at a random
+//! word and ends after `SAMPLE` candidates.
 //!
 //! A node can forward a block in the steps after its arrival.
 
@@ -15,7 +14,6 @@ use swapmeet_flows::Random;
 use swapmeet_sdk::Stop;
 
 const SAMPLE: usize = 16;
-/// Each move takes 8 bytes.
 const MAX_MOVES: u64 = 1 << 27;
 
 /// A set of blocks for each node, as bits.
@@ -75,8 +73,8 @@ struct Attempt<'a> {
     has: Bits,
     lacks: Bits,
     left: Vec<u32>,
-    /// For each block, a key that is lower for rarer blocks. The upper bits contain the number of
-    /// nodes that have the block, and the lowest 12 bits are random and break ties.
+    /// For each block, a key that is lower for rarer blocks. The upper bits count the nodes that
+    /// have the block, and the lowest 12 bits are random and break ties.
     key: Vec<u32>,
     holders: Vec<u32>,
     /// The links into the current node, each with the chosen block.
@@ -84,9 +82,6 @@ struct Attempt<'a> {
 }
 
 /// Checks the number of moves of a schedule that brings this number of blocks to every node.
-///
-/// # Errors
-/// [`Stop::Unsupported`] if the schedule has too many moves.
 pub(crate) fn check_moves(network: &LinkGraph, blocks: u64) -> Result<(), Stop> {
     let moves = blocks * (network.nodes as u64).saturating_sub(1);
     if moves > MAX_MOVES {
@@ -97,7 +92,8 @@ pub(crate) fn check_moves(network: &LinkGraph, blocks: u64) -> Result<(), Stop> 
     Ok(())
 }
 
-/// The shortest of up to `tries` schedules. `origins` has the node of each block at the start.
+/// Returns the shortest of up to `tries` schedules. `origins` has the node of each block at the
+/// start.
 pub(crate) fn gather(
     network: &LinkGraph,
     origins: &[u32],
@@ -162,7 +158,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// `None` if it would not have fewer steps than `most`.
+    /// Returns the schedule, or `None` if it would not have fewer steps than `most`.
     fn run(mut self, blocks: usize, most: usize, random: &mut Random) -> Option<Moves> {
         let mut moves = Moves { moves: Vec::new(), first: vec![0] };
         let mut open: Vec<u32> = (0..self.network.nodes as u32).collect();
@@ -185,7 +181,6 @@ impl<'a> Attempt<'a> {
                 self.has.set(self.network.links.head[link as usize] as usize, block as usize);
                 self.holders[block as usize] += 1;
             }
-            // By link, so that the sends of a node are consecutive.
             moves.moves[start..].sort_unstable();
             moves.first.push(moves.moves.len());
             open.retain(|node| self.left[*node as usize] > 0);
@@ -193,8 +188,8 @@ impl<'a> Attempt<'a> {
         Some(moves)
     }
 
-    /// Chooses blocks for the links into a node, in random order. The choices for other nodes are
-    /// independent: a node can send any block over all its links.
+    /// Chooses blocks for the links into a node, in random order. Choices for other nodes are
+    /// independent, because a node can send any block over all its links.
     fn choose(&mut self, node: usize, random: &mut Random) {
         self.choices.clear();
         for back in self.into.links.out(node) {
@@ -215,13 +210,12 @@ impl<'a> Attempt<'a> {
                 self.choices[place].1 = Some(block);
                 self.lacks.clear(node, block as usize);
                 self.left[node] -= 1;
-                // Make it less attractive for other nodes in this step.
                 self.key[block as usize] += 1 << 12;
             }
         }
     }
 
-    /// The link takes over a block of another link into the same node, which gets a further one.
+    /// Gives the link a block of another link into the same node, which gets a further one.
     fn exchange(&mut self, link: u32, random: &mut Random) -> Option<u32> {
         let from = self.network.links.tail[link as usize] as usize;
         for place in 0..self.choices.len() {
@@ -239,7 +233,7 @@ impl<'a> Attempt<'a> {
         None
     }
 
-    /// The block is a rare one that the receiver lacks, from word `start` on.
+    /// Returns a rare block that the receiver lacks, searching from word `start` on.
     fn pick(&self, link: u32, start: usize) -> Option<u32> {
         let (from, to) = (
             self.network.links.tail[link as usize] as usize,

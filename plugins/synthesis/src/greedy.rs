@@ -1,9 +1,8 @@
 //! `greedy-allgather`, `greedy-broadcast`, and two reductions that are derived from an allgather.
 //!
-//! If the steps of an allgather run backwards and all links are reversed, the result is a
-//! reduce-scatter. Where a node receives a block once and sends copies of it, it then receives
-//! partial sums, adds them, and sends the sum once. A reduce-scatter followed by an allgather is an
-//! allreduce.
+//! If the steps of an allgather run backwards over reversed links, the result is a reduce-scatter:
+//! where a node received a block and sent copies, it then receives partial sums, adds them, and
+//! sends the sum once. An allreduce is a reduce-scatter followed by an allgather.
 
 use crate::gather::{Moves, check_moves, gather};
 use crate::network::LinkGraph;
@@ -115,9 +114,9 @@ impl Algorithm for Greedy {
         let of_root = collective == Collective::Broadcast;
         let blocks = if of_root { segments } else { segments * u64::from(nodes) };
         check_moves(&network, blocks)?;
-        // Choose the grid. If all nodes are equivalent, the symmetry needs the axes of the network.
-        // Otherwise a node collects data in no regular order, and with one axis any set of nodes is
-        // one box, which makes verification fast.
+        // If all nodes are equivalent, the symmetry needs the axes of the network. Otherwise a node
+        // collects data in no regular order, and with one axis any set of nodes is one box, which
+        // makes verification fast.
         let is_equal = !of_root && segments == 1;
         let group = if is_equal { Translations::of(&network, dims) } else { None };
         let line = [network.nodes as u64];
@@ -156,8 +155,8 @@ impl Algorithm for Greedy {
     }
 }
 
-/// The block of the root in a broadcast, of an origin in an allgather, or a completed part of the
-/// vector in an allreduce.
+/// Selects the block of the root in a broadcast, of an origin in an allgather, or a completed part
+/// of the vector in an allreduce.
 fn copied(blocks: Blocks<'static>, collective: Collective, block: u64) -> Blocks<'static> {
     match collective {
         Collective::Broadcast => blocks.copy(),
@@ -216,7 +215,6 @@ impl Search {
             }
         }
         if collective != Collective::ReduceScatter {
-            // The origin of a block is its receiver minus the offset.
             let steps = find(group);
             schedule.log(&format!("schedule: {} steps", steps.len()));
             schedule.phase("allgather")?;
@@ -236,7 +234,7 @@ impl Search {
     }
 }
 
-/// `select` restricts a send to a block.
+/// Adds moves as sends of copies. `select` restricts a send to a block.
 fn forwards(
     network: &LinkGraph,
     moves: &Moves,

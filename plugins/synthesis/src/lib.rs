@@ -1,9 +1,9 @@
 //! Algorithms that search for a schedule on any network, for collectives whose time depends mainly
 //! on bandwidth.
 //!
-//! `flow` computes the best flow, the division of the demand among paths with the smallest maximum
-//! load, draws a path for each block from it, and puts the messages into synchronous steps. The
-//! `greedy-*` algorithms choose, for each link and step, a rare block that the receiver lacks.
+//! `flow` draws a path for each block from the best flow, the division of the demand among paths
+//! with the smallest maximum load, and puts the messages into synchronous steps. The `greedy-*`
+//! algorithms choose, for each link and step, a rare block that the receiver lacks.
 //!
 //! Random choices depend only on `seed`. Only the parameter `seconds`, which ends the search after
 //! a time, makes a schedule depend on the machine that computes it.
@@ -37,10 +37,6 @@ const ENDED_EARLY: &str =
 pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {
-    /// Returns the deadline that follows from the parameter `seconds`, counted from now.
-    ///
-    /// # Errors
-    /// If the value of `seconds` is not a whole number.
     fn start(problem: &Problem<'_>) -> Result<Self, Stop> {
         let seconds = problem.given::<u64>(SECONDS.key())?;
         Ok(Self(seconds.and_then(|s| Instant::now().checked_add(Duration::from_secs(s)))))

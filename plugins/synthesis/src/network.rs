@@ -12,10 +12,6 @@ pub(crate) struct LinkGraph {
 impl LinkGraph {
     /// Parallel links count as one with the smallest of their bandwidths, because all messages
     /// between two neighbours use only one of them.
-    ///
-    /// # Errors
-    /// [`Stop::Unsupported`] if a link has no bandwidth, if ranks share a node, or if there is no
-    /// path between two nodes.
     pub(crate) fn read(problem: &Problem<'_>) -> Result<Self, Stop> {
         let topology = problem.topology();
         let (nodes, vertices) = (topology.nodes(), problem.vertices()?);

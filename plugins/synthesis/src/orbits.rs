@@ -1,10 +1,9 @@
-//! Gathers for networks on which all nodes are equivalent. On these networks, each translation of a
-//! grid maps links to links of the same bandwidth, so one node is planned and the others do the
-//! same.
+//! Gathers for networks on which all nodes are equivalent: each translation of a grid maps links to
+//! links of the same bandwidth, so one node is planned and the others do the same.
 //!
 //! A *shift* is the translation from the start of a link to its end. The *offset* of a block at a
 //! node is the translation from the origin of the block to this node. The number of a translation
-//! is the number of the node to which it moves node 0.
+//! is that of the node to which it moves node 0.
 
 use crate::gather::lower_bound;
 use crate::network::LinkGraph;
@@ -131,7 +130,6 @@ fn one_gather(nodes: usize, group: &Translations, random: &mut Random) -> Offset
                 }
             }
         }
-        // Blocks that have arrived can be sent from the next step on.
         for &(_, offset) in &step {
             for (waiting, shift) in candidates.iter_mut().zip(&group.shifts) {
                 let next = group.add(offset, *shift);

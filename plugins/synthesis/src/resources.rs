@@ -15,12 +15,10 @@ pub(crate) struct Resources {
     pub quota: Vec<u64>,
     /// Messages that a node may send, and may receive, in a step; `None` if it can use all links.
     pub ports: Option<u64>,
-    /// The largest number of steps that any resource needs for a unit of data.
     pub slowest_steps: f64,
 }
 
 impl Resources {
-    /// `quota` is the size on the slowest link in a step, and `ports` the limit of the machine.
     pub(crate) fn of(network: &LinkGraph, quota: u64, ports: u64) -> Self {
         let (links, nodes) = (network.links.count(), network.nodes as u32);
         let quota: Vec<u64> =
@@ -76,8 +74,8 @@ impl Resources {
         sum
     }
 
-    /// Returns the largest number of steps that a node needs to send, or to receive, all its data
-    /// over all its links and ports.
+    /// Returns the most steps that a node needs to send, or to receive, all its data over all its
+    /// links and ports.
     pub(crate) fn bound_of_nodes(&self, network: &LinkGraph, demand: &Demand) -> f64 {
         let (mut sent, mut received) = (vec![0.0; network.nodes], vec![0.0; network.nodes]);
         for (source, row) in demand.sources.iter().zip(&demand.rows) {

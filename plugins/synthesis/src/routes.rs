@@ -8,7 +8,8 @@ use crate::resources::{LONGEST, Resources};
 use swapmeet_flows::Random;
 use swapmeet_flows::{Column, Links, ShortestPaths, Solution, fast_exp};
 
-/// On the slowest link, if blocks have different sizes and are large enough to be divided.
+/// Pieces per step on the slowest link, if blocks have different sizes and are large enough to be
+/// divided.
 const PIECES_PER_STEP: u64 = 4;
 /// Entries of a table of prices for equally spaced loads, at least two for each step.
 const TABLE: u32 = 1 << 14;
@@ -39,8 +40,8 @@ pub(crate) struct Routed {
     pub congestion: f64,
 }
 
-/// Lists of links, one after another. A schedule reads them millions of times, and a vector for
-/// each path would make half of these reads slower.
+/// Lists of links, one after another. A vector for each path would make half of the millions of
+/// reads slower.
 #[derive(Clone, Default)]
 pub(crate) struct Paths {
     pub links: Vec<u32>,
@@ -69,8 +70,7 @@ impl Paths {
     }
 }
 
-/// In the order of their sources, with the end of each source's range. Several fit into a step of a
-/// slow link if segments are small enough.
+/// Returns the pieces in the order of their sources, with the end of each source's range.
 fn pieces_of(demand: &Demand) -> (Vec<Piece>, Vec<usize>) {
     let (mut pieces, mut ends) = (Vec::new(), Vec::new());
     for (&source, row) in demand.sources.iter().zip(&demand.rows) {
@@ -80,7 +80,6 @@ fn pieces_of(demand: &Demand) -> (Vec<Piece>, Vec<usize>) {
                 0 => demand.segments,
                 _ => most.clamp(1, demand.segments.into()) as u32,
             };
-            // If blocks are counted, a step carries whole pieces.
             let most = if demand.counts_blocks { 1 } else { most };
             let mut first_segment = 0;
             while first_segment < demand.segments {
@@ -123,7 +122,6 @@ fn walk_back(
         }
         let Some(link) = chosen else { return false };
         at = network.links.tail[link];
-        // Remove the loop if the walk returns to a visited vertex.
         match path.iter().position(|link: &u32| network.links.head[*link as usize] == at) {
             Some(again) => path.truncate(again),
             None => path.push(link as u32),
@@ -278,7 +276,6 @@ impl Router<'_> {
 
     fn find_tree(&mut self, source: u32) {
         for resource in 0..self.price.len() {
-            // With the additional piece, the load is one step larger.
             self.price[resource] = self.price_at(self.load[resource] + 1.0);
         }
         self.resources.set_lengths(&self.price, &mut self.whole, &mut self.length);

@@ -6,14 +6,14 @@ use crate::resources::Resources;
 use crate::routes::{Piece, Routed};
 use std::collections::BinaryHeap;
 
-/// None of these orders is the best on all networks.
+/// The order of a link's queue. None is the best on all networks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     Farthest,
-    /// Largest value first: the maximum over the links of the remaining path after the next link of
-    /// the largest remaining load of their resources, plus the number of links to the target.
-    /// Values are divided into this number of classes between 0 and the congestion, within which
-    /// most remaining links are first.
+    /// Largest value first. The value is the number of links to the target, plus the largest
+    /// remaining load of the resources of the path after the next link. Values are divided into
+    /// this number of classes between 0 and the congestion, within which most remaining links are
+    /// first.
     MostLoaded(u32),
 }
 
@@ -21,7 +21,7 @@ pub(crate) const ORDERS: [Order; 3] =
     [Order::Farthest, Order::MostLoaded(256), Order::MostLoaded(64)];
 
 /// A link stops searching its queue after this number of pieces that were not sent completely. With
-/// 4 pieces instead of 32, schedules for log-normal sizes were up to 7 % longer.
+/// 4 instead of 32, schedules for log-normal sizes were up to 7 % longer.
 const EXAMINED: usize = 32;
 
 /// Segments of a piece that travel together along its path.
@@ -71,8 +71,8 @@ struct StepSimulation<'a> {
     sizes_differ: bool,
 }
 
-/// Calls `visit` at the start of each step, and with each send. Returns the number of steps. An
-/// error of `visit` ends the schedule.
+/// Calls `visit` at the start of each step, and with each send. An error of `visit` ends the
+/// schedule. Returns the number of steps.
 pub(crate) fn simulate<E>(
     network: &LinkGraph,
     resources: &Resources,
@@ -95,7 +95,7 @@ pub(crate) fn simulate<E>(
     };
     simulation.start();
     let ports = resources.ports.map(|ports| Matching::new(network, ports));
-    // The loads of ports are the last entries of `left`, from the number in the pair on.
+    // The loads of ports are the last entries of `left`.
     let mut ports = ports.map(|matching| (matching, resources.count - 2 * network.nodes));
     let (mut steps, mut least) = (0, 0);
     while simulation.queues.iter().any(|queue| !queue.is_empty()) {
@@ -150,10 +150,9 @@ impl StepSimulation<'_> {
         }
     }
 
-    /// `path` has the links to cross, `size` is that of a segment, `steps` are those so far.
+    /// Returns the key for the links `path` to cross, the size of a segment and the steps so far.
     fn key(&self, path: &[u32], size: u32, steps: u32) -> u32 {
         if size == 0 {
-            // Pieces without bytes fit into every step.
             return u32::MAX;
         }
         let ahead = path.len() as u32;
@@ -164,7 +163,7 @@ impl StepSimulation<'_> {
         (most.unwrap_or(0) + steps) / class * 64 + ahead.min(63)
     }
 
-    /// A piece may be divided between segments.
+    /// Sends the first packets of a link's queue. A piece may be divided between segments.
     fn carry<E>(
         &mut self,
         link: usize,
@@ -172,7 +171,6 @@ impl StepSimulation<'_> {
     ) -> Result<(), E> {
         let quota = self.resources.quota[link];
         let (mut free, mut passed) = (quota, Vec::new());
-        // Leave space for about two segments.
         let mut reserve = 0;
         while free > 0
             && passed.len() < EXAMINED
@@ -233,7 +231,6 @@ impl StepSimulation<'_> {
         Some((place, size))
     }
 
-    /// Returns the entry of a new packet for the rest.
     fn send<E>(
         &mut self,
         link: usize,

@@ -36,7 +36,7 @@ fn all_to_all_meets_the_bisection() {
     }
 }
 
-/// Certified lower bounds: 349.5 steps on the mesh, 255.8 on the torus.
+/// The optima are certified lower bounds.
 #[test]
 fn one_port_is_obeyed_within_two_per_cent() {
     for (kind, optimum) in [("mesh", 349.5), ("torus", 255.8)] {
@@ -60,8 +60,7 @@ fn several_ports_are_obeyed() {
 
 #[test]
 fn links_of_one_direction_are_used_as_they_are() {
-    // On a directed ring each link carries n - k blocks for the k-th node after it: 5 + 4 + 3 + 2 +
-    // 1 = 15 for 6 nodes.
+    // On a directed ring of 6 nodes, each link carries 5 + 4 + 3 + 2 + 1 = 15 blocks.
     let ring: Vec<_> = (0..6).map(|node| (node, (node + 1) % 6, 1.0)).collect();
     assert_eq!(steps(&graph(6, &ring), &FlowSchedule), 15);
     let gather = graph(6, &ring).collective(Collective::AllGather, 0);
@@ -132,7 +131,6 @@ fn segments_share_unequal_links() {
 
 #[test]
 fn unequal_blocks_take_about_their_bytes() {
-    // Blocks have 1 to 16 KiB. A link carries the mean size in a step.
     let size = |from: u64, to: u64| if from == to { 0 } else { 1024 << ((3 * from + 5 * to) % 5) };
     let sizes: Vec<Vec<u64>> =
         (0..16).map(|from| (0..16).map(|to| size(from, to)).collect()).collect();
@@ -185,7 +183,6 @@ fn other_demands_arrive() {
         problem.verify(&FlowSchedule).unwrap_or_else(|e| panic!("{problem:?}: {e}"));
     }
     let broadcast = on("mesh", &[4, 4]).collective(Collective::Broadcast, 5).block_bytes(16);
-    // The root sends 16 segments over 4 links, and no node is more than 4 hops away from it.
     let taken = steps(&broadcast, &BROADCAST);
     assert!(taken <= 16, "{taken}");
 }
@@ -263,14 +260,13 @@ fn equal_nodes_do_the_same() {
             assert_eq!((all.steps, all.messages), (orbits.steps, orbits.messages), "{kind}");
         }
     }
-    // The nodes of a mesh are not equivalent, so all nodes are planned.
     let gather = |kind| on(kind, &[4, 4]).collective(Collective::AllGather, 0).by_orbits();
     assert!(gather("mesh").verify(&ALL_GATHER).is_ok());
 }
 
-/// On a torus a block crosses `n / 4` links of an axis of even length `n` on average, half in each
-/// direction, and `(n - 1/n) / 4` of odd length; with `ports=P` at most P leave a node in a step.
-/// On a ring of even length a search is needed.
+/// On a torus, a block crosses `n / 4` links of an axis of even length `n` on average and `(n -
+/// 1/n) / 4` of odd length, half in each direction. With `ports=P`, at most P blocks leave a node
+/// in a step. On a ring of even length, a search is needed.
 #[test]
 fn equal_nodes_exchange_blocks_in_the_fewest_steps() {
     for (kind, dims) in [

@@ -5,7 +5,6 @@
 //! | --- | --- | --- |
 //! | p | `p` | number of processors |
 //! | q | `p.next_power_of_two()` | smallest power of two that is at least p |
-//! | i, j | `i`, `j` | number of a step, from 1 |
 //! | mynumber | `me` | number of a processor |
 //! | m | | bytes of a block |
 //! | f | | number of messages that share a link, up to sqrt(p)/2 |
@@ -21,9 +20,9 @@
 //!
 //! The paper's time of PEX-GEN-SHIFT has the factor q, although it has q - 1 steps.
 //!
-//! In each step, every processor sends one block directly to its destination. The algorithms differ
-//! in the partners, which determine which messages share links. The paper shows that two messages
-//! can share a link at no cost if the link has spare bandwidth.
+//! In each step, every processor sends one block directly to its destination. The partners
+//! determine which messages share links. The paper shows that this costs nothing on a link with
+//! spare bandwidth.
 
 use swapmeet_sdk::{
     About, Algorithm, Blocks, Collective, Problem, Schedule, Stop, Symmetry, export_plugin,
@@ -41,7 +40,7 @@ struct Direct {
     needs_power_of_two: bool,
     steps: fn(p: u64) -> u64,
     symmetry: fn(p: u64) -> Symmetry,
-    /// `None` if processor `me` is idle in this step.
+    /// Returns the destination, or `None` if processor `me` is idle in this step.
     destination: fn(me: u64, step: u64, p: u64) -> Option<u64>,
 }
 
@@ -75,7 +74,6 @@ impl Algorithm for Direct {
 }
 
 /// If p is a power of two, both rules are that of Fig. 1, which is symmetric under exclusive-or.
-/// Otherwise they have no symmetry.
 fn xor_on_powers_of_two(p: u64) -> Symmetry {
     if p.is_power_of_two() { Symmetry::xor(1) } else { Symmetry::NONE }
 }

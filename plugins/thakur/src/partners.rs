@@ -11,10 +11,9 @@ pub(crate) fn pex_gen_partner(me: u64, j: u64, p: u64) -> Option<u64> {
 /// Fig. 4: the rule of Fig. 2 with the processors numbered from (q - p) / 2 on, so that the numbers
 /// without a processor are at both ends.
 ///
-/// Erratum: the paper prints this number modulo p. The relation is then not symmetric, and some
-/// processors exchange with themselves. Fig. 3 (processors 0..19 become 6..25) shows that no
-/// modulus is meant. The paper also adds q to negative destinations, which never gives a processor;
-/// this is omitted.
+/// Erratum: the paper prints this number modulo p. Then some processors exchange with themselves.
+/// Fig. 3 (processors 0..19 become 6..25) shows that no modulus is meant. The paper also adds q to
+/// negative destinations, which never gives a processor.
 pub(crate) fn pex_gen_shift_partner(me: u64, j: u64, p: u64) -> Option<u64> {
     let shift = shift(p);
     let virtual_destination = (me + shift) ^ j;

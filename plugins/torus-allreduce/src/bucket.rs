@@ -3,17 +3,16 @@
 //! 2007). Through one port, it takes `2 (n1 + .. + nD - D) alpha + 2 (p - 1)/p m beta + (p - 1)/p m
 //! gamma`.
 //!
-//! A dimension of n nodes takes n - 1 steps. In step t, a node with coordinate c sends to the node
-//! with coordinate c + 1. It sends the parts with coordinate c - t in this dimension (those of the
-//! node that completes their sum), except those that it has sent away.
+//! A dimension of n nodes takes n - 1 steps. In step t, a node with coordinate c sends to
+//! coordinate c + 1 the parts of coordinate c - t that it still has.
 //!
-//! `variant=all-ports` runs 2 D allreduces at the same time, each with m/(2 D) bytes. Two begin
-//! with each dimension, one in the positive and one in the negative directions (N. Jain, Y.
-//! Sabharwal, *Optimal bucket algorithms for large MPI collectives on torus interconnects*, 2010).
+//! `variant=all-ports` runs 2 D allreduces of m/(2 D) bytes at the same time, one beginning with
+//! each direction of each dimension (N. Jain, Y. Sabharwal, *Optimal bucket algorithms for large
+//! MPI collectives on torus interconnects*, 2010).
 //!
 //! `hierarchical-allreduce` is the same algorithm for any topology, with groups of g consecutive
-//! nodes instead of dimensions. It first reduces within groups, then reduces and gathers across
-//! groups, and then gathers within groups.
+//! nodes instead of dimensions: it reduces within groups, reduces and gathers across groups, and
+//! gathers within groups.
 
 use crate::shares::{
     Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, collectives_at_once,
@@ -131,7 +130,6 @@ impl ShareCollective for Rings {
         vec![PartMessage { to: self.along(c, 1, dimension), sign, parts: bit_words(radix, [part]) }]
     }
 
-    /// All nodes apply the same rule relative to their own coordinates.
     fn period(&self, _: usize) -> u64 {
         1
     }

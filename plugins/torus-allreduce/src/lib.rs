@@ -1,5 +1,5 @@
-//! Allreduces for tori. Each sends along one dimension at a time; several with different segments
-//! of the vector use all directions of all dimensions.
+//! Allreduces for tori, each along one dimension at a time. Several with different segments of the
+//! vector use all directions of all dimensions.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |

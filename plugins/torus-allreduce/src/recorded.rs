@@ -88,7 +88,6 @@ fn swing_has_the_messages_of_the_authors_library() {
 #[test]
 fn trivance_has_the_messages_of_the_authors_simulator() {
     let cases = for_each_case(TRIVANCE, |recorded| {
-        // Ports D to 2 D - 1 send the segments of ports 0 to D - 1 in the opposite direction.
         let dimensions = recorded.sides.len();
         let (segment, number) = (recorded.port % dimensions, recorded.port / dimensions);
         let steps = plan(&Trivance, &recorded.sides, "bandwidth");
@@ -97,7 +96,6 @@ fn trivance_has_the_messages_of_the_authors_simulator() {
             compare_partners(recorded, &plan(&Trivance, &recorded.sides, "latency"), number);
         }
         compare(recorded, reduced, segment, number);
-        // The file has no allgather: same partners and sizes in reverse order.
         for (rank, _) in recorded.lines.iter().enumerate() {
             for (reduced, gathered) in reduced.iter().rev().zip(gathered) {
                 let ends = |step| {

@@ -11,21 +11,18 @@ pub(crate) trait ShareCollective {
     /// Returns the messages of a node with coordinate `c` in the dimension of the step.
     fn messages(&self, step: usize, c: u64) -> Vec<PartMessage>;
 
-    /// Returns the parts that a node has not sent away before a step, as a set of coordinates in
-    /// `dimension`, in which the node has coordinate `c`. It is not the dimension of the step.
+    /// Returns the parts that a node with coordinate `c` in `dimension` has not sent away before a
+    /// step in another dimension, as coordinates in `dimension`.
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates;
 
     /// Divides the radix. Shifts by its multiples are symmetries.
     fn period(&self, dimension: usize) -> u64;
 }
 
-/// A message along one dimension.
 pub(crate) struct PartMessage {
-    /// The coordinate of the receiver in the dimension of the step.
     pub to: u64,
     /// 1 for ascending coordinates, -1 for descending ones, 0 for the shorter direction.
     pub sign: i8,
-    /// The coordinates of the parts in the dimension of the step.
     pub parts: Coordinates,
 }
 
@@ -59,7 +56,7 @@ impl StepOrder {
     }
 }
 
-/// `base` is for the message, such as "two".
+/// Checks that all sides are powers of two or three. `base` is for the message, such as "two".
 pub(crate) fn grid_of_powers(
     problem: &Problem<'_>,
     is_power: impl Fn(u64) -> bool,
@@ -150,7 +147,6 @@ pub(crate) fn allreduce(
 struct StepMessages {
     segment: u64,
     dimension: usize,
-    /// The messages of nodes with each planned coordinate in `dimension`.
     sends: Vec<Vec<PartMessage>>,
     /// The kept parts by other dimension and planned coordinate in it.
     kept: Vec<Vec<Coordinates>>,
@@ -164,7 +160,6 @@ fn add_step(
     planned: &Planned,
     (step, sums): (usize, bool),
 ) -> Result<(), Stop> {
-    // Messages depend only on the coordinate in the dimension of the step.
     let begin = |(segment, collective): (u64, &&dyn ShareCollective)| {
         let dimension = collective.order().at(step).0;
         let sends = |c| {
@@ -210,7 +205,8 @@ fn add_step(
     Ok(())
 }
 
-/// A node returns the parts that it received in this step of the reduce-scatter to their senders.
+/// Returns the messages by which a node sends back the parts that it received in this step of the
+/// reduce-scatter.
 fn returned_messages(
     collective: &dyn ShareCollective,
     step: usize,

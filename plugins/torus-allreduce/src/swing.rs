@@ -3,9 +3,9 @@
 //! it takes `2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma` through one port.
 //! `variant=latency` takes `log2 p (alpha + m beta + m gamma)`.
 //!
-//! A test compares the messages of each port with those of the authors' library for Fugaku
-//! (`bine_trees_fugaku`). `reproduce swing` computes the congestion deficiencies that the paper
-//! prints. It is the load of the most loaded link, divided by the smallest possible value.
+//! A test compares the messages with those of the authors' library for Fugaku
+//! (`bine_trees_fugaku`). `reproduce swing` computes the paper's congestion deficiencies: the load
+//! of the most loaded link, divided by the smallest possible value.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -15,8 +15,8 @@
 //! In step s of a dimension, coordinate c exchanges with pi(c, s). The steps use the dimensions in
 //! turn, skipping complete ones.
 //!
-//! `variant=all-ports` runs 2 D allreduces at the same time on a torus of D dimensions, each with
-//! m/(2 D) bytes. Two begin with each dimension, the second with -rho instead of rho.
+//! `variant=all-ports` runs 2 D allreduces of m/(2 D) bytes at the same time on a torus of D
+//! dimensions. Two begin with each dimension, the second with -rho instead of rho.
 
 use crate::shares::{
     Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, collectives_at_once,

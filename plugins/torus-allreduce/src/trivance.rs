@@ -2,17 +2,15 @@
 //! Shortcutting Multiport Networks* (arXiv 2602.17254). On tori whose sides are powers of three it
 //! takes `2 log3 p alpha + (p - 1)/p m beta + (p - 1)/p m gamma`, if a node can send one message in
 //! each direction at the same time. `variant=latency` takes `log3 p (alpha + m beta + 2 m gamma)`.
-//!
-//! In each step a node sends in both directions, and the distance grows by a factor of three from
-//! step to step. A test compares the messages with those of the authors' simulator
+//! A test compares the messages with those of the authors' simulator
 //! (github.com/ajuerss/sst-trivance).
 //!
 //! In step s of a dimension, coordinate c exchanges with the coordinates c - 3^s and c + 3^s. In
-//! the reduce-scatter, a node sends each partner the parts of the vector whose coordinate is equal
-//! to the coordinate of this partner modulo 3^(s + 1).
+//! the reduce-scatter, a node sends each partner the parts of the vector whose coordinate is that
+//! of the partner modulo 3^(s + 1).
 //!
-//! In all variants except `latency`, D allreduces run at the same time, each with m/D bytes.
-//! Allreduce k begins with dimension k.
+//! In all variants except `latency`, D allreduces of m/D bytes run at the same time. Allreduce k
+//! begins with dimension k.
 
 use crate::shares::{
     Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, exchange_whole, grid_of_powers,
@@ -90,7 +88,6 @@ impl ShareCollective for TernaryExchange {
         vec![message((c + distance) % radix), message((c + radix - distance) % radix)]
     }
 
-    /// All nodes apply the same rule relative to their own coordinates.
     fn period(&self, _: usize) -> u64 {
         1
     }

@@ -1,6 +1,6 @@
-//! `dim-rotation`: an all-to-all that uses all dimensions at the same time. For even n it takes
-//! `d n/2 alpha + n N/8 m beta`. The term with beta is the lower bound that the links of a torus
-//! impose. This is a reconstruction of DimRotation (2025).
+//! `dim-rotation`: an all-to-all that uses all dimensions at the same time. For even n it takes `d
+//! n/2 alpha + n N/8 m beta`. The term with beta is the lower bound that the links of a torus
+//! impose.
 //!
 //! Every block is cut into d segments. Segment i is sent along dimension i first, then along
 //! dimension i + 1, and so on, with wrap-around. At any time, each dimension carries a different
@@ -30,7 +30,6 @@ impl Algorithm for DimRotation {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = problem.topology().grid()?;
-        // A dimension of one node has no links.
         let rings: Vec<usize> = (0..grid.dimensions()).filter(|d| grid.radix(*d) > 1).collect();
         let d = rings.len();
         schedule.layout(grid.radices(), 2 * d.max(1) as u32)?;

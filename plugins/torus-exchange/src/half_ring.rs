@@ -1,10 +1,10 @@
-//! `half-ring`: an all-to-all that uses both directions of a ring. It takes
-//! `n/2 alpha + n^2/8 m beta` for even n, and `(n - 1)/2 alpha + (n^2 - 1)/8 m beta` for odd n. No
-//! schedule takes less time. This is a reconstruction of HalfRing (2025).
+//! `half-ring`: an all-to-all that uses both directions of a ring. It takes `n/2 alpha + n^2/8 m
+//! beta` for even n, and `(n - 1)/2 alpha + (n^2 - 1)/8 m beta` for odd n. No schedule takes less
+//! time.
 //!
 //! Every block is sent in the shorter direction. The block for the opposite node is cut into
-//! halves, one half for each direction. In step s, each node passes on, in the same direction, the
-//! blocks that it received in the step before, except the blocks for itself.
+//! halves, one for each direction. In step s, each node passes on the blocks that it received in
+//! the step before, except the blocks for itself.
 
 use crate::{TORUS, only_tori};
 use swapmeet_sdk::{
@@ -54,11 +54,9 @@ impl Rings<'_> {
         let all = vec![Axis::ALL; self.grid.dimensions()];
         let (mut origins, mut destinations) = (all.clone(), all);
         origins[self.dimension] = Axis::one(ahead(n - (s - 1) % n));
-        // Destinations ahead that are less than half-way round from the origin.
         let nearer = ((n - 1) / 2 + 1).saturating_sub(s);
         let nearest = if forwards { ahead(1) } else { ahead(nearer) };
         let whole = (Axis::range(nearest, nearer), Axis::range(2 * self.pair, 2));
-        // The opposite node gets half a block from each direction.
         let opposite = ahead(n / 2 + 1 - s);
         let half = (Axis::one(opposite), Axis::one(2 * self.pair + u64::from(!forwards)));
         for (destination, segments) in
@@ -115,12 +113,10 @@ mod tests {
 
     #[test]
     fn every_ring_has_the_cost_of_the_closed_form() {
-        // Both directions of a ring of two lead to the same node.
         for n in (1..16_u64).filter(|n| *n != 2) {
             let problem = Rehearsal::on("ring", &[n]).ports(u64::MAX).block_bytes(2);
             let proved = problem.verify(&HalfRing).unwrap();
             let blocks = if n % 2 == 0 { n * n / 4 } else { (n * n - 1) / 4 };
-            // Blocks have two bytes, because halves are sent too.
             assert_eq!((proved.steps, proved.critical_bytes), (n / 2, blocks), "{n}");
         }
     }

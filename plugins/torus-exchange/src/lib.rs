@@ -4,13 +4,10 @@
 //! | --- | --- | --- |
 //! | N, d | `grid` | number of nodes, number of dimensions |
 //! | n | `n` | number of nodes of a dimension; N = n^d if all dimensions are equal |
-//! | m | | bytes of a block |
-//! | alpha, beta | | start-up of a message, time per byte |
 //!
-//! `half-ring` and `dim-rotation` are reconstructions of HalfRing and DimRotation (2025).
-//! `folded-ring` is a reconstruction of FoldedRing, with which the same paper recovers from the
-//! failure of a link of a ring. The text of the paper was not available. The rules in this plugin
-//! follow from descriptions of that paper:
+//! `half-ring` and `dim-rotation` are reconstructions of HalfRing and DimRotation (2025), and
+//! `folded-ring` of FoldedRing, with which the same paper recovers from a failed link of a ring.
+//! The text of the paper was not available. The rules follow from descriptions of that paper:
 //! - Blocks take the shorter direction.
 //! - Each block is divided into segments that use the dimensions in different orders.
 //! - In a ring with a failed link, all blocks are sent in one direction. The links of the opposite

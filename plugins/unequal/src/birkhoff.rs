@@ -3,10 +3,10 @@
 //! Otherwise, R is at most 2p plus the number of pairs with data.
 //!
 //! The matrix of demands is padded to equal sums of rows and columns, and is divided into rounds by
-//! bottleneck matchings (see [`Rounds`]). In each round, a rank sends to at most one rank and
-//! receives from at most one rank. A block can be divided among several rounds. The idea is that of
-//! switch scheduling by Birkhoff's theorem: C.-S. Chang, W.-J. Chen and H.-Y. Huang, *Birkhoff-von
-//! Neumann Input Buffered Crossbar Switches*, INFOCOM (2000).
+//! bottleneck matchings (see [`Rounds`]), as in C.-S. Chang, W.-J. Chen and H.-Y. Huang,
+//! *Birkhoff-von Neumann Input Buffered Crossbar Switches*, INFOCOM (2000). In each round, a rank
+//! sends to at most one rank and receives from at most one. A block can be divided among several
+//! rounds.
 
 use crate::rounds::Rounds;
 use crate::{ANYWHERE, demand};

@@ -7,10 +7,9 @@
 //! * `two-phase-bruck`: `log2 p (3 alpha + (4 + p/2 (4 + M)) beta)`.
 //!
 //! Both first exchange the size of the largest block, an integer of 4 bytes. The padded algorithm
-//! then sends every block with the length of the largest block. The two-phase algorithm sends
-//! blocks in their own lengths, each message after a message with the sizes of its blocks. If all
-//! blocks have the same size, no padding and no sizes are needed, and both algorithms are Bruck's
-//! algorithm.
+//! then sends every block with this length. The two-phase algorithm sends blocks in their own
+//! lengths, each message after a message with these lengths. If all blocks have the same size, both
+//! are Bruck's algorithm.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{
@@ -32,7 +31,6 @@ pub(crate) const TWO_PHASE: UnequalBruck = UnequalBruck {
 pub(crate) struct UnequalBruck {
     name: &'static str,
     title: &'static str,
-    /// Whether blocks are padded. Otherwise their sizes are sent.
     is_padded: bool,
 }
 
@@ -100,7 +98,8 @@ fn without_blocks(from: u64, to: u64, bytes: u64) -> Blocks<'static> {
     Blocks::new(from, to).origins(Set::one(to)).destinations(Set::one(to)).extra_bytes(bytes)
 }
 
-/// Blocks with the bit `weight` in their distance, already moved by its lower bits.
+/// Returns the bytes of the blocks with the bit `weight` in their distance, moved by its lower
+/// bits.
 fn bytes(problem: &Problem<'_>, n: u64, from: u64, weight: u64) -> u64 {
     let distances = (0..n).filter(|distance| distance & weight != 0);
     let block = |distance: u64| {

@@ -1,20 +1,18 @@
-//! `fast`: balances the data for each group among the ranks of the sending group, exchanges it
-//! between groups in balanced rounds, and distributes it within the receiving group (Y. Lei et al.,
-//! *FAST: An Efficient Scheduler for All-to-All GPU Communication*, arXiv 2505.09764, 2025). With R
-//! rounds between groups of g ranks, it takes at most `(g + R) alpha + T/g beta` plus the time of
-//! the bytes within groups. T is the largest number of bytes that one group sends to other groups,
-//! or receives from other groups. If the data of a pair of groups cannot be divided equally among g
-//! ranks, their share is rounded up to whole elements. If each rank has one port for other groups,
-//! no schedule can transmit these bytes in less than `T/g beta`.
+//! `fast` (Y. Lei et al., *FAST: An Efficient Scheduler for All-to-All GPU Communication*, arXiv
+//! 2505.09764, 2025). With R rounds between groups of g ranks, it takes at most `(g + R) alpha +
+//! T/g beta` plus the time of the bytes within groups. T is the largest number of bytes that one
+//! group sends to other groups, or receives from them. If the data of a pair of groups cannot be
+//! divided equally among g ranks, their share is rounded up to whole elements. If each rank has one
+//! port for other groups, no schedule can transmit these bytes in less than `T/g beta`.
 //!
-//! 1. The ranks of a group move data so that each rank has an equal share of the data for every
-//!    other group. They also exchange the data for ranks of their own group. In step s each rank
-//!    sends to the rank s positions after it.
+//! 1. The ranks of a group move data so that each has an equal share of the data for every other
+//!    group. They also exchange the data for their own group. In step s, each rank sends to the
+//!    rank s positions after it.
 //! 2. The shares of pairs of groups are a matrix, which is divided into balanced rounds (see
 //!    [`Rounds`]). In a round, a group sends to one other group, each rank to the rank with the
 //!    same position.
-//! 3. In the step after a round, the receivers pass the data of the round on to its destinations in
-//!    their group. In the same step, they send the data of the next round.
+//! 3. In the step after a round, the receivers pass its data on within their group. In the same
+//!    step, they send the data of the next round.
 //!
 //! The steps of the paper's runtime overlap further.
 
@@ -41,7 +39,6 @@ impl Algorithm for Fast {
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        /// The table of elements takes 8 bytes for each pair.
         const MAX_NODES: u64 = 4096;
         let (n, g) = (problem.topology().nodes(), problem.group("group")?);
         if n > MAX_NODES {
@@ -61,7 +58,6 @@ impl Algorithm for Fast {
                 send(messages.iter().filter(|(ends, _)| at_distance(ends)), schedule)?;
             }
         }
-        // Each step has a round, and the distribution of the previous one.
         schedule.phase("between groups")?;
         let mut arrived = Messages::new();
         for round in Rounds::new(&held.shares()) {
@@ -89,7 +85,7 @@ fn send<'a>(
     Ok(())
 }
 
-/// The elements that each rank holds for each destination. Elements cannot be divided.
+/// The elements that each rank holds for each destination.
 struct HeldElements {
     g: usize,
     element: u64,
@@ -113,8 +109,8 @@ impl HeldElements {
         self.elements[rank][group * self.g..][..self.g].iter().sum()
     }
 
-    /// Removes `amount` elements for a group. Data for the member at the position `first` is used
-    /// first, then that for the members after it.
+    /// Removes `amount` elements for a group, first those for the member at position `first`, then
+    /// those for the members after it.
     fn take(&mut self, rank: usize, group: usize, first: usize, amount: u64) -> Vec<ByteCount> {
         let mut missing = amount;
         let mut taken = Vec::new();
@@ -134,8 +130,9 @@ impl HeldElements {
         ByteCount { destination: destination as u64, bytes: elements * self.element }
     }
 
-    /// Equalizes a group's data for every other group among its ranks, and sends that for its own
-    /// ranks. A rank preferably receives data for its own position, which need not be passed on.
+    /// Equalizes a group's data for every other group among its ranks, and sends the data for its
+    /// own ranks. A rank preferably receives data for its own position, which need not be passed
+    /// on.
     fn balance(&mut self, group: usize) -> Messages {
         let (g, first) = (self.g, group * self.g);
         let mut messages = Messages::new();
@@ -151,7 +148,6 @@ impl HeldElements {
         for other in (0..self.groups()).filter(|other| *other != group) {
             let mut have: Vec<u64> = (0..g).map(|i| self.for_group(first + i, other)).collect();
             let total: u64 = have.iter().sum();
-            // The first ranks may have one element more.
             let share = |i: usize| total / g as u64 + u64::from((i as u64) < total % g as u64);
             let mut giver = 0;
             for receiver in 0..g {
@@ -188,8 +184,8 @@ impl HeldElements {
         (0..self.groups()).map(row).collect()
     }
 
-    /// In one round, each rank sends at most `share` elements to the rank at its position in the
-    /// other group. Adds to `arrived` the messages that distribute them.
+    /// Adds a round, in which each rank sends at most `share` elements to the rank at its position
+    /// in the other group, and adds to `arrived` the messages that distribute them.
     fn send_share(
         &mut self,
         (from, to): (usize, usize),
@@ -232,8 +228,8 @@ mod tests {
         (longest, total)
     }
 
-    /// One rank of each group has all the data. The paper's bound: the bytes of the busiest group,
-    /// divided among its ranks.
+    /// One rank of each group has all the data. The paper's bound is the bytes of the busiest
+    /// group, divided among its ranks.
     #[test]
     fn the_time_between_groups_is_the_bound() {
         for (groups, g) in [(2_u64, 2_u64), (3, 4), (4, 2), (5, 1), (1, 4)] {
@@ -267,7 +263,6 @@ mod tests {
             for g in ["1", "2", &n.to_string()] {
                 let problem = Rehearsal::on("ring", &[n]).sizes(&sizes).param("group", g);
                 problem.verify(&Fast).unwrap();
-                // Elements of 3 bytes are not divided.
                 let tripled: Vec<Vec<u64>> =
                     sizes.iter().map(|row| row.iter().map(|bytes| bytes * 3).collect()).collect();
                 let problem = problem.sizes(&tripled).element_bytes(3);

@@ -1,21 +1,21 @@
 //! Divides a matrix of demands into rounds. In a round, each sender has at most one receiver, and
 //! each receiver at most one sender. The longest messages of all rounds add up to L, the largest
-//! sum of a row or a column. No division has a smaller sum.
+//! sum of a row or a column, the least possible sum.
 //!
 //! By Birkhoff's theorem, a matrix whose rows and columns all have the sum L is a sum of
 //! permutation matrices with weights that add up to L. The demand is first padded to such a matrix.
-//! Each round then subtracts a permutation matrix with the largest possible weight. This is the
-//! smallest entry of a *bottleneck matching*, a perfect matching whose smallest entry is as large
-//! as possible.
+//! Each round then subtracts a permutation matrix with the largest possible weight: the smallest
+//! entry of a *bottleneck matching*, a perfect matching whose smallest entry is as large as
+//! possible.
 
 use std::collections::VecDeque;
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     column: u32,
-    /// Demand that is not sent yet, in the unit of the matrix (bytes or elements).
+    /// Demand that is not sent yet, in the unit of the matrix (bytes or elements). A round uses it
+    /// before the padding.
     demand: u64,
-    /// A round uses the demand of an entry first.
     padding: u64,
 }
 
@@ -25,22 +25,20 @@ impl Entry {
     }
 }
 
-/// The sender, the receiver and the amount of each send.
 pub(crate) type Round = Vec<(u64, u64, u64)>;
 
 pub(crate) struct Rounds {
     rows: Vec<Vec<Entry>>,
     used: Vec<Option<usize>>,
     row_of: Vec<Option<u32>>,
-    /// The matching uses only entries of at least this amount: the smallest entry of a bottleneck
-    /// matching of the remaining amounts. It never rises, because amounts only decrease.
+    /// The smallest entry of a bottleneck matching of the remaining amounts. The matching uses only
+    /// entries of at least this amount. It never rises, because amounts only decrease.
     threshold: u64,
-    /// The sum of the amounts that remain in a row. It is the same for all rows.
+    /// The sum of the amounts that remain in each row.
     remaining: u64,
 }
 
 impl Rounds {
-    /// Pads a demand, given as a list of columns and amounts for each row.
     pub(crate) fn new(demand: &[Vec<(u32, u64)>]) -> Self {
         let n = demand.len();
         let mut rows: Vec<Vec<Entry>> = demand
@@ -60,8 +58,8 @@ impl Rounds {
         for sum in missing_in_row.iter_mut().chain(&mut missing_in_column) {
             *sum = largest - *sum;
         }
-        // First the diagonal, because local copies need no message. Each entry completes a row or a
-        // column: at most 2n entries.
+        // The diagonal is padded first, because local copies need no message. Each entry completes
+        // a row or a column, so there are at most 2n entries.
         let mut pad = |row: usize, column: usize| {
             let padding = missing_in_row[row].min(missing_in_column[column]);
             missing_in_row[row] -= padding;
@@ -96,7 +94,7 @@ impl Rounds {
     /// its column to another.
     ///
     /// Without a path, the error is the largest amount below the threshold with which the search
-    /// could continue. The smallest entry of any perfect matching is at most this.
+    /// could continue: an upper bound on the smallest entry of any perfect matching.
     fn augment(&mut self, start: usize) -> Result<(), u64> {
         let mut came_from: Vec<Option<(u32, u32)>> = vec![None; self.rows.len()];
         let mut waiting = VecDeque::from([start]);
@@ -145,12 +143,11 @@ impl Rounds {
 impl Iterator for Rounds {
     type Item = Round;
 
-    /// Empty if it consists of padding only.
+    /// Returns the next round, empty if it consists of padding only.
     fn next(&mut self) -> Option<Round> {
         if self.remaining == 0 {
             return None;
         }
-        // Entries of the last round stay if they are still large enough.
         for row in 0..self.rows.len() {
             while self.used[row].is_none() {
                 if let Err(next) = self.augment(row) {
@@ -186,7 +183,6 @@ impl Iterator for Rounds {
 mod tests {
     use super::*;
 
-    /// Returns a matrix without a diagonal, of whose entries about a third are 0.
     fn random(n: u64, seed: u64) -> Vec<Vec<(u32, u64)>> {
         let mut state = seed;
         let mut next = || {

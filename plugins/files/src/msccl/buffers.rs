@@ -1,5 +1,5 @@
 //! The buffers of each GPU in a collective: their sizes, and their contents at the start and at the
-//! end. In an in-place algorithm, the input buffer and the output buffer overlap.
+//! end. In an in-place algorithm, the input and the output buffer overlap.
 
 use super::{StepLocation, invalid};
 use std::ops::Range;

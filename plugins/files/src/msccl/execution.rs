@@ -15,7 +15,6 @@ pub(super) type ValueId = usize;
 #[derive(Clone)]
 pub(super) struct NamedValue {
     pub(super) gpu: u64,
-    /// [`Buffers::name`] describes it.
     pub(super) what: u64,
     /// The contributing GPUs, as bits; empty if the collective has no sums.
     pub(super) terms: Rc<[u64]>,
@@ -68,7 +67,6 @@ pub(super) fn execute(
             initial.push(id);
         }
     }
-    // For each operation: the received values, and the sent ones that nobody has received yet.
     let mut received: HashMap<usize, Vec<ValueId>> = HashMap::new();
     let mut in_flight: HashMap<usize, Vec<ValueId>> = HashMap::new();
     let mut actions = Vec::new();

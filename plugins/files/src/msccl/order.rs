@@ -1,10 +1,9 @@
 //! The step of the schedule for each part of an operation.
 //!
-//! In the file, a thread block is a list of operations. An operation waits for the operation before
-//! it in the thread block and for the operation that it names as its dependency. If it receives, it
-//! also waits for its message. Sends do not wait for the receiver: a message that arrives early
-//! waits at its receiver. If an operation sends and the next operation of the thread block
-//! receives, both can happen in the same step, as on hardware.
+//! In the file, a thread block is a list of operations. An operation waits for the one before it in
+//! the thread block, for the one that it names as its dependency and, if it receives, for its
+//! message. Sends do not wait for the receiver. If an operation sends and the next operation of the
+//! thread block receives, both can happen in the same step, as on hardware.
 //!
 //! These rules determine the earliest step of the schedule for each send and receive. A cycle of
 //! waits is a deadlock.
@@ -24,8 +23,7 @@ pub(super) struct OperationPart {
 pub(super) struct Order<'a> {
     pub(super) ops: Vec<(StepLocation, &'a Step)>,
     pub(super) sender_of: Vec<Option<usize>>,
-    /// Each has a step after those that it waits for. Within a step, local operations follow the
-    /// messages.
+    /// Each part with its step. Within a step, local operations follow the messages.
     pub(super) parts: Vec<(u64, OperationPart)>,
 }
 
@@ -87,7 +85,6 @@ impl<'a> Order<'a> {
             .map(|at| (levels[at], part(at)))
             .filter(|(_, p)| !p.forwards || forwards(ops[p.op].1));
         let mut parts: Vec<(u64, OperationPart)> = there.collect();
-        // Sends read the values from before the step, so they are first.
         parts.sort_by_key(|(level, part)| {
             let kind = ops[part.op].1.kind;
             let turn = match (kind.receives && !part.forwards, kind.sends) {
@@ -105,7 +102,8 @@ fn forwards(step: &Step) -> bool {
     step.kind.receives && step.kind.sends
 }
 
-/// The send of each receive: on a channel between two GPUs, the k-th receive matches the k-th send.
+/// Finds the send of each receive: on a channel between two GPUs, the k-th receive matches the k-th
+/// send.
 fn match_messages(
     program: &Program,
     ops: &[(StepLocation, &Step)],
@@ -165,7 +163,6 @@ fn match_messages(
             );
             return Err(invalid(at.line, what));
         }
-        // Both must have the same number of chunks.
         for (send, receive) in line.sends.iter().zip(&line.receives) {
             let ((sent, s), (received, r)) = (ops[*send], ops[*receive]);
             if s.count != r.count {
@@ -196,8 +193,8 @@ fn sort_parts(
     let (mut seen, mut sequence, mut levels) =
         (vec![VisitState::Unvisited; waits.len()], Vec::new(), vec![0; waits.len()]);
     for root in 0..waits.len() {
-        // The stack of a depth-first search: each part waits for the next one. The second number is
-        // the index of the wait to visit next.
+        // The stack of a depth-first search, in which each part waits for the next one. The second
+        // number is the index of the wait to visit next.
         let mut open: Vec<(usize, usize)> = Vec::new();
         if seen[root] == VisitState::Unvisited {
             seen[root] = VisitState::Open;

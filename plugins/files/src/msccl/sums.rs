@@ -1,9 +1,9 @@
 //! Passes the messages of an algorithm with reductions to the host.
 //!
 //! A GPU can have several partial sums of a segment, in different chunks; a node of the host's
-//! schedule only one. A GPU is therefore several virtual nodes, its *slots*, one for each partial
-//! sum that it has at the same time. Slot 0 is the home of the GPU: it has the GPU's contribution
-//! at the start, and its result at the end.
+//! schedule has only one. A GPU is therefore several virtual nodes, its *slots*, one for each
+//! partial sum at a time. Slot 0 is the home of the GPU: it has the GPU's contribution at the
+//! start, and its result at the end.
 
 use super::buffers::Buffers;
 use super::execution::{Action, Execution, ValueId};
@@ -19,7 +19,7 @@ struct Slot {
     contributions: Option<Rc<[u64]>>,
 }
 
-/// How data moves between two slots, of the GPUs that the [`SlotMessage`] names.
+/// A move of data between two slots of the GPUs that the [`SlotMessage`] names.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
 struct Transfer {
     from: u64,
@@ -28,7 +28,7 @@ struct Transfer {
     adds: bool,
 }
 
-/// Its operation, sender, receiver, and sums by transfer. Sender and receiver may be the same GPU.
+/// The operation, the sender, the receiver (possibly the same GPU), and the sums of each transfer.
 type SlotMessage = (StepLocation, u64, u64, BTreeMap<Transfer, Vec<u64>>);
 
 #[derive(Default)]
@@ -40,7 +40,7 @@ struct Slots<'a> {
     slots: HashMap<(u64, u64), Vec<Slot>>,
     slot_of: Vec<usize>,
     steps: Vec<StepSends>,
-    /// By GPU and sum, the first step of its next local operation, only after the last step with
+    /// By GPU and sum, the first step of its next local operation after the last step with
     /// messages.
     touched: HashMap<(u64, u64), usize>,
     /// Steps of the schedule up to the last one with messages.
@@ -61,7 +61,6 @@ pub(super) fn pass_on(
         touched: HashMap::new(),
         since: 0,
     };
-    // Stage 1: assign slots.
     for id in &execution.initial {
         slots.put(*id);
     }
@@ -90,7 +89,6 @@ pub(super) fn pass_on(
     }
     slots.results();
     let Slots { slots, steps, .. } = slots;
-    // Stage 2: give every GPU as many virtual nodes as the GPU with the most slots.
     let most = slots.values().map(Vec::len).max().unwrap_or(1) as u64;
     let segments = u32::try_from(buffers.segments).unwrap_or(u32::MAX);
     if most == 1 {
@@ -102,7 +100,6 @@ pub(super) fn pass_on(
             schedule.place(slot * buffers.gpus + gpu, gpu, slot == 0)?;
         }
     }
-    // Stage 3: pass the transfers to the host.
     for StepSends(sends) in steps {
         schedule.step()?;
         for (at, from, to, transfers) in sends {
@@ -140,7 +137,6 @@ impl Slots<'_> {
         &mut slots[at]
     }
 
-    /// Counts one read. Returns whether the slot will be read again.
     fn read(&mut self, id: ValueId) -> bool {
         let slot = self.slot(id);
         slot.reads = slot.reads.saturating_sub(1);
@@ -232,7 +228,7 @@ impl Slots<'_> {
     fn copy_apart(&mut self, at: StepLocation, own: ValueId, new: ValueId) {
         let from = self.slot_of[own];
         let value = &self.execution.values[new];
-        // Append a slot: one that this step empties stays occupied until its end.
+        // Append a slot, because one that this step empties stays occupied until its end.
         let slots = self.slots.entry((value.gpu, value.what)).or_default();
         slots.push(Slot { reads: value.reads, contributions: Some(Rc::clone(&value.terms)) });
         self.slot_of[new] = slots.len() - 1;

@@ -1,5 +1,4 @@
-//! The SDK verifies correct ones, and their costs are those of closed forms. The errors of broken
-//! ones name line, step and expected value.
+//! The SDK verifies correct algorithms. Errors of broken ones name line, step and expected value.
 
 use super::*;
 use std::fmt::Write as _;
@@ -104,8 +103,8 @@ fn two_steps() -> Xml {
     xml.done()
 }
 
-/// A ring allreduce of `n` chunks with MSCCL's fused steps. Each GPU adds its values to the
-/// received chunk and passes the sum on in the same step. Then the complete sums are passed on.
+/// A ring allreduce of `n` chunks with MSCCL's fused steps: each GPU adds its values to the
+/// received chunk and passes the sum on in the same step.
 fn ring_allreduce(n: u64) -> Xml {
     let mut xml = Xml::new("allreduce", n, "inplace=\"1\" outofplace=\"0\"");
     for gpu in 0..n {
@@ -136,7 +135,6 @@ fn all_pairs(n: u64) -> Xml {
             let steps = vec![
                 ("s", ('i', *other), slot(gpu, *other), 1, None),
                 ("r", ('i', gpu), slot(*other, gpu), 1, None),
-                // Wait for the last addition: step 2n - 3 of thread block n - 1.
                 ("s", ('i', gpu), ('i', gpu), 1, Some((n - 1, 2 * n - 3))),
                 ("r", ('i', *other), ('i', *other), 1, None),
             ];
@@ -187,7 +185,6 @@ fn partial_sums_in_scratch_are_verified() {
     }
 }
 
-/// The first GPU sends the second chunk while the next GPU passes the first chunk on.
 #[test]
 fn a_pipelined_broadcast_takes_links_plus_chunks_minus_one_steps() {
     let mut xml = Xml::new("broadcast", 4, "");

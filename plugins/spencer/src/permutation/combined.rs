@@ -1,23 +1,18 @@
 //! `form=combined` (Appendix A): a transposition without separate phases. Some data crosses the
-//! mirror during the collection, and some during the distribution. Without the time of switching,
-//! it takes `(2 log_(2q+1)((n+4)/(4q+4)) + 1) alpha + n/4 m beta` (formulas 4.7 and 4.10).
+//! mirror during the collection, and some during the distribution. Without switching, it takes `(2
+//! log_(2q+1)((n+4)/(4q+4)) + 1) alpha + n/4 m beta` (formulas 4.7 and 4.10).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | n | `n` | number of nodes of a cycle |
-//! | q | `q` | largest number of circuits that a directed link carries at the same time |
 //! | r | `levels` | number of rounds of the collection |
-//! | n / 4 | `count` | number of nodes of a quadrant, whose data all crosses the same mirror in the same direction |
-//! | alpha | | start-up time of a round |
-//! | m beta | | time of one block on a link |
+//! | n / 4 | `count` | number of nodes of a quadrant, whose data crosses the same mirror in the same direction |
 //!
-//! A quadrant is divided into groups of levels 0 to r, starting at the mirror. It has 2q groups of
-//! each level below r, then q groups of level r. A group of level l has (2q+1)^l nodes, whose data
-//! is collected in the middle node of the group. Of each level l below r, the q groups nearer to
-//! the mirror cross it in round l + 1, and the other q in round 2r + 1 - l. The groups of level r
-//! cross in round r + 1. So q circuits share the mirror's link in each of the 2r + 1 rounds
-//! (equation A.1), and the link carries n/4 blocks in total. If n + 4 differs from
-//! `(4q + 4)(2q + 1)^r`, the last groups are smaller.
+//! A quadrant is divided into groups of levels 0 to r, starting at the mirror: 2q groups of each
+//! level below r, then q groups of level r. A group of level l has (2q+1)^l nodes, whose data is
+//! collected in the middle node. Of each level l below r, the q groups nearer to the mirror cross
+//! it in round l + 1, and the other q in round 2r + 1 - l. The groups of level r cross in round r +
+//! 1. So q circuits share the mirror's link in each of the 2r + 1 rounds (equation A.1). If n + 4
+//! differs from `(4q + 4)(2q + 1)^r`, the last groups are smaller.
 //!
 //! In two dimensions, n cycles of n nodes are transposed at the same time. Neighbouring nodes of
 //! such a cycle are two links apart (section 4.2.2).
@@ -32,9 +27,8 @@ struct Group {
     /// The node nearest to the mirror. Offsets are counted from the quadrant's nearest node.
     first: u64,
     /// For each round, the circuits from the collector that inform all nodes of the group. The
-    /// distribution uses the rounds in this order, and the collection uses them in reverse order.
+    /// collection uses the rounds in reverse order.
     circuits: Vec<Vec<Circuit>>,
-    /// The middle node, which collects the data.
     collector: u64,
     /// The round, from 1, in which the data crosses the mirror.
     crosses: usize,
@@ -102,9 +96,8 @@ impl Cycles<'_> {
         }
     }
 
-    /// Converts a node of the schedule's grid to one of the torus. In two dimensions the axes of
-    /// the grid are the position on a cycle and the number of the cycle; along a cycle, the second
-    /// coordinate in the torus changes too.
+    /// Converts a node of the schedule's grid to one of the torus. In two dimensions, the axes of
+    /// the grid are the position on a cycle and the number of the cycle.
     fn real(&self, logical: u64) -> u64 {
         let Mirror::Two { a, b, anti } = self.mirror else { return logical };
         let (x, cycle) = (self.torus.coordinate(logical, a), self.torus.coordinate(logical, b));
@@ -125,7 +118,7 @@ impl Cycles<'_> {
         }
     }
 
-    /// The start is excluded, and the node `by` positions further is included.
+    /// Returns the route, without the start.
     fn path(&self, logical: u64, by: i64) -> Vec<u64> {
         let axis = self.axis();
         let mut path = Vec::with_capacity(2 * by.unsigned_abs() as usize);
@@ -139,9 +132,9 @@ impl Cycles<'_> {
             );
             let (from, to) = (self.real(at), self.real(next));
             if matches!(self.mirror, Mirror::Two { .. }) {
-                // Two neighbouring positions are connected by one link along each axis. Towards
-                // higher positions the one along the first axis is used first, towards lower ones
-                // last, so both directions use the same links.
+                // Two neighbouring positions are connected by one link along each axis. The one
+                // along the first axis is used first towards higher positions and last towards
+                // lower ones, so both directions use the same links.
                 let (moved, kept) = if by > 0 { (to, from) } else { (from, to) };
                 path.push(self.torus.moved(kept, axis, self.torus.coordinate(moved, axis)));
             }
@@ -155,7 +148,6 @@ impl Cycles<'_> {
 struct Quadrant<'a> {
     cycles: &'a Cycles<'a>,
     base: u64,
-    /// Position of the quadrant's node nearest to the mirror.
     nearest: u64,
     up: bool,
     gap: u64,
@@ -173,7 +165,7 @@ impl Quadrant<'_> {
         -(self.gap as i64) - offset as i64
     }
 
-    /// `bundle`, if given, is an offset and the number of nodes from there whose blocks are sent.
+    /// Sends the blocks of `bundle`, an offset and a number of nodes, or all blocks.
     fn send(
         &self,
         from: i64,
@@ -234,8 +226,8 @@ pub(super) fn plan(
             schedule.place(logical, cycles.real(logical), true)?;
         }
     }
-    // A side of the mirror has two quadrants, one node fewer if nodes lie on the mirror, and
-    // quadrants that differ by one node if its size is odd.
+    // A side of the mirror has two quadrants, which differ by one node if its size is odd. A side
+    // is one node shorter if nodes lie on the mirror.
     let side_sizes = [n / 2, n / 2 - 1].map(|side| [side.div_ceil(2), side / 2]);
     let max_levels = levels(side_sizes[0][0], torus.q);
     let groups = side_sizes.map(|counts| counts.map(|count| quadrant(count, torus.q, max_levels)));

@@ -1,14 +1,14 @@
 //! Permutations of the axes as one or two rounds of mirrors. A mirror is a 1- or 2-dimensional
-//! transposition: it reflects one axis or exchanges two axes (sections 4.2 and 4.4).
+//! transposition: it reflects one axis or exchanges two (sections 4.2 and 4.4).
 //!
-//! Every permutation of the axes with signs is the product of at most two involutions, permutations
-//! that are their own inverse. An involution exchanges some pairs of axes and reflects some others,
+//! Every permutation of the axes with signs is the product of at most two involutions (permutations
+//! that are their own inverse). An involution exchanges some pairs of axes and reflects others,
 //! each of which is a mirror.
 //!
-//! The mirrors of an involution are in different dimensions, so a single circuit can cross all of
-//! them in one round (section 4.4.1). Rotations by 180 degrees and reflections are involutions and
-//! take one round. Rotations by 90 and 120 degrees and the 3-dimensional transpositions are
-//! products of two involutions and take two rounds.
+//! The mirrors of an involution are in different dimensions, so one circuit can cross all of them
+//! in one round (section 4.4.1). Rotations by 180 degrees and reflections take one round. Rotations
+//! by 90 and 120 degrees and the 3-dimensional transpositions are products of two involutions and
+//! take two.
 
 use crate::torus::Torus;
 
@@ -50,20 +50,21 @@ impl Mirror {
     }
 
     /// Returns the round in which a node's block crosses the mirror, if blocks are not collected: q
-    /// of each quadrant cross per round (Fraigniaud and Peters). `None` if it stays.
+    /// of each quadrant cross per round (Fraigniaud and Peters). `None` if the block stays.
     pub(super) fn direct_round(self, torus: &Torus, node: u64) -> Option<u64> {
-        // On a cycle they are all even or all odd, so those of the q nodes of a round differ by 2.
+        // On a cycle, the steps of all nodes are even or all are odd, so those of a round's q nodes
+        // differ by 2.
         let steps = self.steps(torus, node).unsigned_abs();
         steps.checked_sub(1).map(|before| before / (2 * torus.q))
     }
 
-    /// Calls `pass` with each node of the circuit from `node`, exclusive, to its image, which is
-    /// returned.
+    /// Calls `pass` with each node of the circuit from `node` to its image, except `node`. Returns
+    /// the image.
     ///
-    /// In two dimensions the circuit is a staircase, because circuits along the row first and then
-    /// along the column would meet in one node. There are n staircase cycles through 2n nodes each.
-    /// Every link belongs to one of them, and two lead through each node (Fig. 4.7 b); `other`
-    /// selects the second, which begins along the other axis.
+    /// In two dimensions, the circuit is a staircase, because circuits along rows and then columns
+    /// would meet in one node. There are n staircase cycles through 2n nodes each. Every link
+    /// belongs to one, and two lead through each node (Fig. 4.7 b); `other` selects the second,
+    /// which begins along the other axis.
     pub(super) fn walk(
         self,
         torus: &Torus,
@@ -114,13 +115,12 @@ fn shorter(beyond: u64, n: u64, x: u64) -> i64 {
     }
 }
 
-/// A permutation of axes as one or two rounds of mirrors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mirrors {
     pub rounds: Vec<Vec<Mirror>>,
-    /// For each permuted axis, 1 or -1. A diagonal consists of the nodes for which the sum of the
-    /// coordinates, each multiplied by its sign, is the same. The data of several adjacent
-    /// diagonals is collected in one of them. The staircases must cross the diagonals.
+    /// For each permuted axis, 1 or -1. A diagonal consists of nodes with the same sum of
+    /// coordinates times signs. The data of adjacent diagonals is collected in one of them, and the
+    /// staircases must cross the diagonals.
     pub signs: Vec<i64>,
 }
 
@@ -128,7 +128,7 @@ pub(super) struct Mirrors {
 type Signed = Vec<(usize, bool)>;
 
 impl Mirrors {
-    /// Returns the rounds that move the fewest axes in total. `None` if there are too many.
+    /// Returns the rounds that move the fewest axes in total, or `None` if there are too many axes.
     pub(super) fn compose(permutation: &[(usize, bool)]) -> Option<Self> {
         const MAX_AXES: usize = 8;
         if let Some(round) = involution(permutation) {
@@ -163,7 +163,6 @@ impl Mirrors {
     }
 }
 
-/// `None` if the permutation is not its own inverse.
 fn involution(permutation: &[(usize, bool)]) -> Option<Vec<Mirror>> {
     let mut mirrors = Vec::new();
     for (to, &(axis, reflected)) in permutation.iter().enumerate() {
@@ -245,7 +244,7 @@ mod tests {
         assert_eq!(shape(&[(y, plus), (z, plus), (x, plus)]), [2, 2]);
         // 180 degrees about the middle of an edge: one round, whose circuits cross both mirrors.
         assert_eq!(shape(&[(y, minus), (x, minus), (z, minus)]), [3]);
-        // In three dimensions, type 1 takes 5n/2 links (formula 4.26) and type 2 2n links (formula
+        // In three dimensions, type 1 takes 5n/2 links (formula 4.26) and type 2 takes 2n (formula
         // 4.27).
         assert_eq!(shape(&[(y, minus), (z, minus), (x, minus)]).iter().sum::<usize>(), 5);
         assert_eq!(shape(&[(z, plus), (y, minus), (x, minus)]).iter().sum::<usize>(), 4);

@@ -1,8 +1,8 @@
 //! A rotation by 90 degrees along balanced cycles (section 4.4.2, formula 4.22). The data of each
-//! section of a cycle is collected in one of its nodes, the collector. In the next round, a circuit
-//! leads along the cycle from each collector to its image: a quarter of the cycle forwards or three
-//! quarters backwards. In the distribution, the image of each collector sends the data to the
-//! images of the section's nodes, over the circuits of the collection in reverse.
+//! section of a cycle is collected in its collector. A circuit leads along the cycle from each
+//! collector to its image: a quarter of the cycle forwards or three quarters backwards. In the
+//! distribution, the image of each collector sends the data to the images of the section's nodes,
+//! over the circuits of the collection in reverse.
 
 use super::affine::Affine;
 use crate::cost::{self, Cost};
@@ -38,7 +38,7 @@ struct PreparedSection {
 }
 
 impl Rotation {
-    /// `None` unless the map rotates two axes by 90 degrees and keeps the others.
+    /// Returns `None` unless the map rotates two axes by 90 degrees and keeps the others.
     pub(super) fn new(torus: &Torus, map: &Affine) -> Option<Self> {
         let plane = plane(torus, map)?;
         let n = torus.dims[plane.first];
@@ -64,7 +64,6 @@ impl Rotation {
         Some(Self { plane, squares, sections })
     }
 
-    /// `None` if a link would carry more than q circuits.
     pub(super) fn cost(&self, torus: &Torus) -> Option<Cost> {
         let mut collection = vec![Cost::default(); self.collection_rounds()];
         for prepared in &self.sections {
@@ -179,13 +178,13 @@ impl PlacedSection<'_> {
         (1..=(to - from).abs()).map(|i| self.node(from + i * step)).collect()
     }
 
-    /// The image is lowered by the length of the cycle if the circuit leads backwards.
+    /// Returns the positions of the collector and its image, lowered by the length of the cycle if
+    /// the circuit leads backwards.
     fn crossing(&self) -> (i64, i64) {
         let at = self.position(self.prepared.section.collector as u64);
         (at, at + if self.prepared.section.forward { self.quarter() } else { -3 * self.quarter() })
     }
 
-    /// If `members` is given, only their blocks are sent.
     fn send(
         &self,
         logical: &[u64],

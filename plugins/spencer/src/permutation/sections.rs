@@ -1,25 +1,24 @@
 //! The cycle is divided into sections, and the data of each section is collected in one of its
 //! nodes, the collector (section 4.1.2, Fig. 4.2).
 //!
-//! | symbol | here | meaning |
-//! | --- | --- | --- |
-//! | q | `q` | largest number of circuits that a directed link carries at the same time |
-//! | M | | number of adjacent diagonals whose data uses the same link |
-//! | M / q | | number of nodes of a section |
-//! | 2q + 1 | | nodes whose blocks one node collects in the first round; q + 1 with one port |
+//! | symbol | meaning |
+//! | --- | --- |
+//! | M | number of adjacent diagonals whose data uses the same link |
+//! | M / q | number of nodes of a section |
+//! | 2q + 1 | nodes whose blocks one node collects in the first round; q + 1 with one port |
 
 use crate::cost::Cost;
 use crate::torus::Variant;
 use crate::tree::{Circuit, Payload, bundle_costs, divide};
 
-/// The collector of a section is its middle node or, if the number of nodes is even, one of the two
-/// middle nodes, the candidates. With one port the two end nodes are the candidates.
+/// The rule for the collector of a section: its middle node or, if the number of nodes is even, one
+/// of two candidates, the middle nodes. With one port the two end nodes are the candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Collectors {
     Earlier,
     Later,
-    /// That nearer to a mirror. Mirrors lie at every second boundary of this number of equal ranges
-    /// of the cycle: the first range begins at a mirror, the second ends at one, and so on.
+    /// The candidate nearer to a mirror. Mirrors lie at every second boundary of this number of
+    /// equal ranges of the cycle, beginning with the start of the first range.
     Nearer(u64),
     Alternating,
     /// The later candidate. In an even section, the middle node sends half of its block to each.
@@ -59,13 +58,12 @@ pub(super) struct Sections {
     pub costs: Vec<Cost>,
     pub collectors: Vec<u64>,
     section: Vec<Option<usize>>,
-    /// See [`Collectors::Shared`].
     pub shared: bool,
     /// The circuits that end at each node in the distribution; the collection reverses them.
     circuits: Vec<Vec<CollectionCircuit>>,
 }
 
-/// In the distribution, from a collector or an intermediate node to the node at its far end.
+/// In the distribution, a circuit from a collector or an intermediate node to its far end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CollectionCircuit {
     /// The round of the collection, counted backwards from the last round.
@@ -150,7 +148,6 @@ impl Sections {
         (first, end - first)
     }
 
-    /// With the far end `node`. Round 0 is the collection's last and the distribution's first.
     pub(super) fn circuits(
         &self,
         node: u64,

@@ -3,34 +3,31 @@
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | n | `n` | number of nodes of a cycle |
 //! | i = n/a | `by` | distance of the movement, at most n/2 in either direction |
-//! | q | `q` | largest number of circuits that a directed link carries at the same time |
 //!
 //! Data is first collected in some nodes of the row, the collectors. A link is used by the forward
-//! circuits of all collectors among the i nodes before it, and it carries at most q circuits. If
-//! all circuits lead forwards, there can therefore be `(n/i) q = a q` collectors. There can be more
-//! if one of every s collectors, for some number s, uses the backward direction.
+//! circuits of all collectors among the i nodes before it, at most q, so there can be `(n/i) q = a
+//! q` collectors. There can be more if one of every s collectors, for some s, uses the backward
+//! direction.
 //!
 //! A circuit leads along all dimensions of a translation, one after another, so as many circuits
-//! share a link as in one dimension. (The thesis moves the data in several rounds, one for each
-//! dimension, in section 4.5.1. If all distances are equal, it moves the data along staircases.)
+//! share a link as in one dimension. (The thesis moves the data in one round for each dimension or,
+//! if all distances are equal, along staircases; section 4.5.1.)
 //!
 //! Each row of a shear is a translation by a different distance. For distances between n/4 and n/2,
 //! no choice of directions allows the 4q collectors in one round that formula 4.28 assumes. These
-//! rows use either two rounds or fewer collectors, whichever takes fewer rounds in total.
+//! rows use two rounds or fewer collectors, whichever takes fewer rounds in total.
 
 use super::sections::{Collectors, Sections};
 use crate::torus::Variant;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Movement {
-    /// The number of the round of the movement. Round 0 is the first round after the collection.
     pub round: usize,
     pub by: Vec<i64>,
 }
 
-/// A row has the same distance everywhere, so rows with equal distances share this.
+/// Rows with equal distances share this.
 pub(super) struct Row {
     pub sections: Sections,
     pub movements: Vec<Movement>,
@@ -38,7 +35,7 @@ pub(super) struct Row {
 
 impl Row {
     /// Returns the period, whose multiples are symmetries: the shortest repeating sequence of
-    /// sections or, if sections differ in size, n.
+    /// sections, or n if sections differ in size.
     pub(super) fn period(&self, n: u64) -> u64 {
         let count = self.movements.len();
         let same =
@@ -49,12 +46,11 @@ impl Row {
     }
 }
 
-/// Some blocks may use the longer direction of a cycle to reduce the load of the shorter one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Directions {
     /// The longer direction is used if this takes fewer rounds, or if both are equally long.
     Best,
-    /// Never. If both directions are equally long, this is [`Directions::Both`].
+    /// The longer direction is never used. If both are equally long, this is [`Directions::Both`].
     Forward,
     /// The longer direction is used whenever this allows more collectors.
     Both,
@@ -77,7 +73,6 @@ impl ShiftProblem<'_> {
         Sections::new(self.n, count, self.q, self.variant, collectors)
     }
 
-    /// The collected data moves in `middles` rounds. The row has as many sections as q permits.
     pub(super) fn row(&self, middles: u64) -> Row {
         let forward = self.fitting(middles, false);
         let half_way = self.by.iter().any(|by| 2 * by == self.n);
@@ -136,8 +131,7 @@ impl ShiftProblem<'_> {
     /// Returns how many collectors must use the longer direction, so that no directed link carries
     /// more than q circuits in any of the `middles` rounds:
     /// * `Some(None)`: none;
-    /// * `Some(Some(s))`: one of every s collectors of a round, for the first possible s of 2, 3,
-    ///   4, etc.;
+    /// * `Some(Some(s))`: one of every s collectors of a round, for the first possible s from 2 on;
     /// * `None`: no tried share is possible. If `both` is false, only the shorter direction is
     ///   tried.
     fn backward_share(
@@ -212,7 +206,6 @@ mod tests {
 
     #[test]
     fn forward_has_the_sections_of_formula_4_14() {
-        // The distance is i = n/a, and sections have n/(a q) nodes.
         for (n, q, a) in [(24, 1, 3), (48, 2, 4), (72, 2, 4), (60, 3, 5)] {
             assert_eq!(row(n, q, n / a, 1, Directions::Forward).movements.len() as u64, a * q);
         }
@@ -235,8 +228,8 @@ mod tests {
         assert_eq!(row.movements.iter().map(|j| j.by[0]).collect::<Vec<_>>(), [18, -18, 18, -18]);
     }
 
-    /// 36 nodes: sections of 9 nodes, every second one in the longer direction, so a period of two
-    /// sections. 25 nodes: sections of different sizes, so a period of 25.
+    /// 36 nodes have sections of 9 nodes, every second one in the longer direction. 25 nodes have
+    /// sections of different sizes.
     #[test]
     fn periods_are_whole_numbers_of_sections() {
         assert_eq!(row(36, 1, 18, 1, Directions::Best).period(36), 18);

@@ -4,20 +4,17 @@
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | d | `axes.len()` | number of permuted dimensions |
-//! | n | | number of nodes of a cycle |
-//! | q | `torus.q` | largest number of circuits that a directed link carries at the same time |
 //! | M | | number of adjacent diagonals whose data uses the same link: n/4 in a transposition |
 //!
-//! On a diagonal, the sum of coordinates, each times its sign, is the same. The data of several
-//! adjacent diagonals is collected in the nodes of one of them, the collectors.
+//! The data of several adjacent diagonals (nodes with the same sum of signed coordinates) is
+//! collected in the nodes of one of them, the collectors.
 //!
-//! With all ports, each message is split into d segments, and one segment is collected along each
-//! dimension. With one port, whole messages are collected along the first dimension.
+//! With all ports, each message is split into d segments, one for each dimension of the collection.
+//! With one port, whole messages are collected along the first dimension.
 //!
 //! Then circuits lead from the collectors to their images (the destinations of their blocks), in
-//! one or two rounds. Images of neighbours along a permuted dimension are neighbours, so each
-//! circuit of the collection corresponds to one from the image of the collector to the image of the
-//! node, which the distribution uses.
+//! one or two rounds. Images of neighbours along a permuted dimension are neighbours, so the
+//! distribution can use the images of the collection's circuits.
 
 use super::affine::Affine;
 use super::lcm;
@@ -40,17 +37,17 @@ pub(super) struct Stage {
     pub axes: Vec<usize>,
     /// The sign (1 or -1) of each permuted axis in the sum that numbers the diagonals.
     pub signs: Vec<i64>,
-    /// Segments of a message, each collected along a different axis; 1 with one port.
+    /// Segments of a message, each collected along a different axis. One with one port.
     pub lanes: usize,
-    /// A shear has one row for each coordinate on the second axis, any other stage has one.
+    /// One row, or in a shear a row for each coordinate on the second axis.
     pub rows: Vec<Row>,
     pub middle: Middle,
     pub map: Affine,
 }
 
 impl Stage {
-    /// The cheapest known stage. Two rounds can be joined if no link then carries more than q
-    /// circuits. Fewer collectors than q allows may be cheaper, because fewer circuits share a
+    /// Returns the cheapest known stage. Two rounds can be joined if no link then carries more than
+    /// q circuits. Fewer collectors than q allows may be cheaper, because fewer circuits share a
     /// link.
     pub(super) fn of_mirrors(
         torus: &Torus,
@@ -58,7 +55,6 @@ impl Stage {
         map: &Affine,
         times: MachineTimes,
     ) -> Result<Self, Stop> {
-        // The separate rounds, and a single round that joins all of them.
         let (mirrors, n, q) = (mirrors(axes, map)?, torus.dims[axes[0]], torus.q);
         let joined = (mirrors.rounds.len() > 1).then(|| vec![mirrors.rounds.concat()]);
         let candidates: Vec<Vec<Vec<Mirror>>> =
@@ -80,7 +76,7 @@ impl Stage {
                     sections,
                     Middle::Mirrors(rounds.clone()),
                 );
-                // Transpositions and collection alone already cost more than the best stage.
+                // The rounds and the collection alone already cost more than the best stage.
                 let least = Cost { rounds: rounds.len() as u64, ..Cost::default() }
                     + stage.collection() * 2;
                 let so_far = best.as_ref().map(|(_, cost)| *cost);
@@ -99,7 +95,7 @@ impl Stage {
         best.map(|(stage, _)| stage).ok_or_else(none)
     }
 
-    /// `None` if the map is not a single transposition.
+    /// Returns the stage without collection, or `None` if the map is not a single transposition.
     pub(super) fn direct(
         torus: &Torus,
         axes: &[usize],
@@ -281,7 +277,7 @@ impl Stage {
         cost
     }
 
-    /// `None` if a link would carry more than q circuits.
+    /// Returns the cost, or `None` if a link would carry more than q circuits.
     pub(super) fn cost(&self, torus: &Torus) -> Option<Cost> {
         let sections = &self.rows[0].sections;
         let mut at: Vec<(u64, u64)> = torus
@@ -327,7 +323,8 @@ fn lanes(torus: &Torus, axes: &[usize]) -> usize {
 }
 
 impl Stage {
-    /// A block has `parts` segments. `earlier` are the stages planned before.
+    /// Adds the stage to the schedule. A block has `parts` segments. `earlier` are the stages
+    /// planned before.
     pub(super) fn plan(
         &self,
         torus: &Torus,
@@ -371,7 +368,8 @@ impl Stage {
                 *node = *to;
             }
         }
-        // Distribution: the collection's circuits forwards, with each node replaced by its image.
+        // The distribution uses the collection's circuits forwards, with each node replaced by its
+        // image.
         if last > 0 {
             schedule.phase(&format!("distribution, {names}"))?;
         }
@@ -382,7 +380,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Returns the origins of the data of a collector, if a sender also holds data of a second
+    /// Returns the origins of a collector's data, if a sender also holds data of a second
     /// collector, as in a permutation of several rounds. Otherwise a node sends all its data.
     fn section(
         &self,
@@ -429,8 +427,8 @@ impl Stage {
         torus.moved(node, axis, x.rem_euclid(torus.dims[axis] as i64) as u64)
     }
 
-    /// Each with the diagonals from the node to the collector. Round 0 is the last of the
-    /// collection.
+    /// Returns the circuits of a round, each with the diagonals from the node to the collector.
+    /// Round 0 is the last of the collection.
     fn circuits(
         &self,
         torus: &Torus,
@@ -462,8 +460,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Adds a round of the distribution, counted from the last. The image of each node receives the
-    /// node's blocks from the images of its collectors. Only sends of planned nodes are added.
+    /// Adds a round of the distribution, counted from the last, for the planned nodes. The image of
+    /// each node receives the node's blocks from the images of its collectors.
     fn distribute(
         &self,
         torus: &Torus,
@@ -472,9 +470,9 @@ impl Stage {
         from_last: usize,
         schedule: &mut Schedule<'_>,
     ) -> Result<(), Stop> {
-        // Find the senders from the receivers, then sort: a plan visits the planned nodes in
-        // ascending order, and the order of a sender's sends must not depend on node numbers, so
-        // that it is the same within an orbit.
+        // Find the senders from the receivers, then sort. A plan visits planned nodes in ascending
+        // order, and the order of a node's sends must not depend on its number, so that it is the
+        // same within an orbit.
         let mut sends = Vec::new();
         for node in 0..torus.nodes() {
             for (collecting, by) in self.circuits(torus, node, from_last) {
