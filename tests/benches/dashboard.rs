@@ -1,11 +1,9 @@
-//! Measures response times of the dashboard. A response time starts when the byte of a key is
-//! written to the terminal, and ends when the requested panel is on the screen. It is measured
-//! twice: without workers, and with workers on all cores.
+//! Measures response times of the dashboard: from writing the byte of a key to the terminal until
+//! the requested panel is on the screen, without workers and with workers on all cores.
 //!
-//! A second benchmark moves a slider. After each key, the dashboard runs the selected group again.
-//!
-//! A third benchmark opens 102,060 rows and measures the processor time of the thread that draws,
-//! for each key, and the memory that each row takes after every view was opened once.
+//! A second benchmark moves a slider, after which the dashboard runs the selected group again. A
+//! third one opens 102,060 rows and measures the processor time of the thread that draws, for each
+//! key, and the memory of each row after every view was opened once.
 //!
 //! Run all by `cargo bench --bench dashboard`. The dashboard draws animations every 33 ms, so a
 //! response within this time appears immediate.
@@ -20,14 +18,11 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use swapmeet_results::{CsvSink, Record, Sink, Status, Verified};
 
-/// The number of keys that are pressed for each measurement, without and with workers.
 const KEYS: usize = 400;
 /// The keys, each with a text that is on the screen when the panel of the key is open.
 const PANELS: [(&str, &str); 4] =
     [("1", "1 Choose:"), ("2", "2 Table:"), ("3", "3 Winners"), ("4", "4 Where time goes")];
-/// The number of times that a slider is moved.
 const NOTCHES: usize = 40;
-/// The number of rows for which the processor time of keys is measured.
 const ROWS: usize = 102_060;
 
 fn main() {
@@ -36,7 +31,6 @@ fn main() {
     many_rows();
 }
 
-/// Opens many rows and prints the processor time that each key takes on the thread that draws.
 fn many_rows() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("rows.csv");
@@ -57,8 +51,8 @@ fn many_rows() {
     };
     println!("{ROWS} rows, milliseconds of processor time of the thread that draws, for each key");
     // Each measurement has keys that prepare it, keys that are pressed in turn, and a pause in
-    // milliseconds after each key. The work of the key ends during the pause. The last keys of
-    // `filter` delete the text that its first keys have entered.
+    // milliseconds after each key, in which its work ends. The last keys of `filter` delete the
+    // text that its first keys have entered.
     let filter = "pex 1\x7f\x7f\x7f\x7f\x7f";
     for (preparation, keys, pause) in [
         ("2", "j", 100),
@@ -86,7 +80,6 @@ fn many_rows() {
             busy() - before
         });
         println!("after {preparation}, keys {keys:?}: {}", summary(times.collect()));
-        // If the keys opened the input of a filter, close it.
         writer.write_all(b"\r").expect("a key");
     }
     let with_rows = memory(id);
@@ -103,7 +96,6 @@ fn many_rows() {
     println!("memory: {each:.0} bytes for each of {ROWS} rows");
 }
 
-/// Returns the resident memory of a process in bytes.
 fn memory(id: u32) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{id}/status")).expect("Linux");
     let line = text.lines().find(|line| line.starts_with("VmRSS:")).expect("its memory");
@@ -111,8 +103,7 @@ fn memory(id: u32) -> u64 {
     kibibytes.expect("a number") * 1024
 }
 
-/// Returns rows of ten algorithms on many networks with many sizes, as CSV. All columns of outcomes
-/// have values.
+/// Returns rows of ten algorithms on many networks with many sizes, as CSV.
 fn rows() -> Vec<u8> {
     const ALGORITHMS: [&str; 10] = [
         "pex",
@@ -202,15 +193,14 @@ fn rows() -> Vec<u8> {
     csv
 }
 
-/// Formats the median and the maximum of times, in milliseconds.
 fn summary(mut times: Vec<Duration>) -> String {
     times.sort();
     let ms = |time: Option<&Duration>| time.map_or(0.0, |time| time.as_secs_f64() * 1e3);
     format!("median {:.1}, worst {:.1}", ms(times.get(times.len() / 2)), ms(times.last()))
 }
 
-/// Moves the slider of the start-up time. Returns the times until all algorithms of the group have a
-/// new time. They include the pause after which the group runs.
+/// Moves the slider of the start-up time. Returns the times until all algorithms of the group have
+/// a new time, including the pause after which the group runs.
 fn slide() -> Vec<Duration> {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = CommandBuilder::new(swapmeet_tests::program());
@@ -220,7 +210,6 @@ fn slide() -> Vec<Duration> {
     }
     let (mut child, mut writer, mut screen) = start(command, folder.path(), 200, 60);
     screen.wait_for("done: 7 cases verified");
-    // Move the cursor past the sliders of the block size and the model.
     writer.write_all(b"5jj").expect("keys");
     screen.wait_for("startup_us: ");
     let mut times = Vec::new();
@@ -262,7 +251,6 @@ fn keys() {
     }
 }
 
-/// Presses keys on a dashboard with `jobs` workers, and returns the response times.
 fn measure(columns: u16, rows: u16, jobs: usize) -> Vec<Duration> {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = CommandBuilder::new(swapmeet_tests::program());
@@ -313,7 +301,6 @@ fn set_up(command: &mut CommandBuilder, folder: &Path) {
     command.env_remove("SWAPMEET_PLUGIN_PATH");
 }
 
-/// The screen of the terminal after the bytes read so far.
 struct Screen {
     bytes: Receiver<(Instant, Vec<u8>)>,
     parser: vt100::Parser,

@@ -1,9 +1,9 @@
 //! Measures the speed of planning, verification, link counting and pricing, in messages and blocks
-//! per second. For comparison, it also measures a plain loop over blocks.
+//! per second, and of a plain loop over blocks.
 //!
 //! Run it by `cargo bench --bench scale`, or by `cargo bench --bench scale -- torus:128x128` for
 //! the cases whose names contain this text. Each value is the best of up to three runs in one
-//! process. A run that takes a second or more is not repeated. Compare ratios within a benchmark,
+//! process, of which those of a second or more are not repeated. Compare ratios within a benchmark,
 //! not seconds between computers. All cases together take about eight minutes.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
@@ -20,9 +20,8 @@ use swapmeet_runner::registry::Registry;
 use swapmeet_runner::session::run_group;
 
 /// Benchmarks: (title, machine, lines). Each line has a topology, an algorithm, a workload, the
-/// planning, and a target or remark. The planning is `full` (all nodes are planned), `orbits` (if a
-/// schedule is symmetric, one node of each orbit is planned) or `both` (`orbits`, compared with
-/// `full`).
+/// planning, and a target or remark. The planning is `full` (all nodes), `orbits` (if possible, one
+/// node of each orbit) or `both` (`orbits`, compared with `full`).
 const SECTIONS: [(&str, &str, &str); 10] = [
     (
         "full planning, every block verified, links counted",
@@ -143,8 +142,8 @@ fn main() {
     println!("\npeak memory of this process: {} MB", peak_memory_mb());
 }
 
-/// Runs the benchmarks of a section that `wanted` selects by their names. If `wanted` selects the
-/// title of the section, runs all of them.
+/// Runs the benchmarks of a section that `wanted` selects by their names, or all if it selects the
+/// title.
 fn run_section(
     (title, machine, benches): (&str, &str, &str),
     registry: &Registry,
@@ -200,15 +199,13 @@ fn group(
     cases(&experiment, registry).expect("the benchmark's specs are right")
 }
 
-/// Changes the cases so that all nodes are planned.
 fn full(mut cases: Vec<Case>) -> Vec<Case> {
     cases.iter_mut().for_each(|case| case.options.proof_scope = ProofScope::Full);
     cases
 }
 
-/// Compares two run times for an exported schedule, if SimGrid is installed: the time of SimGrid,
-/// and the time of this project for planning, verification and pricing with the model `fluid`.
-/// Links have no latency, as in the exports.
+/// Compares the time of SimGrid, if it is installed, for an exported schedule with the time of this
+/// project for planning, verification and pricing with the model `fluid`, without latency of links.
 fn compare_with_simgrid(registry: &Registry, wanted: impl Fn(&str) -> bool) {
     const MACHINE: &str = "free:model=fluid,byte_us=0.001";
     println!(
@@ -289,8 +286,7 @@ fn best_of(group: &[Case]) -> (f64, Vec<Record>) {
     best
 }
 
-/// Measures a schedule on ten machines, which should take little longer than the same schedule on
-/// one machine.
+/// Measures a schedule on ten machines, which should take little longer than on one machine.
 fn ten_machines(registry: &Registry) {
     let machines: Vec<String> =
         (1..=10).map(|i| format!("paragon:startup_us={}", 10 * i)).collect();
@@ -303,8 +299,7 @@ fn ten_machines(registry: &Registry) {
     );
 }
 
-/// Measures the time for tracing every block separately, in a direct exchange that moves each block
-/// from one set to another.
+/// Measures the time for tracing every block separately, in a direct exchange.
 fn plain_loop() {
     println!(
         "\na plain loop over blocks: one bit for each block and node, direct exchange, links not counted"
@@ -349,8 +344,7 @@ fn follow_each_block(n: u64) -> u64 {
     (0..n).filter(|o| held[cell(0, *o, 0)] & mask(*o, 0) > 0).count() as u64
 }
 
-/// Returns the peak memory of this process as reported by the operating system, or 0 if it is not
-/// reported.
+/// Returns the peak memory of this process, or 0 if the system does not report it.
 fn peak_memory_mb() -> u64 {
     let status = std::fs::read_to_string(Path::new("/proc/self/status")).unwrap_or_default();
     let line = status.lines().find(|l| l.starts_with("VmHWM:")).unwrap_or_default();

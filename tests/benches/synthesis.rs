@@ -1,9 +1,8 @@
-//! Measures the search for schedules: `cargo bench --bench synthesis` prints a line for each
-//! network. The line contains the number of steps of the schedule, the excess of this number over a
-//! lower bound, and the processor time and memory of the plan. The bound is the certified lower end
-//! of the optimum. For an allgather, it is the number of blocks that a node receives, divided by
-//! the number of its links. The host of this benchmark only counts steps, so verification is not
-//! included. An argument selects the networks whose names contain it.
+//! Measures the search for schedules. `cargo bench --bench synthesis` prints for each network (or
+//! for those whose names contain an argument) the number of steps of the schedule, its excess over
+//! a lower bound, and the processor time and memory of the plan. The bound is the certified lower
+//! end of the optimum, or for an allgather the number of blocks that a node receives, divided by
+//! the number of its links. The host of this benchmark only counts steps.
 //!
 //! Each row is measured in its own process, because the kernel reports only the peak memory of a
 //! whole process.
@@ -31,13 +30,11 @@ use swapmeet_sdk::abi::{
     SwmBytes, SwmLayout, SwmLink, SwmRedistribution,
 };
 
-/// The environment variable that tells a child process which row to measure.
 const ROW: &str = "SWAPMEET_BENCH_ROW";
 
 struct Row {
     spec: &'static str,
-    /// The number of edges that are removed from the network. An edge is a pair of links in
-    /// opposite directions.
+    /// The number of removed edges, which are pairs of links in opposite directions.
     without: usize,
     ports: u64,
     gathers: bool,
@@ -141,13 +138,11 @@ fn measure(row: &Row) {
     );
 }
 
-/// A host that counts the steps of a schedule.
 struct Counter {
-    /// For each vertex, the links that leave it.
     links: Vec<Vec<SwmLink>>,
     ports: u64,
     steps: u64,
-    /// Whether the current step has no send yet. Steps without sends are not counted.
+    /// Steps without sends are not counted.
     is_new: bool,
     reason: String,
 }
@@ -188,7 +183,6 @@ fn algorithm(name: &str) -> Functions<'static> {
     algorithm.unwrap().functions().unwrap()
 }
 
-/// Defines the functions of the host that the algorithms do not call.
 macro_rules! unused {
     ($($name:ident($($argument:ty),*) -> $result:ty;)+) => {
         $(fn $name(&mut self $(, _: $argument)*) -> $result {

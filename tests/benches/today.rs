@@ -3,9 +3,9 @@
 //! value.
 //!
 //! Run it by `cargo bench --bench today`, or by `cargo bench --bench today -- moe` for the cases
-//! whose names contain `moe`. The program runs with one worker. Seconds are the median of three
-//! runs. They are the user time of all processes, which depends little on the load of the computer.
-//! A case that takes more than five seconds runs only once.
+//! whose names contain `moe`. Seconds are the user time of all processes with one worker, which
+//! depends little on the load of the computer: the median of three runs, or of one if it takes more
+//! than five seconds.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// The time limit of a case in seconds. A case that takes longer gets the status `timeout`.
+/// The time limit of a case in seconds.
 const LIMIT: &str = "120";
 
 /// Cases: (machine, lines). Each line has a topology, an algorithm, a workload and the goal in
@@ -70,11 +70,10 @@ const SECTIONS: [(&str, &str); 6] = [
     ),
 ];
 
-/// The statuses of rows that have no time.
 const FAILURES: [&str; 4] = ["unsupported", "timeout", "error", "crashed"];
 
-/// The formats of exports that are measured. The goal for each format is 1.5 µs for each of the
-/// 1,047,552 messages of `linear` on 1,024 ranks, that is 1.57 s.
+/// The measured exports. The goal is 1.5 µs for each of the 1,047,552 messages of `linear` on 1,024
+/// ranks.
 const FORMATS: [&str; 5] = ["goal", "simgrid", "json", "mpi", "chakra"];
 
 fn main() {
@@ -126,7 +125,6 @@ fn median(folder: &Path, flags: &str) -> Run {
 }
 
 fn run(folder: &Path, flags: &str) -> Run {
-    // Remove the output of the run before, which is a file or a folder.
     let out = folder.join("out");
     let _ = std::fs::remove_file(&out).or_else(|_| std::fs::remove_dir_all(&out));
     let before = child_seconds();
@@ -159,7 +157,6 @@ fn children(id: u32) -> impl Iterator<Item = u32> {
     ids.into_iter()
 }
 
-/// Returns the peak memory of a process in MB; 0 if it has ended.
 fn peak_megabytes(id: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

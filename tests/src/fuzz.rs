@@ -1,5 +1,5 @@
-//! Fuzz targets. Each target checks properties that must hold for any input. `tests/fuzz` runs the
-//! targets millions of times, and `tests/tests/corpus.rs` runs them on the stored corpus.
+//! Fuzz targets, each with properties that must hold for any input. `tests/fuzz` runs them millions
+//! of times, and `tests/tests/corpus.rs` on the stored corpus.
 
 use std::path::Path;
 use swapmeet_bridges::fit::{fit, ping_pong as pings};
@@ -41,8 +41,7 @@ pub const TARGETS: [(&str, Target); 14] = [
 /// Target: a spec of any kind is either refused, or its canonical spec parses to an equal value.
 pub fn spec(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    // Two kinds of specs name files that would be read. The contents of these files have their own
-    // targets.
+    // The contents of files have their own targets.
     if text.contains("matrix:") || text.contains("graph:") {
         return;
     }
@@ -58,7 +57,6 @@ pub fn spec(data: &[u8]) {
         assert_eq!(Workload::parse(&workload.to_string()).ok().as_ref(), Some(&workload));
     }
     if let Ok(machine) = Machine::parse(text) {
-        // Machines are equal if their whole specs are equal.
         assert_eq!(Machine::parse(text).ok().as_ref(), Some(&machine));
         let figures = ["startup_us", "byte_us", "hop_us", "copy_byte_us"]
             .map(|key| machine.number(key).unwrap_or(0.0));
@@ -76,8 +74,8 @@ pub fn certificate(data: &[u8]) {
     }
 }
 
-/// Target: a list of edges, with options such as failed links, is either refused or a network whose
-/// routes lead from their start to their end over its links. The options end with the first line.
+/// Target: a list of edges, with options such as failed links in its first line, is either refused
+/// or a network whose routes lead from their start to their end over its links.
 pub fn graph(data: &[u8]) {
     /// The largest network of which all routes are followed.
     const FEW_NODES: u64 = 24;
@@ -156,8 +154,8 @@ pub fn schedule(data: &[u8]) {
     }
 }
 
-/// Target: an MSCCL algorithm is either read, or refused with a line number of the text. If it is
-/// read, it has at most as many GPUs as there are tags, and its steps are on lines of the text.
+/// Target: an MSCCL algorithm is either refused with a line number, or it has at most as many GPUs
+/// as there are tags, and its steps are on lines of the text.
 pub fn msccl(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match xml::read(text) {
@@ -176,13 +174,12 @@ pub fn msccl(data: &[u8]) {
     }
 }
 
-/// Target: an MSCCL algorithm is either executed, or refused with a line number of the text,
-/// whatever its dependencies are. If it is executed, it has at most two steps for each operation,
-/// because an operation can receive and then send.
+/// Target: an MSCCL algorithm is either refused with a line number, or executed in at most two
+/// steps for each operation, because an operation can receive and then send.
 pub fn msccl_steps(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(program) = xml::read(text) else { return };
-    // Executing an algorithm with many chunks takes long, so it is not tested here.
+    // Executing an algorithm with many chunks takes long.
     if program.gpus.iter().flat_map(|gpu| gpu.chunks).sum::<u64>() > 4096 {
         return;
     }
@@ -204,9 +201,8 @@ pub fn msccl_steps(data: &[u8]) {
     }
 }
 
-/// Target: ping-pong measurements are either read, or refused with a line number of the text. If
-/// they are read, their sizes and times are finite, and the machine that is fitted to them has no
-/// negative costs.
+/// Target: ping-pong measurements are either refused with a line number, or their sizes and times
+/// are finite, and the machine that is fitted to them has no negative costs.
 pub fn ping_pong(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match pings::read("fuzzed", text) {
@@ -228,8 +224,8 @@ pub fn ping_pong(data: &[u8]) {
     }
 }
 
-/// Target: either decisions can be inserted into a table of MPICH, and the result is a valid table,
-/// or the table is refused.
+/// Target: a table of MPICH is either refused, or decisions can be inserted, and the result is a
+/// valid table.
 pub fn mpich(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let cell = |bytes, algorithm: &str, time_us| TimedCase {
@@ -255,9 +251,8 @@ pub fn mpich(data: &[u8]) {
     );
 }
 
-/// Target: measurements are either read, or refused with a line number of the text. If they are
-/// read, times are finite, and no block is larger than the size in the file. So are the times that
-/// NCCL expects.
+/// Target: measurements are either refused with a line number, or times (also those that NCCL
+/// expects) are finite, and no block is larger than the size in the file.
 pub fn measurements(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Some(tuning) = import::tuning(text) {
@@ -293,8 +288,7 @@ pub fn measurements(data: &[u8]) {
     }
 }
 
-/// Target: if rows can be read, they can be written, and the written rows are read as the same
-/// rows.
+/// Target: if rows can be read, they can be written, and are read as the same rows.
 pub fn rows(data: &[u8]) {
     let Ok(FileRows { rows: records, .. }) = read_rows("fuzzed.csv".to_owned(), data) else {
         return;

@@ -13,8 +13,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use swapmeet_runner::registry::Registry;
 
-/// Returns whether all tests run, also those that take long (`SWAPMEET_TESTS=all`). The tests of
-/// every commit leave them out.
+/// Returns whether all tests run, also those that take long (`SWAPMEET_TESTS=all`).
 pub fn runs_all() -> bool {
     std::env::var_os("SWAPMEET_TESTS").is_some_and(|value| value == "all")
 }
@@ -25,7 +24,6 @@ pub fn cases(first: u32) -> u32 {
     if runs_all() { 20 * first } else { first }
 }
 
-/// Returns the folder into which Cargo builds tests, such as target/debug.
 fn profile() -> PathBuf {
     // The path of a test program is target/PROFILE/deps/TEST-HASH.
     let test = std::env::current_exe().expect("a test can find its own file");
@@ -61,7 +59,6 @@ fn linked_program() -> PathBuf {
     program
 }
 
-/// Returns the variable `PATH` with the folder of the program in front.
 pub fn path_with_program() -> OsString {
     let folder = program().parent().map(PathBuf::from);
     let others = std::env::var_os("PATH").unwrap_or_default();
@@ -74,15 +71,15 @@ pub fn bundled_plugins() -> Registry {
     swapmeet::bundled_plugins()
 }
 
-/// The file of a bundled plugin or of `misprints`, built with the library of the same name.
+/// Returns the file of a bundled plugin or of `misprints`, built with the library of the same name.
 pub fn plugin_file(library: &str) -> PathBuf {
     program();
     profile().join("deps").join(format!("{DLL_PREFIX}{library}{DLL_SUFFIX}"))
 }
 
 /// Builds the whole workspace, and returns the folder with its programs, plugin files and examples.
-/// Only tests that are left out of the first tier use this function, because Cargo may have to
-/// build crates again with other features.
+/// The first tier does not use it, because Cargo may have to build crates again with other
+/// features.
 pub fn build_workspace() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -90,8 +87,7 @@ pub fn build_workspace() -> &'static Path {
         let target = profile.parent().expect("target/PROFILE has a parent");
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
-        // With the option `--examples`, cargo resolves the features of dependencies as for
-        // `cargo test`, so that no dependency is built a second time with different features.
+        // With `--examples`, cargo resolves the features of dependencies as for `cargo test`.
         build.args(["build", "--quiet", "--workspace", "--lib", "--bins", "--examples"]);
         build.arg("--target-dir").arg(target);
         build.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));

@@ -1,5 +1,5 @@
-//! Runs `swapmeet check` on plugins with a known mistake. The test that is responsible for a
-//! mistake must find it, and plugins without a mistake must have no findings.
+//! Runs `swapmeet check` on plugins with a known mistake, which the responsible test must find, and
+//! on plugins without one, which must have no findings.
 
 use crate::support::{compile_c, printed, swapmeet, tools, words, wrong};
 use predicates::prelude::*;
@@ -11,7 +11,6 @@ use tempfile::tempdir;
 mod tried;
 mod wrong_plugins;
 
-/// Returns exit status and report of `swapmeet check FILE ARGS --format json`.
 fn check(file: &Path, args: &str) -> (i32, Value) {
     let mut check = swapmeet(&["check", file.to_str().unwrap(), "--format", "json"]);
     let output = check.args(words(args)).output().unwrap();
@@ -19,7 +18,6 @@ fn check(file: &Path, args: &str) -> (i32, Value) {
     (output.status.code().unwrap(), serde_json::from_slice(&output.stdout).unwrap())
 }
 
-/// Formats every finding as `severity test algorithm place what`.
 fn findings(report: &Value) -> Vec<String> {
     let text = |finding: &Value, key: &str| finding[key].as_str().unwrap().to_owned();
     let all = report["findings"].as_array().unwrap().iter();
@@ -29,7 +27,6 @@ fn findings(report: &Value) -> Vec<String> {
     .collect()
 }
 
-/// Returns the findings whose severity is `fault`.
 fn faults(report: &Value) -> Vec<String> {
     findings(report).into_iter().filter(|finding| finding.starts_with("fault ")).collect()
 }
@@ -44,14 +41,13 @@ const TINY_NETWORKS: &str = "--topology ring:1 --topology ring:2 --topology ring
     --topology ring:7 --topology torus:2x2 --topology torus:4x4 --topology torus:3x5 \
     --topology mesh:4x4 --topology hypercube:2 --topology hypercube:3";
 
-/// Larger networks, because some algorithms do not run on the tiny ones. Each algorithm runs on at
-/// least two of all these networks. If it ran on only one, it would get a remark.
+/// Larger networks, because some algorithms do not run on the tiny ones. An algorithm that ran on
+/// only one network would get a remark.
 const LARGER_NETWORKS: &str =
     "--topology torus:4x8 --topology rdn:1(hypercube:2) --topology rdn:1(ring:3)";
 
-/// `check` has no findings about right plugins: one of the bundled ones, or all of them with
-/// `SWAPMEET_TESTS=all`. The matrix in `algorithms/matrix.rs` tests whether all bundled algorithms
-/// are right.
+/// Checks one bundled plugin, or all of them with `SWAPMEET_TESTS=all`. The matrix in
+/// `algorithms/matrix.rs` tests whether all bundled algorithms are right.
 #[test]
 fn the_bundled_plugins_pass() {
     let plugins = swapmeet_tests::bundled_plugins();
@@ -60,13 +56,12 @@ fn the_bundled_plugins_pass() {
     let names: Vec<&str> = names.filter(|name| runs_all || *name == "hypercube").collect();
     assert!(names.contains(&"hypercube"), "{names:?}");
     for name in names {
-        // A search for schedules takes seconds on larger networks, because the check plans every
-        // schedule several times.
+        // A search for schedules takes seconds on larger networks, because every schedule is
+        // planned several times.
         let larger = if name == "synthesis" { "" } else { LARGER_NETWORKS };
         let file = plugin_file(&format!("swapmeet_plugin_{}", name.replace('-', "_")));
         let (code, report) = check(&file, &format!("{TINY_NETWORKS} {larger}"));
-        // On odd sizes, some schedules have empty rounds on purpose. This gives a remark, which is
-        // left out here.
+        // On odd sizes, some schedules have empty rounds on purpose, which gives a remark.
         let found: Vec<String> =
             findings(&report).into_iter().filter(|f| !f.starts_with("remark waste ")).collect();
         assert_eq!((code, found), (0, vec![]), "{name}");
@@ -74,7 +69,7 @@ fn the_bundled_plugins_pass() {
 }
 
 /// In the last step of an allgather on a hypercube of 2^d nodes, partners send 2^(d - 1) blocks to
-/// each other before they receive. With fewer slots, both wait for a free one (closed form).
+/// each other before they receive. With fewer slots, both wait for a free one.
 #[test]
 fn a_depth_of_connections_finds_deadlocks() {
     let file = plugin_file("swapmeet_plugin_hypercube");
@@ -87,8 +82,7 @@ fn a_depth_of_connections_finds_deadlocks() {
     assert_eq!((code, findings(&report)), (0, vec![]));
 }
 
-/// The misprinted rules of the papers must fail, and their corrections must pass. A misprinted rule
-/// and its correction share all other code.
+/// A misprinted rule and its correction share all other code.
 #[test]
 fn misprinted_rules_fail_and_corrected_ones_pass() {
     let file = plugin_file("misprints");
@@ -96,8 +90,8 @@ fn misprinted_rules_fail_and_corrected_ones_pass() {
     let (code, report) = check(&file, small);
     assert_eq!(code, 1);
     let mut found = findings(&report);
-    // The misprint in phase 4 has an effect only in three dimensions, and only on large networks.
-    // The first tier has a test of its row instead (`the_misprint_of_phase_4_leaves_blocks_behind`).
+    // The misprint in phase 4 has an effect only on large networks of three dimensions. The first
+    // tier has a test of its row instead (`the_misprint_of_phase_4_leaves_blocks_behind`).
     let mut of_large = None;
     if tools::runs_all() {
         let large =
@@ -147,7 +141,6 @@ fn misprinted_rules_fail_and_corrected_ones_pass() {
             "{start}.. {what}: {found:#?}"
         );
     }
-    // If a claim of symmetry is wrong, the first finding of the algorithm must say so.
     let first = found.iter().find(|f| f.contains(" shifts-without-rank-3 ")).unwrap();
     assert!(first.starts_with("fault symmetry "), "{first}");
     let innocent: Vec<&String> = found.iter().filter(|f| f.contains("mended")).collect();
@@ -177,8 +170,7 @@ fn names_of_bundled_algorithms_give_a_remark() {
     assert!(message.contains("the bundled plugin `classic` has an algorithm `bruck`"), "{message}");
 }
 
-/// Each case of a hanging plugin takes the full time limit, so `check` stops after two cases
-/// without an end.
+/// Each case of a hanging plugin takes the full time limit, so `check` stops after two such cases.
 #[test]
 fn a_plugin_that_always_hangs_is_given_up() {
     let dir = tempdir().unwrap();
@@ -191,9 +183,8 @@ fn a_plugin_that_always_hangs_is_given_up() {
     assert!(time[2].starts_with("remark time wrong ring:2 given up"), "{time:?}");
 }
 
-/// The limit applies to the growth of the memory, not to the memory that the program already has.
-/// The plugin requests 70 MiB, more than the limit of 64 MiB. The system takes long to provide 70
-/// MiB, so the plugin requests them only for blocks of 8 bytes, that is, in the first case.
+/// The limit applies to the growth of the memory. The plugin requests 70 MiB, more than the limit
+/// of 64 MiB, only for blocks of 8 bytes, because providing them takes long.
 #[test]
 fn the_memory_limit_stops_a_plugin() {
     let dir = tempdir().unwrap();
@@ -210,8 +201,6 @@ fn the_memory_limit_stops_a_plugin() {
     assert!(cfg!(not(target_os = "linux")) || (70 << 20..85 << 20).contains(&fattest), "{fattest}");
 }
 
-/// Two plans are made at the same time. Each of them stays within the limit, so there is no
-/// finding.
 #[test]
 fn two_concurrent_plans_may_use_twice_the_memory() {
     if !tools::runs_all() {
@@ -245,8 +234,7 @@ fn the_report_is_readable() {
     assert!(text.contains("  time      "), "{text}");
 }
 
-/// A finding must name the collective and its size. Otherwise a user could not reproduce it for an
-/// algorithm with several collectives.
+/// Otherwise a user could not reproduce a finding for an algorithm with several collectives.
 #[test]
 fn faults_name_their_collective() {
     let dir = tempdir().unwrap();

@@ -10,8 +10,8 @@ use std::process::{Command, ExitStatus, Output};
 use swapmeet_results::{Record, read_file, read_records};
 use swapmeet_tests::{program, project};
 
-/// A command of the program. It runs in the process of the test if it can. The methods are those of
-/// [`assert_cmd::Command`].
+/// A command of the program, with the methods of [`assert_cmd::Command`]. It runs in the process of
+/// the test if it can.
 #[derive(Clone)]
 pub(crate) struct Program {
     args: Vec<OsString>,
@@ -51,7 +51,6 @@ impl Program {
             }
             swapmeet::run(args)
         };
-        // The stack is as large as that of the program.
         let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(run)?;
         let captured = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok(Output {
@@ -66,8 +65,8 @@ impl Program {
             .append_context("command", format!("{:?}", self.args))
     }
 
-    /// Returns whether the command starts the program again, whether it limits its workers, or
-    /// whether it loads a plugin from a file, which may crash.
+    /// Returns whether the command starts the program again, limits its workers, or loads a plugin
+    /// from a file, which may crash.
     fn needs_process(&self) -> bool {
         let command = self.args.first().and_then(|word| word.to_str());
         command.is_none_or(|word| matches!(word, "check" | "reproduce" | "tui"))
@@ -79,8 +78,8 @@ impl Program {
     }
 }
 
-/// Changes the current folder of this thread and of the threads that it starts, but not of the
-/// other threads of the process.
+/// Changes the current folder of this thread and of the threads that it starts, but not of other
+/// threads.
 fn enter(folder: &Path) {
     // SAFETY: the call changes only whether this thread shares its folder with others.
     assert_eq!(unsafe { libc::unshare(libc::CLONE_FS) }, 0, "a thread can have its own folder");
@@ -92,9 +91,8 @@ pub(crate) fn swapmeet(args: &[&str]) -> Program {
     Program { args: args.iter().map(OsString::from).collect(), folder: None }
 }
 
-/// Returns a command of the program as [`swapmeet`] does, but the command always runs in a process
-/// of its own, with workers in child processes. Only tests of processes, variables, signals and
-/// streams need this.
+/// Returns a command as [`swapmeet`] does that always runs in a process of its own, with workers in
+/// child processes. Only tests of processes, variables, signals and streams need this.
 pub(crate) fn swapmeet_process(args: &[&str]) -> assert_cmd::Command {
     let mut command = assert_cmd::Command::new(program());
     command.args(args).env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent");
@@ -102,8 +100,8 @@ pub(crate) fn swapmeet_process(args: &[&str]) -> assert_cmd::Command {
     command
 }
 
-/// Returns a command of the program that signals can interrupt. The tests may run under `nohup` or in
-/// the background, and the program leaves signals ignored that are ignored when it starts.
+/// Returns a command that signals can interrupt. The program leaves signals ignored that are
+/// ignored when it starts, as under `nohup`.
 pub(crate) fn interruptible() -> Command {
     let mut command = Command::new("env");
     command.arg("--default-signal=INT,TERM,HUP").arg(program());
@@ -130,7 +128,6 @@ pub(crate) fn rows(args: &[&str]) -> Vec<Record> {
     read_records("standard output", &text).unwrap_or_else(|e| panic!("{e}\n{errors}"))
 }
 
-/// Returns the row of one case.
 pub(crate) fn row_of(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record {
     let mut flags = vec!["--topology", topology, "--algorithm", algorithm];
     flags.extend(["--workload", workload, "--machine", machine]);
@@ -142,7 +139,6 @@ pub(crate) fn timeless(record: &Record) -> Record {
     Record { plan_ms: None, wall_ms: None, ..record.clone() }
 }
 
-/// Returns the rows of a file without the columns that differ between runs.
 pub(crate) fn timeless_rows(path: &Path) -> Vec<Record> {
     let rows = read_file(path).unwrap_or_else(|e| panic!("{e}"));
     rows.iter().map(timeless).collect()
@@ -157,7 +153,7 @@ pub(crate) fn refused(args: &[&str]) -> String {
     message
 }
 
-/// Returns the texts that a successful run of the program printed: the data and the messages.
+/// Returns the data and the messages that a successful run of the program printed.
 pub(crate) fn texts_of(run: assert_cmd::assert::Assert) -> [String; 2] {
     let run = run.success();
     let output = run.get_output();
@@ -172,7 +168,6 @@ pub(crate) fn compile_c(
     name: &str,
     macros: &[(&str, &str)],
 ) -> Option<PathBuf> {
-    // Tests load some plugins in their own process.
     program();
     let out = folder.join(format!("{name}.{}", std::env::consts::DLL_EXTENSION));
     let mut cc = Command::new("cc");
@@ -191,13 +186,12 @@ pub(crate) fn compile_c(
     }
 }
 
-/// Compiles `torture.c`, whose algorithms misbehave. Returns `None` as [`compile_c`] does.
+/// Compiles `torture.c`, whose algorithms misbehave.
 pub(crate) fn torture(folder: &Path) -> Option<PathBuf> {
     compile_c("tests/plugins/torture.c", folder, "torture", &[("_DEFAULT_SOURCE", "1")])
 }
 
-/// Compiles `wrong.c` with these macros into a plugin with this file name. Returns `None` as
-/// [`compile_c`] does.
+/// Compiles `wrong.c` with these macros into a plugin with this file name.
 pub(crate) fn wrong(folder: &Path, name: &str, macros: &[(&str, &str)]) -> Option<PathBuf> {
     compile_c("tests/plugins/wrong.c", folder, name, macros)
 }

@@ -1,9 +1,9 @@
-//! A plugin for fuzzing, which makes arbitrary calls to the host. The bytes from the fuzzer select
-//! the functions that it calls and their arguments.
+//! A plugin for fuzzing. The bytes from the fuzzer select the functions of the host that it calls
+//! and their arguments.
 //!
-//! Pointers are valid or null. The length that is passed with an array is at most the true length,
-//! or so large that the host must refuse it. Other wrong lengths are not generated, because no host
-//! can check the memory behind a pointer.
+//! Pointers are valid or null. The length of an array is at most the true length, or so large that
+//! the host must refuse it. Other wrong lengths are not generated, because no host can check the
+//! memory behind a pointer.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use std::cell::RefCell;
@@ -46,7 +46,6 @@ const WORKLOADS: [&str; 12] = [
     "permutation/transpose-2d:8",
 ];
 
-/// The number of elements behind every pointer to an array.
 const ROOM: usize = 64;
 
 thread_local! {
@@ -79,7 +78,6 @@ pub fn plan(data: &[u8]) {
         && nodes > 1
         && !task.collective.kind().permutes()
     {
-        // Without a message, nothing is delivered.
         assert!(totals.messages > 0, "verified without a message");
     }
     assert!(planned.log.iter().all(|line| !line.contains('\n')));
@@ -149,7 +147,6 @@ unsafe extern "C" fn run(
     SWM_OK
 }
 
-/// The arrays to which a call points.
 struct Arrays {
     /// The words are in a box, so that the pointers from the axes to them stay valid.
     words: Box<[u64; ROOM]>,
@@ -180,8 +177,8 @@ impl Calls<'_> {
                         size: self.size::<SwmLayout>()?,
                         axis_count: self.count()? as u32,
                         radices,
-                        // The number of segments is reduced. With larger numbers a schedule has up
-                        // to 8 GiB of sets, which is too slow for fuzzing.
+                        // With more segments, a schedule has up to 8 GiB of sets, which is too slow
+                        // for fuzzing.
                         segments: self.number()? as u32 & 0xffff,
                         flags: self.bytes.int_in_range(0..=2)?,
                     };
@@ -254,8 +251,8 @@ impl Calls<'_> {
         Ok(())
     }
 
-    /// Calls a function of version 1.1, which writes to arrays of the plugin. The host must not
-    /// write more entries than the arrays have.
+    /// Calls a function of version 1.1 that fills arrays. The host must not write more entries than
+    /// they have.
     fn read(&mut self, arrays: &Arrays) -> Result<()> {
         let (host, ctx) = (self.host, self.host.ctx);
         let (node, class) = (self.number()?, self.number()?);
@@ -341,7 +338,6 @@ impl Calls<'_> {
                     destinations: self.set(arrays)?,
                     segments: arrays.axes[0],
                     route,
-                    // The host reads the label for its message about an unknown flag.
                     label: if flags & 8 != 0 { self.text(arrays)? } else { SwmStr::EMPTY },
                     extra_bytes: if flags & 4 != 0 { self.number()? } else { 0 },
                     reducer: if flags & 8 != 0 { self.number()? } else { 0 },
@@ -418,8 +414,7 @@ impl Calls<'_> {
         }
     }
 
-    /// Returns the value for the size field of a struct, which is usually right but sometimes
-    /// wrong.
+    /// Returns the value for the size field of a struct, which is sometimes wrong.
     fn size<T>(&mut self) -> Result<u32> {
         Ok(if self.bytes.ratio(1, 32)? { self.number()? as u32 } else { size_of::<T>() as u32 })
     }

@@ -21,16 +21,16 @@ use swapmeet_workloads::Workload;
 /// Origin, destination or part, and segment. An end that the collective does not distinguish is 0.
 type Piece = (u64, u64, u64);
 
-/// The pieces of a node of the schedule's grid, each with the step in which it arrived at the node
-/// of the machine (0 at the start).
+/// The pieces of a node of the schedule's grid, with the step in which each arrived at the
+/// machine's node.
 type Held = BTreeMap<Piece, u64>;
 
 /// Sender, receiver, route, the switches that add or copy the data, and whether they join it with
 /// that of an earlier message.
 type Message<'a> = (u64, u64, &'a RehearsedRoute, (u64, u64), bool);
 
-/// Returns for each step the latest arrival of the data of each message, in the order in which the
-/// schedule first names messages.
+/// Returns for each step the latest arrival of the data of each message, in the order of the
+/// schedule.
 fn follow(task: &Task, schedule: &Rehearsed) -> Vec<Vec<u32>> {
     let (kind, nodes) = (task.collective.kind(), task.topology.nodes());
     let mut homes: Vec<u64> = (0..nodes).collect();
@@ -79,7 +79,6 @@ fn follow(task: &Task, schedule: &Rehearsed) -> Vec<Vec<u32>> {
                 holds.retain(|piece, _| !sent.contains_key(piece));
             }
             let [from, to] = [send.from, send.to].map(|node| physical[node as usize]);
-            // Of the sends that a switch adds, or copies, only the first one uses the whole route.
             let switches = (send.reducer, send.multicaster);
             let end = if send.reducer > 0 { to } else { from };
             let data = (&send.origins, &send.destinations, &send.segments);
@@ -105,7 +104,6 @@ fn follow(task: &Task, schedule: &Rehearsed) -> Vec<Vec<u32>> {
                 let values: BTreeSet<(u64, u64)> = sent.keys().map(|(_, d, s)| (*d, *s)).collect();
                 holds.retain(|(_, d, s), _| !values.contains(&(*d, *s)));
             }
-            // A piece that the receiver already has keeps its arrival step, too.
             for (piece, step) in sent {
                 holds.entry(piece).or_insert(step);
             }
@@ -142,9 +140,9 @@ impl Listener for Recorder {
 }
 
 /// Returns the time at which the last message ends. A node sends its messages in the order of the
-/// schedule. It sends a message as soon as it has received all messages of the steps up to the
-/// message's entry in `latest`. A message takes `duration`. If `phases` is set, all nodes wait for
-/// each other between two phases.
+/// schedule, each as soon as it has received all messages of the steps up to its entry in `latest`.
+/// A message takes `duration`. If `phases` is set, all nodes wait for each other between two
+/// phases.
 fn naive_us(
     steps: &[HostStep],
     latest: &[Vec<u32>],
@@ -153,7 +151,6 @@ fn naive_us(
 ) -> f64 {
     let (mut end, mut start_of_phase, mut phase) = (0.0_f64, 0.0, 0);
     let mut last_start: HashMap<u32, f64> = HashMap::new();
-    // For each node, the step and the arrival time of each message that it receives.
     let mut received: HashMap<u32, Vec<(u64, f64)>> = HashMap::new();
     for step in steps {
         if phases && step.phase != phase {
@@ -176,7 +173,6 @@ fn naive_us(
     end
 }
 
-/// The duration of a message: either only its latency or only the time of its bytes.
 type Duration = fn(&Transfer) -> f64;
 
 /// Machine, whether there is a barrier between two phases, and duration of a message.
@@ -195,7 +191,7 @@ pub(super) fn compares(problem: &MatrixProblem<'_>) -> bool {
 fn compare(problem: &MatrixProblem<'_>) -> bool {
     let MatrixProblem { algorithm, topology, workload, params } = *problem;
     let task = workload.task(topology, 7).unwrap();
-    // A load is a number of blocks or segments. Here a load of 1 is one byte.
+    // A load is a number of blocks or segments, here of one byte.
     let inputs = PlanInputs { block_bytes: workload.block_bytes(), ..ANSWERS };
     let table = algorithm.raw_table().unwrap();
     // SAFETY: the table belongs to a plugin that this process has loaded.
@@ -216,7 +212,6 @@ fn compare(problem: &MatrixProblem<'_>) -> bool {
     }
     for (machine, phases, duration) in MODELS {
         let machine = Machine::parse(machine).unwrap();
-        // Each unit of load is one byte.
         let context = PricingContext::new(topology, totals.segments as f64);
         let mut evaluator = machine.evaluator(context);
         host::plan(algorithm, params, &task, inputs, None, vec![evaluator.as_mut()]);
@@ -235,7 +230,6 @@ fn compare(problem: &MatrixProblem<'_>) -> bool {
     true
 }
 
-/// A schedule in which a node has segments of two trees.
 #[test]
 fn a_node_of_two_trees_waits_for_each_tree_alone() {
     let algorithm = bundled().into_iter().find(|a| a.name == "two-tree-allreduce").unwrap();

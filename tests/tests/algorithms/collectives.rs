@@ -36,8 +36,8 @@ fn log2_up(n: u64) -> u64 {
     u64::from(n.next_power_of_two().trailing_zeros())
 }
 
-/// Checks two values for each number of nodes: the steps, and the sum over steps of the longest
-/// message in blocks of one byte.
+/// Checks for each number of nodes the steps, and the sum over steps of the longest message in
+/// blocks of one byte.
 fn check(
     topologies: &[String],
     algorithm: &str,
@@ -81,8 +81,7 @@ fn algorithms_of_mpi_libraries_run_on_any_number_of_nodes() {
     }
 }
 
-/// The time is `log2 p (alpha + m beta + m gamma)` under every model: in each step, every node
-/// sends its whole vector and adds the vector that it receives.
+/// Recursive doubling takes `log2 p (alpha + m beta + m gamma)` under every model.
 #[test]
 fn every_model_charges_additions() {
     let us = |topology: &str, algorithm: &str, machine: &str| {
@@ -119,7 +118,7 @@ fn every_model_charges_additions() {
         "{time} ({reduction})"
     );
     // With `order=data`, a rank also waits until its additions are complete. There are p - 1 steps
-    // of m/p bytes with additions, then p - 1 steps without additions.
+    // of m/p bytes with additions, then p - 1 steps without.
     let (time, reduction) = us("ring:8", "ring-allreduce", "model=loggp,order=data,latency_us=8");
     assert!(
         (time - (14.0 * (8.0 + 3.5) + 7.0 * 2.0)).abs() < 1e-6 && reduction == 14.0,
@@ -147,7 +146,6 @@ fn blocks_for_everyone_may_differ_in_size() {
     assert_eq!(of("ring", "allgather", ""), (5, 25, 5 * 327, 5 * 300));
     assert_eq!(of("ring", "allgather", ",empty=send"), (5, 30, 5 * 327, 5 * 300));
     assert_eq!(of("linear", "allgather", ""), (1, 25, 5 * 327, 300));
-    // Every node receives all blocks except its own, in ceil(log2 6) steps.
     assert_eq!(of("bruck", "allgather", "").2, 5 * 327);
     assert_eq!(of("binomial-broadcast", "broadcast", ",root=4"), (3, 5, 5 * 300, 3 * 300));
     assert_eq!(of("linear", "scatter", ",root=4"), (1, 4, 27, 17));
@@ -169,8 +167,8 @@ fn a_larger_radix_takes_more_steps_and_forwards_fewer_blocks() {
     assert_eq!(costs, [(6, 192), (9, 144), (14, 112), (63, 63)].map(|(s, b)| (Some(s), Some(b))));
 }
 
-/// Returns start-ups, links, transmitted blocks, and the blocks of the contention. Each costs 1 µs
-/// on the machine, so each part of the time is also a count.
+/// Returns start-ups, links, transmitted blocks, and the blocks of the contention. Each costs 1 µs,
+/// so each part of the time is also a count.
 fn alone(topology: &str, algorithm: &str, ports: &str, bytes: u64) -> (f64, f64, f64, f64) {
     let machine = format!("free:model=wormhole,startup_us=1,hop_us=1,byte_us=1,ports={ports}");
     let workload = format!("uniform:{bytes}");
@@ -241,8 +239,8 @@ fn store_and_forward_charges_each_hop() {
     assert_eq!(contention, Some(0.0), "the longest way is as long as two messages on one link");
 }
 
-/// A round takes `alpha + h delta + k L tau`: Spencer, chapter 2. h is the number of links of the
-/// longest circuit, and k circuits share a link.
+/// A round takes `alpha + h delta + k L tau` (Spencer, chapter 2), where h is the number of links
+/// of the longest circuit, and k circuits share a link.
 #[test]
 fn circuits_share_links_up_to_the_virtual_channels() {
     let price = |topology: &str, algorithm: &str, machine: &str| {
@@ -250,8 +248,8 @@ fn circuits_share_links_up_to_the_virtual_channels() {
         let row = row_of(topology, algorithm, "uniform:10", &machine);
         (row.startup_us, row.propagation_us, row.transmission_us, row.contention_us, row.note)
     };
-    // Shifts by 1, 2 and 3 on a ring of 4. In the shift by 2, all messages travel in the positive
-    // direction over 2 links, so 2 circuits share each link.
+    // In the shift by 2 on a ring of 4, all messages travel in the positive direction over 2 links,
+    // so 2 circuits share each link.
     let (startup, hops, alone, shared, note) = price("ring:4", "gen", "virtual_channels=2");
     assert_eq!(
         (startup, hops, alone, shared),
@@ -275,8 +273,8 @@ fn circuits_share_links_up_to_the_virtual_channels() {
     );
 }
 
-/// The transmission time of a message depends on its own length and on the largest number of
-/// circuits on a link of its route. The number of bytes on a link does not matter.
+/// A message's transmission time depends on its length and on the largest number of circuits on a
+/// link of its route, not on the bytes on a link.
 #[test]
 fn the_most_multiplexed_circuit_decides_not_the_fullest_link() {
     let dir = tempfile::tempdir().unwrap();
@@ -296,7 +294,6 @@ fn no_schedule_beats_its_lower_bound() {
     std::fs::write(&star, "0 1\n0 2\n0 3\n0 4\n0 5\n").unwrap();
     let star = format!("graph:{}", star.display());
     let petersen = format!("graph:{}", project("workloads/graphs/petersen.txt").display());
-    // Topologies that an algorithm does not support are skipped below.
     let topologies = [
         "torus:4x6",
         "mesh:5x3",
@@ -322,7 +319,6 @@ fn no_schedule_beats_its_lower_bound() {
         gather/one-spike:max=9,rest=0 allgather/uniform:100 permutation/reflect:100 \
         permutation/translate:100,by=2",
     );
-    // One machine of each model, and then those that only the second tier runs.
     let mut machines = words(
         "delta paragon:model=circuit,virtual_channels=2,ports=2 \
         paragon:model=store-and-forward,ports=2 \
@@ -343,7 +339,6 @@ fn no_schedule_beats_its_lower_bound() {
         list.iter().flat_map(|v| [flag, *v]).collect()
     }
     let plugins = swapmeet_tests::bundled_plugins();
-    // Most combinations must be supported, or the test would show nothing.
     let mut priced = 0;
     for collective in COLLECTIVES {
         let supports = |name: &&str| {
@@ -381,11 +376,8 @@ fn no_schedule_beats_its_lower_bound() {
     assert!(priced > 267 * machines.len(), "{priced} rows");
 }
 
-/// Every part of the time has a cost on the machine of each model. A new model is included
-/// automatically.
 #[test]
 fn no_model_charges_less_than_its_own_bound() {
-    // All costs in µs have different values.
     let machines: Vec<String> = models()
         .iter()
         .map(|model| {

@@ -56,7 +56,6 @@ const MACHINES: [&str; 2] = [
     "free:model=fluid,startup_us=1,byte_us=0.01,hop_us=0.1",
 ];
 
-/// One communicator of all ranks, in their order, is the collective without communicators.
 #[test]
 fn one_communicator_of_all_ranks_gives_the_row_without_communicators() {
     let networks = [
@@ -69,7 +68,6 @@ fn one_communicator_of_all_ranks_gives_the_row_without_communicators() {
         ("groups:2x4,reduce=switch", "a:2/b:4", "a+b"),
         ("groups:1x8,reduce=switch", "a:8", "a"),
     ];
-    // A token of each rank, for the next two ranks.
     let folder = tempfile::tempdir().unwrap();
     let tokens = |network: &str| {
         let nodes = topology::parse(network).unwrap().nodes();
@@ -92,7 +90,6 @@ fn one_communicator_of_all_ranks_gives_the_row_without_communicators() {
     let mut compared = BTreeSet::new();
     for algorithm in bundled() {
         for (network, mesh, over) in networks {
-            // Only a few algorithms need switches that reduce.
             if network.contains("reduce=switch") && compared.contains(&algorithm.name) {
                 continue;
             }
@@ -132,7 +129,6 @@ fn one_communicator_of_all_ranks_gives_the_row_without_communicators() {
 }
 
 /// No schedule is faster than its bound, and one communicator alone is not slower than all of them.
-/// Full planning gives the same row as planning with symmetry.
 #[test]
 fn rows_of_communicators_are_not_below_their_bounds() {
     let networks = [
@@ -205,8 +201,8 @@ fn times_of_communicators_agree_with_simgrid() {
     assert_eq!(compared, 40);
 }
 
-/// A contribution of an origin to a block of a destination; the sets of a collective without one of
-/// the two have node 0 instead.
+/// A contribution of an origin to a block of a destination, with node 0 for what the collective
+/// does not distinguish.
 type Piece = [u64; 3];
 
 fn pieces(send: &Value) -> BTreeSet<Piece> {
@@ -347,8 +343,7 @@ fn follow(document: &Value, word: &str, size: usize) {
     assert_eq!(document["outcome"]["messages"].as_u64(), Some(messages.len() as u64), "{case}");
 }
 
-/// The naive host of the SDK traces every block of each schedule of communicators that differ in
-/// members or sizes. The rows have the sums of its counts.
+/// The naive host of the SDK traces every block. The rows have the sums of its counts.
 #[test]
 fn a_naive_host_follows_the_schedules_of_unequal_communicators() {
     let dir = tempfile::tempdir().unwrap();
@@ -406,7 +401,6 @@ fn a_naive_host_follows_the_schedules_of_unequal_communicators() {
     assert!(followed >= 30, "{followed} cases");
 }
 
-/// The naive host traces every block of both jobs, whose ranks are the same.
 #[test]
 fn a_naive_host_follows_the_schedules_of_jobs() {
     let topology = "torus:8x8,mesh=dp:4/ep:16";
@@ -444,7 +438,6 @@ fn a_naive_host_follows_the_schedules_of_jobs() {
     assert_eq!(followed, 18);
 }
 
-/// Returns the counts of the naive host, which must verify the schedule of one communicator.
 fn naive(algorithm: &Algorithm, task: &Task, block_bytes: u64) -> swapmeet_sdk::Proved {
     let answers = PlanInputs { block_bytes, ..ANSWERS };
     let table = algorithm.raw_table().unwrap();

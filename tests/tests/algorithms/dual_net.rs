@@ -1,5 +1,5 @@
-//! Collectives on recursive dual-nets are verified from every root, and their rounds and words
-//! compared with an independent implementation that moves every block. Other networks are refused.
+//! Collectives on recursive dual-nets are verified from every root, and compared with an
+//! independent implementation that moves every block.
 
 use super::matrix::REGISTRY;
 use super::planted::{Planned, only_the_right_schedule_does};
@@ -103,8 +103,8 @@ fn broadcast_and_scatter_reach_every_node_from_every_root_with_minimal_words() {
 }
 
 /// The third step of Algorithms 1 and 2 is printed for the nodes with `my_cluster_id = s1`, where
-/// s1 is the number of the root's cluster, and s2 is the number of the root within this cluster.
-/// The nodes of the partner's cluster have the number s1 only if s1 = s2.
+/// s1 is the root's cluster, and s2 is the number of the root within it. The nodes of the partner's
+/// cluster have this number only if s1 = s2.
 #[test]
 fn printed_broadcast_and_scatter_reach_every_node_only_from_few_roots() {
     for (algorithm, of) in [
@@ -120,7 +120,6 @@ fn printed_broadcast_and_scatter_reach_every_node_only_from_few_roots() {
         }
         assert_eq!(reached, 16);
     }
-    // With the printed rule, only 72 of 128 nodes are reached.
     let error = totals(outcome(
         "rdn:1(hypercube:3)",
         "rdn-broadcast",
@@ -131,7 +130,6 @@ fn printed_broadcast_and_scatter_reach_every_node_only_from_few_roots() {
     assert!(error.ends_with("missing in total: 56 blocks at 56 nodes"), "{error}");
 }
 
-/// The expected rounds and words are from an independent implementation that moves every block.
 /// `None` means that the printed and the lean variant are the same.
 #[test]
 fn rounds_and_words_equal_those_of_an_independent_implementation() {
@@ -165,7 +163,7 @@ fn rounds_and_words_equal_those_of_an_independent_implementation() {
 
 /// A broadcast on 3,125,000 nodes takes 26 rounds, because it covers a base in 5 rounds. If it
 /// covered the two rings of a base one after the other, a base would take 6 rounds and the
-/// broadcast 30. A scatter of n - 1 words takes 38 rounds.
+/// broadcast 30.
 #[test]
 fn three_million_nodes_take_as_many_rounds_as_an_independent_implementation() {
     if !tools::runs_all() {
@@ -175,8 +173,8 @@ fn three_million_nodes_take_as_many_rounds_as_an_independent_implementation() {
     assert_eq!(proved("rdn:2(torus:5x5)", "rdn-scatter", "scatter/uniform:1"), (38, 3_124_999));
 }
 
-/// A network of 1,250 nodes with the same base. A broadcast covers a base twice, in 5 rounds each
-/// time, and crosses between clusters in two more rounds. A round costs a start-up and a byte.
+/// A broadcast on 1,250 nodes covers a base twice, in 5 rounds each time, and crosses between
+/// clusters in two more rounds. A round costs a start-up and a byte.
 #[test]
 fn only_the_right_schedule_covers_the_base_in_five_rounds() {
     let (topology, algorithm, workload) =
@@ -198,8 +196,8 @@ fn two_levels_of_algorithm_4_add_up_from_one() {
     }
 }
 
-/// The lean variants reach the lower bounds over any base: a scatter or gather takes n - 1 words,
-/// and an all-to-all takes the sum of the distances from a node to all nodes.
+/// A scatter or gather takes n - 1 words, and an all-to-all the sum of the distances from a node to
+/// all nodes.
 #[test]
 fn lean_schedules_meet_the_bound_over_any_base() {
     for base in [
@@ -289,7 +287,6 @@ fn an_impossible_dual_net_is_shown_with_the_position() {
     };
     refused("rdn:9(torus:5x5)", "3 levels make more than 2147483648 nodes");
     refused("rdn:1(mesh:3x3)", "a base must be regular");
-    // The position is that of the zero within the base, not the start of the spec.
     refused("rdn:1(torus:5x0)", "--> --topology:1:15");
     refused("rdn:99999999999999999999(ring:3)", "found `99999999999999999999`");
 }
@@ -302,7 +299,6 @@ fn a_user_defined_network_runs_like_any_other() {
     assert_eq!(row.topology, petersen, "a row says which file");
     // Each node has 3 neighbours and 6 nodes at distance two.
     assert_eq!(row.total_hop_bytes, Some(10 * (3 + 2 * 6)));
-    // Any regular graph can be a base.
     let row = run(&format!("rdn:1({petersen})"), "rdn-scatter", "scatter/uniform:1");
     assert_eq!(
         (row.status, row.verified, row.nodes),
@@ -312,7 +308,6 @@ fn a_user_defined_network_runs_like_any_other() {
     );
 }
 
-/// `--resume` needs no file other than the spec in the row.
 #[test]
 fn a_run_on_a_user_defined_network_can_be_resumed() {
     let dir = tempdir().unwrap();

@@ -1,11 +1,10 @@
-//! Algorithms of NCCL on clusters of GPUs, compared with closed forms: rails, shared network
-//! adapters, switches that add and copy data, and the copying of PAT.
+//! Algorithms of NCCL on clusters of GPUs, compared with closed forms.
 
 use crate::support::row_of;
 use swapmeet_results::Record;
 
-/// Returns the row of an allreduce of 1 MiB, or of another workload. Only bytes take time: 1 ns on
-/// a link of bandwidth 1.
+/// Returns the row of an allreduce of 1 MiB, or of another workload, with 1 ns per byte on a link
+/// of bandwidth 1.
 fn row(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record {
     row_of(topology, algorithm, workload, &format!("free:byte_us=0.001,{machine}"))
 }
@@ -49,9 +48,8 @@ fn shared_adapters(dir: &std::path::Path) -> String {
     format!("graph:{}", file.display())
 }
 
-/// Two GPUs share an adapter. Two of four rings then use each adapter, so four rings are twice as
-/// fast as one. Two rings are not faster than one, because they enter a group at two GPUs with the
-/// same adapter.
+/// Two GPUs share an adapter, which two of four rings then use, so four rings are twice as fast as
+/// one. Two rings are not faster, because they enter a group at GPUs with the same adapter.
 #[test]
 fn rings_share_the_adapters_that_gpus_share() {
     let dir = tempfile::tempdir().unwrap();
@@ -63,8 +61,8 @@ fn rings_share_the_adapters_that_gpus_share() {
     }
 }
 
-/// In a network of rails, the adapters of the ranks with the same number in their groups have a
-/// switch of their own. The trees of pair r use only rail r, so they need no link between rails.
+/// The adapters of the ranks with the same number in their groups have a switch of their own, their
+/// rail. The trees of pair r use only rail r.
 #[test]
 fn trees_stay_on_their_rails() {
     let dir = tempfile::tempdir().unwrap();
@@ -103,7 +101,7 @@ fn the_bandwidth_of_nvls_follows_the_number_of_gpus() {
 }
 
 /// `segments=auto` chooses by the start-up of the machine's last protocol, because a cluster has no
-/// `startup_us`. No other number of segments is much better.
+/// `startup_us`.
 #[test]
 fn automatic_segments_are_nearly_the_best_on_gpus() {
     let system = swapmeet_core::system::expand("h100-ib:4x8").unwrap();
@@ -131,11 +129,9 @@ fn nvls_moves_the_vector_and_a_share() {
             assert_us(&found, MIB * 0.001 * (2.0 + (s - 1.0) * (1.0 + 1.0 / g)) / s);
         }
     }
-    // The same in a switch of a fat tree.
     let found =
         row("fat-tree:8x1,reduce=switch", "nvls-allreduce:segments=1", ALLREDUCE, MACHINES[0]);
     assert_us(&found, MIB * 0.001 * 2.0);
-    // Ranks do not reduce.
     let machine = "model=wormhole,ports=all,reduce_byte_us=1";
     let found = row("groups:1x8,reduce=switch", "nvls-allreduce:segments=1", ALLREDUCE, machine);
     assert_us(&found, MIB * 0.001 * 2.0);

@@ -52,9 +52,9 @@ pub(super) const TOPOLOGIES: [&str; 31] = [
     "groups:2x2,reduce=switch",
 ];
 
-/// Workload specs without the name of the collective, which precedes each of them. Combinations
-/// that are not valid workloads are skipped. Some workloads break a symmetry: a reflection does not
-/// commute with shifts, and unequal sizes or a root distinguish nodes.
+/// Workload specs without the collective. Combinations that are not valid workloads are skipped.
+/// Some break a symmetry: a reflection does not commute with shifts, and unequal sizes or a root
+/// distinguish nodes.
 const WORKLOADS: [&str; 8] = [
     "uniform:6",
     "irregular:dist=lognormal,mean=20,cv=1,element=4",
@@ -71,8 +71,8 @@ pub(super) type Params = Vec<(String, String)>;
 /// Loaded once for all tests, because the digest of the test program is computed.
 pub(super) static REGISTRY: LazyLock<Registry> = LazyLock::new(swapmeet_tests::bundled_plugins);
 
-/// Each bundled algorithm has a fixed style (`results/src/styles.rs`), and algorithms that support
-/// the same collective have different styles, because they are drawn in the same figure.
+/// Each bundled algorithm has a fixed style (`results/src/styles.rs`). Algorithms for the same
+/// collective have different styles, because they are drawn in the same figure.
 #[test]
 fn bundled_algorithms_have_their_own_styles() {
     let all = bundled();
@@ -85,7 +85,7 @@ fn bundled_algorithms_have_their_own_styles() {
     }
 }
 
-/// Without those that read schedules from files, which have their own tests.
+/// Returns all bundled algorithms but those that read schedules from files.
 pub(super) fn bundled() -> Vec<Arc<Algorithm>> {
     let plugins = REGISTRY.plugins().iter();
     plugins
@@ -100,7 +100,7 @@ pub(super) fn misprints() -> Plugin {
     Plugin::load(&file).unwrap()
 }
 
-/// The defaults and, for each parameter, each of its choices or a small number.
+/// Returns the defaults and, for each parameter, each of its choices or a small number.
 fn variants(algorithm: &Algorithm) -> Vec<Params> {
     let small = ["2".to_owned()];
     // A search that ends after `seconds` may give another schedule each time, and another `seed`
@@ -113,12 +113,11 @@ fn variants(algorithm: &Algorithm) -> Vec<Params> {
     std::iter::once(Vec::new()).chain(given).collect()
 }
 
-/// On larger topologies, the search of an algorithm takes seconds. Small ones are enough, because
-/// the host treats searched schedules like those of other plugins.
+/// On larger topologies, the search of an algorithm takes seconds. The host treats searched
+/// schedules like others.
 const SEARCHED: u64 = 16;
 
 /// The maximum number of nodes in the first tier, without and with a search for a schedule.
-/// `SWAPMEET_TESTS=all` runs all topologies.
 const FIRST_TIER: [u64; 2] = [18, 9];
 
 pub(super) struct MatrixProblem<'a> {
@@ -135,8 +134,8 @@ impl fmt::Display for MatrixProblem<'_> {
     }
 }
 
-/// Calls `test` for each topology, workload and set of parameters of an algorithm. In the first tier
-/// of tests, sets other than the defaults are combined with the first workload only.
+/// Calls `test` for each topology, workload and set of parameters of an algorithm. In the first
+/// tier of tests, sets other than the defaults are combined with the first workload only.
 pub(super) fn for_each_problem(
     algorithm: &Arc<Algorithm>,
     mut test: impl FnMut(&MatrixProblem<'_>),
@@ -170,9 +169,7 @@ pub(super) fn for_each_problem(
 #[derive(Default)]
 struct Found {
     right: u64,
-    /// Rows that were verified on fewer than all nodes.
     reduced: u64,
-    /// Schedules of which the plans of other nodes were compared with a claim of symmetry.
     compared_claims: u64,
     compared_arrivals: u64,
     claims_symmetry: bool,
@@ -198,7 +195,7 @@ fn walk(algorithm: &Arc<Algorithm>) -> Found {
     found
 }
 
-/// Checks every bundled algorithm on the whole matrix. A new algorithm is included automatically:
+/// Checks every bundled algorithm on the whole matrix:
 ///
 /// - The naive host of the SDK, which traces every block, gives the same verdict and values
 ///   ([`oracle`]).

@@ -54,9 +54,8 @@ fn json_rows_equal_csv_rows() {
     assert!(message.contains("--format json is for standard output: omit --out"), "{message}");
 }
 
-/// Settings of the user: the default machine and the folders of plugins. The file in the current
-/// folder takes precedence over the file in the user's configuration folder, but it cannot name
-/// folders of plugins.
+/// The file in the current folder takes precedence over the file in the user's configuration
+/// folder, but it cannot name folders of plugins.
 #[test]
 fn a_configuration_file_sets_defaults() {
     let home = tempfile::tempdir().unwrap();
@@ -79,8 +78,6 @@ fn a_configuration_file_sets_defaults() {
         let (csv, message) = run(&[&case[..], more].concat());
         read_records("rows", &csv).unwrap_or_else(|e| panic!("{e}: {message}"))[0].machine.clone()
     };
-    // The file in the configuration folder sets the machine and a folder of plugins. A flag takes
-    // precedence over it.
     std::fs::write(own.join("swapmeet.toml"), "plugin_dirs = [\"more\"]\nmachine = \"delta\"\n")
         .unwrap();
     assert_eq!(
@@ -90,11 +87,9 @@ fn a_configuration_file_sets_defaults() {
     let (list, _) = run(&["list", "plugins", "--format", "csv"]);
     assert!(list.contains(plugins.join(file.file_name().unwrap()).to_str().unwrap()), "{list}");
 
-    // The file in the current folder takes precedence over the file in the configuration folder.
     let local = here.join("swapmeet.toml");
     std::fs::write(&local, "machine = \"cm5\"\n").unwrap();
     assert_eq!(machine(&[]), "cm5");
-    // Mistakes are reported with their position.
     let refused = |text: &str| {
         std::fs::write(&local, text).unwrap();
         run(&["run", "--topology", "ring:4", "--algorithm", "ring"]).1
@@ -217,8 +212,7 @@ fn flags_override_the_list_in_the_file() {
 fn every_shipped_experiment_runs() {
     for entry in std::fs::read_dir(project("workloads/experiments")).unwrap() {
         let file = entry.unwrap().path();
-        // Without compiler optimization, the large tori of the experiments would take seconds. The
-        // test replaces them by small networks.
+        // Without compiler optimization, the large tori of the experiments would take seconds.
         let small = ["--topology", "torus:4x4", "--topology", "mesh:4x6"];
         let rows = rows(&[&[file.to_str().unwrap()], &small[..]].concat());
         assert!(
@@ -262,7 +256,7 @@ fn lists_are_complete() {
     assert!(printed(&["list"]).contains("WORKLOADS"));
 }
 
-/// Users of MPI libraries look for `gen` under the name `cyclic`. Rows contain the name `gen`.
+/// Users of MPI libraries look for `gen` under the name `cyclic`.
 #[test]
 fn another_name_selects_the_same_algorithm() {
     let case = ["--topology", "torus:4x4", "--workload", "uniform:64", "--out", "-"];
@@ -276,7 +270,7 @@ fn another_name_selects_the_same_algorithm() {
     assert!(details.contains("\n    other name: cyclic\n"), "{details}");
 }
 
-/// The source of the machine (Austin et al., part 3, question 2) estimates 2 us for an allgather of
+/// The source of the machine (Austin et al., part 3, question 2) estimates 2 µs for an allgather of
 /// 64 bytes from each of the four chips on an axis of a TPU v4p. All chips receive the farthest
 /// block after two hops.
 #[test]
@@ -328,8 +322,6 @@ fn compare_reads_rows_of_run() {
     );
 }
 
-/// The delivery of blocks of different sizes is verified, and bytes are counted correctly, even if
-/// blocks are forwarded.
 #[test]
 fn unequal_sizes_are_conserved() {
     let dir = tempfile::tempdir().unwrap();
@@ -399,7 +391,6 @@ fn a_row_on_a_defined_machine_contains_its_definition() {
     let meaning = "paragon:startup_us=220,barrier_us=0.5";
     let defined: Vec<_> = named.iter().map(|row| row.case().setting.machine_in_full()).collect();
     assert_eq!(defined, [format!("mine ({meaning})"), format!("mine:ports=2 ({meaning},ports=2)")]);
-    // The definition has the value of every parameter, also for a preset.
     assert!(named[0].machine_definition.starts_with("paragon:model=wormhole,startup_us=220,"));
     let preset = rows(&words("--topology ring:4 --algorithm gen --machine delta"));
     assert!(preset[0].machine_definition.contains(",rearrangement=packed,"));
@@ -427,9 +418,8 @@ fn a_topology_too_large_to_run_is_unsupported_not_out_of_memory() {
     );
 }
 
-/// On a ring of n nodes, all blocks together take n * n (n - 1) / 2 hops, and each block has 1 TiB.
-/// The total number of bytes exceeds 64 bits, both if the simulation counts blocks of equal size
-/// and if it counts bytes.
+/// On a ring of n nodes, all blocks together take n * n (n - 1) / 2 hops, and each block has 1 TiB,
+/// so the total exceeds 64 bits.
 #[test]
 fn bytes_over_a_whole_schedule_are_exact_however_many() {
     let n: u128 = 340;

@@ -24,13 +24,11 @@ fn blocks() -> Vec<String> {
     page.split("```sh\n").skip(1).map(|rest| rest.split_once("```").unwrap().0.to_owned()).collect()
 }
 
-/// Returns the rows of a single run for comparison.
 fn folder() -> (TempDir, Vec<Record>) {
     let dir = tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     std::fs::write(path("sweep.toml"), SWEEP).unwrap();
     std::fs::write(path("sweep.sh"), &blocks()[0]).unwrap();
-    // The digest of the build must be that of the program.
     swapmeet_process(&["run", "sweep.toml", "--quiet", "--out", "whole.csv"])
         .current_dir(dir.path())
         .assert()
@@ -147,9 +145,8 @@ fn a_real_slurm_runs_the_sweep() {
     );
 }
 
-/// `run --on slurm` writes a job whose rows contain measured times. The job starts the ranks by
-/// mpirun, which requests the nodes of the job from Slurm. `srun` could start them only if Slurm
-/// was built with support for this MPI.
+/// The job starts the ranks by mpirun, which requests the nodes of the job from Slurm. `srun` could
+/// start them only if Slurm was built with support for this MPI.
 #[test]
 fn a_real_slurm_runs_the_written_job() {
     if !tools::runs_all() {
@@ -189,7 +186,6 @@ struct Slurm {
 }
 
 impl Slurm {
-    /// Starts Slurm. Prints the reason and returns `None` if this is impossible.
     fn start() -> Option<Self> {
         let missing = ["munged", "slurmctld", "slurmd", "sbatch"]
             .into_iter()
@@ -234,7 +230,7 @@ impl Slurm {
         let host =
             String::from_utf8(Command::new("hostname").arg("-s").output().unwrap().stdout).unwrap();
         let (host, dir) = (host.trim(), self.dir.path().display());
-        // Find two free ports. Both are bound at the same time, so that they differ.
+        // Both ports are bound at the same time, so that they differ.
         let ports = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
         let [controller, node] = ports.map(|listener| listener.local_addr().unwrap().port());
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
@@ -312,8 +308,7 @@ fn found(program: &str) -> Option<PathBuf> {
     folders.map(|folder| folder.join(program)).find(|file| file.is_file())
 }
 
-/// With Open MPI, each rank can run a shard (`docs/clusters.md`). Together they give the rows of a
-/// single run.
+/// With Open MPI, each rank can run a shard (`docs/clusters.md`).
 #[test]
 fn ranks_of_mpirun_are_shards() {
     if !tools::runs_all() {

@@ -4,9 +4,9 @@
 //! - A block of the language `console` has commands, each after `$ ` and followed by its exact
 //!   output. A line `..` stands for any number of lines.
 //! - A block `rust NAME` is the source of a plugin, which must be built without a warning and pass
-//!   `swapmeet check`. So must its counterpart `examples/c/NAME.c`, if there is one.
-//! - A comment `<!-- run ... -->`, which readers of the page do not see, is a script that creates
-//!   files for the following commands, or checks the results of the preceding ones.
+//!   `swapmeet check`. So must `examples/c/NAME.c`, if it exists.
+//! - A comment `<!-- run ... -->` is a script that creates files for the following commands, or
+//!   checks the results of the preceding ones.
 //! - After a comment `<!-- printed -->`, some command of the page must print each line of the next
 //!   block, or each time in the next table.
 //!
@@ -19,7 +19,6 @@ use std::process::Command;
 use swapmeet_tests::project;
 use tempfile::tempdir;
 
-/// Blocks that are not run: the page, a text of the block, and the reason.
 const NOT_RUN: &[(&str, &str, &str)] = &[
     ("README.md", "cargo build --release", "takes minutes; `.ci/run` runs it"),
     ("README.md", "cargo test", "is the command that runs this test"),
@@ -74,8 +73,8 @@ struct Block<'a> {
     text: String,
 }
 
-/// Returns the blocks of a page. If a block is part of a list, the indentation of its first line is
-/// removed from all lines.
+/// Returns the blocks of a page. In a list, the indentation of a block's first line is removed from
+/// all lines.
 fn blocks(page: &str) -> Vec<Block<'_>> {
     let mut blocks = Vec::new();
     let mut lines = page.lines();
@@ -145,7 +144,6 @@ fn run_page(page: &str) {
     }
 }
 
-/// Runs a script. Returns what it prints.
 fn succeeds(folder: &Path, script: &str) -> String {
     let path = swapmeet_tests::path_with_program();
     let mut sh = Command::new("sh");
@@ -160,7 +158,6 @@ fn succeeds(folder: &Path, script: &str) -> String {
     sh.env("CHECKOUT", project(""));
     // Without optimization, plugins are built in a fifth of the time, and checked nearly as fast.
     sh.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0");
-    // Allow Open MPI to run as root and with more ranks than cores, because the tests may do so.
     for setting in [
         "ALLOW_RUN_AS_ROOT",
         "ALLOW_RUN_AS_ROOT_CONFIRM",
@@ -187,7 +184,6 @@ pub(super) fn matches(shown: &[&str], message: &[&str]) -> bool {
     }
 }
 
-/// Runs the commands of a block. Compares the output of each command with the lines below it.
 fn run_console(folder: &Path, text: &str) {
     for part in format!("\n{text}").split("\n$ ").skip(1) {
         let (command, shown) = part.split_once('\n').unwrap_or((part, ""));
@@ -200,9 +196,8 @@ fn run_console(folder: &Path, text: &str) {
 }
 
 /// Builds the plugin in a code block of a page, in a folder that `new-plugin` creates, and runs
-/// `check`. If a command of the page has created the folder, the code block must be equal to the
-/// source in it. All plugins in Rust use the SDK in the folder of the first plugin, so that the SDK
-/// is built once.
+/// `check`. If a command of the page has created the folder, the block must equal the source in it.
+/// All plugins in Rust use the SDK in the folder of the first one, so that it is built once.
 fn build_and_check(folder: &Path, language: &str, name: &str, text: &str) {
     let (place, made, file) = if language == "rust" {
         let file = format!("target/release/lib{}.so", name.replace('-', "_"));
@@ -233,8 +228,6 @@ fn build_and_check(folder: &Path, language: &str, name: &str, text: &str) {
     assert!(report.ends_with("passed: 0 faults, 0 remarks\n"), "{language} {name}: {report}");
 }
 
-/// No page with commands is missing in [`PAGES`], and no row of [`NOT_RUN`] and [`TOOLS`] is
-/// superfluous. Commands within sentences have only flags that exist.
 #[test]
 fn every_command_on_every_page_is_run_or_has_a_reason() {
     let folder = project("");

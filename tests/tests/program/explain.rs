@@ -4,8 +4,7 @@ use crate::support::swapmeet;
 use serde_json::Value;
 use std::path::Path;
 
-/// Returns a log as nccl-tests writes it, with the times of some sizes in us. `hosts` hosts have the
-/// same number of ranks.
+/// Returns a log as nccl-tests writes it, with the times of some sizes in µs.
 fn log(program: &str, (ranks, hosts): (u64, u64), gpu: &str, times: &[(u64, f64)]) -> String {
     let mut text = "# nThread 1 nGpus 1\n# Using devices\n".to_owned();
     for rank in 0..ranks {
@@ -27,7 +26,6 @@ fn log(program: &str, (ranks, hosts): (u64, u64), gpu: &str, times: &[(u64, f64)
     text
 }
 
-/// Runs `explain` on a text, and returns the exit status, the output and the messages.
 fn explained(folder: &Path, text: &str, args: &[&str]) -> (i32, String, String) {
     let file = folder.join("log.txt");
     std::fs::write(&file, text).unwrap();
@@ -36,7 +34,6 @@ fn explained(folder: &Path, text: &str, args: &[&str]) -> (i32, String, String) 
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-/// Returns the exit status and the document of a log.
 fn document(text: &str, args: &[&str]) -> (i32, Value) {
     let folder = tempfile::tempdir().unwrap();
     let args = [args, &["--format", "json"]].concat();
@@ -53,10 +50,9 @@ fn assert_verdict(document: &Value, verdict: &str, bound_by: &str, ratio: f64) {
 }
 
 /// The README of oracle-quickstart/oci-gpu-quickstarts (6a0abdc, README-GB300.md, UPL-1.0) has an
-/// all-to-all between two racks of 64 GPUs: 357,610 us for 16 GiB. The log is rebuilt from this
-/// value. Each GPU sends 8.6 GB to the other rack at 24.0 GB/s, a quarter of its ports. A host has eight
-/// ports of 400 Gb/s. The limit
-/// follows from the bytes: (n - g)/n of the buffer leave the rack.
+/// all-to-all between two racks of 64 GPUs: 357,610 µs for 16 GiB. Each GPU sends 8.6 GB, (n - g)/n
+/// of its buffer, to the other rack at 24.0 GB/s. This is a quarter of its ports: a host has eight
+/// of 400 Gb/s.
 #[test]
 fn an_all_to_all_that_uses_a_quarter_of_the_ports_is_low() {
     let log = log("alltoall", (128, 32), "NVIDIA GB300", &[(17_179_869_184, 357_610.0)]);
@@ -67,9 +63,9 @@ fn an_all_to_all_that_uses_a_quarter_of_the_ports_is_low() {
     assert_eq!(usage, "NIC 96.1 of 400 GB/s per host = 1.92 of 8 ports");
 }
 
-/// A page on P6-B200 (aws-samples/awsome-distributed-training 7217859f, CC BY-SA; the value alone is
-/// a fact) has an allreduce of 16 GiB on four hosts in 87,182 us, and calls it 74 % of the network.
-/// A ring sends 1.94 times the vector out of a host, so it is 95 %.
+/// A page on P6-B200 (aws-samples/awsome-distributed-training 7217859f, CC BY-SA; the value alone
+/// is a fact) has an allreduce of 16 GiB on four hosts in 87,182 µs, and calls it 74 % of the
+/// network. A ring sends 1.94 times the vector out of a host, so it is 95 %.
 #[test]
 fn an_allreduce_that_fills_the_ports_is_as_expected() {
     let log = log("all_reduce", (32, 4), "NVIDIA B200", &[(17_179_869_184, 87_182.0)]);
@@ -92,7 +88,7 @@ fn an_allreduce_in_the_switch_is_bound_by_the_links_of_gpus() {
 }
 
 /// Between three partitions of four GB200, a ring sends 1.83 times the vector out of a partition,
-/// and the two trees of NCCL 1.5 times: the trees are 1.22 times faster.
+/// and the two trees of NCCL 1.5 times, so they are 1.22 times faster.
 #[test]
 fn trees_beat_rings_between_three_partitions() {
     let log = log("all_reduce", (12, 3), "NVIDIA GB200", &[(17_179_869_184, 1e5)]);
@@ -130,7 +126,6 @@ fn healthy_logs_are_as_expected() {
     }
 }
 
-/// A log without a system gets a question with the systems that have its GPUs.
 #[test]
 fn a_system_is_proposed_and_never_assumed() {
     let folder = tempfile::tempdir().unwrap();
@@ -144,7 +139,6 @@ fn a_system_is_proposed_and_never_assumed() {
     assert!(messages.contains("it has 16 ranks, but p5:4x8 has 32"), "{messages}");
 }
 
-/// Other texts get a message, and a log of 60 MB, or with CRLF and colours, the right answer.
 #[test]
 fn any_text_gets_an_answer_or_a_message() {
     let folder = tempfile::tempdir().unwrap();
@@ -168,14 +162,13 @@ fn any_text_gets_an_answer_or_a_message() {
     let coloured = text.replace("11500.00", "\u{1b}[32m11500.00\u{1b}[0m").replace('\n', "\r\n");
     assert_eq!(explained(folder.path(), &coloured, &system), plain);
     let comment = "# NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\n";
-    // A log of 60 MiB is below the limit. The first tier reads a shorter one.
     let mebibytes = if swapmeet_tests::runs_all() { 60 } else { 2 };
     let long = comment.repeat(mebibytes * 1024 * 1024 / comment.len()) + &text;
     assert_eq!(explained(folder.path(), &long, &system), plain);
 }
 
-/// The threshold file of AMD CVS has, for each program, the least bus bandwidth of sizes, as texts
-/// (ROCm/cvs, cvs/input/config_file/rccl/rccl_config.json).
+/// The threshold file of AMD CVS has the least bus bandwidth of sizes, as texts (ROCm/cvs,
+/// cvs/input/config_file/rccl/rccl_config.json).
 #[test]
 fn expected_times_have_four_formats() {
     let expect = |format: &str| {
@@ -191,7 +184,7 @@ fn expected_times_have_four_formats() {
     let cvs: Value = serde_json::from_str(&expect("amd-cvs")).unwrap();
     let least = cvs["results"]["all_reduce_perf"]["bus_bw"]["8589934592"].as_str().unwrap();
     assert!((least.parse::<f64>().unwrap() / bus - 0.8).abs() < 0.001, "{least}, {bus}");
-    // An excerpt of the public file has the same names and the same types.
+    // This excerpt of the public file has the same names and types.
     let public: Value = serde_json::from_str(
         r#"{ "results": { "all_reduce_perf": { "bus_bw": { "8589934592": "330.00", "17179869184": "350.00" } } } }"#,
     )
@@ -288,8 +281,7 @@ fn communicators_of_one_gpu_of_each_host_share_ports_only_if_ports_are_scarce() 
     }
 }
 
-/// `DIV 8` gives a communicator for each host, which takes as long as a host alone, and uses the
-/// reduction in its switch.
+/// `DIV 8` gives a communicator for each host, which uses the reduction in its switch.
 #[test]
 fn communicators_in_a_host_are_expected_as_a_host_alone() {
     let times = [(1 << 20, 60.0), (1 << 30, 4_600.0)];
@@ -308,8 +300,8 @@ fn communicators_in_a_host_are_expected_as_a_host_alone() {
     assert_eq!(of_two["over"], "size:8");
 }
 
-/// IMB's `-multi` and groups without consecutive ranks or a stride. Blocks of IMB are those of a
-/// communicator: 64 MiB for each of four ranks are a buffer of 256 MiB.
+/// `-multi` of IMB gives the size of a block: 64 MiB for each of four ranks are a buffer of 256
+/// MiB.
 #[test]
 fn groups_of_imb_are_recognised_and_others_are_asked_for() {
     let folder = tempfile::tempdir().unwrap();
@@ -344,9 +336,9 @@ fn groups_of_imb_are_recognised_and_others_are_asked_for() {
     assert_eq!(status, 0, "{messages}");
 }
 
-/// In NVIDIA/nccl#1453, an allreduce of three computers is slow only if they are in different racks,
-/// and the cause was outside of NCCL. NCCL itself expected 86.07 ms by Ring/Simple, so it had found
-/// the ports, with half of the bandwidth of the system: the ports have 2 x 200 Gb/s.
+/// In NVIDIA/nccl#1453, an allreduce of three computers is slow only if they are in different
+/// racks, and the cause was outside of NCCL. NCCL expected 86.07 ms by Ring/Simple, so it had found
+/// the ports (2 x 200 Gb/s).
 #[test]
 fn nccls_own_expectation_is_a_second_opinion() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/explain/nccl-1453.log");
@@ -385,7 +377,6 @@ fn nccls_own_expectation_is_a_second_opinion() {
         let (_, output, _) = explained(folder.path(), &log, &args);
         assert!(output.contains(cell) && output.contains("NCCL"), "{output}");
     }
-    // With the line endings of Windows, and with a table that is cut.
     let damaged = format!(
         "{}h:1:2 [0] NCCL INFO   Algorithm   |                            Tr",
         log.replace('\n', "\r\n")
@@ -440,8 +431,8 @@ h:1:2 [0] NCCL INFO     AllReduce |    25.0/   2.0 |    90.0/  90.0 |
     assert_eq!(named["sizes"][0]["algorithm"], "nvlstree");
 }
 
-/// nccl-tests#319 has a bus bandwidth of 44.27 GB/s on two hosts with eight ports each, whatever the
-/// size: that of one port.
+/// nccl-tests#319 has a bus bandwidth of 44.27 GB/s on two hosts with eight ports each, whatever
+/// the size: that of one port.
 #[test]
 fn a_low_bus_bandwidth_is_a_number_of_ports() {
     let times = [(1 << 30, 45_390.0), (1 << 34, 727_698.0)];
@@ -453,8 +444,8 @@ fn a_low_bus_bandwidth_is_a_number_of_ports() {
     assert!(remarks.iter().any(|remark| remark == expected), "{remarks:?}");
 }
 
-/// NVIDIA/nccl#1368 has five hosts with eight H100 and four ports of 400 Gb/s, on which a ring has a
-/// bus bandwidth of 190 GB/s: 95 % of the ports.
+/// NVIDIA/nccl#1368 has five hosts with eight H100 and four ports of 400 Gb/s, on which a ring has
+/// a bus bandwidth of 190 GB/s: 95 % of the ports.
 #[test]
 fn hosts_can_have_other_ports_than_the_system() {
     let us = (1 << 30) as f64 / 190e3 * 2.0 * 39.0 / 40.0;
@@ -482,8 +473,7 @@ fn small_sizes_of_mpi_are_not_judged() {
     assert_eq!(of_nccl["verdict"], "low");
 }
 
-/// Rows with the operation, the root, and the two bandwidths in GB/s that nccl-tests computes. Each
-/// size has its time in us.
+/// Returns rows with the operation, the root, and the two bandwidths that nccl-tests computes.
 fn rows(bytes_of_count: u64, operation: &str, factor: f64, times: &[(u64, f64)]) -> String {
     let header = "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n";
     let row = |(bytes, us): &(u64, f64)| {
@@ -541,13 +531,11 @@ fn two_tables_are_judged_on_their_own() {
     assert_eq!((status, &found["runs"][0]["verdict"]), (0, &"as expected".into()));
     let why = found["runs"][1]["left_out"].as_str().unwrap();
     assert!(why.contains("it has 3 ranks, but h100-ib:2x1 has 2 (line 1"), "{why}");
-    // A run with wrong results is no healthy one.
     let wrong = text
         .replace("32.24 0 ", "32.24 5 ")
         .replace(" 8.95 0 ", " 8.95 5 ")
         .replace("    8.95 0", "    8.95 5");
     assert_eq!(document(&wrong, &["--system", "h100-ib:2x1"]).0, 1);
-    // Without a system, the messages name both runs.
     let (status, _, messages) = explained(folder.path(), &text, &[]);
     assert_eq!(status, 2);
     assert!(
@@ -589,14 +577,13 @@ fn rows_contradict_a_wrong_collective_and_a_wrong_number_of_ranks() {
     refused(&gpus, &["--system", "h100:2x8"], &[own[0], own[1], "`h100-ib`"]);
 }
 
-/// Returns whether a remark of a document contains a text.
 fn has_remark(document: &Value, text: &str) -> bool {
     let remarks = document["remarks"].as_array().unwrap();
     remarks.iter().any(|remark| remark.as_str().unwrap().contains(text))
 }
 
-/// A ring on two hosts with two of four ports of 12.5 GB/s, of which 98 % are reached. The expectation is computed by
-/// hand from the bytes of a ring, 2(n - 1)/n of the vector.
+/// A ring on two hosts with two of four ports of 12.5 GB/s, of which 98 % are reached. The
+/// expectation follows from the bytes of a ring, 2(n - 1)/n of the vector.
 #[test]
 fn a_low_time_names_the_ports_that_explain_it() {
     let us = |ports: f64| (1_u64 << 33) as f64 * 1.875 / (ports * 12.25e3);
@@ -653,7 +640,6 @@ fn a_gpu_reaches_one_port_at_full_rate() {
     assert!(messages.contains("warning: a domain has 1 GPU and 4 ports"), "{messages}");
 }
 
-/// The remarks and the trust line speak only of what the log and the system have.
 #[test]
 fn remarks_fit_the_log() {
     let folder = tempfile::tempdir().unwrap();

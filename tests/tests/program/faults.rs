@@ -4,11 +4,10 @@ use crate::support::{printed, rows, swapmeet, words};
 use swapmeet_results::Status;
 use tempfile::tempdir;
 
-/// In one step, each node sends 1000 bytes to its right neighbour, at 1 byte per µs. In the intact
-/// ring, the step takes 1000 µs. If the link 0-1 has failed, the message from 0 to 1 crosses the
-/// seven links in the other direction, which are idle, and nothing is delayed. If the direction
-/// from 1 to 2 has a quarter of the bandwidth, the message from 1 to 2 takes four times as long. A
-/// slow direction from 2 to 1 has no effect.
+/// In one step, each node sends 1000 bytes to its right neighbour, at 1 byte per µs. If the link
+/// 0-1 has failed, the message from 0 to 1 crosses the seven idle links in the other direction, and
+/// nothing is delayed. If the direction from 1 to 2 has a quarter of the bandwidth, the message
+/// from 1 to 2 takes four times as long. A slow direction from 2 to 1 has no effect.
 #[test]
 fn hand_made_cases_have_the_expected_times() {
     let folder = tempdir().unwrap();
@@ -35,16 +34,15 @@ fn hand_made_cases_have_the_expected_times() {
         assert_eq!((row.status, row.time_us), (Status::Ok, Some(us)), "{topology}, {model}");
         assert_eq!(row.critical_hops, Some(hops), "{topology}, {model}");
         assert!(row.lower_bound_us.unwrap() <= us && row.optimum_us.unwrap() <= us, "{topology}");
-        // Data may be split. Node 1 has two links, of which one has a quarter of the bandwidth, so
-        // 1000 bytes cannot leave it in less than 800 µs; the other messages need 1000 µs or less.
+        // If data is split, node 1 has two links, one with a quarter of the bandwidth, so 1000
+        // bytes cannot leave it in less than 800 µs. The other messages need 1000 µs or less.
         assert!(row.optimum_us.unwrap() <= bound, "{topology}: {:?}", row.optimum_us);
     }
 }
 
-/// Closed form for an all-to-all of blocks of 100 bytes. A ring of four nodes without the link
-/// between 0 and 3 is a line. The two nodes in each half of the line have 4 blocks for the other
-/// half, which all cross the middle link. The optimum is thus the time of 4 blocks. In the intact
-/// ring, two links connect the halves, and the optimum is the time of 2 blocks.
+/// In an all-to-all of blocks of 100 bytes, the optimum on a ring of four nodes is the time of 2
+/// blocks, because two links connect the halves. Without a link, it is the time of 4 blocks,
+/// because the 4 blocks of a half of the line cross the middle link.
 #[test]
 fn bounds_and_the_optimum_have_the_missing_capacity() {
     let machine = "free:model=fluid,byte_us=1";
@@ -78,8 +76,7 @@ fn models_without_links_refuse_failed_links() {
     }
 }
 
-/// All nodes are planned if the failed links are not whole orbits of the symmetry. Full planning
-/// gives the same values.
+/// All nodes are planned if the failed links are not whole orbits of the symmetry.
 #[test]
 fn failed_links_that_are_no_orbits_end_the_symmetry() {
     let of = |topology: &str, proof: &str| {
@@ -109,8 +106,8 @@ fn failed_links_that_are_no_orbits_end_the_symmetry() {
     }
 }
 
-/// Without a seed, links are drawn from the seed of the repetition. Every algorithm gets the same
-/// pattern, the topology has no seed, and `compare` tests over the patterns.
+/// Every algorithm gets the pattern of the repetition's seed, and `compare` tests over the
+/// patterns.
 #[test]
 fn repetitions_are_a_sample_over_patterns() {
     let folder = tempdir().unwrap();
@@ -131,7 +128,6 @@ fn repetitions_are_a_sample_over_patterns() {
         });
         assert_eq!(same.unwrap().faults, row.faults);
         assert!(row.topology == "torus:4x4,faults=2" || row.topology.ends_with(",place=random"));
-        // The same pattern with a seed of its own gives the same time.
         let fixed = row.topology.replace("faults=2", &format!("faults=2:{}", row.seed));
         let fixed = fixed.replace("slow-links=3:0.5", &format!("slow-links=3:0.5:{}", row.seed));
         let fixed = fixed.replace("place=random", &format!("place=random:{}", row.seed));
@@ -139,7 +135,6 @@ fn repetitions_are_a_sample_over_patterns() {
         args.extend(["--workload", "uniform:1KiB", "--machine", "paragon"]);
         let again = rows(&args).remove(0);
         assert_eq!((&again.faults, again.time_us), (&row.faults, row.time_us), "{fixed}");
-        // The links listed in the column `faults` give the same time as well.
         if row.topology == "torus:4x4,faults=2" {
             let listed = format!("torus:4x4,{}", row.faults);
             let mut args = vec!["--topology", &listed, "--algorithm", &row.algorithm];
@@ -181,10 +176,10 @@ fn describe_lists_links_by_the_vertices_of_the_network() {
     assert_eq!(json["links"].as_array().unwrap().len(), 4);
 }
 
-/// In a network of four nodes, the bridge 0-1 connects node 0 with a triangle of the other nodes.
-/// Closed form: in an all-to-all of 100 bytes at 1 byte per µs, three messages cross the bridge in
-/// each direction, so the schedule takes 300 µs. Without the link 1-2, four messages cross 1-3;
-/// without 1-3, four cross 1-2. Without 2-3, two messages cross each of these two links.
+/// The bridge 0-1 connects node 0 with a triangle. In an all-to-all of 100 bytes at 1 byte per µs,
+/// three messages cross the bridge in each direction, so the schedule takes 300 µs. Without the
+/// link 1-2, four messages cross 1-3; without 1-3, four cross 1-2. Without 2-3, two cross each of
+/// these two links.
 #[test]
 fn links_ranks_the_failures_of_single_links() {
     let folder = tempdir().unwrap();
@@ -216,7 +211,6 @@ fn links_ranks_the_failures_of_single_links() {
     );
     assert_eq!(all[1].reason, "its failure disconnects ranks");
     assert_eq!(all[2].topology, format!("{topology},down=1-2"));
-    // `run` gives the same time for the network without this link.
     let mut args = vec!["--topology", &all[2].topology, "--algorithm", "linear"];
     args.extend(["--workload", "uniform:100"]);
     args.extend(["--machine", "free:model=wormhole,byte_us=1,ports=all"]);
@@ -230,7 +224,7 @@ fn links_ranks_the_failures_of_single_links() {
 }
 
 /// If a schedule looks the same from every node of a torus, it takes the same time whichever link
-/// of a dimension fails. One link of each orbit is therefore enough.
+/// of a dimension fails.
 #[test]
 fn one_link_of_each_orbit_stands_for_all() {
     let machine = "free:model=wormhole,byte_us=1,ports=all";
@@ -255,7 +249,6 @@ fn one_link_of_each_orbit_stands_for_all() {
     assert!(text.contains("0-1           12  ") && text.contains("0-4           12  "), "{text}");
 }
 
-/// An algorithm that does not support the intact network has no times, and the reason is printed.
 #[test]
 fn links_says_why_an_algorithm_has_no_times() {
     let output = swapmeet(&words(
@@ -279,8 +272,8 @@ fn links_says_why_an_algorithm_has_no_times() {
 /// - The optimum of the intact ring is `m n^2 / 8`. It follows from the cut into halves.
 /// - Without one link, the ring is a line, and the optimum is `m n^2 / 4`.
 ///
-/// `half-ring` and `flow` reach the optimum in both cases. If a link has failed, the network
-/// reroutes the messages of `half-ring`.
+/// `half-ring` and `flow` reach the optimum in both cases. The network reroutes the messages of
+/// `half-ring` around a failed link.
 #[test]
 fn recovery_on_a_ring_has_the_closed_forms() {
     let n = 8.0;
@@ -304,8 +297,7 @@ fn recovery_on_a_ring_has_the_closed_forms() {
 }
 
 /// On an irregular network, the loss of a link can make a schedule faster, because other routes
-/// then share fewer links. The table says so, with the reason. The time is that of a run without
-/// the link.
+/// then share fewer links.
 #[test]
 fn links_whose_loss_makes_a_schedule_faster_are_shown_as_such() {
     let machine = "free:model=fluid,startup_us=1,byte_us=0.001";
@@ -324,7 +316,6 @@ fn links_whose_loss_makes_a_schedule_faster_are_shown_as_such() {
     ]
     .map(|words| table.lines().position(|line| line.contains(words)).unwrap());
     assert!(fastest < reason, "{table}");
-    // A symmetric network has no such link, and no explanation.
     let torus = printed(&[&["links", "--topology", "torus:3x3"][..], &args].concat());
     assert!(!torus.contains("faster"), "{torus}");
 }
@@ -339,7 +330,6 @@ fn links_refuses_random_links() {
     );
 }
 
-/// The expected points are means and ranges of the rows, calculated here.
 #[test]
 fn a_figure_over_failed_links_has_means_ranges_and_the_optimum() {
     let folder = tempdir().unwrap();
@@ -395,7 +385,6 @@ fn a_figure_over_failed_links_has_means_ranges_and_the_optimum() {
     for (links, is_swing) in [("0", true), ("1", true), ("4", false)] {
         assert_eq!(means[&(swing, links)] < means[&(bucket, links)], is_swing, "{links}");
     }
-    // The picture explains its bars and names the winner.
     with("picture", &["--algorithm", "swing-allreduce"]).assert().success();
     let svg = std::fs::read_to_string(&picture).unwrap();
     let bars = "Points are means over patterns of failed links, and bars the ranges over them.";

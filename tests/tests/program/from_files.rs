@@ -5,15 +5,14 @@ use crate::support::{rows, swapmeet, words};
 use swapmeet_results::{Record, Status};
 use tempfile::tempdir;
 
-/// Returns the row of a schedule in a file.
 fn row(topology: &str, workload: &str, file: &str) -> Record {
     let algorithm = format!("schedule:file={file}");
     rows(&["--topology", topology, "--workload", workload, "--algorithm", &algorithm]).remove(0)
 }
 
-/// Returns the columns that must be equal for a schedule and for a file with this schedule. The
-/// columns about the plugin, the inputs and the measured times are left out. So is `proved_on`,
-/// because all nodes of a file are planned, but possibly fewer nodes of the original schedule.
+/// Returns the columns that are equal for a schedule and for a file with it: not those about the
+/// plugin, the inputs and the measured times, and not `proved_on`, because all nodes of a file are
+/// planned.
 fn figures(row: &Record) -> Vec<String> {
     let planner =
         ["experiment", "algorithm", "plugin", "plugin_version", "plugin_digest", "inputs"];
@@ -116,8 +115,8 @@ fn a_handwritten_schedule_is_verified_and_faults_print_its_labels() {
     }
 }
 
-/// An allreduce in which node 0 sends its sum before it has received the contribution of node 2.
-/// The fault must name this send, not the node whose sum is incomplete at the end.
+/// Node 0 sends its sum before it has received the contribution of node 2. The fault must name this
+/// send, not the node whose sum is incomplete at the end.
 const PASSED_ON_EARLY: &str = r#"{"schedule":{"algorithm":"by hand","collective":"allreduce","format":"swapmeet-schedule","nodes":3,"version":1},
 "events":[
 {"step":1,"from":1,"to":0,"copy":true,"combine":true,"blocks":[{"origins":[[1,1]]}]},
@@ -145,7 +144,6 @@ fn an_incomplete_sum_is_found_where_it_is_passed_on() {
                 .to_owned()
         )
     );
-    // With an additional send, the sum is complete and the schedule is valid.
     let completed = PASSED_ON_EARLY.replace(
         "[[0,2]]}]}\n]",
         "[[0,2]]}]},\n{\"step\":5,\"from\":0,\"to\":1,\"copy\":true,\"blocks\":[{\"origins\":[[0,2]]}]}\n]",
@@ -153,8 +151,7 @@ fn an_incomplete_sum_is_found_where_it_is_passed_on() {
     assert_eq!(priced(&completed), (Status::Ok, String::new()));
 }
 
-/// A case includes the digest of the file. If the contents change, it is a different case, which
-/// `--resume` does not accept.
+/// If the contents of a file change, `--resume` does not accept the case.
 #[test]
 fn a_file_that_has_changed_is_another_case() {
     let dir = tempdir().unwrap();
@@ -180,7 +177,7 @@ fn a_file_that_has_changed_is_another_case() {
 }
 
 /// An MSCCL algorithm for three GPUs in a ring. Each GPU sends its block to the next GPU, which
-/// forwards it to the third GPU.
+/// forwards it.
 fn msccl() -> String {
     let mut text = "<algo name=\"ring\" proto=\"LL\" nchannels=\"1\" nchunksperloop=\"3\" ngpus=\"3\" coll=\"allgather\" inplace=\"0\" outofplace=\"1\" minBytes=\"0\" maxBytes=\"0\">\n".to_owned();
     for gpu in 0..3 {
@@ -202,8 +199,6 @@ fn msccl() -> String {
     text + "</algo>\n"
 }
 
-/// The algorithm has two steps, in each of which every GPU sends a block to the next GPU, as in
-/// `ring`.
 #[test]
 fn an_msccl_ring_is_priced_as_a_ring() {
     let dir = tempdir().unwrap();
@@ -220,14 +215,12 @@ fn an_msccl_ring_is_priced_as_a_ring() {
     }
 }
 
-/// A mistake in the file gives a row with file, line and step. If the host finds the fault, the
-/// message names the send in the terms of the file.
+/// If the host finds the fault, the message names the send in the terms of the file.
 #[test]
 fn a_wrong_msccl_algorithm_gives_a_row_with_the_position() {
     let dir = tempdir().unwrap();
     let file = dir.path().join("ring.xml");
     let sound = msccl();
-    // Each replacement introduces one mistake into a valid file.
     for (from, to, status, why) in [
         (
             "type=\"rcs\"",
@@ -264,8 +257,8 @@ fn a_wrong_msccl_algorithm_gives_a_row_with_the_position() {
             row.reason
         );
     }
-    // The same block is sent to the same receiver twice. Each send is valid with regard to the
-    // buffers in the file.
+    // The same block is sent to the same receiver twice, which is valid for the buffers in the
+    // file.
     let twice = "<algo name=\"t\" ngpus=\"2\" coll=\"alltoall\">
 <gpu id=\"0\" i_chunks=\"2\" o_chunks=\"2\" s_chunks=\"1\"><tb id=\"0\" send=\"1\" recv=\"1\" chan=\"0\">
 <step s=\"0\" type=\"cpy\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\" depid=\"-1\" deps=\"-1\"/>

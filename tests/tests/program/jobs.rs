@@ -11,7 +11,6 @@ use swapmeet_runner::experiment::Experiment;
 use tempfile::tempdir;
 
 const FLUID: &str = "--machine tpu-v5p:model=fluid";
-/// An all-to-all beside an allreduce, as flags of `run`.
 const PAIR: [&str; 6] = [
     "--algorithm",
     "linear",
@@ -25,14 +24,12 @@ fn pair_on(topology: &str) -> Vec<Record> {
     rows(&[&words(FLUID)[..], &["--topology", topology], &PAIR].concat())
 }
 
-/// Returns the row of a case without other jobs.
 fn alone(topology: &str, algorithm: &str, workload: &str) -> Record {
     let case = ["--topology", topology, "--algorithm", algorithm, "--workload", workload];
     rows(&[&words(FLUID)[..], &case].concat()).remove(0)
 }
 
-/// In the mesh `dp:4/ep:4`, the two axes are the two dimensions of the torus, so that the jobs use
-/// different links. Every column but those of communicators alone is that of the job alone.
+/// The two axes are the two dimensions of the torus, so the jobs use different links.
 #[test]
 fn jobs_on_different_links_have_the_rows_of_each_alone() {
     let topology = "torus:4x4,mesh=dp:4/ep:4";
@@ -87,29 +84,24 @@ fn rows_of_jobs_are_resumed_merged_repeated_and_compared() {
     run("run e.toml --quiet --out all.csv").success();
     // Two rows alone; two combinations of two jobs with two repetitions each.
     assert_eq!(read("all.csv").len(), 2 + 2 * 2 * 2);
-    // Resume a file whose last rows are missing.
     let text = std::fs::read_to_string(dir.path().join("all.csv")).unwrap();
     let first: Vec<&str> = text.lines().take(5).collect();
     std::fs::write(dir.path().join("part.csv"), first.join("\n") + "\n").unwrap();
     run("run e.toml --quiet --out part.csv --resume").success();
     assert_eq!(read("part.csv"), read("all.csv"));
-    // Merge shards.
     run("run e.toml --quiet --out 1.csv --shard 1/2").success();
     run("run e.toml --quiet --out 2.csv --shard 2/2").success();
     run("merge 1.csv 2.csv --experiment e.toml --out merged.csv").success();
     assert_eq!(read("merged.csv"), read("all.csv"));
-    // Repeat rows.
     let again = run("rerun all.csv --all").success();
     let again = String::from_utf8(again.get_output().stdout.clone()).unwrap();
     assert_eq!(again.matches(": the same").count(), 10, "{again}");
     assert!(again.contains("together with linear uniform:1MiB,over=ep start_us=-5"), "{again}");
-    // Another start is another case.
     let other = EXPERIMENT.replace("start_us = 5", "start_us = 6");
     std::fs::write(dir.path().join("e.toml"), other).unwrap();
     let refused = run("run e.toml --quiet --out all.csv --resume").code(2);
     let message = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
     assert!(message.contains("its together is `"), "{message}");
-    // Rows with different companions are in different groups.
     let table = run("compare all.csv --details").success();
     let table = String::from_utf8(table.get_output().stdout.clone()).unwrap();
     assert!(table.contains("together with ring-allreduce allreduce/uniform:4MiB"), "{table}");
@@ -175,7 +167,6 @@ fn jobs_that_cannot_run_together_are_explained() {
             assert!(row.reason.contains("runs no jobs together"), "{}", row.reason);
         }
     }
-    // The other job is not supported, which is the reason in both rows.
     let both = beside("free:model=fluid", "linear uniform:8,over=ep");
     assert_eq!(both[1].reason, format!("`uniform:8,over=ep` {NO_AXES}"));
     let reason = "`linear uniform:8,over=ep`, which runs at the same time: `uniform:8,over=ep`";
@@ -212,7 +203,6 @@ fn mistakes_in_tables_of_jobs_are_marked() {
     assert!(error(&typo).contains("unknown key `algorithm`"), "{}", error(&typo));
 }
 
-/// The jobs are algorithms of different plugin files, which one worker process loads.
 #[test]
 fn a_worker_loads_the_plugins_of_all_jobs() {
     let line = "run --quiet --topology torus:4x4,mesh=dp:4/ep:4 --machine tpu-v5p:model=fluid \
@@ -222,11 +212,11 @@ fn a_worker_loads_the_plugins_of_all_jobs() {
     assert_eq!(text.lines().skip(1).filter(|line| line.contains(",ok,")).count(), 2, "{text}");
 }
 
-/// The times of two jobs that SMPI of SimGrid 3.32 gives for a program that calls MPI_Comm_split,
+/// The times of two jobs in SMPI of SimGrid 3.32, for a program that calls MPI_Comm_split,
 /// MPI_Alltoall and MPI_Allreduce (`fixtures/smpi-jobs.json`, made by `oracles/smpi_jobs.py`). They
-/// differ by less than 0.1 %, except in one case by 1.2 %: an all-to-all of pairs, beside a ring that
-/// starts later in the same communicators. The naive simulation of `fluid` gives our time in this
-/// case (`collectives_in_the_same_communicators_share_links_as_in_the_oracle`).
+/// differ by less than 0.1 %, except by 1.2 % for an all-to-all of pairs beside a ring that starts
+/// later in the same communicators. The naive simulation of `fluid` gives our time in this case
+/// (`collectives_in_the_same_communicators_share_links_as_in_the_oracle`).
 #[test]
 fn times_of_jobs_agree_with_an_mpi_program_under_smpi() {
     let fixture = include_str!("../../fixtures/smpi-jobs.json");
@@ -271,7 +261,6 @@ fn listed(folder: &Path, lines: &str) -> String {
     format!("over=file:{}", file.display())
 }
 
-/// The columns of a file that lists the communicators of an axis are those of the axis.
 #[test]
 fn a_file_with_the_communicators_of_an_axis_gives_the_rows_of_the_axis() {
     let dir = tempdir().unwrap();
@@ -289,8 +278,8 @@ fn a_file_with_the_communicators_of_an_axis_gives_the_rows_of_the_axis() {
     }
 }
 
-/// Communicators on different lines of a torus do not disturb each other: together they take as long
-/// as the slowest one alone, in every model. Ranks in no communicator do nothing.
+/// Communicators on different lines of a torus do not disturb each other, in any model. Ranks in no
+/// communicator do nothing.
 #[test]
 fn unequal_communicators_on_different_links_take_as_long_as_the_slowest() {
     let dir = tempdir().unwrap();
@@ -323,7 +312,6 @@ fn unequal_communicators_on_different_links_take_as_long_as_the_slowest() {
     }
 }
 
-/// Each communicator draws its own sizes; the first one draws those of the seed of the case.
 #[test]
 fn sizes_are_drawn_for_each_communicator() {
     let sizes = "irregular:dist=lognormal,mean=64KiB,cv=1";
@@ -338,13 +326,12 @@ fn sizes_are_drawn_for_each_communicator() {
     assert_eq!(all.alone_us, first.time_us);
     let bytes = all.total_bytes.unwrap();
     assert!(bytes > 3 * first.total_bytes.unwrap() / 2 && bytes != 4 * first.total_bytes.unwrap());
-    // One communicator of all ranks has the sizes without communicators.
     let one = run("ring:4", &format!("{sizes},over=size:4"));
     assert_eq!((one.time_us, one.total_bytes), (first.time_us, first.total_bytes));
 }
 
-/// Each communicator sends what it sends if the file lists it alone, and the steps of all of them run
-/// together. The text has a heading for each schedule.
+/// Each communicator sends what it sends if the file lists it alone, and the steps of all of them
+/// run together.
 #[test]
 fn a_trace_has_the_schedules_of_unequal_communicators() {
     let dir = tempdir().unwrap();
@@ -393,7 +380,6 @@ fn a_trace_has_the_schedules_of_unequal_communicators() {
     assert_eq!(of_node.matches("->").count(), 2, "{of_node}");
 }
 
-/// The bytes and the times of a trace with drawn sizes are those of the row.
 #[test]
 fn a_trace_of_drawn_sizes_has_the_bytes_and_the_time_of_the_row() {
     let line = "--topology torus:4x4,mesh=a:4/b:4 --machine tpu-v5p:model=fluid --algorithm linear \

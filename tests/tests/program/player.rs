@@ -11,7 +11,6 @@ use swapmeet_core::network::topology::families;
 use swapmeet_tests::runs_all;
 use tempfile::{TempDir, tempdir};
 
-/// Returns the HTML page that `trace` writes for the cases in `args`.
 fn page(dir: &Path, args: &str) -> String {
     let out = dir.join("schedule.html");
     let mut trace = swapmeet(&["trace", "--format", "html", "--force", "--out"]);
@@ -53,7 +52,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Returns all numbers in ranges of numbers. If the ranges are missing, there is one number.
+/// Returns all numbers in ranges of numbers, or 0 if the ranges are missing.
 fn members(ranges: &Value) -> Vec<u64> {
     if ranges.is_null() {
         return vec![0];
@@ -64,8 +63,8 @@ fn members(ranges: &Value) -> Vec<u64> {
 /// A block: its origin, destination and segment.
 type Block = [u64; 3];
 
-/// Returns the blocks of a send. In a reduction, the contributions of all origins to a value are
-/// one block, because they have been added.
+/// Returns the blocks of a send. In a reduction, all contributions to a value are one block,
+/// because they have been added.
 fn blocks(send: &Value, is_reduction: bool) -> HashSet<Block> {
     let each = |set: &Value| -> Vec<Block> {
         let [mut origins, destinations, segments] =
@@ -79,8 +78,8 @@ fn blocks(send: &Value, is_reduction: bool) -> HashSet<Block> {
     list(&send["blocks"]).iter().flat_map(each).collect()
 }
 
-/// Compares the facts of each step with the events of the trace, by following every block and
-/// every route in the simplest way.
+/// Compares the facts of each step with the events of the trace, by following every block and every
+/// route.
 fn compare_steps(page: &Value, context: &str) {
     let (trace, steps) = (&page["trace"], list(&page["steps"]));
     let nodes = number(&trace["schedule"]["nodes"]);
@@ -104,7 +103,6 @@ fn compare_steps(page: &Value, context: &str) {
         held.extend(moved("from").filter(|at| !arrived.contains(at)));
         arrived.extend(moved("to"));
     }
-    // In a reduction, each node holds its own contribution to every value.
     if is_reduction {
         let all: HashSet<Block> = arrived.iter().map(|(_, block)| *block).collect();
         held.extend((0..nodes).flat_map(|node| all.iter().map(move |block| (node, *block))));
@@ -134,8 +132,8 @@ fn compare_steps(page: &Value, context: &str) {
         last = at;
         let most = links.values().map(HashSet::len).max().unwrap_or(0);
         assert_eq!(number(&step["link_messages"]), most as u64, "{context}: step {at}");
-        // A node may also hold blocks that it never sends. Their number is the same in all steps. If
-        // schedules of communicators differ, the data in nodes is not recorded.
+        // A node may also hold blocks that it never sends, as many in all steps. If schedules of
+        // communicators differ, the data in nodes is not recorded.
         let is_merged = context.contains("over=file:");
         assert!(!is_merged || step["held"].is_null());
         if has_equal_blocks && !is_merged {
@@ -159,9 +157,8 @@ fn compare_steps(page: &Value, context: &str) {
     );
 }
 
-/// Schedules of all kinds: virtual nodes, byte counts, reductions, segments, synthesis, switches,
-/// ranks that share nodes, dispatch, a schedule from a file, and communicators with different
-/// schedules.
+/// Schedules of all kinds, such as with virtual nodes, byte counts, switches or unequal
+/// communicators.
 const SCHEDULES: [&str; 16] = [
     "--topology torus:3x5 --algorithm suh-shin --workload uniform:64",
     "--topology mesh:2x4 --algorithm pex --workload irregular:dist=uniform,mean=64,cv=0.5",
@@ -213,8 +210,8 @@ fn the_data_of_a_page_is_the_trace() {
     }
 }
 
-/// The row of a case arrives before the last facts of its steps. An interrupt between the two must not
-/// give a page that lacks steps.
+/// The row of a case arrives before the last facts of its steps. An interrupt between the two must
+/// not give a page that lacks steps.
 #[test]
 fn an_interrupted_page_is_complete_or_missing() {
     const CASE: [&str; 4] = ["--topology", "torus:16x16", "--algorithm", "pairwise"];
@@ -239,7 +236,6 @@ fn an_interrupted_page_is_complete_or_missing() {
             std::thread::sleep(Duration::from_millis(1));
         }
         std::thread::sleep(Duration::from_millis(u64::from(try_number * 137 % 400)));
-        // The process may have ended. Then the signal is not delivered.
         drop(Command::new("kill").args(["-INT", &trace.id().to_string()]).output());
         match trace.wait().unwrap().code() {
             Some(0) => {
@@ -259,7 +255,6 @@ fn an_interrupted_page_is_complete_or_missing() {
     assert!(interrupted > 0, "{complete} pages, none of them interrupted");
 }
 
-/// Every family of networks has pages, and networks of more than 256 nodes are shown as a matrix.
 #[test]
 fn every_family_of_networks_is_drawn() {
     let dir = folder();
@@ -307,7 +302,6 @@ fn a_page_has_no_single_node_and_at_most_two_schedules() {
     }
 }
 
-/// A report links to the page, also if its name has characters with a meaning in URLs.
 #[test]
 fn a_report_links_to_schedules() {
     let dir = folder();
@@ -326,8 +320,8 @@ fn a_report_links_to_schedules() {
     );
 }
 
-/// A script that is added to the page. It waits until the page is shown, uses the controls and the
-/// keys, and writes everything that is wrong into the title.
+/// A script for the page, which uses the controls and the keys, and writes all faults into the
+/// title.
 const USE_THE_PAGE: &str = r#"<script>addEventListener("load", async () => {
     const faults = [], check = (holds, what) => holds || faults.push(what);
     const byId = (id) => document.getElementById(id);
@@ -398,7 +392,6 @@ const USE_THE_PAGE: &str = r#"<script>addEventListener("load", async () => {
 fn the_page_plays_in_a_browser_of_any_width_light_and_dark() {
     let dir = folder();
     let page = page(dir.path(), "--topology torus:4x4 --algorithm pairwise --algorithm suh-shin");
-    // The page itself is shown, although its policy forbids the script that is added here.
     let shown = dir.path().join("shown.html");
     let patience = "--virtual-time-budget=10000".to_owned();
     let blocked = page.replace("</body>", "<script>document.title = 'hostile'</script></body>");
@@ -434,8 +427,7 @@ fn the_page_plays_in_a_browser_of_any_width_light_and_dark() {
     }
 }
 
-/// A page was not written for a wrong schedule, which is when an author needs it. It has all steps
-/// up to the fault, the send at fault and the reason.
+/// The page has all steps up to the fault, the send at fault and the reason.
 #[test]
 fn a_wrong_schedule_is_shown_up_to_the_fault() {
     let dir = tempdir().unwrap();
@@ -445,7 +437,6 @@ fn a_wrong_schedule_is_shown_up_to_the_fault() {
             "{{\"step\":{step},\"from\":{from},\"to\":{to},\"copy\":true,\"blocks\":[{{\"origins\":[[{origin},{origin}]]}}]}}"
         )
     };
-    // In step 2, node 1 sends block 2, which it does not hold.
     let events = [event(1, 0, 1, 0), event(1, 1, 2, 1), event(2, 2, 0, 1), event(2, 1, 0, 2)];
     let head = r#"{"schedule":{"format":"swapmeet-schedule","version":1,"nodes":3,"collective":"allgather"},"events":["#;
     std::fs::write(&file, format!("{head}{}]}}", events.join(","))).unwrap();
@@ -470,7 +461,6 @@ fn a_wrong_schedule_is_shown_up_to_the_fault() {
         .map(|event| (number(&event["from"]), number(&event["to"])))
         .collect();
     assert_eq!(sends, [(0, 1), (1, 2), (2, 0)], "the send at fault moves nothing");
-    // A case without a schedule has no page.
     std::fs::remove_file(&out).unwrap();
     let none = swapmeet(&words("trace --format html --topology ring:3 --algorithm pex --out"))
         .arg(&out)
@@ -479,8 +469,8 @@ fn a_wrong_schedule_is_shown_up_to_the_fault() {
     assert!(none.status.success() && !out.exists());
 }
 
-/// A script that measures in all panes the share of the width of its canvas that a network fills,
-/// and the height of the highest bar, which is that of the longest step of both schedules.
+/// Measures in all panes the share of the width of its canvas that a network fills, and the height
+/// of the highest bar, which is that of the longest step of both schedules.
 const MEASURE: &str = r#"<script>addEventListener("load", async () => {
     while (document.getElementById("player").hidden) await new Promise((done) => setTimeout(done, 10));
     const extent = (canvas, axis) => {
@@ -494,8 +484,8 @@ const MEASURE: &str = r#"<script>addEventListener("load", async () => {
     document.title = `wide ${of(".picture", "x").join(" ")}, high ${of(".bars", "y").join(" ")}.`;
 });</script></body>"#;
 
-/// A network of three dimensions fills at least 80 % of its picture. The bars of both schedules have
-/// one scale: only the bar of the longest step is as high as its canvas.
+/// A network of three dimensions fills at least 80 % of its picture. Only the bar of the longest
+/// step of both schedules is as high as its canvas.
 #[test]
 fn networks_fill_their_pictures_and_bars_have_one_scale() {
     let dir = folder();
@@ -522,7 +512,6 @@ fn networks_fill_their_pictures_and_bars_have_one_scale() {
         .collect();
     let [first, second, high, other] = numbers[..] else { panic!("{title}") };
     assert!(first >= 80.0 && second >= 80.0, "{title}");
-    // A canvas has 8 of 96 pixels of margin.
     let ratio = longest(0) / longest(1);
     assert!((high / other - ratio).abs() < 0.1 * ratio, "{title}, expected a ratio of {ratio}");
     assert!(high.max(other) > 85.0, "{title}");

@@ -1,5 +1,4 @@
-//! `trace`: the JSON output contains the whole schedule. If the user selects nodes or steps, the
-//! output contains only these.
+//! `trace`: the JSON output contains the whole schedule, or the selected nodes or steps.
 
 use crate::support::tools::{left_out, runs_all};
 use crate::support::{printed, swapmeet, words};
@@ -24,7 +23,7 @@ fn document(topology: &str, algorithm: &str, workload: &str, more: &[&str]) -> V
     let args = words(&line);
     let output = swapmeet(&[&args, more].concat()).output().unwrap();
     // The program writes sends without `serde_json`, because there may be millions of them. The
-    // text of each send must be the text that `serde_json` writes.
+    // text must be that of `serde_json`.
     for line in std::str::from_utf8(&output.stdout).unwrap().lines() {
         let line = line.strip_prefix(',').unwrap_or(line);
         let event = serde_json::from_str::<Value>(line).unwrap_or_default();
@@ -54,7 +53,7 @@ fn bits(runs: &Value, most: u64, to: impl Fn(u64) -> u64) -> Vec<u64> {
     words
 }
 
-/// Replays a schedule, using only the document. Returns the totals.
+/// Replays a schedule, using only the document.
 fn replay(document: &Value) -> Totals {
     let head = &document["schedule"];
     let topology = topology::parse(head["topology"].as_str().unwrap()).unwrap();
@@ -74,7 +73,6 @@ fn replay(document: &Value) -> Totals {
         simulation.layout(&[], Division::WHOLE, Some(units)).unwrap();
     }
     for event in events {
-        // Replay the events that occur between steps.
         if let Some(name) = event["phase"].as_str() {
             simulation.phase(name).unwrap();
         } else if event["rearrange"].is_boolean() {
@@ -107,13 +105,11 @@ fn replay(document: &Value) -> Totals {
             while simulation.step_number() < number(&event["step"]) {
                 simulation.step().unwrap();
             }
-            // A send: read its sender and its receiver in the schedule's own grid, and its route.
             let end = |key: &str| event.get(format!("virtual_{key}")).unwrap_or(&event[key]);
             let (from, to) = (number(end("from")), number(end("to")));
             let path = numbers(&event["path"]).into_iter().skip(1).collect();
             let route = event["path"].is_array().then_some(Route { path, ..Route::default() });
             let local = from == to;
-            // A send of byte counts: read its bucket, or the number of bytes for each destination.
             if event["share"].is_object() {
                 let listed: Vec<(u64, u64)> = event["share"]["byte_counts"]
                     .as_array()
@@ -127,11 +123,10 @@ fn replay(document: &Value) -> Totals {
                 simulation.send_bytes(&ByteSend { from, to, local, what }, route.as_ref()).unwrap();
                 continue;
             }
-            // Blocks are given as a list of boxes, each of which is a send.
             let mut sums = HashSet::new();
             for block in event["blocks"].as_array().unwrap() {
-                // Boxes with the same destinations and segments form a single send, because a sum
-                // is sent as a whole.
+                // Boxes with the same destinations and segments form one send, because a sum is
+                // sent as a whole.
                 let value = (block["destinations"].to_string(), block["segments"].to_string());
                 if is_summed && !sums.insert(value) {
                     continue;
@@ -188,7 +183,6 @@ fn a_schedule_can_be_replayed_from_its_json() {
     }
 }
 
-/// Segments are rounded up to whole bytes: half of a block of 65 bytes has 33 bytes.
 #[test]
 fn segments_have_whole_bytes() {
     let args = ["--machine", "paragon:ports=all"];
@@ -200,8 +194,8 @@ fn segments_have_whole_bytes() {
     assert_eq!(replay(&document).segments, 2);
 }
 
-/// In a reduction, each block is divided into one part for each node, and the size of a part is
-/// rounded up to whole bytes. For four nodes, a block of ten bytes has parts of three bytes.
+/// In a reduction, each block is divided into one part for each node. For four nodes, a block of
+/// ten bytes has parts of three bytes.
 #[test]
 fn parts_have_whole_bytes() {
     let document = document("ring:4", "ring-allreduce", "allreduce/uniform:10", &[]);
@@ -256,7 +250,7 @@ fn one_step_or_one_node_can_be_selected() {
 }
 
 /// The steps of a rank must not overlap, the parts of its time must add up to the time at which it
-/// ends, and the last end must be the time of the row. The document must still be a valid schedule.
+/// ends, and the last end must be the time of the row.
 #[test]
 fn times_of_ranks_add_up_to_the_time_of_the_row() {
     let machine = |more: &str| format!("free:{more},byte_us=0.5,barrier_us=1");
@@ -268,8 +262,7 @@ fn times_of_ranks_add_up_to_the_time_of_the_row() {
     for (more, (topology, algorithm, workload)) in models.into_iter().flat_map(|model| {
         let cases = [
             ("torus:2x4", "pairwise", "uniform:100"),
-            // A schedule with several phases. Under the model `flat`, phases are separated by
-            // barriers.
+            // Under the model `flat`, the phases of this schedule are separated by barriers.
             ("torus:8x8", "suh-shin", "uniform:100"),
             ("torus:2x4", "bruck", "irregular:dist=exponential,mean=64"),
             ("ring:6", "ring-allreduce", "allreduce/uniform:600"),
@@ -304,7 +297,6 @@ fn times_of_ranks_add_up_to_the_time_of_the_row() {
 }
 
 /// Two ranks exchange 100 bytes, with 3 µs start-up, a link of 2 µs and 50 µs of transmission.
-/// `--node` and `--step` select lines of the output.
 #[test]
 fn times_of_ranks_are_printed_as_text() {
     let args =
@@ -333,13 +325,11 @@ fn times_of_ranks_are_printed_as_text() {
     assert_eq!(times(&["--step", "1", "--node", "0"]), [head, &line(0)].concat());
     assert_eq!(times(&["--step", "2"]), head);
     assert_eq!(times(&["--summary"]), [end(0), end(1)].concat());
-    // If a model has no times of ranks for a case, the message says why.
     let shared = ["trace", "--topology", "torus:2x2,ranks=2", "--algorithm", "pairwise", "--times"];
     swapmeet(&[&shared[..], &["--machine", "free:model=loggp"]].concat())
         .assert()
         .success()
         .stderr(predicate::str::contains("it needs ranks=1"));
-    // Under synchronous models, ranks have no separate times, so `--times` is refused.
     swapmeet(&[&args[..], &["--times", "--machine", "paragon"]].concat()).assert().code(2).stderr(
         predicate::str::contains("expected a machine of the model `flat`, `loggp` or `fluid`"),
     );
@@ -401,7 +391,6 @@ fn a_trace_explains_virtual_nodes() {
     assert!(!marked && !legend.starts_with('*'), "{legend}");
 }
 
-/// Returns the text of a Perfetto file.
 fn perfetto(topology: &str, algorithm: &str, machine: &str) -> String {
     let line = format!(
         "trace --format perfetto --topology {topology} --algorithm {algorithm} \
@@ -410,7 +399,6 @@ fn perfetto(topology: &str, algorithm: &str, machine: &str) -> String {
     printed(&words(&line))
 }
 
-/// Models whose ranks have clocks of their own, and one model of synchronous steps.
 const MACHINES: [&str; 5] = [
     "free:model=fluid,startup_us=3,hop_us=2,byte_us=0.5,barrier_us=1",
     "free:model=loggp,latency_us=2,overhead_us=3,byte_us=0.5,order=data",
@@ -476,8 +464,6 @@ fn a_perfetto_file_has_the_times_of_the_row() {
     }
 }
 
-/// Loads a file with Perfetto's trace processor, and compares its number of slices and messages and
-/// the end of its last slice.
 #[test]
 fn perfetto_reads_its_file() {
     /// Prints the end of the last slice in ns, and the numbers of slices and of flows.

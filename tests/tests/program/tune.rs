@@ -59,8 +59,7 @@ fn compiled(folder: &Path) -> PathBuf {
     program
 }
 
-/// Rules that name Bruck's algorithm have an advantage that the table does not show: it is not
-/// charged for rearrangement.
+/// Rules that name Bruck's algorithm have a hidden advantage: it is not charged for rearrangement.
 #[test]
 fn rules_of_unequal_charges_have_a_warning() {
     let dir = tempdir().unwrap();
@@ -84,7 +83,7 @@ fn rules_of_unequal_charges_have_a_warning() {
 }
 
 /// On 16 ranks and below 512 bytes, Open MPI 4.1 uses Bruck's algorithm, in which a rank sends to 4
-/// ranks. From 512 bytes on it uses linear_sync, in which a rank sends to all ranks.
+/// ranks. From 512 bytes on it uses linear_sync, in which a rank sends to all.
 #[test]
 fn the_default_decisions_of_open_mpi_are_those_in_tune() {
     if !tools::has(&["mpicc", "mpirun"]) {
@@ -105,8 +104,7 @@ fn the_default_decisions_of_open_mpi_are_those_in_tune() {
     }
 }
 
-/// On 4 ranks, a rank sends 2 messages in Bruck's algorithm (log2 of the number of ranks) and 3
-/// messages in pairwise. The monitoring of Open MPI counts them.
+/// On 4 ranks, a rank sends 2 messages in Bruck's algorithm and 3 in pairwise.
 #[test]
 fn open_mpi_runs_the_algorithm_of_the_table() {
     if !tools::has(&["mpicc", "mpirun"]) {
@@ -118,15 +116,13 @@ fn open_mpi_runs_the_algorithm_of_the_table() {
     let tune = ["tune", &sweep, "--format", "openmpi", "--default", "bruck", "--out"];
     let [_, message] = texts_of(swapmeet(&tune).arg(&rules).assert());
     assert!(message.contains("alltoall on 4 ranks, 16384 bytes: `bruck` takes"), "{message}");
-    // These sizes and numbers of ranks are not in the sweep.
     assert!(
         message.contains("by Open MPI 4.1: linear_sync in 4 cases, of which no row has a time"),
         "{message}"
     );
     let program = compiled(dir.path());
     let text = std::fs::read_to_string(&rules).unwrap();
-    // The size at which the prediction changes: the first block size for which pairwise is fastest,
-    // times the number of ranks.
+    // The first block size for which pairwise is fastest, times the number of ranks.
     let from: u64 = text
         .lines()
         .find_map(|line| line.strip_suffix("# pairwise")?.split(' ').next()?.parse().ok())
@@ -137,8 +133,8 @@ fn open_mpi_runs_the_algorithm_of_the_table() {
     }
 }
 
-/// The predicted chain has 8 segments, so rank 0 must send 8 messages to another rank. Without a
-/// segment size in the rule, Open MPI would send a single message.
+/// The predicted chain has 8 segments, so rank 0 must send 8 messages to another rank, instead of
+/// one.
 #[test]
 fn open_mpi_runs_a_chain_in_the_segments_of_the_table() {
     if !tools::has(&["mpicc", "mpirun"]) {
@@ -191,8 +187,7 @@ fn rows_without_a_possible_table_are_refused() {
 }
 
 /// In AWS's measurements on four hosts of eight H100 (aws/aws-ofi-nccl 2daf7d3,
-/// src/tuner/nccl_ofi_regions.cpp), small allreduces are trees and large ones are rings. Rows of a
-/// file give the same rules as calculated rows.
+/// src/tuner/nccl_ofi_regions.cpp), small allreduces are trees and large ones are rings.
 #[test]
 fn rules_of_a_system_name_trees_and_protocols() {
     let dir = tempdir().unwrap();

@@ -13,7 +13,6 @@ use swapmeet_results::{Status, read_file};
 use swapmeet_tests::program;
 use tempfile::tempdir;
 
-/// Starts a run whose first two cases end immediately and whose last case takes half a minute.
 fn slow_run(torture: &Path, out: &Path, change: impl FnOnce(&mut Command)) -> Child {
     let mut run = Command::new(program());
     run.args(["run", "--quiet", "--jobs", "1", "--topology", "ring:6", "--plugin-dir"])
@@ -39,7 +38,6 @@ fn lines(path: &Path) -> usize {
     std::fs::read_to_string(path).unwrap_or_default().lines().count()
 }
 
-/// Starts a slow run, waits until it has written two rows, and returns it with its file.
 fn with_two_rows(dir: &Path) -> Option<(Child, PathBuf)> {
     let (torture, out) = (torture(dir)?, dir.join("rows.csv"));
     let run = slow_run(&torture, &out, |run| {
@@ -49,8 +47,8 @@ fn with_two_rows(dir: &Path) -> Option<(Child, PathBuf)> {
     Some((run, out))
 }
 
-/// If another program truncates the file, rows are lost. The run then ends with an error, and
-/// `--resume` runs the cases of these rows again.
+/// If another program truncates the file, the run ends with an error, and `--resume` runs the cases
+/// of the lost rows again.
 #[test]
 fn a_run_whose_rows_are_truncated_ends_and_can_be_resumed() {
     let dir = tempdir().unwrap();
@@ -84,8 +82,8 @@ fn a_run_whose_rows_are_truncated_ends_and_can_be_resumed() {
     }
 }
 
-/// Every command that reads rows uses the rest of a file whose last row is incomplete, and says so.
-/// `--resume` runs the case of that row again.
+/// Every command that reads rows uses the rest of the file, and says so. `--resume` runs the case
+/// of that row again.
 #[test]
 fn an_incomplete_last_row_loses_no_other() {
     let run = words("run --topology ring:4 --algorithm bruck --algorithm pex --out cut.csv");
@@ -173,8 +171,8 @@ fn a_power_failure_loses_no_row_of_a_finished_case() {
     swapmeet_process(&case).arg(&alone).assert().success();
     assert_eq!(kept, timeless_rows(&alone));
 
-    // Rows that were written out of order are sorted into a new file, which replaces the old file.
-    // The entry of this file in its folder must be synchronized, too.
+    // Rows that were written out of order are sorted into a new file. Its entry in its folder must
+    // be synchronized, too.
     let out = dir.path().join("other.csv");
     let mut run =
         swapmeet_process(&words("run --quiet --jobs 2 --timeout 2 --topology ring:6 --plugin-dir"));
@@ -185,7 +183,6 @@ fn a_power_failure_loses_no_row_of_a_finished_case() {
     assert!(folders.lines().any(|line| Path::new(line) == place), "{folders}");
 }
 
-/// No flag permits overwriting the file of a plugin or the program itself.
 #[test]
 fn a_command_never_overwrites_its_plugin_or_its_program() {
     let dir = tempdir().unwrap();
@@ -229,8 +226,7 @@ fn a_pipe_cannot_be_resumed() {
     assert!(refused(&args).contains("a folder, a pipe or a device, expected a file of rows"));
 }
 
-/// Two kinds of writes fail: writing rows beyond a limit on the file size, and writing the help
-/// text to a full device.
+/// Writing rows beyond a limit on the file size fails, and writing the help text to a full device.
 #[test]
 fn a_failed_write_is_an_error() {
     let dir = tempdir().unwrap();
@@ -267,7 +263,6 @@ fn names_of_files_and_specs_cannot_control_the_terminal() {
     }
 }
 
-/// Without a home folder, nothing is cached, and no plugin folder is searched.
 #[test]
 fn a_missing_home_folder_is_ignored() {
     let dir = tempdir().unwrap();
@@ -283,8 +278,8 @@ fn a_missing_home_folder_is_ignored() {
     }
 }
 
-/// When a program writes the next file, it removes temporary files of killed programs and keeps
-/// those of running programs.
+/// A program that writes a file removes temporary files of killed programs and keeps those of
+/// running programs.
 #[test]
 fn temporary_files_of_killed_programs_are_removed() {
     let dir = tempdir().unwrap();

@@ -43,8 +43,8 @@ struct Hostile {
 }
 
 impl Hostile {
-    /// Compiles the plugin. Returns `None` if there is no C compiler, or if the kernel does not
-    /// support all parts of the sandbox.
+    /// Compiles the plugin, if there is a C compiler and the kernel supports all parts of the
+    /// sandbox.
     fn new() -> Option<Self> {
         let listed = printed(&["list", "plugins"]);
         if !listed.contains("sandbox: Landlock ") || listed.contains("not prevented") {
@@ -74,7 +74,7 @@ impl Hostile {
         ]
     }
 
-    /// Returns the arguments of `sh` for running the program. The file for reports is open as
+    /// Returns the arguments of `sh` for running the program, with the file for reports as
     /// descriptor 9.
     fn script(&self, line: &str) -> [String; 2] {
         let report = self.path("report");
@@ -185,8 +185,7 @@ fn an_answer_of_check_has_a_limit_and_is_escaped() {
     assert!(!message.contains('\u{1b}'), "{message:?}");
 }
 
-/// Outside the sandbox, all attacks of the other tests succeed. This shows that it is the sandbox
-/// that prevents them.
+/// This shows that it is the sandbox that prevents the attacks of the other tests.
 #[test]
 fn without_the_sandbox_the_attacks_succeed() {
     let Some(hostile) = Hostile::new() else { return };
@@ -196,8 +195,8 @@ fn without_the_sandbox_the_attacks_succeed() {
     ] {
         let output = hostile.run(&line, &[]);
         let reported = hostile.reported();
-        // The attempt `setsid` fails even without the sandbox, because the leader of a process
-        // group cannot begin a session.
+        // `setsid` fails even without the sandbox, because the leader of a process group cannot
+        // begin a session.
         let missing: Vec<_> = ATTACKS
             .iter()
             .filter(|name| **name != "setsid" && !reported.iter().any(|line| line == *name))
@@ -207,7 +206,6 @@ fn without_the_sandbox_the_attacks_succeed() {
     }
 }
 
-/// If `SWAPMEET_SANDBOX_TRACE` is set, the program names the system calls that the sandbox refuses.
 #[test]
 fn refused_calls_are_named_on_request() {
     let dir = tempdir().unwrap();
@@ -234,13 +232,12 @@ fn refused_calls_are_named_on_request() {
     assert!(message.contains(" (shmget)"), "{message}");
     assert!(!text(&output.stderr).contains("SWAPMEET_SANDBOX_TRACE"), "{output:?}");
     swapmeet(&check).arg("--no-sandbox").assert().success();
-    // A plugin that makes no unusual calls runs without messages.
     let ring = words("--topology ring:4 --algorithm ring");
     assert_eq!(rows(&ring)[0].status, Status::Ok);
 }
 
-/// The kernel follows a link when it adds a rule to the sandbox. A link beside a plugin that has the
-/// name of a library must not open the file or the folder to which it leads.
+/// The kernel follows a link when it adds a rule to the sandbox. A link beside a plugin that has
+/// the name of a library must not open the file or the folder to which it leads.
 #[test]
 fn a_link_beside_a_plugin_opens_no_other_file() {
     let dir = tempdir().unwrap();
@@ -342,8 +339,8 @@ fn resident_kib(process: &Path) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// A plugin can write a row of its own to the worker's socket. The program refuses a row whose
-/// values contradict each other, or whose time has no meaning.
+/// A plugin can write its own row to the worker's socket. The program refuses contradictory values
+/// and meaningless times.
 #[test]
 fn a_forged_row_must_be_plausible() {
     let dir = tempdir().unwrap();
@@ -391,8 +388,8 @@ fn a_forged_row_must_be_plausible() {
     }
 }
 
-/// The functions of boundary 1.1 are called by other threads, during a plan and after its end. The
-/// row of that case may be anything, but the next case of the same plugin must be right.
+/// Other threads call functions of boundary 1.1 during a plan and after its end. The row of that
+/// case may be anything, but the next case of the same plugin must be right.
 #[test]
 fn calls_from_other_threads_do_not_change_the_next_row() {
     let dir = tempdir().unwrap();

@@ -9,8 +9,8 @@ use swapmeet_core::delivery::collective;
 use swapmeet_results::{Record, Status, read_file};
 use tempfile::tempdir;
 
-/// A sweep of two block sizes, on machines whose models use links and on machines whose models do
-/// not. On machines with links, `linear` is as fast as the bisection of the network allows.
+/// Two block sizes on machines with and without links. On machines with links, `linear` is as fast
+/// as the bisection of the network allows.
 const SWEEP: &str = "--topology mesh:4x4 --topology torus:4x4 --algorithm linear \
     --algorithm pairwise --workload uniform:100 --workload uniform:1KiB \
     --machine free:byte_us=1,startup_us=2,ports=all --machine free:byte_us=1,startup_us=2 \
@@ -20,7 +20,6 @@ fn without_optimum(row: &Record) -> Record {
     Record { optimum_us: None, optimum_gap: None, ..timeless(row) }
 }
 
-/// Runs [`SWEEP`] with additional flags and writes the rows to a file.
 fn sweep(out: &Path, flags: &str) {
     let out = out.to_str().unwrap();
     let flags = [words(SWEEP), words(flags)].concat();
@@ -29,9 +28,8 @@ fn sweep(out: &Path, flags: &str) {
 
 /// If nodes use all ports, the bisection limits the schedule (Suh & Shin 1998, 3.1.4). On n nodes
 /// whose longest side is N1, n N1 / 4 blocks cross a link of the bisection of a mesh, and n N1 / 8
-/// blocks cross one of a torus. With one port, a node also has to send n - 1 blocks in sequence. A
-/// schedule needs at least one start-up if nodes use all ports, and log2(n) start-ups with one
-/// port.
+/// blocks one of a torus. With one port, a node also has to send n - 1 blocks in sequence, and a
+/// schedule needs log2(n) start-ups instead of one.
 #[test]
 fn rows_have_the_optimum_of_their_network() {
     let plain = rows(&words(SWEEP));
@@ -72,7 +70,6 @@ fn rows_have_the_optimum_of_their_network() {
         parallel.iter().map(timeless).collect::<Vec<_>>(),
         with.iter().map(timeless).collect::<Vec<_>>()
     );
-    // The command `optimum` prints the same optimum as the column has.
     let first = &with[0];
     let specs = ["--topology", &first.topology, "--workload", &first.workload];
     let command = swapmeet(&["optimum", "--format", "json", "--machine", &first.machine])
@@ -82,7 +79,8 @@ fn rows_have_the_optimum_of_their_network() {
     let command: Value = serde_json::from_slice(&command.stdout).unwrap();
     let number = |key: &str| command[key].as_f64().unwrap();
     assert!((number("optimum_us") - first.optimum_us.unwrap()).abs() < 1e-5, "{command}");
-    // The command also runs the algorithms. A verified schedule may be faster than that of the search.
+    // The command also runs the algorithms, of which one may be faster than the schedule of the
+    // search.
     let gap = number("upper_us") / number("lower_us") - 1.0;
     assert!((0.0..first.optimum_gap.unwrap() + 1e-5).contains(&gap), "{command}");
 }
@@ -95,23 +93,19 @@ fn files_with_and_without_optimum_are_resumed_merged_and_run_again() {
     sweep(&with, "--optimum");
     sweep(&plain, "");
     let expected = timeless_rows(&with);
-    // A resumed run adds the optimum to rows that do not have it.
     sweep(&plain, "--resume --optimum");
     assert_eq!(timeless_rows(&plain), expected);
-    // A run that was interrupted can be resumed.
     let text = std::fs::read_to_string(&with).unwrap();
     std::fs::write(&plain, &text[..text.len() * 2 / 3]).unwrap();
     sweep(&plain, "--resume --optimum");
     assert_eq!(timeless_rows(&plain), expected);
-    // If a run is resumed without the flag, rows that have the optimum keep it.
     std::fs::write(&plain, &text[..text.len() * 2 / 3]).unwrap();
     sweep(&plain, "--resume");
     let mixed = timeless_rows(&plain);
     assert!(mixed[0].optimum_us.is_some() && mixed[28].optimum_us.is_none());
     let same = |rows: &[Record]| rows.iter().map(without_optimum).collect::<Vec<_>>();
     assert_eq!(same(&mixed), same(&expected));
-    // Shards of which only some have the optimum can be merged, and the result can be compared with
-    // the file of a single run.
+    // Shards of which only some have the optimum can be merged.
     let (one, two, joined) = (at("1.csv"), at("2.csv"), at("joined.csv"));
     sweep(&one, "--shard 1/2 --optimum");
     sweep(&two, "--shard 2/2");
@@ -119,7 +113,6 @@ fn files_with_and_without_optimum_are_resumed_merged_and_run_again() {
     swapmeet(&["merge", paths[0], paths[1], "--out", paths[2]]).assert().success();
     assert_eq!(timeless_rows(&joined).len(), expected.len());
     swapmeet(&["compare", paths[2], paths[3]]).assert().success();
-    // A rerun of a row that has the optimum computes the optimum again.
     swapmeet(&["rerun", paths[3], "--all"]).assert().success();
     swapmeet(&["rerun", paths[2], "--all"]).assert().success();
 }
@@ -167,13 +160,11 @@ fn an_unknown_optimum_is_explained_in_the_note() {
         "no optimum: bytes take no time on this machine: expected byte_us above 0"
     );
     assert_eq!((found[1].optimum_gap, &*found[1].note), (Some(0.0), ""));
-    // A machine whose model has no optimum is named.
     let run = words("run --topology ring:4 --algorithm ring --workload allgather/uniform:8");
     let run = [run, words("--machine free:model=flat --optimum --out -")].concat();
     let message = swapmeet(&run).assert().success().get_output().stderr.clone();
     let why = "remark: rows of machine `free:model=flat` get no optimum: its model has no links, or its times depend on noise or background traffic\n";
     assert!(String::from_utf8_lossy(&message).starts_with(why), "{message:?}");
-    // A row with such a note is not changed when the run is continued or the row is run again.
     let out = dir.path().join("rows.csv");
     let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());
     swapmeet(&["run", file, "--quiet", "--out", out]).assert().success();
@@ -191,8 +182,6 @@ fn an_unknown_optimum_is_explained_in_the_note() {
     assert!(message.contains(why), "{message}");
 }
 
-/// Runs all algorithms under all models for which the optimum is computed. No time may be below the
-/// lower end of the interval of the optimum.
 #[test]
 fn no_algorithm_is_faster_than_the_optimum() {
     let dir = tempdir().unwrap();

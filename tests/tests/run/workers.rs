@@ -17,7 +17,6 @@ mod messages;
 #[cfg(any(not(target_os = "linux"), swapmeet_portable))]
 mod portable;
 
-/// Each algorithm of the torture plugin, with the status and the reason of its row.
 const ENDS: [(&str, Status, &str); 27] = [
     ("segfault", Status::Crashed, "its process was killed by signal 11 (SIGSEGV)"),
     ("aborts", Status::Crashed, "its process was killed by signal 6 (SIGABRT)"),
@@ -109,8 +108,7 @@ fn a_changed_process_serves_no_other_case() {
     let good = ["gen", "pex-gen", "pairwise", "bruck", "ring", "linear"];
     let alone = rows(&[&common[..], &good.map(|name| ["--algorithm", name]).concat()].concat());
     let bad = ["rounds", "limits", "alarms", "blocks", "threads", "forges"];
-    // Run a good case of the same plugin after each bad case. All cases run on one worker, which
-    // reuses its process if possible.
+    // All cases run on one worker, which reuses its process if possible.
     let mixed: Vec<&str> = bad
         .iter()
         .zip(good)
@@ -142,22 +140,19 @@ fn a_changed_process_serves_no_other_case() {
     );
 }
 
-/// A plugin can only access the files of its cases, as far as the kernel supports this.
-/// `--no-sandbox` removes the restriction.
 #[test]
 fn the_sandbox_refuses_access() {
     let dir = tempdir().unwrap();
     let Some(file) = torture(dir.path()) else { return };
     let file = file.to_str().unwrap();
-    // On older kernels, the sandbox prevents only some of the accesses.
     let listed = printed(&["list", "plugins"]);
     if !listed.contains("sandbox: Landlock ") || listed.contains("not prevented") {
         return left_out("landlock", "a kernel that holds all of the sandbox");
     }
     let (secret, mark) = (dir.path().join("secret"), dir.path().join("mark"));
     std::fs::write(&secret, "a secret").unwrap();
-    // Each algorithm of the plugin attempts one access. If the access succeeds, the algorithm fails
-    // with the reason in this table.
+    // Each algorithm attempts one access. If it succeeds, the algorithm fails with the reason in
+    // this table.
     let reaching = [
         ("writes", "could write a file"),
         ("reads", "could read a file"),
@@ -188,21 +183,18 @@ fn the_sandbox_refuses_access() {
             read_records("standard output", &String::from_utf8(output.stdout).unwrap()).unwrap();
         rows.into_iter().map(|row| (row.status, row.reason)).collect::<Vec<_>>()
     };
-    // In the sandbox, every attempt fails and has no effect on the files.
     let out_of_reach = vec![(Status::Ok, String::new()); reaching.len()];
     assert_eq!(ends(&[]), out_of_reach);
     assert_eq!(
         (std::fs::read_to_string(&secret).unwrap().as_str(), mark.exists()),
         ("a secret", false)
     );
-    // Without the sandbox, every attempt succeeds. This shows that the attempts are real.
     let within: Vec<_> =
         reaching.iter().map(|(_, could)| (Status::Error, (*could).to_owned())).collect();
     assert_eq!(ends(&["--no-sandbox"]), within);
     assert!(mark.exists() && !secret.exists(), "the test's own doing would show");
 }
 
-/// A plugin can read the files of its case in any folder, but no other files in this folder.
 #[test]
 fn a_plugin_can_read_the_files_of_its_case() {
     let dir = tempdir().unwrap();
@@ -230,8 +222,7 @@ fn a_plugin_can_read_the_files_of_its_case() {
     assert_eq!(reads(&other), (Status::Ok, String::new()));
 }
 
-/// The schedule of a trace is planned in a worker. If the plugin crashes or hangs, the completed
-/// steps are printed, and the fault is reported.
+/// If the plugin crashes or hangs, the completed steps are printed, and the fault is reported.
 #[test]
 fn a_trace_of_a_crashing_or_hanging_plugin_ends_with_a_message() {
     let dir = tempdir().unwrap();
@@ -278,8 +269,8 @@ fn a_trace_of_a_crashing_or_hanging_plugin_ends_with_a_message() {
     );
 }
 
-/// The tables of each paper are computed in a child process. If a plugin misbehaves, only the
-/// reproduction of this paper fails, and the message names the schedule that was being planned.
+/// The tables of each paper are computed in a child process. The message names the schedule that
+/// was being planned.
 #[test]
 fn a_misbehaving_plugin_affects_only_its_reproduction() {
     let dir = tempdir().unwrap();
@@ -320,8 +311,6 @@ fn a_misbehaving_plugin_affects_only_its_reproduction() {
     }
 }
 
-/// Output of a plugin is attributed to the right case, even if two cases follow each other
-/// immediately.
 #[test]
 fn output_is_attributed_to_the_right_algorithm() {
     let dir = tempdir().unwrap();
@@ -343,7 +332,6 @@ fn output_is_attributed_to_the_right_algorithm() {
     }
 }
 
-/// A worker itself reads the files of its case.
 #[test]
 fn a_matrix_is_read_in_the_worker() {
     let dir = tempdir().unwrap();

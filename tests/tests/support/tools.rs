@@ -1,19 +1,17 @@
 //! Tools that some tests need and that not every computer has.
 //!
-//! If a tool is missing, the test is skipped and prints a line. The line is not printed by
-//! `println!`, because `cargo test` captures its output. The variable `SWAPMEET_TESTS_NEED` (such
-//! as `cc make`) lists tools that are required: if one of them is missing, the test fails.
+//! If a tool is missing, the test is skipped and prints a line. The variable `SWAPMEET_TESTS_NEED`
+//! (such as `cc make`) lists tools that are required: if one of them is missing, the test fails.
 
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// The variable with the names of required tools, separated by spaces.
 const NEEDED: &str = "SWAPMEET_TESTS_NEED";
 
-/// Returns whether the tests that take long run, too (`SWAPMEET_TESTS=all`). Prints a line if not.
-/// `.ci/run` repeats these lines, and the workflow `nightly` runs all tests.
+/// Returns whether the tests that take long run, too (`SWAPMEET_TESTS=all`). Prints a line if not,
+/// which `.ci/run` repeats.
 pub(crate) fn runs_all() -> bool {
     let runs_all = swapmeet_tests::runs_all();
     if !runs_all {
@@ -22,7 +20,6 @@ pub(crate) fn runs_all() -> bool {
     runs_all
 }
 
-/// Returns whether all these programs can be run. Prints a line if a program is missing.
 pub(crate) fn has(tools: &[&str]) -> bool {
     let missing = tools.iter().find(|tool| Command::new(tool).arg("--version").output().is_err());
     missing.is_none_or(|tool| {
@@ -44,8 +41,8 @@ pub(crate) fn yaml(text: &str) -> Option<serde_json::Value> {
     Some(serde_json::from_slice(&output.stdout).expect("python3 prints JSON"))
 }
 
-/// Opens a page in a real browser whose window has this width. Returns the page after the browser
-/// has loaded it. If there is no browser, prints a line and returns `None`.
+/// Returns a page after a real browser with a window of this width has loaded it. If there is no
+/// browser, prints a line and returns `None`.
 pub(crate) fn opened(dir: &TempDir, page: &Path, width: u32, more: &[String]) -> Option<String> {
     let known = ["chromium", "chromium-browser", "google-chrome"];
     let Some(browser) =
@@ -71,9 +68,9 @@ pub(crate) fn opened(dir: &TempDir, page: &Path, width: u32, more: &[String]) ->
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
-/// Returns a command that starts this number of ranks. The caller adds the program and its
-/// arguments. Open MPI stores the state of the job in the folder `own`. In the default folder,
-/// which all jobs of a user share, a job that ends can delete files of a job that starts.
+/// Returns a command that starts this number of ranks. Open MPI stores the state of the job in the
+/// folder `own`. In the default folder, which all jobs of a user share, a job that ends can delete
+/// files of a job that starts.
 pub(crate) fn mpirun(ranks: u64, own: &Path) -> Command {
     let mut mpirun = Command::new("mpirun");
     mpirun.args(["--allow-run-as-root", "--oversubscribe", "--mca", "orte_tmpdir_base"]).arg(own);

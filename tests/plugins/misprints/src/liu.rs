@@ -9,14 +9,14 @@
 
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop};
 
-/// The rule for the step in which a node of a complete row stalls. In the m-th complete row, the
-/// rule applies, for each k from 0 to C - r + m, to the node ranked (m + C - k) % C.
+/// The step in which a node of a complete row stalls. In the m-th complete row, for each k from 0
+/// to C - r + m, it applies to the node ranked (m + C - k) % C.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stall {
     /// Step r - m + 1 + k, as printed. It is one step too late and contradicts the example in the
     /// paper.
     Printed,
-    /// Step r - m + k, as corrected.
+    /// Step r - m + k.
     Mended,
 }
 
@@ -28,7 +28,6 @@ pub(crate) struct RowsAndColumns {
 struct Array {
     columns: u64,
     rows: u64,
-    /// The number of nodes of the last row if it is incomplete, otherwise 0.
     rest: u64,
 }
 
@@ -92,11 +91,11 @@ impl Algorithm for RowsAndColumns {
 }
 
 impl RowsAndColumns {
-    /// Returns which message, numbered from 1, the node in row `row` and column `c` sends in this
-    /// step. Returns `None` if the node stalls.
+    /// Returns the number, from 1, of the message that the node in row `row` and column `c` sends
+    /// in this step, or `None` if the node stalls.
     fn bucket(&self, array: &Array, row: u64, c: u64, step: u64) -> Option<u64> {
         // The rows r to R - 2 receive no message from the incomplete row, so their nodes do not
-        // stall. The nodes of the incomplete row do not stall, either.
+        // stall. The nodes of the incomplete row do not, either.
         if row >= array.rest || row == array.rows - 1 {
             return Some(step);
         }

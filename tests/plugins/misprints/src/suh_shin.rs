@@ -8,13 +8,11 @@ use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Route, Schedule, Set
 /// The rule for which the algorithm uses the misprint of the paper.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Misprint {
-    /// All rules are corrected.
     Nothing,
     /// 3D torus, Phase 4: a send along x tests y mod 4 instead of x mod 4, and a send along y tests
     /// x mod 4.
     OtherAxisIn3d,
-    /// 2D mesh, Phase 3, Step 2: sends along r use the groups of Step 1, which distinguish columns
-    /// instead of rows.
+    /// 2D mesh, Phase 3, Step 2: sends along r use the groups of Step 1, which distinguish columns.
     GroupsOfStep1,
     /// 2D torus, Fig. 5, Phase 3: sends along r test the number of the column.
     ColumnInFigure5,
@@ -23,7 +21,6 @@ pub(crate) enum Misprint {
     HopsInsteadOfColumns,
 }
 
-/// The algorithm with at most one misprinted rule.
 pub(crate) struct SuhShin {
     pub name: &'static str,
     pub misprint: Misprint,
@@ -116,8 +113,8 @@ impl SuhShin {
         Ok(())
     }
 
-    /// Adds a step in which each node exchanges blocks with a node at distance `distance`. The
-    /// exchange is along dimension `along(x)`, where `x` are the coordinates of the node.
+    /// Adds a step in which each node with coordinates `x` exchanges blocks along dimension
+    /// `along(x)`.
     fn exchange(
         &self,
         network: &PaddedNetwork,
@@ -137,8 +134,7 @@ impl SuhShin {
                 (false, NetworkKind::Mesh) => x[k].wrapping_sub(distance),
             };
             if there >= size {
-                // With the printed rule, the receiver would be outside the mesh, where there is no
-                // node.
+                // With the printed rule, the receiver would be outside the mesh.
                 return Ok(());
             }
             let near = there - there % distance;
@@ -168,8 +164,8 @@ impl SuhShin {
     }
 }
 
-/// Sends all blocks whose destinations have these coordinates. The receiver is the node that
-/// differs from the sender only in dimension `k`, where it has coordinate `there`.
+/// Sends all blocks with destinations of these coordinates to the node with coordinate `there` in
+/// dimension `k`.
 fn send(
     network: &PaddedNetwork,
     schedule: &mut Schedule<'_>,

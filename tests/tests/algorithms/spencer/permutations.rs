@@ -15,7 +15,6 @@ fn is_delivered(row: &Record, has_own_routes: bool) {
     assert_eq!(note, expected, "{workload} on {topology} with {machine}");
 }
 
-/// Returns the virtual channels of a row's machine, and whether it has ports for all links.
 fn channels_and_ports(row: &Record) -> (u32, bool) {
     let channels = row.machine.split_once("virtual_channels=");
     let channels = channels.map_or(1, |(_, number)| number.parse().unwrap());
@@ -38,8 +37,8 @@ fn appendix_a_is_exact() {
             "{n}"
         );
         if n < 100 {
-            // In two dimensions, the numbers of rounds and blocks are the same as on a cycle. The
-            // number of links is twice as large, plus 2 links for each round.
+            // In two dimensions, the numbers of rounds and blocks are those of a cycle. The number
+            // of links is twice as large, plus 2 links for each round.
             let (rounds, links, blocks) = expected;
             for diagonal in ["transpose-2d", "transpose-2d-anti"] {
                 assert_eq!(
@@ -76,8 +75,7 @@ fn standard_permutations_cost_as_much_as_an_independent_construction() {
     for name in ["rotate-3d-120", "rotate-3d-240"] {
         assert_eq!(of("torus:12x12x12", name, 1), (4.0, 26.0, 6.667), "{name}");
     }
-    // The thesis prints 20, 20, 32 and 26 links. The schedules here need the same number or up to 4
-    // links fewer.
+    // The thesis prints 20, 20, 32 and 26 links. The schedules here need up to 4 links fewer.
     assert_eq!(of("torus:12x12x12", "reflect", 1), (3.0, 17.0, 3.667));
     assert_eq!(of("torus:12x12x12", "rotate-3d-180", 1), (3.0, 19.0, 3.667));
     assert_eq!(of("torus:12x12x12", "transpose-3d-1", 1), (4.0, 31.0, 6.667));
@@ -85,8 +83,8 @@ fn standard_permutations_cost_as_much_as_an_independent_construction() {
 }
 
 /// The expected rounds, links and blocks ([`costs`]) are those of an independent implementation of
-/// the thesis, unless a comment states that this implementation has another value. A schedule has
-/// these values only if it divides a line, and collects data, as evenly as n allows.
+/// the thesis, unless a comment states another value. A schedule has them only if it divides a
+/// line, and collects data, as evenly as n allows.
 #[test]
 fn no_round_uses_more_channels_or_links_than_it_must() {
     let cycle = |topology, name: &str, q, expected| {
@@ -101,8 +99,8 @@ fn no_round_uses_more_channels_or_links_than_it_must() {
     cycle("ring:32", "broadcast", 2, (3.0, 16.0, 4.0));
     cycle("ring:100", "broadcast", 3, (3.0, 50.0, 6.0));
     for name in ["scatter", "gather"] {
-        // Only the number of links is not that of the independent implementation. The longest
-        // circuits of its three rounds have 17 links in total. Those of this plugin have 16 links.
+        // The longest circuits of the three rounds have 16 links in total, and 17 in the
+        // independent implementation.
         cycle("ring:32", name, 2, (3.0, 16.0, 16.0));
     }
 }
@@ -118,7 +116,7 @@ fn a_direct_transposition_takes_a_round_for_q_of_a_quadrant_and_the_blocks_of_on
             q,
         )
     };
-    // If the algorithm collected data first, it would take 5 rounds, 11 links and 7 blocks.
+    // With a collection, the algorithm would take 5 rounds, 11 links and 7 blocks.
     for algorithm in ["torus-permutation:form=direct", "torus-permutation"] {
         reaches("ring:12", algorithm, "permutation/transpose-1d:720720", ("1", 1), (3.0, 9.0, 3.0));
     }
@@ -149,9 +147,8 @@ fn a_direct_transposition_takes_a_round_for_q_of_a_quadrant_and_the_blocks_of_on
 #[test]
 fn collectors_are_as_near_to_the_mirror_as_circuits_allow() {
     let standard = "torus-permutation:form=standard";
-    // Here, the longest circuits of the three rounds have 24 links in total. If the collector of
-    // every section were its first node, they would have 28 links. In the independent
-    // implementation of the thesis, they have 26 links.
+    // The longest circuits of the three rounds have 24 links in total, and 26 in the independent
+    // implementation. If the collector of every section were its first node, they would have 28.
     reaches(
         "torus:24x24",
         standard,
@@ -198,8 +195,8 @@ fn sections_of_an_even_number_of_nodes_take_the_thesis_blocks_as_well() {
         );
     };
     // Formulas 4.25 to 4.27 give n/4 + n/12q - 1/3 blocks, and n/4 more for two of the
-    // permutations. If the collectors had to be at even and odd positions alternately, the
-    // schedules would take 10.67, 18.67 and 18.67 blocks.
+    // permutations. If collectors had to be at even and odd positions alternately, there would be
+    // 10.67, 18.67 and 18.67.
     of("rotate-3d-180", (5.0, 29.0, 5.0));
     of("transpose-3d-1", (6.0, 43.0, 9.0));
     of("transpose-3d-2", (6.0, 34.0, 9.0));
@@ -290,8 +287,8 @@ fn balanced_rotations_are_delivered_on_any_even_torus_in_any_plane() {
 fn with_one_port_collection_and_distribution_each_pay_in_full() {
     // The thesis has 8 blocks. The data of a section of three nodes (n/4q) is collected in its
     // middle node, over one link. The middle node of the outer section of a quadrant has the
-    // coordinate n/4 - 2 = 4. It is 2 x 4 + 1 = 9 links from its image, -1 - 4. With one link for
-    // the distribution, the total is 11 links.
+    // coordinate n/4 - 2 = 4, and is 2 x 4 + 1 = 9 links from its image, -1 - 4. With one link for
+    // the distribution, the total is 11.
     assert_eq!(
         costs(
             "ring:24",
@@ -315,8 +312,7 @@ fn translations_meet_their_formulas() {
     assert_eq!(of("torus:12x12x12", "2", 2, ""), (1.0, 6.0, 2.0));
     assert_eq!(of("torus:27x27", "9", 1, ":directions=forward"), (5.0, 26.0, 13.0));
     assert_eq!(of("ring:45", "15", 2, ":directions=both"), (3.0, 34.0, 14.0));
-    // Different distances are served in the same round between collection and distribution. The
-    // thesis moves the data along one dimension after another, in 7 rounds with 89/3 blocks.
+    // The thesis moves the data along one dimension after another, in 7 rounds with 89/3 blocks.
     assert_eq!(of("torus:18x18x18", "3x9x7", 1, ""), (5.0, 27.0, 11.667));
 }
 
@@ -415,8 +411,7 @@ fn every_permutation_of_three_axes_is_delivered_within_q_circuits() {
     }
 }
 
-/// The schedule names the nodes of paths, so it needs neighbours with adjacent numbers. Such a case
-/// was `invalid`: a message could not be routed.
+/// The schedule names the nodes of paths, so it needs neighbours with adjacent numbers.
 #[test]
 fn placed_ranks_are_refused() {
     let row = |place: &str| {

@@ -36,7 +36,7 @@ fn simgrid_gets_the_routes_of_the_schedule() {
     assert_eq!(messages.lines().count(), 2 + 30);
 }
 
-/// `None` if SimGrid is not installed. All schedules have the same program, so it is compiled once.
+/// Returns the program of all schedules, or `None` if SimGrid is not installed.
 fn replay(out: &Path) -> Option<&'static Path> {
     static PROGRAM: OnceLock<Option<(TempDir, PathBuf)>> = OnceLock::new();
     let compiled = PROGRAM.get_or_init(|| {
@@ -55,7 +55,7 @@ fn replay(out: &Path) -> Option<&'static Path> {
     compiled.as_ref().map(|(_, program)| program.as_path())
 }
 
-/// In µs; `None` if SimGrid is not installed.
+/// Returns the time in µs, or `None` if SimGrid is not installed.
 fn played_by_simgrid(out: &Path) -> Option<f64> {
     let mut play = Command::new(replay(out)?);
     play.args([out.join("platform.xml"), out.join("messages.txt")])
@@ -72,7 +72,6 @@ fn predicted([topology, algorithm, workload]: [&str; 3], machine: &str) -> f64 {
     row.time_us.unwrap_or_else(|| panic!("{}", row.reason))
 }
 
-/// If only bandwidth is charged, SimGrid takes the time that `fluid` predicts, within 1 %.
 #[test]
 fn simgrid_takes_the_time_that_fluid_predicts() {
     let dir = tempdir().unwrap();
@@ -85,10 +84,9 @@ fn simgrid_takes_the_time_that_fluid_predicts() {
     assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
 }
 
-/// Start-ups, latencies, protocols, reductions, barriers, late ranks, and limits of nodes: the
-/// times of the model equal those that SimGrid took for the exported schedules. The program
-/// `oracles/simgrid_exports.py` made the stored times. If SimGrid is installed, some of the
-/// schedules are played again.
+/// The program `oracles/simgrid_exports.py` made the stored times: start-ups, latencies, protocols,
+/// reductions, barriers, late ranks, and limits of nodes. If SimGrid is installed, some schedules
+/// are played again.
 #[test]
 fn exported_schedules_take_the_same_time_in_simgrid() {
     let fixture = include_str!("../../../fixtures/simgrid_exports.json");
@@ -117,7 +115,6 @@ fn exported_schedules_take_the_same_time_in_simgrid() {
     }
 }
 
-/// The export names what it does not express, such as start-ups and latencies, and nothing else.
 #[test]
 fn exports_name_what_simgrid_does_not_express() {
     let dir = tempdir().unwrap();
@@ -150,10 +147,8 @@ fn exports_name_what_simgrid_does_not_express() {
     }
 }
 
-/// On networks with failed and slow links, SimGrid's time differs from the prediction of `fluid` by
-/// less than 1 %. In a ring without one link, there is only one route between two nodes. For this
-/// network, SimGrid therefore finds the routes itself, on a platform that lists only the links that
-/// are left.
+/// In a ring without one link, there is only one route between two nodes. For this network, SimGrid
+/// finds the routes itself, on a platform that lists only the links that are left.
 #[test]
 fn simgrid_agrees_on_failed_and_slow_links() {
     let machine = "free:model=fluid,byte_us=0.001,startup_us=0,hop_us=0";
@@ -204,8 +199,8 @@ fn line_of_hosts(nodes: u64) -> String {
     )
 }
 
-/// Links within a group are 9 times as fast as links between groups. If the export lost their
-/// bandwidths, SimGrid's time would differ by more than 10 %.
+/// Links within a group are 9 times as fast as links between groups. Without their bandwidths,
+/// SimGrid's time would differ by more than 10 %.
 #[test]
 fn simgrid_gets_the_bandwidth_of_each_link() {
     let dir = tempdir().unwrap();
@@ -222,9 +217,9 @@ fn simgrid_gets_the_bandwidth_of_each_link() {
     assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
 }
 
-/// Ranks of one node exchange messages without links of the network. Closed form for messages of
-/// 100 kB at 1 GB/s: the first step takes 100 us, because each message within a node has 1 GB/s for
-/// itself. The two other steps take 200 us each, because two messages share each direction.
+/// Messages of 100 kB within a node do not use the links of 1 GB/s. The first step takes 100 µs,
+/// because each message within a node has 1 GB/s for itself. The two others take 200 µs, because
+/// two messages share each direction.
 #[test]
 fn simgrid_gets_messages_within_a_node() {
     let dir = tempdir().unwrap();
@@ -258,8 +253,6 @@ fn simgrid_takes_the_time_that_fluid_predicts_with_background_traffic() {
             |from| (0..nodes).map(|to| bytes(from, to).to_string()).collect::<Vec<_>>().join(",");
         std::fs::write(path(name), (0..nodes).map(row).collect::<Vec<_>>().join("\n")).unwrap();
     };
-    // Node i sends to node i + 2. Background flows of various sizes run between other pairs of
-    // nodes.
     let scheduled =
         |from: u64, to: u64| if (from + 2) % nodes == to { 300_000 + 10_000 * from } else { 0 };
     let beside = |from: u64, to: u64| {

@@ -15,7 +15,6 @@ fn report(dir: &TempDir) -> String {
     std::fs::read_to_string(out).unwrap()
 }
 
-/// Text that every report of these rows contains.
 const SAID: [&str; 11] = [
     "mine & yours",
     "In alltoall on paragon (model wormhole), ",
@@ -37,7 +36,6 @@ fn a_report_refers_to_no_other_file() {
     for word in ["src=", "@import", "<script", "<link", "http-equiv=\"refresh", "<iframe"] {
         assert!(!page.contains(word), "{word}");
     }
-    // All links are those of the table of contents.
     let targets: Vec<&str> =
         page.split("href=\"").skip(1).map(|rest| &rest[..rest.find('"').unwrap()]).collect();
     assert!(targets.len() >= 6 && targets.len() == page.matches("href=").count(), "{targets:?}");
@@ -52,7 +50,6 @@ fn a_report_refers_to_no_other_file() {
     assert!(!page.contains("mine & yours") && page.contains("mine &amp; yours"));
 }
 
-/// A real browser without network access shows the whole page and requests no other address.
 #[test]
 fn a_report_opens_in_a_browser_and_fetches_nothing() {
     let dir = tempdir().unwrap();
@@ -66,7 +63,6 @@ fn a_report_opens_in_a_browser_and_fetches_nothing() {
         assert!(text.contains(message), "{message}: {text}");
     }
     assert!(dom.matches("<svg").count() >= 2, "{dom}");
-    // The log contains every address that the browser requested for the page.
     let log = std::fs::read_to_string(&log).unwrap();
     let asked = log.split("\"url\":\"").skip(1).filter_map(|rest| rest.split('"').next());
     let by_page: Vec<&str> =
@@ -108,8 +104,7 @@ const LOOK_AT_FIGURES: &str = r#"<script>addEventListener("load", () => {
     document.title = `${figures.length} figures, ${marks} marks, faults: ${faults.join("; ")}.`;
 });</script></body>"#;
 
-/// Four networks, three models, two collectives, seven sizes, and random sizes. The report is made
-/// once for all tests.
+/// Four networks, three models, two collectives, seven sizes, and random sizes.
 fn study(dir: &TempDir) -> PathBuf {
     static PAGE: LazyLock<String> = LazyLock::new(new_study);
     let page = dir.path().join("report.html");
@@ -175,7 +170,6 @@ fn plots_fit_in_a_browser_of_any_width_and_on_paper() {
     }
 }
 
-/// The study prints on at most 15 pages. Both collectives have their own curves.
 #[test]
 fn a_study_prints_on_few_pages() {
     let dir = tempdir().unwrap();
@@ -185,7 +179,6 @@ fn a_study_prints_on_few_pages() {
         assert!(text.contains(&format!("<a href=\"#{id}\">")), "{id}");
     }
     let message = text_of_html(&text);
-    // There is a figure for each machine.
     assert_eq!(
         message.matches("Completion time against vector size: allreduce/uniform").count(),
         3

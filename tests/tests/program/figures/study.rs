@@ -9,7 +9,6 @@ use std::sync::LazyLock;
 use swapmeet_tests::project;
 use tempfile::{TempDir, tempdir};
 
-/// The rows of the study, which are the same for all tests.
 fn rows(dir: &TempDir) -> PathBuf {
     static ROWS: LazyLock<String> = LazyLock::new(|| {
         let dir = tempdir().unwrap();
@@ -31,13 +30,12 @@ fn texts(svg: &str) -> Vec<(f64, String)> {
     svg.split("<text x=").skip(1).filter_map(|rest| text(&format!("x={rest}"))).collect()
 }
 
-/// Rings mark crossovers.
 fn rings(svg: &str) -> Vec<f64> {
     let rings = svg.split("<circle ").filter(|circle| circle.contains("fill=\"none\""));
     rings.filter_map(|ring| ring.split("cx=\"").nth(1)?.split('"').next()?.parse().ok()).collect()
 }
 
-/// The colour of the last line before the name in the legend.
+/// Returns the colour of the last line before the name in the legend.
 fn colour(svg: &str, name: &str) -> String {
     let (before, _) = svg.rsplit_once(&format!(">{name}</text>")).unwrap();
     before.rsplit_once("<polyline").unwrap().1.split("stroke=\"").nth(1).unwrap()[..7].to_owned()
@@ -70,7 +68,7 @@ fn curves_over_tokens_have_an_axis_and_crossovers() {
         texts.iter().filter(|(_, text)| text == words).map(|(x, _)| *x).collect()
     };
     // There is a panel for each network and skew. The title of the figure has what all panels
-    // share; that of a panel has only its own settings, also those that a spec leaves out.
+    // share, and that of a panel its own settings.
     for skew in ["skew=0", "skew=1"] {
         assert_eq!(at(&format!("torus:4x4x2, {skew}")).len(), 1, "{texts:?}");
         assert_eq!(at(&format!("dragonfly:4x4x2, {skew}")).len(), 1, "{texts:?}");
@@ -94,14 +92,12 @@ fn curves_over_tokens_have_an_axis_and_crossovers() {
     let rings = rings(&svg);
     assert_eq!(rings.len(), crossovers.len(), "{message}");
     for (ring, (panel, value)) in rings.iter().zip(&crossovers) {
-        // The panels of a narrow figure are below each other, so their axes are the same.
         let (left, right) = (ticks[0][0], ticks[2][0]);
         let expected = left + (right - left) * (value.ln() / 64_f64.ln());
         assert!((ring - expected).abs() < 2.0, "{panel}: {value} at {ring}, not {expected}");
     }
 }
 
-/// The other number is an axis, too, and one of a machine. A name that no spec has is refused.
 #[test]
 fn numbers_of_other_specs_are_axes() {
     let dir = tempdir().unwrap();
@@ -129,7 +125,6 @@ fn numbers_of_other_specs_are_axes() {
     assert!(undecided > 2 && borders == undecided, "{undecided} cells, {borders} borders");
     let (own, _) = plotted(&rows, "winners");
     assert_eq!(own, svg, "the map of a study of tokens and skew is over these");
-    // Every cell of a heat map shows its value with three digits, in the unit of the legend.
     let (svg, _) = plotted(&rows, "heat --axes tokens,algorithm --topology torus:4x4x2");
     assert!(svg.contains(">tokens<") && svg.contains(">completion time, "), "{svg}");
     let is_value = |text: &str| {
@@ -142,13 +137,11 @@ fn numbers_of_other_specs_are_axes() {
     let (narrow, _) = plotted(&rows, "heat --axes workload,algorithm --width 84mm --font 10pt");
     let shown = texts(&narrow).iter().filter(|(_, text)| is_value(text)).count();
     assert!(shown <= 5, "the legend has five values: {:?}", texts(&narrow));
-    // The axes of algorithms and machines.
     let (svg, message) = plotted(&rows, "curves --x window --topology torus:4x4x2");
     assert!(svg.contains(">window<") && svg.contains(">linear-sync<"), "{svg}");
     assert_eq!(message.trim(), "not shown: 24 cases without window");
     let (svg, _) = plotted(&rows, "curves --x startup_us --topology torus:4x4x2");
     assert_eq!(texts(&svg).iter().filter(|(_, text)| text == "2 µs").count(), 6);
-    // What all workloads have in common is in the title, and not in the labels.
     let (svg, _) = plotted(&rows, "heat --axes workload,algorithm --topology torus:4x4x2");
     let labels = texts(&svg);
     assert!(labels.iter().any(|(_, text)| text == "tokens=8,skew=1"), "{labels:?}");
@@ -166,7 +159,6 @@ fn numbers_of_other_specs_are_axes() {
     }
 }
 
-/// In two calls with different algorithms, an algorithm has the same colour.
 #[test]
 fn colours_are_the_same_in_two_calls() {
     let dir = tempdir().unwrap();
@@ -183,7 +175,6 @@ fn colours_are_the_same_in_two_calls() {
     assert_ne!(colour(&all, "pairwise"), colour(&all, "linear"));
 }
 
-/// The study is one table for each network and skew, and not one for each value.
 #[test]
 fn the_summary_fits_on_a_screen_and_the_table_has_all_tokens() {
     let dir = tempdir().unwrap();
@@ -207,7 +198,6 @@ fn the_summary_fits_on_a_screen_and_the_table_has_all_tokens() {
     assert!(compare("--details").lines().count() > 80);
     let pivot = compare("--pivot --format latex");
     assert_eq!(pivot, compare("--pivot tokens --format latex"));
-    // The word after the flag can be the file.
     let [first, _] = texts_of(swapmeet(&["compare", "--pivot"]).arg(&rows).assert().success());
     assert_eq!(first, compare("--pivot"));
     assert_eq!(pivot.matches("\\begin{tabular}{lrrr}").count(), 4, "{pivot}");
@@ -216,7 +206,6 @@ fn the_summary_fits_on_a_screen_and_the_table_has_all_tokens() {
     {
         assert!(pivot.contains(part), "{part}: {pivot}");
     }
-    // The values are the means of the rows.
     let csv = compare("--pivot tokens --format csv");
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let first = reader.records().next().unwrap().unwrap();
@@ -230,7 +219,6 @@ fn the_summary_fits_on_a_screen_and_the_table_has_all_tokens() {
     assert_eq!(times.len(), 4);
     let mean = times.iter().sum::<f64>() / 4.0;
     assert!((first[6].parse::<f64>().unwrap() / mean - 1.0).abs() < 1e-9, "{csv}");
-    // The ratio of 64 tokens to 1 token is a ratio of times of the same algorithm.
     let by = compare("--by tokens --baseline 1 --format csv");
     let mut reader = csv::Reader::from_reader(by.as_bytes());
     let columns = reader.headers().unwrap().clone();
@@ -249,7 +237,6 @@ fn the_summary_fits_on_a_screen_and_the_table_has_all_tokens() {
     refused.stderr(predicate::str::contains("did you mean `window`?"));
 }
 
-/// The report has a map over both numbers, and curves over each of them.
 #[test]
 fn the_report_has_curves_and_a_map() {
     let dir = tempdir().unwrap();
@@ -262,7 +249,6 @@ fn the_report_has_curves_and_a_map() {
     {
         assert!(text.contains(caption), "{caption}: {text}");
     }
-    // There is no figure over the block size, which is the same in all cases.
     assert!(!text.contains("against block size"), "{text}");
     assert!(text.contains("moe:experts=32,top=4,bytes=2KiB,skew=1, tokens="), "{text}");
 }

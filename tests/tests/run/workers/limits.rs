@@ -51,8 +51,8 @@ fn a_lower_limit_of_the_system_is_kept() {
     assert_eq!((rows[0].status, rows[0].reason.as_str()), (Status::Ok, ""));
 }
 
-/// The plugin cannot be loaded, so none of its code runs and the status is not `crashed`. If it was
-/// read before, with more memory, its cases have rows; otherwise the program ends before any case.
+/// None of the plugin's code runs, so the status is not `crashed`. If it was read before, with more
+/// memory, its cases have rows; otherwise the program ends before any case.
 #[test]
 fn a_plugin_larger_than_the_limit_is_an_error() {
     let dir = tempdir().unwrap();
@@ -92,8 +92,7 @@ fn a_plugin_larger_than_the_limit_is_an_error() {
     }
 }
 
-/// A worker that cannot start says nothing about the cases, so they get no row, and a run with
-/// `--resume` runs them.
+/// A worker that cannot start says nothing about the cases, so a run with `--resume` runs them.
 #[test]
 fn cases_without_a_worker_get_no_row() {
     let registry = swapmeet_tests::bundled_plugins();
@@ -147,12 +146,10 @@ fn cases_that_share_a_schedule_are_divided_into_jobs_and_a_batch_can_be_dropped_
     let batch = || Batch::start(Arc::clone(&cases), &workers).unwrap();
     let rows = batch().filter(|event| matches!(event, CaseEvent::Finished { .. })).count();
     assert_eq!(rows, 5000);
-    // The thread of the batch waits until its events are received or the batch is dropped.
     drop(batch());
 }
 
-/// A job needs descriptors for its workers. Without enough of them, fewer jobs run at a time, and no
-/// case gets a row that says so.
+/// A job needs descriptors for its workers.
 #[test]
 fn few_open_files_make_fewer_jobs_and_no_failed_rows() {
     let dir = tempdir().unwrap();
@@ -196,7 +193,7 @@ const UNEQUAL: &str = "--topology fat-tree:6x3 --algorithm linear --machine \
     --workload uniform:256KiB --workload uniform:8 --workload uniform:32KiB";
 
 /// The time limit of a case covers the planning of the schedule and the pricing of this case, but
-/// not the pricing of other cases of the same schedule. Therefore only the slow case exceeds it.
+/// not the pricing of other cases of the same schedule.
 #[test]
 fn a_slow_case_does_not_make_others_time_out() {
     let rows = rows(&[words(UNEQUAL), words("--timeout 6")].concat());
@@ -210,8 +207,7 @@ fn a_slow_case_does_not_make_others_time_out() {
     }
 }
 
-/// The slow case is the first case. The rows of the fast cases are on the disk while the slow case
-/// still runs.
+/// The slow case is the first case. The rows of the fast cases are on the disk while it still runs.
 #[test]
 fn rows_are_written_while_a_slow_case_of_the_same_schedule_runs() {
     let dir = tempdir().unwrap();
