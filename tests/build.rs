@@ -1,6 +1,5 @@
 //! Tells the linker to accept duplicate symbols. All bundled plugins are linked into the program,
-//! and each of them defines the entry symbol of plugin files. The program does not use that symbol,
-//! so it does not matter which of the definitions the linker keeps.
+//! and each defines the entry symbol of plugin files, which the program does not use.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

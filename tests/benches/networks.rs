@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::sync::Arc;
 use swapmeet_core::network::topology::{Graph, Network, parse};
 
-/// Returns the processor time that this program has used, as reported by the kernel in steps of 10
-/// ms. Unlike elapsed time, it does not depend on other programs.
+/// Returns the processor time of this program, in steps of 10 ms. It does not depend on other
+/// programs.
 pub(crate) fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
@@ -29,7 +29,6 @@ fn graph(edges: &[(u64, u64)]) -> Arc<Network> {
     Arc::new(Graph::parse("bench", &text).unwrap())
 }
 
-/// Returns a topology without `count` of its edges. Both links of an edge are removed.
 pub(crate) fn without(spec: &str, count: usize) -> Arc<Network> {
     let (topology, mut random) = (parse(spec).unwrap(), Random(7919 + 12345));
     let ends = (0..topology.link_slots()).filter_map(|link| topology.link_ends(link));

@@ -1,6 +1,6 @@
-//! Measures the processor time of two tasks: to certify the optimum of a complete exchange within 1
-//! %, and to verify the certificate. `cargo bench --bench optimum` prints a table. An argument
-//! selects the networks whose names contain it.
+//! Measures the processor time of certifying the optimum of a complete exchange within 1 %, and of
+//! verifying the certificate. `cargo bench --bench optimum` prints a table. An argument selects the
+//! networks whose names contain it.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run has nothing to say")]
 
@@ -30,7 +30,6 @@ fn main() {
     }
 }
 
-/// A row of the table: its name, its collective, and a function that builds its network.
 type Row = (String, &'static CollectiveKind, Box<dyn Fn() -> Arc<Network>>);
 
 fn networks() -> Vec<Row> {

@@ -1,10 +1,9 @@
-//! Measures costs of the program that do not depend on the size of schedules: rows per second for
-//! many small cases, the time to start a worker process for each plugin file, and the memory of
-//! commands that read many rows.
+//! Measures costs that do not depend on the size of schedules: rows per second for many small
+//! cases, the time to start a worker process for each plugin file, and the memory of commands that
+//! read many rows.
 //!
-//! Run it by `cargo bench --bench rows`. Each measurement runs the program with the usual options,
-//! which writes its rows to a file. Each value is the best of a few runs. Compare ratios within one
-//! benchmark, not seconds between computers.
+//! Run it by `cargo bench --bench rows`. Each value is the best of a few runs. Compare ratios
+//! within one benchmark, not seconds between computers.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
@@ -12,7 +11,6 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// Benchmarks of small cases: the name, the flags of `run`, and the number of rows.
 const SMALL: [(&str, &str, u32); 3] = [
     ("one schedule, 1 worker", "--workload uniform:1 --repetitions 100000 --jobs 1", 100_000),
     ("one schedule, 4 workers", "--workload uniform:1 --repetitions 100000 --jobs 4", 100_000),
@@ -23,9 +21,7 @@ const SMALL: [(&str, &str, u32); 3] = [
     ),
 ];
 
-/// Four algorithms from a single plugin file.
 const ONE_FILE: [&str; 4] = ["ring", "pairwise", "bruck", "linear"];
-/// Four algorithms from four plugin files.
 const FOUR_FILES: [&str; 4] = ["ring", "gen", "direct", "suh-shin"];
 
 fn main() {
@@ -48,8 +44,8 @@ fn main() {
     read_rows(dir.path());
 }
 
-/// Prints the peak memory of commands that read a file of rows, less their memory for a tenth of the
-/// rows, for each further row.
+/// Prints the peak memory of commands that read a file of rows, less their memory for a tenth of
+/// the rows, for each further row.
 fn read_rows(folder: &Path) {
     const MANY: u32 = 100_000;
     let few = MANY / 10;
@@ -80,7 +76,6 @@ fn read_rows(folder: &Path) {
     }
 }
 
-/// Runs a command, and returns the peak memory of its process in bytes.
 fn peak_bytes(command: &mut Command) -> f64 {
     let mut process = command.spawn().expect("the program runs");
     let mut peak = 0.0_f64;

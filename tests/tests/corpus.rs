@@ -59,9 +59,8 @@ fn mutated(corpus: &[Vec<u8>], random: &mut impl FnMut(usize) -> usize) -> Vec<u
     input
 }
 
-/// Runs the targets on changes of the stored inputs. The fuzzer does the same, but needs a compiler
-/// that this test does not need. `SWAPMEET_FUZZ_SECONDS=120 SWAPMEET_FUZZ_TARGET=graph` runs one
-/// target for two minutes, with other inputs each time.
+/// The fuzzer does the same, but needs a compiler. `SWAPMEET_FUZZ_SECONDS=120
+/// SWAPMEET_FUZZ_TARGET=graph` runs one target for two minutes, with other inputs each time.
 #[test]
 fn changes_of_the_corpus_pass() {
     let variable = |name: &str| std::env::var(name).ok();

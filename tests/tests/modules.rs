@@ -1,9 +1,8 @@
 //! Checks that no crate has a cycle of modules.
 //!
-//! Sibling modules, each with everything below it, must form an acyclic graph of dependencies.
-//! Dependencies through modules elsewhere in the crate count, too. A module and its submodules
-//! count as one module, so that they may depend on each other: for example, a table may name the
-//! files of its rows, and these files may name the type of a row.
+//! Sibling modules, each with everything below it, must form an acyclic graph of dependencies, also
+//! through modules elsewhere in the crate. A module and its submodules count as one, so that a
+//! table may name the files of its rows, and these files the type of a row.
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +12,6 @@ use swapmeet_tests::project;
 type Name = Vec<String>;
 type Dependencies = BTreeMap<String, BTreeSet<String>>;
 
-/// For each module of a crate, the paths that occur in it.
 #[derive(Default)]
 struct Modules(BTreeMap<Name, Vec<Name>>);
 
@@ -116,8 +114,7 @@ fn cycle(mut dependencies: Dependencies) -> Dependencies {
 }
 
 /// Collects the paths in a sequence of tokens. A path within braces (as in `use a::{b, c}`) begins
-/// with the path before the braces. Code that is compiled only for tests or documentation is
-/// skipped.
+/// with the path before the braces. Code only for tests or documentation is skipped.
 fn paths(tokens: TokenStream, prefix: &[String], found: &mut Vec<Name>) {
     let (mut path, mut joins, mut is_test) = (prefix.to_vec(), 0, false);
     let mut tokens = tokens.into_iter().peekable();

@@ -1,5 +1,5 @@
-//! Right and wrong plugin files, with the real program. A plugin in C works like any other plugin.
-//! A mistake in a file or a schedule is reported precisely and does not affect other rows.
+//! Right and wrong plugin files, with the real program. A mistake in a file or a schedule is
+//! reported precisely and does not affect other rows.
 
 use crate::support::{compile_c, rows, swapmeet, swapmeet_process, words, wrong};
 use predicates::prelude::*;
@@ -19,7 +19,6 @@ mod tables;
 mod version_1_0;
 mod version_1_1;
 
-/// Returns exit status and rows of a run with the plugins of a file or folder.
 fn rows_of(plugin: &Path, topology: &str, algorithm: &str) -> (i32, Vec<Record>) {
     let plugin = plugin.to_str().unwrap();
     let line = format!(
@@ -63,7 +62,6 @@ fn a_plugin_in_c_is_found_by_file_by_folder_and_by_variable() {
     }
 }
 
-/// With a single node there is nothing to send, so there are no steps.
 #[test]
 fn the_ring_in_c_runs_on_any_machine() {
     let dir = tempdir().unwrap();
@@ -116,8 +114,8 @@ fn a_plan_that_never_ends_is_a_timeout() {
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// If a plan requests the block size, it is made again for each size. All other plans are made once
-/// for all sizes. In both cases, every row must be right.
+/// A plan that requests the block size is made again for each size. All other plans are made once
+/// for all sizes.
 #[test]
 fn a_plan_that_requests_the_block_size_is_not_shared() {
     let dir = tempdir().unwrap();
@@ -131,14 +129,13 @@ fn a_plan_that_requests_the_block_size_is_not_shared() {
         --workload uniform:2 --workload uniform:2000 --plugin-dir";
     let rows = rows(&[words(cases), vec![file.to_str().unwrap()]].concat());
     let critical: Vec<Option<u128>> = rows.iter().map(|r| r.critical_bytes).collect();
-    // Around the ring, the messages have 3, 2 and 1 blocks. In a direct exchange, each message has
-    // one block.
+    // Around the ring, the messages have 3, 2 and 1 blocks; in a direct exchange, each has one.
     assert_eq!(critical, [Some(6), Some(3000), Some(12), Some(6000)]);
 }
 
 /// The network routes the last dimension first. A schedule that orders dimensions otherwise may be
-/// faster, but not every machine can be programmed so. The row says it, and no text of the plugin can
-/// be mistaken for such a note of the host.
+/// faster, but not every machine can be programmed so. The row says it, and no text of the plugin
+/// can be mistaken for a note of the host.
 #[test]
 fn a_row_names_requested_routes_and_the_author_of_a_note() {
     let dir = tempdir().unwrap();
@@ -164,7 +161,6 @@ fn a_row_names_requested_routes_and_the_author_of_a_note() {
     }
 }
 
-/// Every node sends to all other nodes in one step, but the machine has fewer ports.
 #[test]
 fn a_step_beyond_the_ports_of_the_machine_is_run_in_rounds() {
     let dir = tempdir().unwrap();

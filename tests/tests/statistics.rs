@@ -15,8 +15,8 @@ for line in sys.stdin:
           stats.ttest_ind(a, b, equal_var=False).pvalue, stats.mannwhitneyu(a, b, method='exact').pvalue)
 ";
 
-/// 3 to 9 pairs with small and large differences. In every second sample, some differences are
-/// equal.
+/// Returns 3 to 9 pairs with small and large differences, some of which are equal in every second
+/// sample.
 fn samples() -> Vec<(Vec<f64>, Vec<f64>)> {
     let mut state = 12_345_u32;
     let mut next = move || {
@@ -40,9 +40,8 @@ fn samples() -> Vec<(Vec<f64>, Vec<f64>)> {
     (0..60).map(sample).collect()
 }
 
-/// For a single message, the time with jitter has the requested mean and variation. If ranks wait
-/// for each other in every step, the slowest message of the step determines its time, so the mean
-/// is above the time without jitter.
+/// If ranks wait for each other in every step, the slowest message determines the time of the step,
+/// so the mean is above the time without jitter.
 #[test]
 fn jitter_has_the_requested_mean_and_variation() {
     let times = |topology: &str, algorithm: &str, workload: &str, machine: &str| -> Vec<f64> {

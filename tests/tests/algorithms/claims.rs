@@ -11,7 +11,6 @@ use swapmeet_runner::host::{self, PlanInputs};
 use swapmeet_runner::{session, topology};
 use swapmeet_workloads::Workload;
 
-/// Returns the row of an all-to-all with an algorithm of the plugin `misprints`.
 pub(super) fn row(algorithm: &str, on: &str, proof_scope: ProofScope) -> Record {
     let plugin = misprints();
     let algorithm = plugin.algorithms.iter().find(|known| known.name == algorithm).unwrap();
@@ -84,12 +83,10 @@ fn some_nodes_are_compared_on_large_networks() {
     assert_eq!((missed.status, missed.compared_on), (Status::Ok, Some(16)));
 }
 
-/// A plugin may answer differently in the plan that is priced and in those that are compared, also
-/// if only some nodes are compared. The host then makes both plans again to name a send, and the
-/// plugin may answer differently once more.
+/// A plugin may answer differently in the plan that is priced, in those that are compared, and in
+/// both plans that the host makes again to name a send.
 #[test]
 fn plans_that_differ_between_calls_make_the_case_invalid() {
-    // On the large network, only some nodes are compared.
     let networks = ["ring:16", "ring:4099"];
     let count = if tools::runs_all() { 2 } else { 1 };
     for on in networks.into_iter().take(count) {
@@ -110,7 +107,6 @@ fn plans_that_differ_between_calls_make_the_case_invalid() {
 pub(super) struct Claim {
     /// Whether the algorithm claims a symmetry and the problem has no root.
     pub is_claimed: bool,
-    /// Whether plans of other nodes were compared with the claim.
     pub is_compared: bool,
 }
 

@@ -56,7 +56,7 @@ fn matrix(p: u64, name: &str) -> Vec<Vec<u64>> {
 }
 
 /// Messages of each stage as (sender, receiver, load, step). Messages of nodes to themselves belong
-/// to the next step of the stage that has messages between nodes, or else form a further step.
+/// to the next step of the stage that has other messages, or else form a further step.
 #[derive(Debug, Default)]
 struct Watched {
     stages: Vec<Vec<(u32, u32, u64, u32)>>,
@@ -100,7 +100,6 @@ impl Listener for Watched {
     }
 }
 
-/// The values of an algorithm for a matrix, in the form of the fixture, and the row.
 struct Run {
     row: Record,
     stages: Vec<Vec<(u32, u32, u64, u32)>>,
@@ -226,7 +225,6 @@ fn any_number_of_nodes_uses_one_message_per_port() {
     }
 }
 
-/// Returns the time of the stages on an SP2, one after the other, with elements of 22 bytes.
 fn time(p: u64, stages: &[Vec<(u32, u32, u64, u32)>], machine: &str) -> f64 {
     let machine = Machine::parse(machine).unwrap();
     let flat = Flat::of(machine.settings()).unwrap();
@@ -250,10 +248,10 @@ fn time(p: u64, stages: &[Vec<(u32, u32, u64, u32)>], machine: &str) -> f64 {
     clock.us()
 }
 
-/// On the blocking machine, all events agree to the nanosecond, which is the precision of the
-/// fixture. For the nonblocking machine, the fixture has only times. They agree if each message is
-/// sent as soon as its sender and its receiver are free, in the order in which messages become
-/// ready. Stages in which several messages become ready at the same time are not compared.
+/// On the blocking machine, all events agree to the nanosecond, the precision of the fixture. For
+/// the nonblocking machine, the fixture has only times. They agree if each message is sent as soon
+/// as its sender and its receiver are free, in the order in which messages become ready. Stages in
+/// which several messages become ready at the same time are not compared.
 #[test]
 fn times_on_an_sp2_agree() {
     let fixture = fixture();

@@ -147,8 +147,8 @@ pub(super) fn compare(problem: &MatrixProblem<'_>) -> Option<Verdict> {
 #[test]
 fn two_hosts_agree_on_wrong_schedules() {
     let plugin = misprints();
-    // A wrong claim of symmetry is left out: the sends of the planned nodes define another schedule
-    // than the full plan. `swapmeet check` reports it.
+    // A wrong claim of symmetry is left out, because it makes the planned nodes' sends another
+    // schedule than the full plan. `swapmeet check` reports it.
     let dishonest = ["shifts-not-symmetric", "shifts-alternating", "shifts-changing"];
     let honest =
         plugin.algorithms.iter().filter(|algorithm| !dishonest.contains(&&*algorithm.name));
@@ -161,7 +161,6 @@ fn two_hosts_agree_on_wrong_schedules() {
     assert!(found > 20, "{found} wrong schedules");
 }
 
-/// A random schedule: a grid, and sends that may be invalid.
 #[derive(Debug, Clone)]
 struct Drawn {
     steps: Vec<Vec<Pass>>,
@@ -185,7 +184,7 @@ thread_local! {
     static DRAWN: std::cell::RefCell<Option<Drawn>> = const { std::cell::RefCell::new(None) };
 }
 
-/// An algorithm that plans the random schedule that this thread generated last.
+/// Plans the random schedule that this thread generated last.
 struct AsDrawn;
 
 impl sdk::Algorithm for AsDrawn {
@@ -283,10 +282,9 @@ fn direct(word: &str) -> Vec<Vec<Pass>> {
         }
         "gather" | "reduce" => (1..NODES).map(|by| vec![pass(by, 0)]).collect(),
         "broadcast" | "scatter" => (1..NODES).map(|by| vec![pass(0, by)]).collect(),
-        // In these collectives, a node passes on data that it has received: in an allreduce, a
-        // received sum is added to the node's own contribution, and in an allgather or a dispatch,
-        // received blocks or tokens are sent, too. Therefore all sends are in the same step, before
-        // any data arrives.
+        // In these collectives, a node would pass on data that it has received, such as a sum to
+        // which it added its contribution. Therefore all sends are in the same step, before any
+        // data arrives.
         "allgather" | "allreduce" | "dispatch" => {
             vec![
                 (1..NODES)
@@ -301,7 +299,6 @@ fn direct(word: &str) -> Vec<Vec<Pass>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(swapmeet_tests::cases(256)))]
 
-    /// Sends are added to right schedules or removed from them.
     #[test]
     fn two_hosts_agree_on_any_schedule(
         which in 0..collective::COLLECTIVES.len(),

@@ -29,7 +29,6 @@ const MACHINES: [&str; 11] = [
     "free:model=fluid,byte_us=0.01,hop_us=0.1,fairness=equal,barrier_us=1",
 ];
 
-/// [`MACHINES`], parsed once.
 static PARSED: LazyLock<Vec<Arc<Machine>>> =
     LazyLock::new(|| MACHINES.map(|machine| Arc::new(Machine::parse(machine).unwrap())).into());
 
@@ -94,9 +93,7 @@ fn step(record: &Record) -> Option<&str> {
     rest.split([' ', ':', ';']).next()
 }
 
-/// These faults leave the schedule unchanged under all shifts of the ranks: a missing block, a
-/// block delivered twice, a block that the sender does not have, too many messages at a port, and a
-/// contribution that is counted twice, missing or lost.
+/// These faults leave the schedule unchanged under all shifts of the ranks.
 #[test]
 fn faults_are_reported_in_the_same_step_as_with_full_planning() {
     let plugin = misprints();

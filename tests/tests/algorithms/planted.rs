@@ -55,7 +55,6 @@ fn advance(events: &mut Events) {
     for send in sends(events).filter(|send| send["step"].as_u64() >= step) {
         send["step"] = json!(send["step"].as_u64().unwrap() - 1);
     }
-    // Also remove the end of a phase between the two steps.
     let end = events[..first].iter().rposition(|event| event["end_of_step"].is_u64()).unwrap();
     let between: Events = events.drain(end..first).filter(|event| event["step"].is_u64()).collect();
     events.splice(end..end, between);

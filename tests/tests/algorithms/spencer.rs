@@ -1,6 +1,5 @@
-//! Spencer's algorithms must deliver every collective and permutation with at most q circuits on a
-//! link, in the rounds, links and blocks of an independent implementation or of the formulas in the
-//! thesis.
+//! Spencer's algorithms must deliver with at most q circuits on a link, in the rounds, links and
+//! blocks of an independent implementation or of the formulas in the thesis.
 
 use super::planted::{Planned, only_the_right_schedule_does};
 use crate::support::{rows, swapmeet, words};
@@ -9,7 +8,7 @@ use swapmeet_results::{Record, Status, Verified};
 
 mod permutations;
 
-/// The size of a block: a multiple of all numbers up to 16, so that segments are whole bytes.
+/// A multiple of all numbers up to 16, so that segments are whole bytes.
 const BLOCK_BYTES: f64 = 720_720.0;
 const ROUND_US: f64 = 4096.0 * BLOCK_BYTES;
 
@@ -170,8 +169,8 @@ fn multiscatter_costs_at_most_the_formulas() {
     assert_eq!(all("ring:8", 2, 2), (3.0, 5.0, 16.0));
     assert_eq!(all("ring:16", 2, 2), (5.0, 9.0, 48.0));
     assert_eq!(all("ring:32", 4, 4), (6.0, 22.0, 200.0));
-    // With one port and k = 2q virtual cycles, a link would carry q + 1 circuits, one more than the
-    // machine has. Therefore 4 cycles need q = 3.
+    // With one port and k = 2q virtual cycles, a link would carry q + 1 circuits. Therefore 4
+    // cycles need q = 3.
     let one_port = "torus-multiscatter:cycles=4";
     assert_eq!(costs("ring:16", one_port, "uniform:720720", "1", 3), (4.0, 12.0, 72.0));
     // The thesis prints (N-1)/(n-1) and the values 216, 90, 108 and 56, which are wrong.
@@ -187,7 +186,7 @@ fn gossip_follows_formula_3_6_and_sends_nothing_twice() {
     let one_port = "torus-gossip:cycles=4";
     assert_eq!(costs("ring:16", one_port, "allgather/uniform:720720", "1", 3), (4.0, 12.0, 25.0));
     // The thesis prints 24, because its schedule sends the data for the opposite node from both
-    // sides. This is not necessary.
+    // sides.
     assert_eq!(
         costs("ring:16", "torus-gossip:cycles=2", "allgather/uniform:720720", "all", 2).2,
         16.0

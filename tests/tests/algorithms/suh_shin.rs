@@ -12,7 +12,6 @@ fn fixture() -> Value {
 }
 
 fn run(kind: &str, size: &str) -> Record {
-    // A block has one byte, so the number of bytes is the number of blocks.
     let line = format!(
         "--topology {kind}:{size} --algorithm suh-shin --workload uniform:1 --machine paragon"
     );
@@ -95,7 +94,6 @@ fn the_schedule_agrees_step_by_step() {
     assert!(checked >= 10);
 }
 
-/// For any size, every block is delivered, with one message for each port and without shared links.
 #[test]
 fn any_size_is_verified_without_contention() {
     let mut topologies = Vec::new();
@@ -119,7 +117,7 @@ fn any_size_is_verified_without_contention() {
     }
 }
 
-/// The misprint in phase 4 has an effect only in three dimensions, and only on large networks.
+/// The misprint in phase 4 has an effect only on large networks of three dimensions.
 #[test]
 fn the_misprint_of_phase_4_leaves_blocks_behind() {
     let row = |algorithm| claims::row(algorithm, "torus:8x8x8", ProofScope::Full);

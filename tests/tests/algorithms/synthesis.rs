@@ -44,8 +44,8 @@ fn lower_end(topology: &Arc<Network>, workload: &str) -> f64 {
     solve(&machine_task, options).unwrap().lower_us
 }
 
-/// The union of several cycles, each of all nodes in random order. Two cycles rarely have a common
-/// edge, so nearly all nodes have the same degree.
+/// Returns the union of cycles of all nodes in random order, which rarely share an edge, so that
+/// nearly all nodes have the same degree.
 fn random_graph(nodes: u64, cycles: u64, bandwidths: &[u64]) -> Arc<Network> {
     let (mut state, mut text) = (12345_u64, String::new());
     let mut known = std::collections::HashSet::new();
@@ -89,8 +89,7 @@ fn steps_of_a_flow_are_near_the_certified_optimum() {
     assert!(taken as f64 <= (lower * WITHIN).ceil(), "{taken} {lower}");
 }
 
-/// With unequal sizes, the sum over all steps of the longest message of the step cannot be less
-/// than the optimum.
+/// The sum over all steps of the longest message of the step cannot be less than the optimum.
 #[test]
 fn unequal_sizes_and_bandwidths_are_near_the_certified_optimum() {
     for (spec, mean, within) in
@@ -102,8 +101,6 @@ fn unequal_sizes_and_bandwidths_are_near_the_certified_optimum() {
         let taken = planned(&topology, &sizes, "flow", u64::MAX).critical_load as f64;
         assert!(taken >= lower * 0.999 && taken <= lower * within, "{spec}: {taken} {lower}");
     }
-    // Links of bandwidth 1 carry one block per step. Links of bandwidths 2 and 4 carry two and four
-    // blocks.
     let wide = random_graph(40, 3, &[1, 2, 4]);
     let lower = lower_end(&wide, "uniform:64");
     let taken = planned(&wide, "uniform:64", "flow", u64::MAX).steps;
@@ -126,7 +123,6 @@ fn a_greedy_allgather_meets_the_number_of_links_into_a_node() {
     assert!(taken <= 63_u64.div_ceil(least) + 1, "{taken} {least}");
 }
 
-/// Further families, and a star in which one edge has twice the bandwidth of the others.
 #[test]
 fn every_kind_of_network_gets_verified_schedules() {
     let star = "switch 4\n0 4\n1 4 2\n2 4\n3 4\n";
@@ -147,7 +143,6 @@ fn every_kind_of_network_gets_verified_schedules() {
             ("allreduce/uniform:6400", "greedy-allreduce"),
             ("broadcast/uniform:64,root=3", "greedy-broadcast"),
         ] {
-            // Some networks do not have two dimensions, which the permutation needs.
             let parsed = Workload::parse(workload).unwrap();
             if parsed.task(&topology, 7).is_ok() {
                 assert!(planned(&topology, workload, algorithm, u64::MAX).steps > 0, "{spec}");
@@ -161,7 +156,7 @@ fn every_kind_of_network_gets_verified_schedules() {
     }
 }
 
-/// The result of a search with a time limit depends on the computer, so the row must say so.
+/// The result of a search with a time limit depends on the computer.
 #[test]
 fn the_note_of_a_row_names_a_search_that_its_time_limit_ended() {
     let run = |algorithm| {

@@ -62,8 +62,7 @@ fn every_profile_agrees_in_every_value() {
     }
 }
 
-/// The time on a mesh without a contention cost is Thakur's formula: `T` is the sum of
-/// `alpha + L max(beta, f beta_sat)`.
+/// Thakur's formula `T` is the sum of `alpha + L max(beta, f beta_sat)`.
 #[test]
 fn the_time_of_a_row_is_the_formula_of_the_paper() {
     let fixture = fixture();
@@ -151,7 +150,6 @@ fn the_fits_agree() {
     }
 }
 
-/// The parameters of `delta` are the rounded results of the fits.
 #[test]
 fn the_preset_equals_the_fits() {
     let fixture = fixture();
@@ -172,10 +170,9 @@ fn the_findings_are_counted_consistently() {
     for (claim, counts) in fixture["findings"].as_object().unwrap() {
         let (claim, text) = (field(claim), |key: &str| counts[key].as_str().unwrap());
         // The model of the fixture has the same cost per byte in all steps. On `delta`, the cost
-        // differs in steps in which a node sends to one node and receives from another. Only GEN
-        // has such steps. For claims about GEN, which have the entry "model, f as printed", the
-        // report therefore has a column with equal costs. For all other claims, `delta` gives the
-        // same counts as the model of the fixture.
+        // differs in steps in which a node sends to one node and receives from another, which only
+        // GEN has. For claims about GEN, which have the entry "model, f as printed", the report
+        // therefore has a column with equal costs.
         let column = if counts.get("model, f as printed").is_some() {
             "at equal cost per byte"
         } else {

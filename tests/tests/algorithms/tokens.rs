@@ -30,8 +30,8 @@ fn between_nodes(topology: &str, algorithm: &str, workload: &str) -> u64 {
     crossing.map(|send| number(send, "bytes")).sum()
 }
 
-/// By hand: of the four receivers of a token, three are on two other nodes. So the token crosses
-/// the slow links three times in a direct exchange, and twice in a hierarchical one.
+/// Of the four receivers of a token, three are on two other nodes. So the token crosses the slow
+/// links three times in a direct exchange, and twice in a hierarchical one.
 #[test]
 fn bytes_between_nodes_are_those_counted_by_hand() {
     let folder = tempfile::tempdir().unwrap();
@@ -48,8 +48,8 @@ fn bytes_between_nodes_are_those_counted_by_hand() {
                 512 * crossings * 7168,
                 "{algorithm}"
             );
-            // The lower bound is positive, because each node must receive 8 x 2 tokens from two
-            // other nodes. The time must not be less than the bound.
+            // Each node must receive 8 x 2 tokens from two other nodes, so the lower bound is
+            // positive.
             let traffic = row.lower_bound_us.unwrap();
             assert!(traffic > 0.0 && row.time_us.unwrap() >= traffic, "{algorithm}");
         }
@@ -69,8 +69,7 @@ fn bounds_count_a_token_once_at_its_rank_and_once_across_a_cut() {
         let algorithm = format!("direct-{collective}");
         let row = row_of("fully-connected:4", &algorithm, &workload(collective), machine);
         assert_eq!((row.lower_bound_us, row.time_us), (Some(300.0), Some(300.0)), "{collective}");
-        // With all ports, the link between two groups carries one copy of each of two tokens in
-        // each direction.
+        // The link between two groups carries one copy of each of two tokens in each direction.
         let row = row_of(
             "groups:2x2,inside=9",
             &algorithm,
@@ -110,7 +109,6 @@ fn every_algorithm_delivers_tokens_of_random_routing() {
     }
 }
 
-/// `rearrange_block_us` is a time of blocks, so tokens are charged by their bytes alone.
 #[test]
 fn tokens_are_packed_by_their_bytes() {
     let workload = "dispatch/moe:experts=32,top=8,tokens=64,bytes=7KiB,skew=1";
@@ -129,7 +127,6 @@ fn tokens_are_packed_by_their_bytes() {
     }
 }
 
-/// A schedule file keeps the tokens of every message, and a second arrival of a token is a fault.
 #[test]
 fn schedules_of_tokens_are_read_from_files() {
     let folder = tempfile::tempdir().unwrap();

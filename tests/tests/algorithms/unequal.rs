@@ -21,9 +21,8 @@ fn run(topologies: &[&str], algorithms: &[&str], machine: &str) -> Vec<Record> {
     rows(&args)
 }
 
-/// The bound is that of the host: the bytes that the busiest node sends or receives. A fat tree has
-/// enough links for every round, but its fixed routes can share a link, which takes time that
-/// counts as contention.
+/// The bound is the bytes that the busiest node sends or receives. A fat tree has enough links for
+/// every round, but its fixed routes can share a link, which counts as contention.
 #[test]
 fn birkhoff_transmits_in_the_least_possible_time() {
     let topologies = ["fully-connected:16", "fat-tree:4x2", "fat-tree:2x4"];
@@ -49,9 +48,8 @@ fn every_algorithm_delivers_unequal_blocks() {
     }
 }
 
-/// A matrix whose blocks all have 512 bytes costs what uniform blocks of 512 bytes cost, also under
-/// the default machine, which charges the rearrangement of each block. In schedules of byte counts,
-/// such as `four-stage`, the data of a bucket for one node is a block.
+/// This holds also on the default machine, which charges the rearrangement of each block. In
+/// schedules of byte counts, such as `four-stage`, the data of a bucket for one node is a block.
 #[test]
 fn a_matrix_of_equal_blocks_costs_what_uniform_blocks_cost() {
     let folder = tempfile::tempdir().unwrap();
@@ -79,9 +77,8 @@ fn a_matrix_of_equal_blocks_costs_what_uniform_blocks_cost() {
     assert!(priced >= 5, "{priced} algorithms join blocks");
 }
 
-/// Padding and sizes of blocks are part of messages. On 16 ranks, Bruck's algorithm sends 32 blocks
-/// from each rank. `padded-bruck` pads all of these blocks to the largest size, and also sends this
-/// size, with 4 bytes in each of 4 steps.
+/// On 16 ranks, Bruck's algorithm sends 32 blocks from each rank. `padded-bruck` pads them to the
+/// largest size, and sends this size, with 4 bytes in each of 4 steps.
 #[test]
 fn padding_is_charged() {
     let workload = "one-spike:max=900,rest=1";
@@ -101,9 +98,8 @@ fn padding_is_charged() {
 }
 
 /// `linear` needs memory only for messages with data, so it supports more ranks here than in a
-/// complete exchange. Each rank r has one token for rank r + 3, so the values follow from the
-/// definition of the columns. From each of the 46 rows, three ranks send to the next row, which
-/// takes one more hop.
+/// complete exchange. Each rank r has one token for rank r + 3. From each of the 46 rows, three
+/// ranks send to the next row, which takes one more hop.
 #[test]
 fn many_ranks_with_few_receivers_send_in_one_step() {
     const N: u64 = 2116;

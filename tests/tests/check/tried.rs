@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// C code for a plugin table whose algorithm has the parameter `way`.
 const WITH_A_PARAMETER: &str = "static SwmParamInfo way; \
     static const SwmParamInfo *params[] = {&way}; way.size = sizeof way; \
     way.key = text(\"way\"); way.help = text(\"?\"); wrong.params = params; \
@@ -22,9 +21,9 @@ fn other_routes_are_another_schedule() {
     assert!(code == 1 && found.iter().any(|f| f == repeats), "{found:#?}");
 }
 
-/// The wrong plugin keeps state from problem to problem. Each of its schedules is right for some
-/// problem, and if a problem is repeated immediately, the schedule is the same. Only a different
-/// problem in between reveals the state.
+/// The plugin keeps state from problem to problem. Each of its schedules is right for some problem,
+/// and an immediately repeated problem gives the same one. Only a different problem in between
+/// reveals the state.
 #[test]
 fn state_kept_between_problems_is_found() {
     let dir = tempdir().unwrap();
@@ -98,7 +97,6 @@ fn an_inverted_permutation_is_found_on_the_default_machines() {
     );
 }
 
-/// Rare kinds of cases must be tried on odd and unequal sides, not only on powers of two.
 #[test]
 fn special_cases_are_tried_on_an_odd_machine_too() {
     let dir = tempdir().unwrap();
@@ -132,7 +130,6 @@ fn everything_a_plugin_can_request_is_varied() {
     }
 }
 
-/// A schedule can be right for the default value of a parameter and wrong for another value.
 #[test]
 fn algorithms_can_be_checked_with_parameters() {
     let dir = tempdir().unwrap();
@@ -160,8 +157,7 @@ fn algorithms_can_be_checked_with_parameters() {
     }
 }
 
-/// If every network refuses a parameter, the parameter is misspelled. This is a mistake of the
-/// user, not a fault of the plugin.
+/// If every network refuses a parameter, the user has misspelled it.
 #[test]
 fn a_parameter_that_is_refused_everywhere_is_bad_usage() {
     let dir = tempdir().unwrap();
@@ -174,8 +170,7 @@ fn a_parameter_that_is_refused_everywhere_is_bad_usage() {
     { refused }.assert().code(2).stdout("").stderr(predicate::str::contains(message));
 }
 
-/// The schedule has constants for one size. It is right for that size, and all other sizes are
-/// refused.
+/// The schedule has constants for one size, and refuses all others.
 #[test]
 fn an_algorithm_that_accepts_one_machine_gets_a_remark() {
     let dir = tempdir().unwrap();

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A wrong plugin: its name, the macros for `wrong.c`, the beginning of the expected finding, and a
-/// text that the finding must contain.
+/// text in it.
 type Wrong = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
 
 const WRONG: [Wrong; 27] = [
@@ -136,7 +136,6 @@ const WRONG: [Wrong; 27] = [
         "its process was killed by signal 8 (SIGFPE)",
     ),
     (
-        // The largest value is not handled.
         "shifts_by_a_large_parameter",
         &[
             (
@@ -205,8 +204,8 @@ const WRONG: [Wrong; 27] = [
         "in step 4 node 1 is sent the root's block, and receives what it already has",
     ),
     (
-        // Node 1 adds the contribution of node 2 to its own contribution, which it has already
-        // sent. It never sends the sum.
+        // Node 1 adds the contribution of node 2 to its own, which it has already sent, and never
+        // sends the sum.
         "makes_a_sum_for_nothing",
         &[
             (
@@ -268,15 +267,14 @@ fn every_wrong_plugin_is_found_and_none_ends_check() {
             found.iter().any(|f| f.starts_with(start) && f.contains(contains)),
             "{name}: {found:#?}"
         );
-        // Faults give the exit status 1, and remarks give 0. The remark about calls after a refused
-        // call is an exception, because the refused call itself is also a fault.
+        // Only faults give the exit status 1. The remark about calls after a refused call comes
+        // with a fault, the refused call.
         let is_wrong = start.starts_with("fault") || name == "goes_on_after_a_refusal";
         assert_eq!(code, i32::from(is_wrong), "{name}");
     }
 }
 
-/// The note about the sandbox was also printed after a crash with which the sandbox had nothing to
-/// do. It appears only if the sandbox has refused a call.
+/// The note about the sandbox was also printed after other crashes.
 #[test]
 fn the_sandbox_is_named_only_if_it_refused_a_call() {
     let dir = tempdir().unwrap();
@@ -289,7 +287,6 @@ fn the_sandbox_is_named_only_if_it_refused_a_call() {
     };
     let Some(crash) = note("crash", "return *(volatile int32_t *)8;") else { return };
     assert_eq!(crash, "");
-    // `fork` and opening a file for writing are refused.
     let refused = [
         ("fork", "if (fork() < 0) abort(); return shift(problem, host);"),
         (

@@ -12,21 +12,18 @@ const REPLAY: &str = include_str!("../../../framework/bridges/src/export/mpi/rep
 #[test]
 fn every_collective_has_its_number_at_the_boundary_and_its_name_in_the_sdk() {
     for kind in COLLECTIVES {
-        // The collective `combine` has another name at the boundary, because `SWM_COMBINE` is a
-        // flag of sends.
+        // `combine` has another name at the boundary, because `SWM_COMBINE` is a flag of sends.
         let word = if kind.word == "combine" { "combine-tokens" } else { kind.word };
         let constant = format!("SWM_{}", word.to_uppercase().replace('-', "_"));
         let line = format!("#define {constant} {}", kind.code);
         assert!(HEADER.lines().any(|other| other == line), "no `{line}` in swapmeet.h");
     }
-    // The SDK finds the row of a collective by its place in the table.
     let of_sdk = Collective::ALL.map(|collective| format!("{collective:?}").to_lowercase());
     assert_eq!(of_sdk, COLLECTIVES.map(|kind| kind.word.replace('-', "")));
     assert!((0..).zip(COLLECTIVES).all(|(code, kind)| kind.code == code));
 }
 
-/// `replay.c` must know the initial and final data of each node to run a schedule. Exports must
-/// know whether to write sums.
+/// `replay.c` must know the initial and final data of each node to run a schedule.
 #[test]
 fn exports_support_every_collective() {
     for kind in COLLECTIVES {

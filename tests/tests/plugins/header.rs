@@ -26,8 +26,7 @@ fn the_committed_header_is_current() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Compiles C source. Returns the output of the compiler if it refused the source, or `None` if
-/// there is no compiler.
+/// Returns the output of the compiler if it refused the source, or `None` if there is no compiler.
 fn compile(source: &str, flags: &[&str]) -> Option<Result<(), String>> {
     if !tools::has(&["cc"]) {
         return None;
@@ -87,8 +86,7 @@ fn c_and_rust_have_the_same_layout() {
     }
 }
 
-/// The declaration in the header exports the entry of a C++ plugin without an additional `extern
-/// "C"`.
+/// The declaration in the header exports the entry of a C++ plugin without `extern "C"`.
 #[test]
 fn cpp_exports_the_entry_under_its_name() {
     let source = "#include <swapmeet.h>\nSwmPlugin *swapmeet_plugin(void) { static SwmPlugin plugin; return &plugin; }\n";
@@ -111,11 +109,10 @@ fn cpp_exports_the_entry_under_its_name() {
     assert!(symbols.lines().any(|line| line.ends_with(" T swapmeet_plugin")), "{symbols}");
 }
 
-/// The directive `//export` of Go generates its own prototype, which must agree with the prototype
-/// in the header. A plugin in Go then works like any other plugin.
+/// The directive `//export` of Go generates its own prototype, which must agree with that in the
+/// header.
 #[test]
 fn a_plugin_in_go_passes_check() {
-    // `go` does not support --version.
     if Command::new("go").arg("version").output().is_err() {
         tools::left_out("go", "no `go` here");
         return;

@@ -82,8 +82,7 @@ fn several_algorithms_are_described() {
     assert!(error.contains("no entry `brukc`; did you mean `bruck`?"), "{error}");
 }
 
-/// The listed algorithms are those whose rows are `ok`. `torus-permutation` and `suh-shin` need a
-/// torus, and `pex` a power of two.
+/// `torus-permutation` and `suh-shin` need a torus, and `pex` a power of two.
 #[test]
 fn algorithms_are_listed_by_topology_and_workload() {
     let listed = |args: &[&str]| {
@@ -102,7 +101,6 @@ fn algorithms_are_listed_by_topology_and_workload() {
         "dispatch/moe:experts=16,top=2,tokens=4,bytes=8",
     ]);
     assert!(has(&unequal, "direct-dispatch") && !has(&unequal, "bruck"), "{unequal:?}");
-    // The default workload is one of the collective that is named.
     for (collective, expected, other) in [
         ("allreduce", "ring-allreduce", "pairwise"),
         ("permutation", "torus-permutation", "pairwise"),

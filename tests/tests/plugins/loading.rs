@@ -1,13 +1,11 @@
-//! Loading a library runs its code. Whatever this code does, it must not affect the process that
-//! writes rows.
+//! Loading a library runs its code, which must not affect the process that writes rows.
 
 use crate::support::{compile_c, swapmeet, swapmeet_process, words};
 use std::path::PathBuf;
 use swapmeet_results::{Record, Status, read_file};
 use tempfile::{TempDir, tempdir};
 
-/// Compiles a plugin to a separate folder. The plugin executes the C code `does` in its entry
-/// function or when it is loaded.
+/// Compiles a plugin that executes the C code `does` in its entry function or when it is loaded.
 fn plugin(place: &str, does: &str) -> Option<(TempDir, PathBuf)> {
     let dir = tempdir().unwrap();
     let macros = [(place, does), ("_DEFAULT_SOURCE", "1")];
@@ -47,8 +45,7 @@ fn a_plugin_that_crashes_when_loaded_is_named_and_skipped() {
         let Some((dir, file)) = plugin(place, does) else { return };
         let message = format!("{}: {how}", file.display());
 
-        // If the user names the file, a plugin that cannot be loaded is reported as a mistake of
-        // the user.
+        // If the user names the file, a plugin that cannot be loaded is a mistake of the user.
         let line =
             format!("run --topology ring:4 --algorithm ring --plugin-dir {}", file.display());
         let run = words(&line);
@@ -70,7 +67,6 @@ fn a_plugin_that_crashes_when_loaded_is_named_and_skipped() {
         let stderr = String::from_utf8(listed.stderr).unwrap();
         assert!(stderr.contains("skipped ") && stderr.contains("misbehaves"), "{does}: {stderr}");
 
-        // If its algorithm is requested, the message says why it is unknown.
         let line = format!(
             "run --topology ring:4 --algorithm c-ring --plugin-dir {}",
             dir.path().display()

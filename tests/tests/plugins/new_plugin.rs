@@ -10,7 +10,7 @@ fn program() -> String {
     swapmeet_tests::program().to_str().unwrap().to_owned()
 }
 
-/// Runs a command in a folder. Environment variables of this project's build are removed.
+/// Runs a command in a folder, without environment variables of this project's build.
 fn run(folder: &Path, command: &str, args: &[&str]) -> Output {
     let mut command = Command::new(command);
     for (key, _) in
@@ -19,7 +19,6 @@ fn run(folder: &Path, command: &str, args: &[&str]) -> Output {
         command.env_remove(key);
     }
     command.env("SWAPMEET", program()).env("CARGO_NET_OFFLINE", "true").env_remove("RUSTFLAGS");
-    // Only the result is tested, so nothing makes use of optimisation and debug information.
     command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0").env("CARGO_PROFILE_DEV_DEBUG", "0");
     command.args(args).current_dir(folder).output().unwrap()
 }
@@ -64,7 +63,7 @@ fn a_new_plugin_in_rust_builds_offline_passes_its_tests_and_runs() {
     let plugin =
         folder.join(format!("target/release/libmy_ring.{}", std::env::consts::DLL_EXTENSION));
     // The test of the new plugin runs `check` on the file that cargo has just built. The test of
-    // docs/plugin-guide.md compares the report of `check` with the one on the page.
+    // docs/plugin-guide.md compares the report of `check` with the page.
     let printed = succeeds(&folder, &cargo, &["test", "--release"]);
     assert!(printed.contains("swapmeet_finds_nothing_wrong ... ok"), "{printed}");
     let line =
@@ -72,7 +71,6 @@ fn a_new_plugin_in_rust_builds_offline_passes_its_tests_and_runs() {
     let args = words(&line);
     let table = succeeds(&folder, &program(), &args);
     assert!(table.contains("ring:16   my-ring    uniform:1KiB  paragon  blocks"), "{table}");
-    // The test of the new plugin fails if the rule is broken.
     let source = folder.join("src/lib.rs");
     let text = std::fs::read_to_string(&source).unwrap();
     let broken = text.replace("for _ in 1..n {", "for _ in 2..n {");
@@ -142,8 +140,8 @@ fn two_new_plugins_live_in_one_workspace() {
     }
     let root = tempdir().unwrap();
     let manifest = "[workspace]\nresolver = \"3\"\nmembers = [\"my-*\"]\n";
-    // The first plugin is created before the workspace, and is then added to it. The second plugin
-    // is created in the workspace.
+    // The first plugin is created before the workspace and then added to it, the second in the
+    // workspace.
     swapmeet(&["new-plugin", "my-ring"]).current_dir(root.path()).assert().success();
     std::fs::write(root.path().join("Cargo.toml"), manifest).unwrap();
     swapmeet(&["new-plugin", "my-tree"]).current_dir(root.path()).assert().success();
@@ -155,7 +153,6 @@ fn two_new_plugins_live_in_one_workspace() {
             root.path().join(format!("target/debug/lib{name}.{}", std::env::consts::DLL_EXTENSION));
         assert!(file.is_file(), "{}", file.display());
     }
-    // A workspace that does not list the plugin as a member does not affect it.
     let remark = format!(
         "remark: yours is a workspace of its own, because the workspace in {} does not list it\n",
         root.path().display()

@@ -19,7 +19,6 @@ fn wrong_plans(file: &Path) -> Vec<(String, Status, String)> {
     algorithms.map(|a| (a.name.clone(), status(&a.paper), a.title.clone())).collect()
 }
 
-/// A worker runs one case after another, with a good case at the beginning and at the end.
 #[test]
 fn each_mistake_affects_only_its_own_row() {
     let dir = tempdir().unwrap();
@@ -50,9 +49,8 @@ fn each_mistake_affects_only_its_own_row() {
     }
 }
 
-/// The host writes a list of links, or of demand, to an array of the plugin, which may be at any
-/// address. If the array is too small, the host writes only as many entries as fit, but returns the
-/// number of all entries. Links can also be read in `supports`.
+/// The host writes a list of links, or of demand, to an array at any address. If it is too small,
+/// the host writes as many entries as fit, but returns the number of all.
 #[test]
 fn lists_are_written_within_their_room() {
     let read = "char l[3 * sizeof(SwmLink) + 1], c[5 * sizeof(SwmByteCount) + 1]; uint64_t n = 0, m = 0, ends[2]; \
@@ -73,7 +71,6 @@ fn lists_are_written_within_their_room() {
     assert_eq!((code, row.status, row.steps), (0, Status::Ok, Some(3)), "{}", row.reason);
 }
 
-/// The host checks the values in structs and arrays, but accepts any address of them.
 #[test]
 fn structs_at_odd_addresses_are_read() {
     let dir = tempdir().unwrap();

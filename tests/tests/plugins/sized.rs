@@ -35,7 +35,6 @@ fn a_newer_reader_sees_zero_in_missing_fields() {
     // SAFETY: there are at least as many bytes as the struct states.
     let read = unsafe { read_sized(&raw const old) }.unwrap();
     assert_eq!((read.now.nodes, read.colour, read.paint.is_none()), (42, 0, true));
-    // A version between 1.0 and the later version has only the first of the new fields.
     let between = later(offset_of!(LaterTopology, paint));
     // SAFETY: there are at least as many bytes as the struct states.
     assert_eq!(unsafe { read_sized(&raw const between) }.unwrap().colour, 7);
@@ -55,7 +54,6 @@ fn a_struct_smaller_than_in_1_0_is_refused() {
     assert_eq!(unsafe { read_sized(&raw const none) }.err(), Some(SwmTopology::SIZE_1_0 - 1));
 }
 
-/// `SwmPlugin` is the only struct whose size is not its first field.
 #[test]
 fn the_size_of_a_plugin_is_in_its_head() {
     assert_eq!(SwmPlugin::SIZE_AT, offset_of!(SwmPlugin, head) + offset_of!(SwmHead, size));

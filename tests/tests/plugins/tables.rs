@@ -119,7 +119,6 @@ fn a_wrong_table_is_an_error_if_named_and_skipped_in_a_search() {
     }
 }
 
-/// A plugin that was built for a later minor version has a larger table.
 #[test]
 fn a_later_minor_version_is_accepted() {
     let dir = tempdir().unwrap();
@@ -185,7 +184,6 @@ fn a_name_that_two_plugins_have_is_an_error_that_names_both_files() {
     let (Some(mine), Some(theirs)) = (plugin("mine", "gen"), plugin("theirs", "gen")) else {
         return;
     };
-    // One of the two plugins is bundled.
     let shared = |plugins: &[&Path], algorithm: &str| {
         let mut run = swapmeet(&["run", "--topology", "ring:4", "--algorithm", algorithm]);
         for plugin in plugins {
@@ -209,10 +207,8 @@ fn a_name_that_two_plugins_have_is_an_error_that_names_both_files() {
         let row = &rows[0];
         assert_eq!((code, row.plugin.as_str(), row.algorithm.as_str()), (0, plugin, "gen"));
     }
-    // The user may let a plugin replace a bundled algorithm.
     let (code, rows) = rows_of(&mine, "ring:4", "gen --replace-bundled");
     assert_eq!((code, rows[0].plugin.as_str()), (0, "mine"));
-    // Neither of the two plugins has a better claim.
     let message = shared(&[&theirs, &mine], "gen");
     assert!(message.contains(&format!("`theirs` ({}), `mine` (", theirs.display())), "{message}");
 
@@ -228,8 +224,6 @@ fn a_name_that_two_plugins_have_is_an_error_that_names_both_files() {
         );
 }
 
-/// Runs the program with a plugin file that the user named. Returns the exit status and the
-/// message.
 fn refused(file: &Path) -> (Option<i32>, String) {
     let line = format!("run --plugin-dir {} --topology ring:4 --algorithm wrong", file.display());
     let args = words(&line);
@@ -238,7 +232,6 @@ fn refused(file: &Path) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(output.stderr).unwrap().trim_end().to_owned())
 }
 
-/// Returns the output of `list plugins` for a folder.
 fn skipped(folder: &Path) -> Vec<String> {
     let output =
         swapmeet(&["list", "plugins", "--plugin-dir", folder.to_str().unwrap()]).output().unwrap();

@@ -1,11 +1,10 @@
-//! Plugins that were built for version 1.0 of the plugin ABI. They can be loaded, and their claims
-//! of symmetry are compared as far as that version permits it.
+//! Plugins that were built for version 1.0 of the plugin ABI. Their claims of symmetry are compared
+//! as far as that version permits it.
 
 use crate::support::{compile_c, swapmeet};
 use swapmeet_results::{Record, Status, read_file};
 use tempfile::tempdir;
 
-/// Runs the plugin and returns its row and the table.
 fn run(topology: &str, macros: &[(&str, &str)]) -> Option<(Record, String)> {
     let dir = tempdir().unwrap();
     let plugin = compile_c("tests/plugins/abi-1.0/shift.c", dir.path(), "old", macros)?;
@@ -35,8 +34,8 @@ fn a_plugin_of_version_1_0_is_compared_by_its_full_plan() {
     );
 }
 
-/// 1,100 nodes send 1.2 million messages. This exceeds the limit up to which the host compares a
-/// claim of symmetry.
+/// 1,100 nodes send 1.2 million messages, more than the limit up to which the host compares a
+/// claim.
 #[test]
 fn the_row_says_that_nothing_was_compared() {
     let Some((row, table)) = run("ring:1100", &[]) else { return };

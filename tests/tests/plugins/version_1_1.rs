@@ -1,5 +1,5 @@
-//! Plugins that were built for version 1.1 of the plugin ABI. Their structs lack the fields of later
-//! versions, which count as zero: no switch adds or copies their data.
+//! Plugins that were built for version 1.1 of the plugin ABI. Their structs lack the fields of
+//! later versions, which count as zero: no switch adds or copies their data.
 
 use crate::support::{compile_c, swapmeet};
 use swapmeet_results::{Record, Status, read_file};
@@ -23,7 +23,6 @@ fn a_plugin_of_version_1_1_runs_as_before() {
         (row.steps, row.messages, &*row.note),
         (Some(15), Some(240), "plugin: planned by version 1.1")
     );
-    // Switches that add and copy data change nothing for it.
     let [with, without] = ["groups:2x4,reduce=switch", "groups:2x4"].map(|spec| run(spec).unwrap());
     assert_eq!((with.status, without.status), (Status::Ok, Status::Ok));
     assert_eq!(with.time_us, without.time_us);

@@ -1,5 +1,4 @@
-//! Bad input: a message with cause, position and expected input, exit status 2, and nothing on
-//! standard output.
+//! Bad input gives a message with cause, position and expected input, and exit status 2.
 
 use crate::support::{refused, rows, swapmeet, words};
 use swapmeet_results::Status;
@@ -307,7 +306,6 @@ fn a_default_that_depends_on_the_problem_is_described() {
     );
 }
 
-/// Absurd numbers are refused before memory is used for them.
 #[test]
 fn absurd_sizes_are_refused_at_once() {
     let small = |line: &str| {

@@ -13,7 +13,6 @@ fn program(file: &Path, script: &str) {
     std::fs::set_permissions(file, PermissionsExt::from_mode(0o755)).unwrap();
 }
 
-/// Runs `.ci/run` with a script that replaces cargo, and without a nightly toolchain.
 fn run(cargo: &str, needs: &str) -> Output {
     let dir = tempdir().unwrap();
     let tool = |name: &str, script: &str| program(&dir.path().join(name), script);
@@ -121,7 +120,6 @@ fn the_wheel_is_built_with_a_fixed_version_of_the_build_backend() {
     assert!(versions.lines().all(|line| line.contains("==")) && versions.contains("setuptools=="));
 }
 
-/// The workflows are valid YAML and run the commands that the documentation describes.
 #[test]
 fn the_workflows_run_the_checks_and_build_the_packages() {
     for (file, commands) in [

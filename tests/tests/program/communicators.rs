@@ -6,8 +6,7 @@ use predicates::str::contains;
 use swapmeet_results::Status;
 use tempfile::tempdir;
 
-/// docs/communicators.md: the best placements for one communicator alone are far from the best
-/// together.
+/// The values are those of docs/communicators.md.
 #[test]
 fn the_best_placement_alone_is_not_the_best_together() {
     let line = "place --topology torus:4x4x4 --mesh shapes(dp:4/ep:4/tp:4) --machine tpu-v5p \
@@ -25,7 +24,6 @@ fn the_best_placement_alone_is_not_the_best_together() {
     assert!(text.contains("your order dp:4/ep:4/tp:4 is the best of 18\n"), "{text}");
 }
 
-/// The other values of docs/communicators.md.
 #[test]
 fn placements_of_larger_meshes_have_the_ranking_of_the_docs() {
     if !runs_all() {
@@ -98,7 +96,6 @@ fn exports_have_all_communicators_or_are_refused() {
     assert!(message.contains("name the axes of `over=` in the order of `mesh=`"), "{message}");
 }
 
-/// All tables of `compare` show the time divided by that of one communicator alone.
 #[test]
 fn compare_shows_the_time_of_one_communicator_alone() {
     let dir = tempdir().unwrap();
@@ -111,7 +108,6 @@ fn compare_shows_the_time_of_one_communicator_alone() {
         format!("{:.2}", row.time_us.unwrap() / row.alone_us.unwrap())
     };
     let rows = swapmeet_results::read_file(&out).unwrap();
-    // The summary of placements has the ratio of the fastest placement, and the details have all.
     let summary = printed(&["compare", path, "--by", "placement"]);
     let details = printed(&["compare", path, "--by", "placement", "--details"]);
     let last = |text: &str, head: &str| {
@@ -136,7 +132,6 @@ fn compare_shows_the_time_of_one_communicator_alone() {
     assert_eq!(format!("{:.2}", line.as_f64().unwrap()), ratio(&rows[0]));
 }
 
-/// Text has the messages of the first communicator, or of that of the selected rank.
 #[test]
 fn trace_prints_one_communicator() {
     let trace = |node: &str| {
@@ -210,12 +205,10 @@ fn axes_that_do_not_fit_are_explained() {
     assert!(message.contains("did you mean `linear`"), "{message}");
     let message = refused(&words(&format!("{line} a:2/b:4 --algorithm ring-allreduce")));
     assert!(message.contains("no --algorithm implements the alltoall"), "{message}");
-    // A case without such communicators is unsupported, for `trace` as for `run`.
     let line = "trace --topology ring:8 --algorithm linear --workload uniform:1,over=size:3";
     swapmeet(&words(line)).assert().success().stderr(contains("which do not divide the 8 ranks"));
 }
 
-/// Times of 0 have ratios, too. Two placements with the same time are both the best.
 #[test]
 fn placements_without_a_time_are_ranked() {
     let line = "place --topology ring:8 --mesh a:2/b:4 --algorithm linear \
@@ -227,7 +220,6 @@ fn placements_without_a_time_are_ranked() {
     assert!(text.contains(alone), "{text}");
 }
 
-/// A system can name the axes of its ranks.
 #[test]
 fn systems_have_axes() {
     let rows = rows(&words(

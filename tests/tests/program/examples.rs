@@ -14,8 +14,7 @@ fn printed(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// The library's example prints the same values as the row of `gen`, an algorithm with the same
-/// schedule.
+/// `gen` has the same schedule as the library's example.
 #[test]
 fn the_library_computes_the_same_as_the_program() {
     if !tools::runs_all() {
@@ -45,7 +44,6 @@ fn the_library_computes_the_same_as_the_program() {
     }
 }
 
-/// Returns the summary of `swapmeet check` for a plugin, which must pass on some small networks.
 fn check(plugin: &Path) -> String {
     let networks = ["ring:7", "torus:3x5", "torus:4x4", "mesh:3x3", "hypercube:3", "groups:2x5"];
     let networks = networks.map(|topology| format!("--topology={topology}"));
@@ -70,7 +68,6 @@ fn the_plugin_in_c_passes_the_check() {
     assert!(message.contains("example-chain"), "{message}");
 }
 
-/// The expected algorithm is that with the least time in the rows.
 #[test]
 fn the_script_in_python_names_the_fastest_algorithms() {
     if !tools::has(&["python3"]) {
@@ -94,7 +91,6 @@ fn the_script_in_python_names_the_fastest_algorithms() {
     let script = project("examples/rows.py");
     let output = Command::new("python3").arg(&script).arg(&file).output().unwrap();
     assert_eq!(printed(&output), fastest(64) + &fastest(64 << 10));
-    // Rows whose blocks differ in size have no block size.
     let workload = "moe:experts=16,top=2,tokens=4,bytes=64";
     let mut run = swapmeet(&["run", "--topology", "torus:4x4", "--machine", "paragon", "--force"]);
     run.args(["--workload", workload, "--algorithm", "pairwise", "--quiet", "--out"]);
@@ -103,7 +99,6 @@ fn the_script_in_python_names_the_fastest_algorithms() {
     assert!(printed(&output).starts_with(&format!("torus:4x4 paragon {workload}: pairwise (")));
 }
 
-/// The Python package starts the program on PATH if the package has none, but not itself.
 #[test]
 fn the_python_package_falls_back_to_the_program_on_path() {
     if !tools::has(&["python3"]) {
@@ -121,7 +116,6 @@ fn the_python_package_falls_back_to_the_program_on_path() {
     let program = dir.path().join("swapmeet");
     std::os::unix::fs::symlink(swapmeet_tests::program(), &program).unwrap();
     assert_eq!(printed(&found(dir.path())), format!("{}\n", program.display()));
-    // The command of the package itself calls the program that it finds.
     let command = dir.path().join("command");
     std::fs::create_dir(&command).unwrap();
     let command = command.join("swapmeet");
@@ -138,10 +132,9 @@ fn the_python_package_falls_back_to_the_program_on_path() {
     assert_eq!(printed(&output), format!("{}\n", program.display()));
 }
 
-/// The crates for other projects can be packaged, and the packages compile together from their own
-/// files. Neither step uses the registry, because only an offline copy of it may be available, such
-/// as a folder of vendored crates. With such a copy, `cargo package` can neither write a
-/// `Cargo.lock` nor verify a package.
+/// Neither step uses the registry, because only an offline copy of it may be available, such as a
+/// folder of vendored crates. With such a copy, `cargo package` can neither write a `Cargo.lock`
+/// nor verify a package.
 #[test]
 fn the_crates_for_other_projects_can_be_packaged() {
     if !tools::runs_all() {
@@ -164,8 +157,8 @@ fn the_crates_for_other_projects_can_be_packaged() {
     package.args(["--no-verify", "--exclude-lockfile", "--allow-dirty"]);
     printed(&package.args(crates.map(|name| format!("--package={name}"))).output().unwrap());
 
-    // A workspace of the unpacked files, in which the packages are each other's dependencies.
-    // Cargo's settings in the folders above apply there, too.
+    // A workspace of the unpacked files, in which the packages are each other's dependencies and
+    // Cargo's settings in the folders above apply.
     let dir = tempdir_in(target).unwrap();
     let version = env!("CARGO_PKG_VERSION");
     for name in crates {

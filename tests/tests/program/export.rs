@@ -13,7 +13,6 @@ mod msccl;
 mod round_trips;
 mod simgrid;
 
-/// Exports a schedule to `out`. Returns `false` if the algorithm does not support the topology.
 fn exports(format: &str, case: [&str; 3], more: &[&str], out: &Path) -> bool {
     let [topology, algorithm, workload] = case;
     let line = format!(
@@ -102,8 +101,7 @@ fn exported_json_equals_the_trace() {
     assert!(!traced.is_empty() && exported == traced);
 }
 
-/// Pricing this case under `fluid` takes more than a minute. The export must not price it, and
-/// takes only a few seconds.
+/// Pricing this case under `fluid` takes more than a minute.
 #[test]
 fn exports_price_nothing() {
     let dir = tempdir().unwrap();

@@ -12,7 +12,6 @@ mod kinds;
 mod report;
 mod study;
 
-/// Three algorithms over block sizes on two machines, one of which the experiment defines.
 fn rows_in(dir: &TempDir) -> PathBuf {
     let experiment = dir.path().join("mine.toml");
     std::fs::write(
@@ -41,7 +40,6 @@ fn drawn(rows: &Path, out: &Path, args: &[&str]) -> String {
     std::fs::read_to_string(out).unwrap()
 }
 
-/// The network and the workload are given by the start of their specs.
 fn row_of<'a>(
     rows: &'a [Record],
     [topology, machine, workload, algorithm]: [&str; 4],
@@ -112,7 +110,6 @@ fn comparisons_mention_unequal_charges_for_rearrangement() {
         "once, of one machine: {compared}"
     );
     assert!(compared.contains(&format!("note: {remark}\n")), "{compared}");
-    // The text may be broken into several lines, at spaces.
     let has_remark = |args: &[&str]| {
         let svg = drawn(&rows, &dir.path().join("figure.svg"), args);
         let texts: Vec<&str> =
@@ -131,8 +128,7 @@ fn comparisons_mention_unequal_charges_for_rearrangement() {
     );
 }
 
-/// The order of the two times before a crossover is opposite to the order after it. A machine on
-/// which `bruck` is the fastest for small blocks.
+/// A machine on which `bruck` is the fastest for small blocks.
 const DECLARED: &str = "paragon:rearrangement=declared";
 
 #[test]
@@ -163,8 +159,7 @@ fn the_order_of_times_changes_at_a_crossover() {
 }
 
 /// The optimum on a mesh is the time in which the data crosses the bisection (Suh & Shin, 1998,
-/// 3.1.4), plus one start-up. `linear` uses the whole bandwidth of the bisection, so its ratio is
-/// close to 1.
+/// 3.1.4), plus one start-up. `linear` uses the whole bandwidth of the bisection.
 #[test]
 fn plots_and_comparisons_show_the_ratio_to_the_optimum() {
     let dir = tempdir().unwrap();
@@ -226,7 +221,6 @@ fn irregular_sizes_have_error_bars_and_ratios_a_baseline() {
         .assert()
         .success();
     let svg = |args: &[&str]| drawn(&rows, &out, &[&["--x", "cv"], args].concat());
-    // A point whose repetitions differ has a tooltip and an error bar.
     let spreads = |svg: &str| svg.matches("<title>").count() - svg.matches(r" (95 %: ").count();
     assert_eq!(spreads(&svg(&[])), 0, "every time varies");
     let ratios = svg(&["--y", "ratio", "--baseline", "gen"]);
@@ -289,7 +283,6 @@ fn rows_that_cannot_be_plotted_are_reported() {
     ] {
         refused(out, &words(args), message);
     }
-    // The rows have one size and one network, so there is no map.
     let one = words("winners --workload uniform:64 --topology torus:8x8 --machine own");
     refused("f.svg", &one, "a map needs rows of two block sizes, or of two networks or machines");
     plot(&rows, &dir.path().join("f.svg"), &["--y", "contention", "--machine", "paragon"])
@@ -303,7 +296,6 @@ fn every_row_can_be_reproduced_from_its_columns() {
     let rows = read_file(&rows_in(&dir)).unwrap();
     let results = |r: &Record| {
         let r = r.clone();
-        // A machine that the experiment defined is replaced by its definition.
         let (machine, machine_definition, note) = (String::new(), String::new(), String::new());
         Record {
             experiment: String::new(),

@@ -9,7 +9,6 @@ use std::time::Duration;
 use swapmeet_results::read_file;
 use tempfile::{TempDir, tempdir};
 
-/// Creates a folder with a `rows.csv` of about 40 cases.
 fn folder() -> TempDir {
     let dir = tempdir().unwrap();
     let args =
@@ -117,7 +116,6 @@ fn an_export_to_a_full_disk_is_an_error_of_output() {
         assert!(error.starts_with("error: out: File too large"), "{format}: {message}");
         assert!(names(dir.path()).is_empty(), "{format}: nothing is left");
     }
-    // A schedule that the format cannot represent is still reported as bad input.
     let arguments = "export --format msccl --topology ring:4 --algorithm linear --out out \
                      --workload one-spike:max=64,rest=1";
     let output = cramped(dir.path(), 4, arguments);
@@ -230,8 +228,7 @@ fn a_file_keeps_its_mode_and_a_link_stays_a_link() {
     assert_eq!(mode("new.csv"), mode("plain"));
     assert_eq!(mode("private.csv") & 0o777, 0o600);
     assert!(path("link.csv").symlink_metadata().unwrap().is_symlink());
-    // The file is shared with a group, so it has more permissions than a new file gets with the
-    // umask.
+    // The file has more permissions than a new file gets with the umask.
     std::fs::set_permissions(path("new.csv"), std::fs::Permissions::from_mode(0o664)).unwrap();
     swapmeet(&["merge", "rows.csv", "--out", "new.csv", "--force"])
         .current_dir(dir.path())
@@ -280,9 +277,8 @@ fn an_impossible_output_path_is_bad_input() {
     }
 }
 
-/// If the reader of a pipe closes it before all rows are written, the program ends with status 1.
-/// For a named pipe it also prints an error message. For standard output it prints none, because
-/// programs such as `head` close it on purpose.
+/// For a named pipe, the program also prints an error message. For standard output it prints none,
+/// because programs such as `head` close it on purpose.
 #[test]
 fn a_named_pipe_that_is_closed_early_is_an_error() {
     let dir = tempdir().unwrap();
@@ -308,8 +304,6 @@ fn a_named_pipe_that_is_closed_early_is_an_error() {
     );
 }
 
-/// If no process reads the messages of the program, the run does not change: all rows are written,
-/// and the exit status is the same.
 #[test]
 fn unread_messages_do_not_affect_a_run() {
     let dir = tempdir().unwrap();

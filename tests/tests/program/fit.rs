@@ -9,7 +9,6 @@ use swapmeet_tests::project;
 const PINGS: &str = "tests/fixtures/fit/ping-pong.csv";
 
 /// The costs that scipy 1.17.1 fits to these times, computed by `robust.py` in the same folder.
-/// They differ from the true values because of the noise.
 const BY_SCIPY: [f64; 2] = [3.718_173_814_124, 0.000_415_479_814_238_9];
 
 fn costs() -> [f64; 2] {
@@ -72,8 +71,8 @@ fn measurements_without_a_possible_fit_are_refused() {
     }
 }
 
-/// A log of two computers of eight H100 on EFA, with times of AWS (aws-samples/awsome-distributed-
-/// training 7217859f, micro-benchmarks/nccl-tests/README.md).
+/// A log of two computers of eight H100 on EFA, with times of AWS
+/// (aws-samples/awsome-distributed-training 7217859f, micro-benchmarks/nccl-tests/README.md).
 #[test]
 fn a_system_is_fitted_to_a_log_of_nccl_tests() {
     let folder = tempfile::tempdir().unwrap();

@@ -50,14 +50,13 @@ fn rows_do_not_depend_on_jobs_proof_or_recorded_times() {
     for (row, full) in first.iter().zip(&full) {
         let case = format!("{} {} {}", row.algorithm, row.topology, row.machine);
         assert_eq!(values(row), values(full), "{case}");
-        // Times of rows are rounded to picoseconds.
         let [recorded, us] = [recorded_us(row), row.time_us.unwrap()].map(|us| (us * 1e6).round());
         assert_eq!(recorded, us, "{case}");
     }
 }
 
-/// A naive simulation gives the same time. Messages do not wait for empty blocks; if they did, it
-/// would be 4276.28 µs (`messages_do_not_wait_for_empty_blocks` in `swapmeet-core`).
+/// If messages waited for empty blocks, the naive simulation would give 4276.28 µs
+/// (`messages_do_not_wait_for_empty_blocks` in `swapmeet-core`).
 #[test]
 fn data_order_does_not_wait_for_empty_blocks() {
     let machine =

@@ -46,7 +46,6 @@ fn names(list: &str) -> Vec<String> {
     lines.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
 }
 
-/// Every command says what it does and shows an example, and every flag and argument has a text.
 #[test]
 fn every_command_and_flag_is_described() {
     let kinds = plot_kinds().into_iter().map(|kind| format!("plot {kind}"));
@@ -55,14 +54,12 @@ fn every_command_and_flag_is_described() {
         assert!(help.contains("Examples:\n  swapmeet "), "{command}: {help}");
         let (about, _) = help.split_once("\n\nUsage: ").unwrap();
         assert!(about.len() > 10, "{command}: {about}");
-        // The examples follow the flags.
         let (flags, _) = help.split_once("\nExamples:").unwrap();
         let lines: Vec<&str> = flags.lines().collect();
         for (at, line) in lines.iter().enumerate() {
             // Flags and arguments are indented less than the lines of their texts.
             let entry = line.trim_start();
             if (2..=6).contains(&(line.len() - entry.len())) && entry.starts_with(['-', '<', '[']) {
-                // The text follows on the same line or on the next one.
                 let text = entry.split_once("  ").map_or("", |(_, text)| text.trim());
                 let next = lines.get(at + 1).map_or("", |next| next.trim());
                 assert!(text.len() > 3 || next.len() > 3, "{command}: `{entry}` has no text");
@@ -90,7 +87,6 @@ fn there_is_a_manual_page_for_every_command() {
     );
 }
 
-/// Returns the completions of the last of these words.
 fn completed(words: &[&str]) -> Vec<String> {
     let mut ask = swapmeet_process(&["--", "swapmeet"]);
     ask.args(words).env("COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", words.len().to_string());
@@ -174,7 +170,6 @@ fn bash_completes_algorithms_and_specs() {
     );
 }
 
-/// The help of `reproduce` once lacked a paper.
 #[test]
 fn the_help_of_reproduce_names_all_papers() {
     let help = output_of(&["reproduce", "--help"]);

@@ -1,5 +1,4 @@
-//! `import` converts measurements of other programs to rows, which predictions can be compared
-//! with.
+//! `import` converts measurements of other programs to rows.
 
 use crate::support::{refused, swapmeet, texts_of, words};
 use swapmeet_results::{Status, Verified, read_file};
@@ -41,10 +40,8 @@ fn measurements_become_rows_of_the_predicted_cases() {
         (row.machine.as_str(), row.model.as_str(), row.algorithm.as_str()),
         ("measured:cluster", "measured", "pairwise")
     );
-    // Imported rows are samples, like all other rows.
     let [compared, _] = texts_of(swapmeet(&["compare"]).arg(&out).assert());
     assert!(compared.contains("measured:cluster"), "{compared}");
-    // The number of ranks is required if the file does not contain it.
     let unknown = [&["import", files[0]], &more[2..4]].concat();
     assert!(
         refused(&unknown)
@@ -77,8 +74,8 @@ fn names_that_rows_cannot_hold_are_refused() {
     );
 }
 
-/// The columns are those of PICO's archive of Fugaku. The expected block sizes are computed by
-/// hand: the whole vector of an allreduce, and an eighth of the buffer of an all-to-all.
+/// The columns are those of PICO's archive of Fugaku. The block sizes are computed by hand: the
+/// whole vector of an allreduce, and an eighth of the buffer of an all-to-all.
 #[test]
 fn a_summary_of_pico_becomes_rows_of_counterparts() {
     let dir = tempdir().unwrap();
@@ -103,7 +100,6 @@ ALLTOALL,64,256,default-default,23000,2x2x2,1,100,22000,24000
     assert_eq!((rows[0].nodes, rows[0].time_us, rows[0].repetition), (8, Some(30.559), 0));
 }
 
-/// The published measurements in `results/measured` are rows that the program reads.
 #[test]
 fn published_measurements_are_rows() {
     for (file, count) in [("fugaku.csv", 454), ("lumi.csv", 348)] {
@@ -115,7 +111,7 @@ fn published_measurements_are_rows() {
     }
 }
 
-/// The lines of nccl-tests for eight ranks in two groups. `group` is the group of a rank.
+/// Returns lines of nccl-tests for eight ranks in two groups. `group` is the group of a rank.
 fn split_log(group: fn(u64) -> u64) -> String {
     let device = |rank: u64| {
         let group = group(rank);
@@ -131,7 +127,6 @@ fn split_log(group: fn(u64) -> u64) -> String {
     )
 }
 
-/// A section of IMB with `-multi`: two groups of four ranks.
 const MULTI: &str = "\
 # Benchmarking Multi-Alltoall 
 # ( 2 groups of 4 processes each running simultaneous ) 
@@ -142,7 +137,6 @@ const MULTI: &str = "\
 #----------------------------------------------------------------
 ";
 
-/// The sizes are those of one communicator.
 #[test]
 fn measured_communicators_become_rows_with_over() {
     let dir = tempdir().unwrap();
@@ -172,7 +166,6 @@ fn measured_communicators_become_rows_with_over() {
     let divided = import(&split_log(|rank| rank / 4), "");
     assert_eq!(divided.0, "fully-connected:8");
     assert_eq!(divided.1, "allreduce/uniform:1KiB,over=size:4");
-    // One group is one communicator of all ranks.
     let whole = import(&split_log(|_| 0), "");
     assert_eq!((whole.1.as_str(), whole.4), ("allreduce/uniform:1KiB", None));
     let devices: String = (0..8)
@@ -190,7 +183,6 @@ fn measured_communicators_become_rows_with_over() {
     let of_all = import(&format!("{MULTI}{table}"), "--topology torus:4x2");
     let expected = "uniform:64,over=size:4".to_owned();
     assert_eq!(of_all, ("torus:4x2".to_owned(), expected, Some(5.0), 8, Some(2), Some(4)));
-    // With `-multi 1`, each group has a line.
     let table = "        Group       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n\
                  \x20           0           64         1000         3.00         5.00         4.00\n\
                  \x20           1           64         1000         5.00         7.00         6.00\n";

@@ -10,7 +10,6 @@ use swapmeet_results::Record;
 use swapmeet_tests::{build_workspace, plugin_file, program, project};
 use tempfile::tempdir;
 
-/// Runs the program as a user without plugins.
 fn run(program: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(program);
     command
@@ -27,7 +26,7 @@ fn printed(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// Returns the rows of the quick start. The digest of the build is removed.
+/// Returns the rows of the quick start, without the digest of the build.
 fn quick_start(program: &Path) -> Vec<Record> {
     let dir = tempdir().unwrap();
     let (rows, experiment) =
@@ -44,7 +43,6 @@ fn quick_start(program: &Path) -> Vec<Record> {
     rows.into_iter().map(|row| Record { plugin_digest: String::new(), ..row }).collect()
 }
 
-/// Returns the name and the origin of each plugin that a program finds.
 fn plugins(program: &Path) -> BTreeSet<(String, String)> {
     let list = printed(&run(program, &["list", "plugins", "--format", "csv"]));
     let mut reader = csv::Reader::from_reader(list.as_bytes());
@@ -171,8 +169,8 @@ fn archive_and_package_are_complete_and_run() {
     );
 }
 
-/// Reads rows by the wheel. The rows have columns of several types, an empty value, a total beyond
-/// 64 bits, and a text with an apostrophe added in front. A second file is from an older version.
+/// The rows have columns of several types, an empty value, a total beyond 64 bits, and a text with
+/// an apostrophe added in front. A second file is from an older version.
 const READ: &str = r#"
 import sys, swapmeet
 rows = swapmeet.read(sys.argv[1])
@@ -221,9 +219,8 @@ fn pip_installs_a_wheel_that_runs_and_reads_rows() {
     if !made.is_ok_and(|made| made.status.success()) {
         return left_out("python3", "no `python3` with venv");
     }
-    // The `pip` outside of the virtual environment installs packages into the environment.
-    // Installing another `pip`, or compiling all modules of pandas, would take several times as
-    // long as building the wheel.
+    // The `pip` outside of the virtual environment installs packages into it. Another `pip`, or
+    // compiling all modules of pandas, would take several times as long as building the wheel.
     let pip = || {
         let mut pip = Command::new("python3");
         pip.args(["-m", "pip", "--python"]).arg(&python).args(["install", "-q", "--no-compile"]);

@@ -11,7 +11,6 @@ fn output_of(args: &[&str]) -> (String, String) {
     (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// If a column is added, it must be documented.
 #[test]
 fn the_docs_explain_every_column() {
     let document = std::fs::read_to_string(project("docs/figures.md")).unwrap();
@@ -20,8 +19,6 @@ fn the_docs_explain_every_column() {
     }
 }
 
-/// If a column is added, it must be filled in. In the rows of a few different cases, each column
-/// must have a value at least once.
 #[test]
 fn every_column_is_filled_in() {
     let folder = tempfile::tempdir().unwrap();
@@ -47,7 +44,6 @@ fn every_column_is_filled_in() {
     }
 }
 
-/// The details of a machine list every parameter. docs/figures.md points to them.
 #[test]
 fn the_list_of_parameters_is_complete() {
     let (text, _) = output_of(&words("list machines free"));
@@ -67,7 +63,6 @@ fn the_list_of_parameters_is_complete() {
     assert_eq!(listed, known);
 }
 
-/// If a model is added, it must be documented.
 #[test]
 fn the_docs_explain_every_model() {
     let document = std::fs::read_to_string(project("docs/figures.md")).unwrap();
@@ -122,8 +117,8 @@ fn unread_parameters_are_refused() {
     );
 }
 
-/// A machine whose spec names a file. The worker can read the file in its sandbox, the row contains
-/// the digest of the file, and a malformed file is refused.
+/// The worker can read the file in its sandbox, the row contains its digest, and a malformed file
+/// is refused.
 #[test]
 fn a_machine_reads_its_file_of_background_traffic() {
     let folder = tempfile::tempdir().unwrap();
@@ -142,8 +137,7 @@ fn a_machine_reads_its_file_of_background_traffic() {
     let output = run(machine, &[]);
     assert!(output.status.success(), "{}", output_of(&output));
     let rows = || swapmeet_results::read_file(&folder.path().join("rows.csv")).unwrap();
-    // A message of 100 bytes and a background flow of 40 bytes share a link. In the opposite
-    // direction there is only a message of 100 bytes.
+    // A message of 100 bytes and a background flow of 40 bytes share a link.
     assert_eq!(rows()[0].time_us, Some(140.0));
     assert!(rows()[0].inputs.starts_with("flows.csv=sha256:"), "{}", rows()[0].inputs);
 

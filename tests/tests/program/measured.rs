@@ -6,7 +6,6 @@ use std::process::Command;
 use swapmeet_results::{Status, Verified, read_file};
 use tempfile::tempdir;
 
-/// If a case has no schedule, its row states the reason.
 #[test]
 fn a_run_on_real_ranks_writes_measured_rows() {
     if !tools::has(&["mpicc", "mpirun"]) {
@@ -40,8 +39,7 @@ fn a_run_on_real_ranks_writes_measured_rows() {
 }
 
 /// If a launcher cannot start the ranks, that is an error, not an invalid schedule. The first
-/// sentence of the launcher's output is the reason in the row and on the terminal, where advice
-/// follows.
+/// sentence of its output is the reason, and on the terminal, advice follows.
 #[test]
 fn a_failing_launcher_states_its_reason() {
     let dir = tempdir().unwrap();
@@ -70,7 +68,6 @@ exit 1
     let reason = "There are not enough slots available in the system to satisfy the 4 slots that were requested by the application; try --launch 'mpirun --oversubscribe -n {ranks}'";
     assert!(rows[0].reason.ends_with(reason), "{}", rows[0].reason);
     assert!(message.contains(reason), "{message}");
-    // The next attempt replaces a file of failed measurements. A failed compilation leaves no file.
     let attempt = |compiler: &str, out: &Path| {
         let mut run = swapmeet_process(&args);
         let run = run.arg("false {ranks}").arg("--out").arg(out).env("MPICC", compiler);
@@ -83,7 +80,6 @@ exit 1
     let other = dir.path().join("other.csv");
     let (status, message) = attempt("false", &other);
     assert!(status == Some(2) && !other.exists(), "{message}");
-    // Without the launcher, the output file is empty, and the next attempt may replace it.
     let missing = || {
         let mut run = swapmeet_process(&args);
         let run = run.arg("no-such-launcher {ranks}").arg("--out").arg(&other);
@@ -95,7 +91,6 @@ exit 1
     assert_eq!(missing(), first);
 }
 
-/// The result of the job does not depend on the command that starts it.
 #[test]
 fn a_job_for_slurm_compiles_runs_and_collects() {
     if !tools::has(&["mpicc", "mpirun", "bash"]) {

@@ -38,7 +38,6 @@ fn the_optimum_of_a_mesh_is_its_bisection() {
         side(*from) != side(*to)
     };
     assert!(!links.is_empty() && links.iter().all(crosses), "{links:?}");
-    // A search that cannot reach the requested gap says so.
     let args = format!(
         "--topology mesh:4x4 --workload irregular:dist=pareto,mean=100,cv=1 --machine {machine}"
     );
@@ -81,7 +80,6 @@ fn the_interval_is_printed_first() {
     assert!(first.is_some() && rest.is_empty(), "{first:?} {rest:?}");
 }
 
-/// All algorithms on regular and irregular networks under four models.
 #[test]
 fn no_algorithm_is_below_the_lower_end() {
     let folder = tempdir().unwrap();
@@ -113,8 +111,8 @@ fn no_algorithm_is_below_the_lower_end() {
         let found = optimum(&args, folder.path());
         let (lower, upper) = (found["lower_us"].as_f64().unwrap(), found["upper_us"].as_f64());
         assert!(lower > 0.0 && upper.unwrap() >= lower, "{args}: {found}");
-        // With clocks of their own, ranks move bytes during start-ups of others, so no part of the
-        // time is that of the bytes. It would be 0.99 of the optimum for `flow` on the torus.
+        // Under `fluid`, ranks move bytes during start-ups of others, so no part of the time is
+        // that of the bytes. It would be 0.99 of the optimum for `flow` on the torus.
         let has_clocks = machine.contains("model=fluid");
         for row in found["algorithms"].as_array().unwrap() {
             let bytes = row["bytes_ratio"].as_f64();
@@ -167,7 +165,6 @@ fn certificates_are_written_checked_and_refused() {
             );
         }
     }
-    // Blocks without bytes take no time.
     let file = at("empty.json");
     let args = ["optimum", "--topology", "ring:4", "--workload", "broadcast/uniform:0"];
     swapmeet(&[&args[..], &["--certificate", &file]].concat()).assert().success();

@@ -1,5 +1,4 @@
-//! Commands with an output file overwrite existing files only with `--force`, and never overwrite
-//! their inputs.
+//! Commands overwrite existing files only with `--force`, and never overwrite their inputs.
 
 use super::help::{commands, output_of};
 use crate::support::swapmeet;
@@ -41,8 +40,7 @@ const WRITING: [(&str, &str, &str, &str, Option<&str>); 14] = [
     ("report", "rows.csv", "page.html", "page.html", Some("rows.csv")),
     ("reproduce", "tpu-v4", "pages", "pages/tpu-v4.md", None),
     ("man", "", "pages", "pages/swapmeet-run.1", None),
-    // The dashboard refuses an existing file before it starts. Other tests cover the files that it
-    // writes.
+    // The dashboard refuses an existing file before it starts. Other tests cover its files.
     ("tui", "e.toml", "new.csv", "new.csv", None),
 ];
 
@@ -108,7 +106,7 @@ fn existing_files_are_overwritten_only_with_force() {
             String::from_utf8_lossy(&output.stderr)
         );
         assert_ne!(std::fs::read_to_string(&path).unwrap(), "notes to myself", "{command}");
-        // An existing empty file may be a result, too, so it is not overwritten.
+        // An existing empty file may be a result, too.
         std::fs::remove_dir_all(dir.path().join("pages")).unwrap();
         std::fs::create_dir(dir.path().join("pages")).unwrap();
         std::fs::write(&path, "").unwrap();
@@ -134,7 +132,6 @@ fn inputs_are_never_overwritten() {
         let read = read?;
         Some((command, args, read, read))
     });
-    // Other kinds of inputs, and other names of an input.
     let others = [
         ("merge", "rows.csv --experiment e.toml", "e.toml", "e.toml"),
         ("report", "m.csv rows.csv", "./rows.csv", "rows.csv"),
@@ -146,7 +143,6 @@ fn inputs_are_never_overwritten() {
         let output = written(dir.path(), command, args, out, true);
         let expected =
             format!("error: --out {out}: it is an input of this command: give another --out\n");
-        // The default machine is named before.
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         let lines = message.split_inclusive('\n').filter(|line| !line.starts_with("machine: "));
         let message: String = lines.collect();
@@ -155,7 +151,6 @@ fn inputs_are_never_overwritten() {
     }
 }
 
-/// `-` stands for standard output in all commands that write one file.
 #[test]
 fn a_dash_stands_for_standard_output() {
     let dir = folder();

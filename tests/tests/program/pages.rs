@@ -21,7 +21,6 @@ pub(super) fn pages() -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns the link targets of a page, without code blocks.
 fn links(text: &str) -> Vec<String> {
     let prose: String = text.split("```").step_by(2).collect();
     let targets =
@@ -83,8 +82,7 @@ fn the_table_of_contents_has_every_page() {
     assert_eq!(linked, there);
 }
 
-/// The command in the example for Python runs. Its range of sizes is given by a factor, which must
-/// lead exactly to the end of the range.
+/// The range of sizes in the example is given by a factor, which must lead exactly to its end.
 #[test]
 fn the_python_example_runs() {
     let text = std::fs::read_to_string(project("framework/python/README.md")).unwrap();
@@ -97,7 +95,6 @@ fn the_python_example_runs() {
     assert!(dir.path().join("rows.csv").exists());
 }
 
-/// If the end of a range is not one of its sizes, this is reported.
 #[test]
 fn a_range_that_misses_its_end_is_reported() {
     let args = ["run", "--topology", "ring:4", "--algorithm", "bruck", "--out", "-"];
@@ -110,8 +107,7 @@ fn a_range_that_misses_its_end_is_reported() {
     assert!(!output_of("uniform:8..1MiB*2").contains("remark"));
 }
 
-/// The README shows the output of its first command. The comment in the experiment names those
-/// algorithms of the list that MPI libraries use.
+/// The comment in the experiment names those algorithms of the list that MPI libraries use.
 #[test]
 fn the_readme_shows_the_output_of_the_quick_start() {
     let readme = std::fs::read_to_string(project("README.md")).unwrap();

@@ -21,7 +21,6 @@ struct Question {
     shows: Option<String>,
 }
 
-/// Runs a command. Returns its standard output and its standard error.
 fn output(command: &str, more: &[&str]) -> (String, String) {
     let file = |name: &str| project(name).display().to_string();
     let command = command
@@ -34,7 +33,6 @@ fn output(command: &str, more: &[&str]) -> (String, String) {
     (out, messages)
 }
 
-/// Returns the fastest algorithm of each topology and workload.
 fn winners(command: &str) -> Vec<String> {
     let (csv, _) = output(command, &["--out", "-"]);
     let mut cells: Vec<((String, String), f64, String)> = Vec::new();
@@ -51,8 +49,8 @@ fn winners(command: &str) -> Vec<String> {
     cells.into_iter().map(|(.., winner)| winner).collect()
 }
 
-/// Returns whether a schedule reaches the optimum: as the interval of `optimum` says, and as the
-/// table of algorithms below it says.
+/// Returns whether a schedule reaches the optimum, by the interval of `optimum` and by its table of
+/// algorithms.
 fn reaches_optimum(command: &str) -> [Vec<String>; 2] {
     let (json, _) = output(command, &["--format", "json"]);
     let answer: serde_json::Value = serde_json::from_str(&json).unwrap();

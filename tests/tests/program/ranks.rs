@@ -57,8 +57,8 @@ fn torus_algorithms_refuse_several_ranks_per_node_and_hierarchical_accepts_them(
     let refused = row_of("torus:4x4,ranks=2", "suh-shin", "uniform:64", "paragon");
     assert_eq!(refused.status, Status::Unsupported);
     let row = row_of("torus:2x2,ranks=4", "hierarchical", "uniform:64", "paragon");
-    // There are 3 steps to the leader, 3 between leaders and 3 from the leader. Only the 3 steps
-    // between leaders use links.
+    // Of 3 steps to the leader, 3 between leaders and 3 from the leader, only those between leaders
+    // use links.
     assert_eq!(
         (row.status, row.steps, row.max_link_messages),
         (Status::Ok, Some(9), Some(1)),
@@ -105,7 +105,6 @@ fn random_routes_are_priced_by_expected_values_or_by_one_draw() {
         );
         assert!(row.lower_bound_us <= row.time_us);
     }
-    // If routes are drawn at random, the loads of links differ, and so do the times of repetitions.
     let drawn: Vec<_> = of(",routing=valiant", "fluid").iter().map(|row| row.time_us).collect();
     assert!(drawn[0] != drawn[1] || drawn[1] != drawn[2], "{drawn:?}");
     let ecmp = of(",routing=ecmp", "store-and-forward");
@@ -136,7 +135,6 @@ fn files_are_repetitions_of_one_workload() {
         seen,
         [(0, spec.clone(), Some(10.0)), (1, spec.clone(), Some(20.0)), (2, spec, Some(40.0))]
     );
-    // `rerun` reads the file of the same repetition again.
     let run = |more: &[&str]| {
         swapmeet(&[&["run"], &args[..], &["--out", out.to_str().unwrap()], more].concat()).assert()
     };
@@ -151,7 +149,6 @@ fn files_are_repetitions_of_one_workload() {
     );
     // The message once named equal numbers: "has 2 files .., but the experiment has 2 repetitions".
     run(&["--repetitions", "3", "--force"]).success();
-    // Input files are not overwritten.
     let over = dir.path().join("b.csv");
     let refused =
         swapmeet(&[&["run"], &args[..], &["--force", "--out", over.to_str().unwrap()]].concat())

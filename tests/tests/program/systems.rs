@@ -35,7 +35,6 @@ fn a_system_stands_for_a_topology_and_a_machine() {
     assert_eq!(of_system[0].protocol, "LL128");
 }
 
-/// The systems of a file and its lists give the rows of both. A flag replaces the list of systems.
 #[test]
 fn files_list_systems_beside_topologies() {
     let folder = tempfile::tempdir().unwrap();
@@ -102,7 +101,6 @@ fn systems_are_listed_with_their_measurements() {
     for (row, system) in rows.iter().zip(system::systems()) {
         assert!(table.contains(system.name), "{table}");
         assert_eq!(row["measured"], system.measured);
-        // The listed specs are those of the example.
         let expanded = system::expand(row["example"].as_str().unwrap()).unwrap();
         assert_eq!(row["topology"], expanded.topology.as_str());
     }
@@ -124,7 +122,6 @@ fn bad_systems_are_explained() {
     let machine = swapmeet(&machine).assert().code(2).get_output().stderr.clone();
     let machine = String::from_utf8(machine).unwrap();
     assert!(machine.contains("`p5:2x8`") && machine.contains("`paragon`"), "{machine}");
-    // The machine of a topology next to a system is no default.
     let given = error(
         "run --system p5:2x2 --topology ring:4 --machine fugaku --algorithm ring-allreduce \
          --workload allreduce/uniform:64",

@@ -8,7 +8,7 @@ use swapmeet_results::{Record, Status, read_file};
 use swapmeet_tests::program;
 use tempfile::{TempDir, tempdir};
 
-/// Writes the rows of two algorithms at two sizes, after applying `change` to the rows of the first
+/// Writes the rows of two algorithms at two sizes. `change` applies to those of the first
 /// algorithm.
 fn rows_with(dir: &TempDir, change: impl Fn(&mut Record)) -> PathBuf {
     let path = dir.path().join("rows.csv");
@@ -201,7 +201,6 @@ fn messages_quote_only_a_part_of_a_file() {
 #[test]
 fn files_next_to_measurements_and_resumed_files_are_read_up_to_a_limit() {
     let dir = tempdir().unwrap();
-    // PICO's metadata lie two folders above its data.
     let data = dir.path().join("system/2026/1024_bruck_int32.csv");
     std::fs::create_dir_all(data.parent().unwrap()).unwrap();
     std::fs::write(&data, "highest,rank0,rank1\n1500,1500,1400\n").unwrap();

@@ -7,7 +7,6 @@ use swapmeet_results::read_file;
 use swapmeet_tests::project;
 use tempfile::tempdir;
 
-/// Returns the topology, algorithm and workload of each row.
 fn cases(rows: &Path) -> Vec<String> {
     let rows = read_file(rows).unwrap();
     rows.iter().map(|row| format!("{} {} {}", row.topology, row.algorithm, row.workload)).collect()
@@ -39,7 +38,6 @@ fn blocks_and_exclusions_select_cases() {
     let parts = ["1/2", "2/2"].map(|part| run(&["--shard", part], &dir.path().join("part.csv")));
     let both: BTreeSet<&String> = parts.iter().flatten().collect();
     assert_eq!((both.len(), parts.concat().len()), (5, 5), "{parts:?}");
-    // A flag replaces the lists in all blocks of the experiment file.
     assert_eq!(
         run(&["--workload", "uniform:1"], &rows).into_iter().filter(|c| c.contains(":64")).count(),
         0
@@ -61,8 +59,8 @@ fn blocks_and_exclusions_select_cases() {
     }
 }
 
-/// Two sweeps without a topology or an algorithm in common are joined, and no case is missing. A
-/// missing shard of one sweep is still reported.
+/// Two sweeps without a topology or an algorithm in common are joined. A missing shard of one sweep
+/// is still reported.
 #[test]
 fn different_sweeps_are_merged() {
     let dir = tempdir().unwrap();
@@ -88,8 +86,7 @@ fn different_sweeps_are_merged() {
     merge(&[&one, &other, &third]).code(1);
 }
 
-/// The program lists all keys in its message about an unknown key. The page about experiment files
-/// has each of them.
+/// The program lists all keys in its message about an unknown key.
 #[test]
 fn every_key_is_documented() {
     let dir = tempdir().unwrap();
@@ -107,8 +104,7 @@ fn every_key_is_documented() {
     }
 }
 
-/// An added `[[case]]` table replaces the product of the lists. The run states which entries of the
-/// lists no case uses.
+/// An added `[[case]]` table replaces the product of the lists.
 #[test]
 fn unused_entries_of_lists_are_named() {
     let dir = tempdir().unwrap();

@@ -4,8 +4,8 @@ use crate::support::{printed, swapmeet, words};
 use std::path::Path;
 use swapmeet_results::read_file;
 
-/// Writes the rows of a run to `name`, as version 0.2.0 would have written them: on machines without
-/// a definition, and without the column `rounds`.
+/// Writes the rows of a run as version 0.2.0 would have written them: on machines without a
+/// definition, and without the column `rounds`.
 fn of_0_2_0(folder: &Path, name: &str, experiment: &str, now: &str) {
     let path = folder.join(name);
     let out = path.to_str().unwrap();
@@ -59,7 +59,6 @@ fn a_rerun_repeats_an_old_row_and_names_the_changed_defaults() {
     assert!(out.contains(WINDOW) && out.contains("`rearrangement` of `paragon`"), "{out}");
 }
 
-/// The presets of servers of GPUs have other start-ups than in 0.2.0. The commands name them.
 #[test]
 fn changed_presets_are_named() {
     const STARTUP: &str =

@@ -24,7 +24,6 @@ impl Listener for Broken {
     }
 }
 
-/// The line of the assertion in [`Broken`].
 const LINE: u32 = line!() - 5;
 
 impl Observer for Broken {

@@ -42,7 +42,6 @@ fn a_changed_file_is_another_experiment() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("their file of `m.csv` is `sha256:"));
 }
 
-/// Runs with `args` in a folder. Returns exit status and messages.
 fn taken_up(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
     let mut command = swapmeet(&["run", "--quiet", "--out", "rows.csv"]);
     let output = command.args(args).current_dir(folder).output().unwrap();
@@ -128,8 +127,7 @@ fn rows_of_two_builds_are_not_mixed() {
     assert_eq!(compared.matches("\nc-ring (ring-c 0.1.0, sha256:").count(), 2, "{compared}");
 }
 
-/// Rows of an earlier version can be compared, plotted and merged, but not extended, because the
-/// code differs.
+/// The code of an earlier version differs.
 #[test]
 fn rows_of_an_earlier_version_are_read_but_not_resumed() {
     let dir = tempdir().unwrap();
@@ -151,7 +149,6 @@ fn rows_of_an_earlier_version_are_read_but_not_resumed() {
     assert!(message.contains("its columns are not those of this version"), "{message}");
 }
 
-/// A case has a single canonical form, however its specs are written.
 #[test]
 fn specs_have_one_canonical_form() {
     let of = |algorithm: &str, machine: &str| {

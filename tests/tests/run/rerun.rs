@@ -16,7 +16,6 @@ fn write(path: &Path, rows: &[Record]) {
     rows.iter().try_for_each(|row| sink.record(row)).and_then(|()| sink.finish()).unwrap();
 }
 
-/// Writes rows of an experiment with its own machine and random sizes, for three seeds.
 fn rows_in(folder: &Path) -> std::path::PathBuf {
     let experiment = folder.join("mine.toml");
     std::fs::write(
@@ -43,7 +42,6 @@ fn rerun_reproduces_every_row() {
     assert_eq!(err, "12 rows run again: 12 identical, 0 different\n");
 }
 
-/// If no rows are selected, the message names both flags that select rows.
 #[test]
 fn rerun_without_rows_mentions_all() {
     let (status, _, err) = rerun(Path::new("rows.csv"), &[]);
@@ -96,8 +94,6 @@ fn a_missing_row_is_bad_usage() {
     }
 }
 
-/// Writes the input files of a study with a network, a matrix for each repetition, background
-/// traffic and a schedule, and its experiment.
 fn study_in(folder: &Path) {
     let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
     write("network.txt", "0 1\n1 2\n2 3\n3 0\n0 2\n");
@@ -113,8 +109,7 @@ fn study_in(folder: &Path) {
     );
 }
 
-/// A row of a file could not be repeated elsewhere, because the CSV only has the names and digests of
-/// files.
+/// The CSV only has the names and digests of files.
 #[test]
 fn a_bundle_is_repeated_without_the_original_files() {
     let here = tempdir().unwrap();
@@ -124,20 +119,17 @@ fn a_bundle_is_repeated_without_the_original_files() {
     let bundle = here.path().join("bundle");
     // The network, the list of matrices, the two matrices and the background traffic.
     assert_eq!(std::fs::read_dir(bundle.join("inputs")).unwrap().count(), 5);
-    // Move the bundle to another place, where no other file exists.
     let there = tempdir().unwrap();
     let moved = there.path().join("study");
     std::fs::rename(&bundle, &moved).unwrap();
     let (status, out, err) = rerun(&moved.join("rows.csv"), &["--all"]);
     assert_eq!((status, out.lines().count()), (Some(0), 8), "{out}{err}");
     assert!(out.lines().all(|line| line.ends_with(": the same")), "{out}");
-    // A file of a bundle must have its digest.
     let inputs = std::fs::read_dir(moved.join("inputs")).unwrap().map(|file| file.unwrap().path());
     let network = inputs.filter(|file| std::fs::read_to_string(file).unwrap().contains("0 2"));
     std::fs::write(network.last().unwrap(), "0 1\n1 2\n2 3\n").unwrap();
     let (status, out, _) = rerun(&moved.join("rows.csv"), &["--row", "1"]);
     assert!(status == Some(1) && out.contains("does not have the digest sha256:"), "{out}");
-    // A bundle is not overwritten, but an interrupted run can be continued.
     swapmeet(&run).current_dir(here.path()).assert().success();
     let again = swapmeet(&run).current_dir(here.path()).output().unwrap();
     assert_eq!(again.status.code(), Some(2));
@@ -169,7 +161,6 @@ fn a_changed_input_file_is_reported() {
     assert!(rows.exists());
 }
 
-/// A bundle also has the files of plugins that do not belong to the program.
 #[test]
 fn a_bundle_has_the_plugins_of_others() {
     let here = tempdir().unwrap();

@@ -62,8 +62,7 @@ fn a_run_killed_at_any_time_can_be_resumed() {
         std::thread::sleep(Duration::from_millis(after));
         run.kill().unwrap();
         run.wait().unwrap();
-        // If the run was killed before it created its file, there is nothing to resume, which is
-        // not an error.
+        // If the run was killed before it created its file, there is nothing to resume.
         let before = if out.exists() { read_file(&out).map_or(0, |rows| rows.len()) } else { 0 };
         sweep(&out, "--resume");
         assert_eq!(
@@ -124,7 +123,6 @@ fn a_file_saved_by_a_spreadsheet_can_be_resumed() {
     }
 }
 
-/// Rows that an interrupted run wrote out of order end up in the order of cases.
 #[test]
 fn rows_are_sorted_into_the_order_of_cases() {
     let dir = tempdir().unwrap();
@@ -168,7 +166,6 @@ fn the_last_of_several_rows_of_a_case_is_kept() {
     }
 }
 
-/// A long case does not delay the rows of other cases.
 #[test]
 fn a_row_is_on_disk_when_its_case_ends() {
     let dir = tempdir().unwrap();
@@ -191,7 +188,6 @@ fn a_row_is_on_disk_when_its_case_ends() {
     assert_eq!(algorithms, ["gen", "pairwise"]);
 }
 
-/// Two files are changed while a case is running: the output file and an input file, the graph.
 #[test]
 fn files_that_change_during_a_run_are_detected() {
     let dir = tempdir().unwrap();
@@ -385,7 +381,6 @@ fn a_failed_case_is_repeated_only_on_request() {
     };
     run(&[]);
     let good = timeless_rows(&out);
-    // Change the second and the third row so that their cases seem to have failed.
     let mut rows = good.clone();
     for (row, status) in [(1, Status::Crashed), (2, Status::Timeout)] {
         rows[row] =

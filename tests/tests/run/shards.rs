@@ -43,8 +43,8 @@ fn shards_are_merged_into_one_run_again() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// Without the experiment, the order of the cases is unknown. The rows then stay in the order of
-/// the files.
+/// Without the experiment, the order of the cases is unknown, so rows stay in the order of the
+/// files.
 #[test]
 fn merged_rows_are_in_the_order_of_the_experiment_or_the_files() {
     let dir = tempdir().unwrap();

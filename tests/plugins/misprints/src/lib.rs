@@ -1,8 +1,8 @@
-//! A test plugin with three kinds of algorithms: rules as misprinted in papers, the same rules
-//! corrected, and schedules with injected faults.
+//! A test plugin with rules as misprinted in papers, the same rules corrected, and schedules with
+//! injected faults.
 //!
-//! `swapmeet check` must find each misprint, and no error in the corrected rules. A misprinted and
-//! a corrected algorithm share all code except the rule.
+//! `swapmeet check` must find each misprint, and no error in the corrected rules, which share all
+//! other code.
 
 #[path = "../../../../plugins/suh-shin/src/directions.rs"]
 mod directions;

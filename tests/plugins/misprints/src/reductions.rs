@@ -1,5 +1,4 @@
-//! A ring allreduce with an injected fault: a contribution is counted twice, a contribution is
-//! missing, or a sum is replaced.
+//! A ring allreduce with an injected fault in its contributions.
 
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry};
 
@@ -9,10 +8,8 @@ pub(crate) enum ReductionFault {
     /// A node keeps a copy of each partial sum that it sends, and later adds the result to this
     /// copy.
     CountedTwice,
-    /// The allgather ends one step early.
     MissingStep,
-    /// In the reduce-scatter, a received sum replaces the sum of the receiver instead of being
-    /// added to it.
+    /// In the reduce-scatter, a received sum replaces the sum of the receiver.
     ReplacedSum,
 }
 
@@ -35,8 +32,7 @@ impl Algorithm for Ring {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
         schedule.layout_in_parts(&[n], 1)?;
-        // Every injected fault has the same effect on each rank. The claim is therefore right: the
-        // schedule stays the same if 1 is added to the numbers of all ranks.
+        // Every injected fault has the same effect on each rank, so the claim is right.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let twice = self.fault == ReductionFault::CountedTwice;
         for step in 1..n {

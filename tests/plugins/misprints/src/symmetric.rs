@@ -1,7 +1,6 @@
 //! A direct exchange with one distance in each step, with an injected fault. The algorithm claims
-//! that all shifts of the ranks are symmetries. The claim is right for the correct schedule and for
-//! most of the faults. It is wrong for `AsymmetricRanks`, `RepeatedPass`, `SilentRank`,
-//! `SilentHalf`, `AlternatingPlans` and `ChangingPlans`.
+//! that all shifts of the ranks are symmetries. The claim is wrong for `AsymmetricRanks`,
+//! `RepeatedPass`, `SilentRank`, `SilentHalf`, `AlternatingPlans` and `ChangingPlans`.
 
 use std::cell::Cell;
 use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Schedule, Set, Stop, Symmetry};
@@ -9,11 +8,9 @@ use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Schedule, Set, Stop, Symme
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InjectedFault {
     Nothing,
-    /// The last distance is missing.
     MissingDistance,
     /// A block is copied instead of moved, and a second copy is sent later.
     DuplicateSend,
-    /// A node sends a block that it does not have.
     BlockNotHeld,
     /// Each rank sends two messages in a step, although the algorithm promises one port.
     TwoMessagesPerPort,
@@ -22,7 +19,6 @@ pub(crate) enum InjectedFault {
     AsymmetricRanks,
     /// In one step, the plan iterates over the planned ranks twice.
     RepeatedPass,
-    /// Rank 3 does not send.
     SilentRank,
     /// The upper half of the ranks does not send.
     SilentHalf,
@@ -33,8 +29,7 @@ pub(crate) enum InjectedFault {
 }
 
 thread_local! {
-    /// The number of plans of [`InjectedFault::AlternatingPlans`] and
-    /// [`InjectedFault::ChangingPlans`] that this thread has made.
+    /// The number of plans of the last two faults that this thread has made.
     static PLANS: Cell<u64> = const { Cell::new(0) };
 }
 

@@ -1,15 +1,13 @@
 //! Thakur, Choudhary & Fox, "All-to-All Communication on Meshes with Wormhole Routing", Fig. 4: a
-//! pairwise exchange for any number of processors. If this number is not a power of two, some
-//! processors have no partner in a step and are idle. The shift distributes the idle processors
-//! over all steps.
+//! pairwise exchange for any number of processors. If it is not a power of two, some processors
+//! have no partner in a step. The shift distributes the idle processors over all steps.
 
 use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Schedule, Set, Stop};
 
-/// The algorithm of the figure, with or without its modulus.
 pub(crate) struct Shift {
     pub name: &'static str,
-    /// Whether the rule is `myvirtual = mod(mynumber + shift, p)`, as printed. Otherwise it is
-    /// `mynumber + shift`.
+    /// Whether the rule is `myvirtual = mod(mynumber + shift, p)`, as printed, or `mynumber +
+    /// shift`.
     pub modulo: bool,
 }
 

@@ -40,8 +40,8 @@ fn ranks(program: &Path, count: u64, file: &Path, more: &[&str]) -> (bool, Strin
     (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// Each communicator of `MPI_Comm_split` runs the schedule between its members, and all of them run
-/// it at the same time. Ranks that a file assigns to no communicator are reported.
+/// Each communicator of `MPI_Comm_split` runs the schedule between its members at the same time.
+/// Ranks that a file assigns to no communicator are reported.
 #[test]
 fn communicators_move_real_bytes() {
     let dir = tempdir().unwrap();
@@ -72,10 +72,10 @@ fn communicators_move_real_bytes() {
     }
 }
 
-/// Runs every bundled algorithm that moves blocks, sums or byte counts. An algorithm runs once for
-/// each of its collectives, on the first network of the list below that it supports. The C program
-/// checks every byte at its destination. It derives the expected bytes from the collective, not
-/// from the schedule. One job runs all schedules with the same number of ranks.
+/// Runs every bundled algorithm that moves blocks, sums or byte counts, once for each of its
+/// collectives, on the first network of the list that it supports. The C program checks every byte
+/// at its destination. It derives the expected bytes from the collective, not from the schedule.
+/// One job runs all schedules with the same number of ranks.
 #[test]
 fn all_bundled_algorithms_move_real_bytes() {
     let dir = tempdir().unwrap();
@@ -137,7 +137,6 @@ fn all_bundled_algorithms_move_real_bytes() {
     }
 }
 
-/// The rows are for 2 to 16 ranks, with unequal sizes and with padded segments.
 #[test]
 fn measured_rows_can_be_compared_and_merged() {
     let dir = tempdir().unwrap();
@@ -178,7 +177,6 @@ fn measured_rows_can_be_compared_and_merged() {
     }
 }
 
-/// An empty block is not sent, and no node waits for it.
 #[test]
 fn empty_blocks_need_no_message() {
     let dir = tempdir().unwrap();
@@ -262,9 +260,8 @@ fn corrupted_schedules_are_refused() {
     );
 }
 
-/// In a schedule of sums, an arriving sum replaces other contributions. In a schedule of byte
-/// counts, a node sends bytes that it does not have. The edits keep the length of lines, because
-/// ranks find their lines by position.
+/// An arriving sum replaces other contributions, and a node sends bytes that it does not have. The
+/// edits keep the length of lines, because ranks find their lines by position.
 #[test]
 fn corrupted_sums_and_byte_counts_are_found() {
     let dir = tempdir().unwrap();

@@ -5,8 +5,7 @@ use crate::support::{refused, rows, swapmeet, texts_of, words};
 use swapmeet_results::Status;
 use tempfile::tempdir;
 
-/// The exported algorithm gives the same steps, messages, bytes and times. Beyond the limits of
-/// MSCCL, the message names the limit.
+/// Beyond the limits of MSCCL, the message names the limit.
 #[test]
 fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
     let dir = tempdir().unwrap();
@@ -53,7 +52,6 @@ fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
         );
         assert_eq!(again, planned, "{algorithm}: {}", rows[0].reason);
     }
-    // MSCCL cannot express these schedules.
     for (topology, algorithm, workload, limit) in [
         (
             "ring:80",
@@ -86,9 +84,9 @@ fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
     }
 }
 
-/// In the schedules of this test, a node sends over several links in a step. MSCCL has no order
-/// among the messages of a step, so times may differ slightly. `flow` obeys the ports of the
-/// machine, so it is exported for one machine and compared on this machine.
+/// A node sends over several links in a step. MSCCL has no order among the messages of a step, so
+/// times may differ slightly. `flow` obeys the ports of the machine, so it is exported for one
+/// machine.
 #[test]
 fn synthesised_schedules_are_read_back_with_the_same_steps_and_messages() {
     let dir = tempdir().unwrap();

@@ -8,7 +8,6 @@ use swapmeet_core::network::topology::{families, parse};
 use swapmeet_results::{Record, Status};
 use tempfile::tempdir;
 
-/// Returns the columns about time and traffic that an exported file must preserve.
 fn measured(row: &Record) -> Vec<String> {
     let kept = [
         "machine",
@@ -73,9 +72,8 @@ fn compared(folder: &Path, case: [&str; 3], formats: &[&str]) -> usize {
     files.len()
 }
 
-/// Tests the example of every family of topologies. With `SWAPMEET_TESTS=all`, each of them has
-/// three placements of ranks; otherwise the families take turns. The example for graphs is a file
-/// with three bandwidths.
+/// With `SWAPMEET_TESTS=all`, each family has three placements of ranks; otherwise the families
+/// take turns. The example for graphs is a file with three bandwidths.
 #[test]
 fn every_format_that_can_be_read_keeps_the_row_on_every_topology_family() {
     let folder = tempdir().unwrap();
@@ -96,12 +94,11 @@ fn every_format_that_can_be_read_keeps_the_row_on_every_topology_family() {
     }
 }
 
-/// Schedules that request routes, that move copies or sums, or whose routes are random.
 #[test]
 fn files_keep_requested_routes_copies_sums_and_random_routing() {
     let folder = tempdir().unwrap();
     for (topology, algorithm, workload) in [
-        // A ring of two nodes has two links between them, which a path, a list of nodes, does not
+        // A ring of two nodes has two links between them, which a list of nodes does not
         // distinguish.
         ("ring:2", "dim-rotation", "uniform:64"),
         ("torus:2x2", "dim-rotation", "uniform:64"),

@@ -34,7 +34,6 @@ fn a_png_has_the_requested_size() {
     assert_eq!(twice, 2 * once);
 }
 
-/// The width of a column, the font size, labels in the given order, and the lower bound.
 #[test]
 fn a_plot_for_print_has_width_font_labels_and_bound() {
     let dir = tempdir().unwrap();
@@ -55,7 +54,6 @@ fn a_plot_for_print_has_width_font_labels_and_bound() {
         data.starts_with("panel,curve,block size,completion time,low,high\n,bruck,1,"),
         "{data}"
     );
-    // No time of an algorithm may be below the lower bound.
     let time = |name: &str, size: &str| -> f64 {
         let row = data.lines().find(|line| line.starts_with(&format!(",{name},{size},"))).unwrap();
         row.split(',').nth(3).unwrap().parse().unwrap()
@@ -74,7 +72,6 @@ fn a_plot_for_print_has_width_font_labels_and_bound() {
     );
 }
 
-/// An algorithm keeps its style if other algorithms are not shown.
 #[test]
 fn a_plot_has_the_requested_appearance() {
     let dir = tempdir().unwrap();
@@ -94,7 +91,6 @@ fn a_plot_has_the_requested_appearance() {
     let alone = svg(&[&torus[..], &["--algorithm", "pex"]].concat());
     let pex = colours(&alone).into_iter().find(|colour| *colour != "e4e4e4" && *colour != "888888");
     assert!(colours(&plain).contains(&pex.unwrap()), "the colour of a single algorithm");
-    // The y axes of both machines end at the same label.
     let both =
         ["--topology", "torus:8x8", "--workload", "uniform:1", "--workload", "uniform:64KiB"];
     let shared = svg(&[&both[..], &["--share-y"]].concat());
@@ -105,8 +101,7 @@ fn a_plot_has_the_requested_appearance() {
     assert_eq!((labels(&one, "completion time"), labels(&each, "completion time")), (1, 4));
 }
 
-/// Figures and tables are compiled if LaTeX is installed. The page is as wide as a journal's two
-/// columns.
+/// The page is as wide as a journal's two columns.
 #[test]
 fn figures_and_tables_compile_in_latex() {
     let dir = tempdir().unwrap();
@@ -145,7 +140,6 @@ fn figures_and_tables_compile_in_latex() {
                 table
             },
         );
-    // The rows have two networks and two machines, and each of these has one table of all sizes.
     assert_eq!(tables[1].matches("\\begin{tabular}").count(), 4, "{}", tables[1]);
     let table = tables.join("\n");
     let document = format!(

@@ -6,8 +6,8 @@ use predicates::prelude::*;
 use swapmeet_results::{Record, Status, read_file};
 use tempfile::tempdir;
 
-/// A plot against nodes has a panel for each size, and the numbers of nodes are the labels of its
-/// axis. A heat map of the same rows shows the numbers of messages as texts.
+/// A plot against nodes has a panel for each size. A heat map of the same rows shows the numbers of
+/// messages as texts.
 #[test]
 fn times_are_drawn_against_nodes_and_columns_as_heat() {
     let dir = tempdir().unwrap();
@@ -86,7 +86,6 @@ fn the_map_of_winners_agrees_with_the_rows() {
     }
 }
 
-/// The arguments of figures with 12 bars: three algorithms and four sizes.
 const ONE_NETWORK: [&str; 4] = ["--machine", "own", "--topology", "torus:8x8"];
 
 #[test]
@@ -133,7 +132,6 @@ fn bars_of_traffic_agree_with_the_rows() {
     }
 }
 
-/// Another kind refuses the flag, and its help does not have it.
 #[test]
 fn each_kind_has_its_own_flags() {
     let curves =
@@ -188,7 +186,6 @@ fn each_kind_has_its_own_flags() {
     }
 }
 
-/// A removed kind or place of the legend names its replacement.
 #[test]
 fn command_lines_of_earlier_versions_draw_the_same_figures() {
     let dir = tempdir().unwrap();

@@ -1,6 +1,5 @@
-//! Tests of the output of plugins and of the processes that plugins start. Neither delays a run:
-//! the program shows a limited number of lines, and does not wait for these processes. The
-//! processes end with their worker, even if the program is killed.
+//! The output of plugins and the processes that they start do not delay a run. The program shows a
+//! limited number of lines. The processes end with their worker, even if the program is killed.
 
 use crate::support::{compile_c, swapmeet, swapmeet_process, torture, words};
 use std::path::Path;
@@ -26,13 +25,12 @@ fn running(mark: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Workers and their children end even if the program cannot notify them, because it was killed.
+/// The program cannot notify its workers if it is killed.
 #[test]
 fn a_killed_program_ends_its_workers_and_their_children() {
     let dir = tempdir().unwrap();
     let Some(file) = torture(dir.path()) else { return };
     for (sandbox, workers) in [(None, 1), (Some("--no-sandbox"), 2)] {
-        // Without the sandbox, the plugin forks.
         let workers = if system::has_sandbox() { workers } else { 2 };
         let mark = dir.path().join(format!("mark{}", sandbox.unwrap_or_default()));
         let mut run = Command::new(program());
@@ -58,8 +56,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 /// A plugin prints 40,000 lines per case. For each case, the program shows the first 19 lines and a
-/// note that further output is omitted, but at most 1,000 lines per run. A message states how many
-/// lines are omitted because of the limit per run.
+/// note, but at most 1,000 lines per run. A message states how many more are omitted.
 #[test]
 fn output_of_plugins_is_limited_and_counted() {
     let dir = tempfile::tempdir().unwrap();
@@ -82,8 +79,7 @@ fn output_of_plugins_is_limited_and_counted() {
     assert!(message.contains("\n200 more lines from plugins are omitted\n"), "{message}");
 }
 
-/// Without a sandbox, a plugin may fork. The program does not wait for the forked processes, even
-/// if they print for half a minute.
+/// Without a sandbox, a plugin may fork. The forked processes print for half a minute.
 #[test]
 fn surviving_processes_do_not_delay_a_run() {
     let dir = tempdir().unwrap();
@@ -102,7 +98,6 @@ fn surviving_processes_do_not_delay_a_run() {
     assert!(!mark.exists(), "what a plugin left behind was waited for");
 }
 
-/// Processes that a worker forked end when the worker ends.
 #[test]
 fn no_process_is_left_running() {
     let dir = tempdir().unwrap();

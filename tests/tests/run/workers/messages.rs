@@ -16,9 +16,8 @@ fn forged_texts_are_escaped_in_rows() {
     assert_eq!(found, [(Status::Error, "a\\u{1b}[31m\\u{0}\\r\\u{202e}")]);
 }
 
-/// A plugin writes 250 MB of numbers to the worker's socket, or announces a text of 250 MB. The
-/// program ends the worker as soon as it sees either of them: the numbers would take 4 GB as a
-/// list. The main program needs less than 256 MiB of address space.
+/// The plugin writes 250 MB of numbers, or announces a text of 250 MB. The numbers would take 4 GB
+/// as a list. The main program needs less than 256 MiB of address space.
 #[test]
 fn messages_have_a_maximum_size() {
     let dir = tempdir().unwrap();
@@ -42,8 +41,8 @@ fn messages_have_a_maximum_size() {
     }
 }
 
-/// The description of a plugin file has 16 MB of numbers. The main program must not need more than
-/// 256 MiB of address space for it.
+/// The description of a plugin file has 16 MB of numbers, for which the main program must not need
+/// more than 256 MiB of address space.
 #[test]
 fn a_description_is_parsed_within_a_limit() {
     let dir = tempdir().unwrap();

@@ -1,12 +1,11 @@
-//! The implementation for systems without a sandbox. On Linux, only a build with
-//! `RUSTFLAGS="--cfg swapmeet_portable"` has these tests.
+//! The implementation for systems without a sandbox. On Linux, only a build with `RUSTFLAGS="--cfg
+//! swapmeet_portable"` has these tests.
 
 use super::{Status, read_file, rows, swapmeet_process, timeless, torture};
 use tempfile::tempdir;
 
-/// Without the parts that need Linux, cases that crash or exceed a limit have rows that name the
-/// step in which they ended, and the other cases have the same rows as alone. The program reports
-/// once that there is no sandbox.
+/// Cases that crash or exceed a limit have rows that name the step in which they ended. The program
+/// reports once that there is no sandbox.
 #[test]
 fn without_linux_there_are_the_same_rows_and_a_note() {
     const NOTE: &str = "note: this system has no sandbox: plugins run with all of your permissions (--no-sandbox hides this note)\n";
