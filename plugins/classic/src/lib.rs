@@ -151,8 +151,8 @@ fn check_step_size(n: u64, may_be_sparse: bool) -> Result<(), Stop> {
 }
 
 /// `pairwise`: takes `(p - 1) (alpha + m beta)` (Thakur, Rabenseifner and Gropp, section 4.5). In
-/// step s, rank r exchanges with rank r xor s if p is a power of two, and otherwise sends to rank r
-/// + s and receives from rank r - s.
+/// step s, rank r exchanges with rank r xor s if p is a power of two, and otherwise sends to rank
+/// r + s and receives from rank r - s.
 struct Pairwise;
 
 impl Algorithm for Pairwise {

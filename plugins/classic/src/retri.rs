@@ -57,8 +57,8 @@ impl Algorithm for ReTri {
 }
 
 /// Returns the digit (-1, 0 or 1) of each distance on a ring of `n` ranks: the lowest digit in
-/// balanced ternary of the smallest t with at most `left` digits for which the distance is `weight
-/// * t` forwards or, negated, backwards.
+/// balanced ternary of the smallest t with at most `left` digits for which the distance is
+/// `weight * t` forwards or, negated, backwards.
 fn digits(n: u64, weight: u64, left: u32) -> Vec<i64> {
     let mut digits = vec![0; n as usize];
     for t in (1..=(3_u64.pow(left) - 1) / 2).rev() {

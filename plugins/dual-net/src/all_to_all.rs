@@ -13,8 +13,8 @@
 //! Allgather (Algorithm 3):
 //!
 //! 1. Within the cluster, one level down: the node receives the blocks of the nodes (t, c, *).
-//! 2. To the partner: the node sends all these blocks. It then also has the blocks of the nodes (1
-//!    - t, x, *): one for each node of its cluster. Step 3 treats them as one block.
+//! 2. To the partner: the node sends all these blocks. It then also has the blocks of the nodes
+//!    (1 - t, x, *): one for each node of its cluster. Step 3 treats them as one block.
 //! 3. Within the cluster, one level down: the node receives the blocks of all nodes (1 - t, *, *).
 //! 4. To the partner: the node sends the blocks of all nodes (1 - t, *, *). The *lean* variant
 //!    leaves out the blocks of the partner's cluster, which the partner already has.

@@ -10,9 +10,9 @@
 //! A quadrant is divided into groups of levels 0 to r, starting at the mirror: 2q groups of each
 //! level below r, then q groups of level r. A group of level l has (2q+1)^l nodes, whose data is
 //! collected in the middle node. Of each level l below r, the q groups nearer to the mirror cross
-//! it in round l + 1, and the other q in round 2r + 1 - l. The groups of level r cross in round r +
-//! 1. So q circuits share the mirror's link in each of the 2r + 1 rounds (equation A.1). If n + 4
-//! differs from `(4q + 4)(2q + 1)^r`, the last groups are smaller.
+//! it in round l + 1, and the other q in round 2r + 1 - l. The groups of level r cross in round
+//! r + 1. So q circuits share the mirror's link in each of the 2r + 1 rounds (equation A.1). If n +
+//! 4 differs from `(4q + 4)(2q + 1)^r`, the last groups are smaller.
 //!
 //! In two dimensions, n cycles of n nodes are transposed at the same time. Neighbouring nodes of
 //! such a cycle are two links apart (section 4.2.2).
