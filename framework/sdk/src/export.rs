@@ -32,9 +32,9 @@ pub struct About {
     /// The parameters of the algorithm, in the order in which specs name them.
     pub params: &'static [ParamInfo],
     /// The port promise: the largest number of messages that a node sends, or receives, in one
-    /// step. It is 1 for a one-port algorithm, `u64::MAX` for an algorithm that may use all links
-    /// of a node in the same step, and 0 for no promise. `swapmeet check` compares the schedules
-    /// with the promise. The port limit of the machine is [`Problem::ports`].
+    /// step. It is `u64::MAX` for an algorithm that may use all links of a node in the same step,
+    /// and 0 for no promise. `swapmeet check` compares the schedules with it. The port limit of the
+    /// machine is [`Problem::ports`].
     pub ports: u64,
 }
 
@@ -93,30 +93,24 @@ pub trait Algorithm: Sync {
     /// Returns the description of the algorithm.
     fn about(&self) -> About;
 
-    /// Checks whether the algorithm can run on a problem; by default, every problem is accepted.
+    /// Checks whether the algorithm can run on a problem, by default on every one. If not, it
+    /// returns [`Stop::Unsupported`] with a reason for users who do not know the source code.
     /// `plan` can return the same error instead.
-    ///
-    /// # Errors
-    ///
-    /// [`Stop::Unsupported`] if the algorithm cannot run. Rows of results show the reason, so it
-    /// should be clear without the source code.
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
         let _ = problem;
         Ok(())
     }
 
     /// Passes the steps and sends of the schedule to `schedule`, if `supports` returned `Ok`.
-    ///
-    /// # Errors
-    ///
-    /// [`Stop::Stopped`], returned with `?`, if the host has refused a call; [`Stop::Unsupported`]
-    /// as in `supports`; [`Stop::Failed`] if the algorithm cannot continue.
+    /// Errors with [`Stop::Stopped`], returned with `?`, if the host has refused a call, with
+    /// [`Stop::Unsupported`] as in `supports`, and with [`Stop::Failed`] if the algorithm cannot
+    /// continue.
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop>;
 }
 
-/// Exports the algorithms of a crate as a plugin:
-/// `export_plugin!(licence: "MIT OR Apache-2.0", algorithms: [One, Two])`. The plugin has the name
-/// and version of the crate. Each algorithm is a constant expression of a type with [`Algorithm`].
+/// Exports the algorithms of a crate as a plugin with the name and version of the crate:
+/// `export_plugin!(licence: "MIT OR Apache-2.0", algorithms: [One, Two])`. Each algorithm is a
+/// constant expression of a type with [`Algorithm`].
 #[macro_export]
 macro_rules! export_plugin {
     (licence: $licence:expr, algorithms: [$($algorithm:expr),+ $(,)?] $(,)?) => {
@@ -126,8 +120,8 @@ macro_rules! export_plugin {
             plugin_table()
         }
 
-        /// Returns the plugin's table. Programs that link several plugins statically call this
-        /// function, because the exported symbol is the same in every plugin.
+        /// Returns the plugin's table, for programs that link several plugins statically, because
+        /// the exported symbol is the same in every plugin.
         pub fn plugin_table() -> *const $crate::abi::SwmPlugin {
             static TABLE: ::std::sync::OnceLock<$crate::Exported> = ::std::sync::OnceLock::new();
             $crate::entry(
@@ -317,7 +311,6 @@ mod tests {
     use super::*;
     use crate::{Disproof, Rehearsal};
 
-    /// An algorithm whose `plan` returns the outcome that its parameter `outcome` names.
     struct Scripted;
 
     impl Algorithm for Scripted {
@@ -341,7 +334,6 @@ mod tests {
         }
     }
 
-    /// Calls `supports` and `plan` through the exported table: one node and one parameter.
     fn call(key: &str, value: &str) -> Result<(), Disproof> {
         static TABLE: OnceLock<Exported> = OnceLock::new();
         let plugin = entry(&TABLE, "scripted-plugin", "1.2.3", "MIT", &[&Scripted]);

@@ -30,10 +30,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Makes a grid from the radix (number of coordinates) of each dimension.
-    ///
-    /// # Errors
-    ///
+    /// Makes a grid from the radix (number of coordinates) of each dimension. Errors with
     /// [`Stop::Unsupported`] if a radix is 0 or the number of nodes exceeds `u64`.
     pub fn new(radices: &[u64]) -> Result<Self, Stop> {
         let mut strides = vec![1; radices.len()];
@@ -83,11 +80,8 @@ impl Grid {
         self.strides.iter().zip(&self.radices).map(move |(stride, radix)| node / stride % radix)
     }
 
-    /// Calls `visit` with the number and the coordinates of every node, in ascending order.
-    ///
-    /// # Errors
-    ///
-    /// Returns the first error of `visit`; after an error it visits no further node.
+    /// Calls `visit` with the number and the coordinates of every node, in ascending order, until
+    /// it returns an error.
     pub fn each_node<E>(
         &self,
         mut visit: impl FnMut(u64, &[u64]) -> Result<(), E>,

@@ -1,7 +1,5 @@
-//! Write a Swapmeet algorithm in safe Rust.
-//!
-//! To make a plugin, implement [`Algorithm`], use [`export_plugin!`] and build the crate as a
-//! `cdylib`.
+//! Write a Swapmeet algorithm in safe Rust. To make a plugin, implement [`Algorithm`], use
+//! [`export_plugin!`] and build the crate as a `cdylib`.
 //!
 //! ```
 //! use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop};
@@ -42,8 +40,8 @@
 //! # Tests
 //!
 //! In the plugin's own tests, [`Rehearsal::plan`] returns the schedule with every set written out
-//! as a list of nodes, and [`Rehearsal::verify`] follows every block to its destination. The
-//! command `swapmeet check FILE` tests the finished plugin on many topologies and sizes.
+//! as a list of nodes, and [`Rehearsal::verify`] follows every block to its destination. `swapmeet
+//! check FILE` tests the finished plugin on many topologies and sizes.
 
 #![warn(missing_docs)]
 

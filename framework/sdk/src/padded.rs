@@ -6,15 +6,12 @@ use crate::stop::Stop;
 
 /// The grid of a machine, padded with virtual nodes until every side is a multiple of a unit.
 ///
-/// A unit is a range of consecutive coordinates along a dimension; the unit size is their number.
-/// The work of a virtual node is done by the node one unit before it, its *home*, which has the
-/// same position within its unit. An algorithm that treats all nodes with the same position alike
-/// therefore sends the data of both in the same direction to the same node, as one message. Data
-/// that a virtual node and its home send to each other is a local copy. No step takes longer than
-/// on a real machine of the padded size.
-///
-/// If the last node of a line did the work of all virtual nodes of the line instead, it would have
-/// to send their messages one after another, which is slower.
+/// A unit is a range of consecutive coordinates along a dimension. The node one unit before a
+/// virtual node, its *home*, does its work. An algorithm that treats all nodes with the same
+/// position in their units alike therefore sends the data of both to the same node, as one message.
+/// Data that a virtual node and its home send to each other is a local copy. No step takes longer
+/// than on a real machine of the padded size. If the last node of a line did the work of all its
+/// virtual nodes, it would have to send their messages one after another.
 #[derive(Debug, Clone)]
 pub struct Padded {
     machine: Grid,
@@ -23,11 +20,8 @@ pub struct Padded {
 }
 
 impl Padded {
-    /// Adds virtual nodes at the end of each side of `machine`, up to a multiple of `unit`.
-    ///
-    /// # Errors
-    ///
-    /// [`Stop::Unsupported`] if the number of nodes of the padded grid exceeds `u64`.
+    /// Adds virtual nodes at the end of each side of `machine`, up to a multiple of `unit`. Errors
+    /// with [`Stop::Unsupported`] if the number of nodes exceeds `u64`.
     pub fn new(machine: Grid, unit: u64) -> Result<Self, Stop> {
         let too_large =
             || Stop::unsupported(format!("padded to multiples of {unit}, the grid is too large"));
@@ -70,15 +64,10 @@ impl Padded {
         )
     }
 
-    /// Defines the grid in which the schedule numbers nodes, and places its nodes on the machine.
-    /// Each dimension becomes two axes: the number of the unit, and the position in it. A set of
-    /// whole units, or of one position in all, is then a product of ranges, which takes several
-    /// times less memory than a set on one long axis. The node numbers are those of
-    /// [`Padded::grid`].
-    ///
-    /// # Errors
-    ///
-    /// [`Stop::Stopped`] if the host refuses a call.
+    /// Defines the grid in which the schedule numbers nodes as [`Padded::grid`] does, and places
+    /// its nodes on the machine. Each dimension becomes two axes, the number of the unit and the
+    /// position in it, so that a set of whole units, or of one position in all, is a product of
+    /// ranges. Errors with [`Stop::Stopped`] if the host refuses a call.
     pub fn lay_out(&self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let axes: Vec<u64> =
             self.grid.radices().iter().flat_map(|side| [side / self.unit, self.unit]).collect();

@@ -45,8 +45,8 @@ impl ParamInfo {
     );
 
     /// Declares a parameter with a text as its value. `default` applies if the user gives no value.
-    /// Leave it empty if the default depends on the problem, and explain it in `help`, which is one
-    /// line with the meaning and the possible values.
+    /// Leave it empty if the default depends on the problem, and explain it in `help`, a line with
+    /// the meaning and the possible values.
     pub const fn text(key: &'static str, default: &'static str, help: &'static str) -> Self {
         Self { key, kind: SWM_PARAM_TEXT, default, help, values: &[] }
     }
@@ -56,16 +56,15 @@ impl ParamInfo {
         Self { kind: SWM_PARAM_NUMBER, ..Self::text(key, default, help) }
     }
 
-    /// Declares a parameter whose value is the path of a file that the algorithm reads (for text,
-    /// with `std::fs::read_to_string`). Without it, return
-    /// [`Stop::unsupported`](crate::Stop::unsupported). The host writes the digest of the file,
-    /// which must be regular, to the result row.
+    /// Declares a parameter whose value is the path of a regular file that the algorithm reads.
+    /// Without it, return [`Stop::unsupported`](crate::Stop::unsupported). The host writes the
+    /// digest of the file to the row.
     pub const fn file(key: &'static str, help: &'static str) -> Self {
         Self { kind: SWM_PARAM_FILE, ..Self::text(key, "", help) }
     }
 
-    /// Declares a parameter whose value is one of these words, as [`ParamInfo::text`] does. The
-    /// program offers the words to the user, and `swapmeet check` tests the algorithm with each.
+    /// Declares a parameter whose value is one of these words, which `swapmeet check` tests, as
+    /// [`ParamInfo::text`].
     pub const fn choice(
         key: &'static str,
         values: &'static [&'static str],

@@ -11,8 +11,8 @@ use swapmeet_abi::{
     SwmTopology, read_sized,
 };
 
-/// The problem that an algorithm has to solve. Each size and machine parameter has a method. The
-/// host records the called ones, and reuses the plan for all cases that differ only in others.
+/// The problem that an algorithm has to solve. The host records which sizes and machine parameters
+/// a plan reads by the methods, and reuses the plan for all cases that differ only in others.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, Algorithm, ParamInfo, Problem, Rehearsal, Schedule, Stop};
@@ -62,11 +62,8 @@ macro_rules! host_values {
 }
 
 impl<'a> Problem<'a> {
-    /// Reads the host's structs, which may be those of an older or a newer version of the ABI.
-    ///
-    /// # Errors
-    ///
-    /// [`Stop::Failed`] without a whole struct, [`Stop::Unsupported`] for an unknown collective.
+    /// Reads the host's structs, which may be those of another version of the ABI. Errors without a
+    /// whole struct, or if the collective is unknown.
     ///
     /// # Safety
     ///
@@ -115,24 +112,23 @@ impl<'a> Problem<'a> {
         self.host.destination.map_or(from, |f| unsafe { f(self.host.ctx, from) })
     }
 
-    /// Returns whether a message crosses all links of its route at once and shares each of them
-    /// with other messages. It is then at least as fast as messages between neighbours that forward
-    /// its data. Returns `false` if the host is older than 1.1.
+    /// Returns whether a message crosses all links of its route at once and shares each with other
+    /// messages. It is then at least as fast as messages between neighbours that forward its data.
+    /// Returns `false` if the host is older than 1.1.
     pub fn shares_routes(&self) -> bool {
         // SAFETY: the function and its context come from the host's table, valid during the call.
         self.host.shares_routes.is_some_and(|f| unsafe { f(self.host.ctx) } != 0)
     }
 
     /// Returns the bytes that node `from` of the machine has for node `to`, which may be the same.
-    /// A plan that called this method is used only for cases with exactly the same sizes.
+    /// The plan is then used only for cases with exactly the same sizes.
     pub fn pair_bytes(&self, from: u64, to: u64) -> u64 {
         // SAFETY: the function and its context come from the host's table, valid during the call.
         self.host.pair_bytes.map_or(0, |f| unsafe { f(self.host.ctx, from, to) })
     }
 
-    /// Returns whether all blocks have the same size. As a schedule for such blocks is valid for
-    /// every size, a plan that called this method may be used for other block sizes. Returns
-    /// `false` if the host is older than 1.1.
+    /// Returns whether all blocks have the same size. The plan may then be used for other block
+    /// sizes. Returns `false` if the host is older than 1.1.
     pub fn is_uniform(&self) -> bool {
         // SAFETY: the function and its context come from the host's table, valid during the call.
         self.host.uniform.is_some_and(|f| unsafe { f(self.host.ctx) } != 0)
@@ -140,18 +136,16 @@ impl<'a> Problem<'a> {
 
     /// Returns the number of vertices of the network: the nodes, which have the lowest numbers, and
     /// the switches. If several ranks share a node of the machine, the ranks are the nodes of the
-    /// problem and have no links, and the nodes of the machine count as switches.
-    ///
-    /// # Errors
-    ///
+    /// problem and have no links, and the nodes of the machine count as switches. Errors with
     /// [`Stop::Failed`] if the host is older than 1.1.
     pub fn vertices(&self) -> Result<u64, Stop> {
         // SAFETY: the function and its context come from the host's table, valid during the call.
         self.host.vertices.map(|f| unsafe { f(self.host.ctx) }).ok_or_else(Stop::host_too_old)
     }
 
-    /// Returns the directed links that leave a vertex, in ascending order of their ends. Parallel
-    /// links are listed separately.
+    /// Returns the directed links that leave a vertex, in ascending order of their ends, with
+    /// parallel links listed separately. Errors with [`Stop::Failed`] if the host is older than
+    /// 1.1, and with [`Stop::Stopped`] if there is no such vertex or the network is too large.
     ///
     /// ```
     /// # use swapmeet_sdk::{About, Algorithm, Problem, Rehearsal, Schedule, Stop};
@@ -176,11 +170,6 @@ impl<'a> Problem<'a> {
     /// let star = [(0, 2, 1.0), (2, 0, 1.0), (1, 2, 1.0), (2, 1, 0.5)];
     /// assert_eq!(log(Rehearsal::on("graph", &[2]).links(&star)), ["[2] of 3"]);
     /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Stop::Failed`] if the host is older than 1.1, [`Stop::Stopped`] if there is no such vertex
-    /// or the network is too large.
     pub fn links(&self, vertex: u64) -> Result<Vec<Link>, Stop> {
         let read = self.host.links.ok_or_else(Stop::host_too_old)?;
         // SAFETY: the function comes from the host's table, and the list has the stated room.
@@ -198,12 +187,9 @@ impl<'a> Problem<'a> {
 
     /// Returns the nodes that must receive data of node `from` of the machine, in ascending order,
     /// with their numbers of bytes. Receivers of 0 bytes are left out; the node itself is listed if
-    /// it has a block for itself. A plan that called this method is used only for cases with
-    /// exactly the same sizes. If [`Problem::is_uniform`], a plan does not need this method.
-    ///
-    /// # Errors
-    ///
-    /// [`Stop::Failed`] if the host is older than 1.1, [`Stop::Stopped`] if there is no such node.
+    /// it has a block for itself. The plan is then used only for cases with exactly the same sizes;
+    /// if [`Problem::is_uniform`], it does not need this method. Errors with [`Stop::Failed`] if
+    /// the host is older than 1.1, and with [`Stop::Stopped`] if there is no such node.
     pub fn demand(&self, from: u64) -> Result<Vec<SwmByteCount>, Stop> {
         let read = self.host.demand.ok_or_else(Stop::host_too_old)?;
         let none = SwmByteCount { destination: 0, bytes: 0 };
@@ -213,13 +199,9 @@ impl<'a> Problem<'a> {
 
     /// Returns the classes of the tokens of a node, in a dispatch or a combine. Tokens of one node
     /// with the same receivers form a class. Class i is segment i of the node's block. A block has
-    /// as many segments as the largest number of classes of a node, and at least one. A plan that
-    /// called this method is used only for cases with exactly the same tokens. In other
-    /// collectives, no node has tokens.
-    ///
-    /// # Errors
-    ///
-    /// [`Stop::Failed`] if the host is older than 1.1, [`Stop::Stopped`] if there is no such node.
+    /// as many segments as the largest number of classes of a node, and at least one. The plan is
+    /// then used only for cases with exactly the same tokens. Errors with [`Stop::Failed`] if the
+    /// host is older than 1.1, and with [`Stop::Stopped`] if there is no such node.
     pub fn tokens(&self, node: u64) -> Result<Vec<TokenClass>, Stop> {
         let read_bytes = self.host.token_bytes.ok_or_else(Stop::host_too_old)?;
         let read_receivers = self.host.token_receivers.ok_or_else(Stop::host_too_old)?;
@@ -242,21 +224,20 @@ impl<'a> Problem<'a> {
         block_bytes -> u64: 0;
 
         /// Returns the port limit of the machine: the number of messages that a node may send, and
-        /// may receive, at the same time; `u64::MAX` for all its links. The port promise of an
-        /// algorithm is [`About::ports`](crate::About::ports).
+        /// may receive, at the same time; `u64::MAX` for all its links. An algorithm promises its
+        /// own by [`About::ports`](crate::About::ports).
         ports -> u64: 1;
 
         /// Returns the number of circuits that a directed link carries at a time (q in the papers).
         virtual_channels -> u64: 1;
 
-        /// Returns the size of an element in bytes. In a schedule of byte counts, a redistribution
-        /// moves whole elements. Block sizes are multiples of it.
+        /// Returns the size of an element in bytes, of which block sizes are multiples. In a
+        /// schedule of byte counts, a redistribution moves whole elements.
         element_bytes -> u64: 1;
 
         /// Returns the start-up time of a message in microseconds (alpha), 0 if the machine has
         /// none. Use this method, [`Problem::hop_us`] and [`Problem::byte_us`] only to choose among
-        /// variants of the algorithm that the user can also select with a parameter, not to build a
-        /// different schedule for each machine.
+        /// variants of the algorithm that the user can also select with a parameter.
         startup_us -> f64: 0.0;
 
         /// Returns the time per link of a route in microseconds, 0 if there is none.
@@ -266,13 +247,9 @@ impl<'a> Problem<'a> {
         byte_us -> f64: 0.0;
     }
 
-    /// Returns the value of the parameter `key`: the user's value, or the declared default.
-    ///
-    /// # Errors
-    ///
-    /// [`Stop::Failed`] if the algorithm does not declare the parameter, if there is neither a
-    /// value nor a default, or if the text does not parse, which is an error of the user and not
-    /// [`Stop::Unsupported`]. The message names the parameter.
+    /// Returns the value of the parameter `key`: the user's value, or the declared default. Errors
+    /// with [`Stop::Failed`], which names the parameter, if it is not declared, has neither a value
+    /// nor a default, or does not parse.
     pub fn param<T: ParamValue>(&self, key: &str) -> Result<T, Stop> {
         let default = self.declared(key)?.default;
         match self.given(key)? {
@@ -284,12 +261,8 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Returns [`Problem::param`] for a whole number within `bounds`.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Problem::param`], and [`Stop::Failed`] outside of `bounds`. The message
-    /// names the bounds, but not an upper bound of `u64::MAX`.
+    /// Returns [`Problem::param`] for a whole number. Errors with [`Stop::Failed`] also outside of
+    /// `bounds`, which the message names (but not an upper bound of `u64::MAX`).
     pub fn whole(&self, key: &str, bounds: RangeInclusive<u64>) -> Result<u64, Stop> {
         let number = self.param(key)?;
         if bounds.contains(&number) {
@@ -302,23 +275,17 @@ impl<'a> Problem<'a> {
     }
 
     /// Returns the user's value of the parameter `key`, if there is one, for parameters whose
-    /// default depends on the problem.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Problem::param`], except that a missing default is not an error.
+    /// default depends on the problem. Errors as [`Problem::param`], except that a default may be
+    /// missing.
     pub fn given<T: ParamValue>(&self, key: &str) -> Result<Option<T>, Stop> {
         self.declared(key)?;
         self.text_of(key).map(|text| parse(key, text)).transpose()
     }
 
     /// Returns the value of the parameter `key` as the size of groups of consecutive nodes. The
-    /// default is the radix of the last of several dimensions, or the number of nodes.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Problem::given`]; [`Stop::Failed`] for 0, and [`Stop::Unsupported`] for a
-    /// number that does not divide the number of nodes.
+    /// default is the radix of the last of several dimensions, or the number of nodes. Errors as
+    /// [`Problem::given`], with [`Stop::Failed`] for 0, and with [`Stop::Unsupported`] for a number
+    /// that does not divide the number of nodes.
     pub fn group(&self, key: &str) -> Result<u64, Stop> {
         let nodes = self.topology.nodes();
         let default = match self.topology.dims() {
@@ -335,10 +302,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Returns the value that `choices` assigns to the user's word for `key`, or to its default.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Problem::param`], and [`Stop::Failed`] if table and declaration differ.
+    /// Errors as [`Problem::param`], and with [`Stop::Failed`] if table and declaration differ.
     pub fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<T, Stop> {
         let default = self.declared(key)?.default;
         match self.given_choice(key, choices)? {
@@ -347,12 +311,8 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Returns the choice of the user's word for the parameter `key`, if the user gives one. The
-    /// default may depend on the problem.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Problem::choice`], except that a missing default is not an error.
+    /// Returns the choice of the user's word for the parameter `key`, if there is one. Errors as
+    /// [`Problem::choice`], except that a default may be missing.
     pub fn given_choice<T: Copy>(
         &self,
         key: &str,
@@ -457,7 +417,6 @@ fn pick<T: Copy>(key: &str, word: &str, choices: &[(&str, T)]) -> Result<T, Stop
     })
 }
 
-/// The host guarantees UTF-8.
 fn text<'a>(raw: SwmStr) -> &'a str {
     // SAFETY: the host keeps its texts for the duration of the call.
     std::str::from_utf8(unsafe { raw.bytes() }).unwrap_or_default()
@@ -467,7 +426,6 @@ fn text<'a>(raw: SwmStr) -> &'a str {
 #[derive(Clone, Copy)]
 pub struct Topology<'a> {
     raw: SwmTopology,
-    /// The lifetime of the call, during which the host keeps its data.
     call: PhantomData<&'a SwmTopology>,
 }
 
@@ -500,11 +458,8 @@ impl<'a> Topology<'a> {
         unsafe { std::slice::from_raw_parts(self.raw.dims, self.raw.dim_count as usize) }
     }
 
-    /// Returns the nodes as a grid with the radices of [`Topology::dims`].
-    ///
-    /// # Errors
-    ///
-    /// [`Stop::Unsupported`] if the number of nodes exceeds `u64`, which no correct host causes.
+    /// Returns the nodes as a grid with the radices of [`Topology::dims`]. Errors with
+    /// [`Stop::Unsupported`] if their number exceeds `u64`, which no correct host causes.
     pub fn grid(&self) -> Result<Grid, Stop> {
         Grid::new(self.dims())
     }

@@ -72,7 +72,6 @@ pub struct Rehearsal {
     collective: Collective,
     root: u64,
     permutation: String,
-    /// In a permutation, the receiver of each node's block.
     receivers: Vec<u64>,
     params: Vec<(String, String)>,
     settings: Settings,
@@ -80,8 +79,8 @@ pub struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// Makes a rehearsal on a topology of the family `kind` with the sides `dims`, for example
-    /// `("torus", &[4, 8])`; it should be small, as every set is written as a list of nodes.
+    /// Makes a rehearsal on a topology of the family `kind` with the sides `dims`, such as
+    /// `("torus", &[4, 8])`. It should be small, because every set is written as a list of nodes.
     pub fn on(kind: &str, dims: &[u64]) -> Self {
         let sides: Vec<String> = dims.iter().map(u64::to_string).collect();
         Self {
@@ -112,8 +111,8 @@ impl Rehearsal {
         }
     }
 
-    /// Makes a rehearsal on a recursive dual-net with this number of levels. Its base is a topology
-    /// of the family `kind` with the sides `dims`.
+    /// Makes a rehearsal on a recursive dual-net of this number of levels over the base `kind` with
+    /// the sides `dims`.
     pub fn dual_net(levels: u64, kind: &str, dims: &[u64]) -> Self {
         let base = Self::on(kind, dims);
         let axes = (0..levels).fold(dims.to_vec(), |axes, _| [&[2][..], &axes, &axes].concat());
@@ -246,35 +245,24 @@ impl Rehearsal {
 
     /// Plans only one node of each orbit (the nodes to which the symmetries map a node) if the
     /// schedule declares a symmetry ([`Schedule::symmetric`]), and derives all other sends from it.
-    /// If the declaration is correct, the schedule has the sends of a full plan, in another order,
-    /// which [`Rehearsal::verify_symmetry`] checks.
+    /// If the declaration is correct, which [`Rehearsal::verify_symmetry`] checks, the schedule has
+    /// the sends of a full plan, in another order.
     #[must_use]
     pub fn by_orbits(mut self) -> Self {
         self.by_orbits = Some(0);
         self
     }
 
-    /// Calls `supports` and `plan`, and returns the steps of the schedule. [`Rehearsal::verify`]
-    /// also checks whether nodes hold the blocks that they send.
-    ///
-    /// # Errors
-    ///
-    /// The error of the algorithm, or [`Stop::Failed`] for a call that the host would refuse, such
-    /// as
-    ///
-    /// * a send before the first step, to the sender itself or outside of the grid;
-    /// * a set that does not fit the grid;
-    /// * a layout after the first step;
-    /// * a grid whose number of nodes differs from the machine's, with nodes that are not placed.
+    /// Calls `supports` and `plan`, and returns the steps of the schedule, or the error of the
+    /// algorithm. Calls that the host would refuse are [`Stop::Failed`], such as a send before the
+    /// first step, to the sender itself or outside of the grid, a set that does not fit the grid, a
+    /// layout after the first step, or a grid with other nodes than the machine that are not
+    /// placed.
     pub fn plan(&self, algorithm: &dyn Algorithm) -> Result<Vec<RehearsedStep>, Stop> {
         self.rehearse(algorithm).map(|schedule| schedule.steps)
     }
 
     /// Plans as [`Rehearsal::plan`] does, but returns everything that the schedule contains.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Rehearsal::plan`].
     pub fn rehearse(&self, algorithm: &dyn Algorithm) -> Result<Rehearsed, Stop> {
         self.record(|problem, recorder| {
             let host = hosting::table(recorder);
@@ -288,12 +276,9 @@ impl Rehearsal {
     }
 
     /// Follows every block of the schedule, or every byte in a schedule of byte counts, and checks
-    /// that all of them arrive at their destinations. Routes are checked by `swapmeet check`:
-    /// whether they exist, and how many messages share a link.
-    ///
-    /// # Errors
-    ///
-    /// The error of [`Rehearsal::plan`], or the first fault of the schedule.
+    /// that all of them arrive at their destinations. Returns the first fault, or the error of
+    /// [`Rehearsal::plan`]. `swapmeet check` also checks routes: whether they exist, and how many
+    /// messages share a link.
     pub fn verify(&self, algorithm: &dyn Algorithm) -> Result<Proved, Disproof> {
         self.rehearse(algorithm)
             .map_err(Disproof::Stopped)
@@ -302,11 +287,8 @@ impl Rehearsal {
 
     /// Plans one node of each orbit, derives the other sends from the declared symmetry, and
     /// compares all sends with those of a full plan, for the first, the second and the last node of
-    /// each orbit as the planned node.
-    ///
-    /// # Errors
-    ///
-    /// The error of [`Rehearsal::plan`], or the first send that only one of the two schedules has.
+    /// each orbit. The error is that of [`Rehearsal::plan`], or the first send that only one of the
+    /// two schedules has.
     pub fn verify_symmetry(&self, algorithm: &dyn Algorithm) -> Result<(), Disproof> {
         let rehearsed = |how: Self| how.rehearse(algorithm).map_err(Disproof::Stopped);
         let full_plan = rehearsed(Self { by_orbits: None, ..self.clone() })?;
@@ -321,10 +303,6 @@ impl Rehearsal {
     /// # Safety
     ///
     /// `algorithm` must point to an algorithm's table in a loaded plugin.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Rehearsal::verify`].
     #[doc(hidden)]
     pub unsafe fn verify_table(&self, algorithm: *const SwmAlgorithm) -> Result<Proved, Disproof> {
         // SAFETY: the caller guarantees that this is an algorithm's table.
@@ -337,10 +315,6 @@ impl Rehearsal {
     /// # Safety
     ///
     /// `algorithm` must point to an algorithm's table in a loaded plugin.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Rehearsal::rehearse`].
     #[doc(hidden)]
     pub unsafe fn rehearse_table(&self, algorithm: *const SwmAlgorithm) -> Result<Rehearsed, Stop> {
         // SAFETY: the caller guarantees that this is an algorithm's table.

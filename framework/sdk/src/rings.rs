@@ -5,13 +5,11 @@ use crate::problem::Problem;
 use crate::stop::Stop;
 use crate::symmetry::Symmetry;
 
-/// Rings that visit all ranks, group by group. Ring r visits each group in the order of the ranks,
-/// but enters it at its rank r and leaves it at the rank before (modulo g, the size of a group). So
-/// with g rings, every rank sends to the next group on one ring, and all network adapters of a
-/// group carry the same load, as with NCCL's channels (`src/graph/rings.cc` joins orders of the
-/// ranks of each computer, which start and end at different adapters).
-///
-/// An algorithm gives each ring one segment of each block. With one ring, groups have no effect.
+/// Rings that visit all ranks, group by group, each with one segment of each block. Ring r visits
+/// each group in the order of the ranks, but enters it at its rank r and leaves it at the rank
+/// before (modulo g, the size of a group). So with g rings, every rank sends to the next group on
+/// one ring, and all network adapters of a group carry the same load, as with NCCL's channels
+/// (`src/graph/rings.cc`). With one ring, groups have no effect.
 ///
 /// ```
 /// use swapmeet_sdk::{About, Algorithm, Problem, Rehearsal, Rings, Schedule, Stop};
@@ -55,11 +53,8 @@ impl Rings {
         ParamInfo::GROUP,
     ];
 
-    /// Returns the rings of a problem.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Problem::whole`] and [`Problem::group`], the latter only with several rings.
+    /// Returns the rings of a problem. Errors as [`Problem::whole`] and, with several rings,
+    /// [`Problem::group`].
     pub fn of(problem: &Problem<'_>) -> Result<Self, Stop> {
         let nodes = problem.topology().nodes();
         if problem.whole("rings", 1..=u64::MAX)? == 1 {
@@ -90,7 +85,6 @@ impl Rings {
         self.after(ring, rank, self.nodes - distance)
     }
 
-    /// Returns the rank of the same group that is `by` ranks after `rank`, modulo g.
     fn turned(self, rank: u64, by: u64) -> u64 {
         let within = rank % self.group;
         rank - within + (within + by) % self.group

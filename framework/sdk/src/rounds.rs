@@ -33,9 +33,9 @@ impl Straight {
     }
 }
 
-/// Assigns a round, counted from 0, to each message: in the given order, the first round in which
-/// no earlier message occupies its sender, its receiver or one of its links. Consecutive messages
-/// with the same sender and receiver count as one.
+/// Assigns to each message, in the given order, the first round (from 0) in which no earlier
+/// message occupies its sender, its receiver or one of its links. Consecutive messages with the
+/// same sender and receiver count as one.
 ///
 /// ```
 /// # use swapmeet_sdk::{Grid, Stop, Straight, serialized_rounds};
@@ -53,7 +53,7 @@ pub fn serialized_rounds(grid: &Grid, messages: &[Straight]) -> Vec<usize> {
         (group[0], indices)
     });
     let mut waiting: Vec<_> = groups.collect();
-    // Examine 64 rounds at a time, one bit each; messages without a free one, in the next 64.
+    // Examine 64 rounds at a time, one bit each.
     let (mut busy, mut needed) = (HashMap::<u64, u64>::new(), Vec::new());
     for first in (0..).step_by(64) {
         if waiting.is_empty() {

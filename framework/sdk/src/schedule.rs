@@ -7,10 +7,9 @@ use swapmeet_abi::{
     SWM_BYTE_COUNTS, SWM_IN_PARTS, SWM_LOG_INFO, SWM_LOG_NOTE, SWM_OK, SwmHost, SwmLayout, SwmStr,
 };
 
-/// The schedule, which a plugin passes to the host call by call, without storing it.
-///
-/// The host refuses a call if the schedule breaks a rule or if the case was stopped. From then on,
-/// every call returns [`Stop::Stopped`], to be returned with `?`.
+/// The schedule, which a plugin passes to the host call by call. The host refuses a call if the
+/// schedule breaks a rule or if the case was stopped. From then on, every call returns
+/// [`Stop::Stopped`], to be returned with `?`.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Grid, Problem, Rehearsal, Schedule, Set, Stop};
@@ -49,7 +48,6 @@ pub struct Schedule<'a> {
 }
 
 impl<'a> Schedule<'a> {
-    /// Its nodes are numbered in the topology's own grid, which has these radices.
     pub(crate) fn new(host: &'a SwmHost, radices: &[u64]) -> Self {
         Self { host, radices: radices.to_vec() }
     }
@@ -63,26 +61,21 @@ impl<'a> Schedule<'a> {
     }
 
     /// Defines a grid as [`Schedule::layout`] does, and cuts every block or vector into one part
-    /// for each node of the machine, each of which is split into `segments`. Sends select parts
-    /// with [`Blocks::destinations`].
-    ///
-    /// This is for collectives whose blocks do not differ by destination. An allreduce can reduce
-    /// each part of the vector on a different node, as a reduce-scatter does.
+    /// for each node of the machine, each of which is split into `segments`.
+    /// [`Blocks::destinations`] selects parts. This is for collectives whose blocks do not differ
+    /// by destination: an allreduce can reduce each part of the vector on a different node.
     pub fn layout_in_parts(&mut self, radices: &[u64], segments: u32) -> Result<(), Stop> {
         self.set_layout(radices, segments, SWM_IN_PARTS)
     }
 
     /// Makes the schedule move byte counts instead of blocks. Each node then holds a number of
-    /// bytes for each destination, without their origins. A node can
-    ///
-    /// * send as many bytes for each destination as it chooses ([`Schedule::send_bytes`]), or
-    /// * sort all its data into buckets ([`Schedule::redistribute`]) and send one bucket after
-    ///   another ([`Schedule::send_bucket`]).
+    /// bytes for each destination, without their origins. It can send as many bytes for each
+    /// destination as it chooses ([`Schedule::send_bytes`]), or sort all its data into buckets
+    /// ([`Schedule::redistribute`]) and send one after another ([`Schedule::send_bucket`]). The
+    /// host verifies that all bytes for each destination arrive (`amounts` in `verified`).
     ///
     /// The grid `radices` must have as many nodes as the machine; `&[]` selects the topology's own
     /// grid. Call this method before the first step, and only in an all-to-all.
-    ///
-    /// The host verifies that all bytes for each destination arrive (`amounts` in `verified`).
     pub fn move_byte_counts(&mut self, radices: &[u64]) -> Result<(), Stop> {
         self.set_layout(radices, 1, SWM_BYTE_COUNTS)
     }
@@ -112,17 +105,17 @@ impl<'a> Schedule<'a> {
 
     /// Declares a symmetry group under which the schedule is invariant, and returns the nodes whose
     /// sends the plan must list: one node of each orbit (the set of nodes to which the symmetries
-    /// map a node), or all nodes if the problem is not invariant under the group. `axes` has one
-    /// action of the group for each axis of the grid, or a single action on the node numbers.
+    /// map a node), or all nodes if the problem is not invariant. `axes` has one action of the
+    /// group for each axis of the grid, or a single action on the node numbers.
     ///
     /// Call this method at most once, after [`Schedule::layout`] and [`Schedule::place`] and before
     /// the first step. Only planned nodes may send. In each step, iterate over them in ascending
-    /// order, so that the host can list all messages in the order of their senders.
+    /// order, because the host lists messages in the order of their senders.
     ///
     /// To check the declaration, the host calls `plan` again, and this method then returns other
     /// nodes: all nodes, or those to which an element of the group maps those of the first plan. A
-    /// plan passes without special code if it sends from the nodes of [`Planned::iter`] and
-    /// computes each send from its sender.
+    /// plan passes if it sends from the nodes of [`Planned::iter`] and computes each send from its
+    /// sender.
     ///
     /// ```
     /// # use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Rehearsal, Schedule, Set, Stop, Symmetry};
@@ -182,8 +175,8 @@ impl<'a> Schedule<'a> {
         check(self.host.phase.map(|f| unsafe { f(self.host.ctx, SwmStr::new(name)) }))
     }
 
-    /// Begins a step. All sends of a step happen at the same time. Data that arrives in a step can
-    /// be forwarded only in a later step. Steps without sends are not counted.
+    /// Begins a step. All sends of a step happen at the same time, and data that arrives can be
+    /// forwarded only in a later step. Steps without sends are not counted.
     pub fn step(&mut self) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
         check(self.host.step.map(|f| unsafe { f(self.host.ctx) }))
@@ -208,27 +201,27 @@ impl<'a> Schedule<'a> {
     }
 
     /// Makes a node sort all the data that it holds into buckets (in a schedule of byte counts),
-    /// between the current step, whose data is included, and the next. After that, each of the
-    /// node's buckets must be sent once ([`Schedule::send_bucket`]), also that for the node itself.
+    /// between the current step, whose data is included, and the next. Each of its buckets must
+    /// then be sent once ([`Schedule::send_bucket`]), also that for the node itself.
     pub fn redistribute(&mut self, how: &Redistribution<'_>) -> Result<(), Stop> {
         let raw = how.raw()?;
         // SAFETY: the function and its context come from the host's table; `how` outlives the call.
         check(self.host.redistribute.map(|f| unsafe { f(self.host.ctx, &raw const raw) }))
     }
 
-    /// Writes a line to the log, which is shown on standard error while cases run, for facts that a
-    /// reader of the results should know. Plugins must not print to standard output.
+    /// Writes a line to standard error while cases run, for readers of the results. Plugins must
+    /// not print to standard output.
     pub fn log(&self, line: &str) {
         log(self.host, SWM_LOG_INFO, line);
     }
 
-    /// Writes a line to the log and to the column `note` of the result rows, for facts without
-    /// which a row would be misleading, for example that another run may produce another schedule.
+    /// Writes a line to the log and to the column `note` of the rows, for facts without which a row
+    /// would be misleading, such as that another run may produce another schedule.
     pub fn note(&self, line: &str) {
         log(self.host, SWM_LOG_NOTE, line);
     }
 
-    /// Makes every node rearrange all its data in memory before the next step. Begin a new step
+    /// Makes every node rearrange all its data in memory before the next step, which must begin
     /// before the next send.
     pub fn rearrange(&mut self) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.

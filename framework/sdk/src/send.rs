@@ -8,7 +8,7 @@ use swapmeet_abi::{
     SwmRedistribution, SwmRoute, SwmStr,
 };
 
-/// A number of bytes for one destination of [`Bytes`];
+/// A number of bytes for one destination of [`Bytes`].
 /// [`SWM_ALL_BYTES`](swapmeet_abi::SWM_ALL_BYTES) stands for all that the sender holds for it.
 pub use swapmeet_abi::SwmByteCount as ByteCount;
 
@@ -88,7 +88,7 @@ impl<'a> Route<'a> {
 
 /// A send of the blocks that `from` holds and that have an origin in one set and a destination in
 /// another. Without restrictions it selects all blocks that `from` holds, in an all-to-all also the
-/// block that a node has for itself.
+/// block for the node itself.
 ///
 /// ```
 /// use swapmeet_sdk::{Blocks, Set};
@@ -144,7 +144,7 @@ impl<'a> Blocks<'a> {
 
     /// Selects only blocks with these destinations or, in a schedule that cuts blocks into parts
     /// ([`Schedule::layout_in_parts`](crate::Schedule::layout_in_parts)), the parts of these nodes.
-    /// Not allowed in a permutation without parts: origins distinguish its blocks.
+    /// Not allowed in a permutation without parts, whose blocks origins distinguish.
     #[must_use]
     pub const fn destinations(mut self, set: Set<'a>) -> Self {
         self.raw.destinations = set.raw();
@@ -193,10 +193,10 @@ impl<'a> Blocks<'a> {
         self
     }
 
-    /// Adds bytes that are not part of any block, such as padding, or the sizes of blocks. The
-    /// message is then sent even if no block is selected. Use this only if
-    /// [`Problem::is_uniform`](crate::Problem::is_uniform) returns `false`: blocks of the same size
-    /// are counted instead of bytes, and extra bytes are refused.
+    /// Adds bytes that are not part of any block, such as padding or sizes. The message is then
+    /// sent even if no block is selected. They are refused if
+    /// [`Problem::is_uniform`](crate::Problem::is_uniform), because blocks of the same size are
+    /// counted instead of bytes.
     #[must_use]
     pub const fn extra_bytes(mut self, bytes: u64) -> Self {
         self.raw.extra_bytes = bytes;
@@ -205,9 +205,9 @@ impl<'a> Blocks<'a> {
 
     /// In a reduction, lets a switch ([`Problem::can_reduce`](crate::Problem::can_reduce)) add the
     /// values, which must be strict and combined. The switch adds the values of all sends of the
-    /// step that have the same reducer, receiver and selected blocks. The receiver gets one message
-    /// with the sum, and combines it with its own value. A node that contributes to its own sum
-    /// sends its value to itself, over the switch.
+    /// step with the same reducer, receiver and selected blocks. The receiver gets one message with
+    /// the sum, and combines it with its own value. A node that contributes to its own sum sends
+    /// its value to itself, over the switch.
     ///
     /// ```
     /// # use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Rehearsal, Schedule, Stop};

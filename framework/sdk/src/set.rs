@@ -51,8 +51,8 @@ impl<'a> Axis<'a> {
         Self::from_raw(SwmAxis::range(c, 1, 1))
     }
 
-    /// Selects `count` consecutive coordinates from `first`, modulo the radix of the axis. `first`
-    /// must be less than the radix, and `count` at most the radix.
+    /// Selects `count` consecutive coordinates from `first`, modulo the radix, which `first` must
+    /// be below and `count` must not exceed.
     pub const fn range(first: u64, count: u64) -> Self {
         Self::from_raw(SwmAxis::range(first, 1, count))
     }

@@ -10,7 +10,7 @@ pub enum Stop {
     /// The plugin failed on a problem that it should solve. The row of the case shows the reason.
     Failed(String),
     /// The schedule was read, for example from a file, and breaks a rule that the host cannot
-    /// check. The result row of the case shows the reason.
+    /// check. The row of the case shows the reason.
     Invalid(String),
     /// The host refused a call: the schedule broke a rule or was stopped. Return it with `?`.
     Stopped,

@@ -35,10 +35,9 @@ impl Symmetry {
     }
 }
 
-/// The nodes whose sends a plan lists, in ascending order. Iterate over them once in each step.
-///
-/// They are all nodes, or the node with the lowest coordinates of each orbit. To check the
-/// symmetry, the host also plans images of these nodes under an element of the group.
+/// The nodes whose sends a plan lists, in ascending order: all nodes, or the node with the lowest
+/// coordinates of each orbit. To check the symmetry, the host also plans images of these nodes
+/// under an element of the group. Iterate over them once in each step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planned {
     coordinates: Vec<Range<u64>>,
@@ -84,11 +83,7 @@ impl Planned {
     }
 
     /// Returns the planned coordinates of an axis, which need not start at 0, for plans that
-    /// prepare a table with one entry for each.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the symmetry has no such axis.
+    /// prepare a table with one entry for each. Panics if there is no such axis.
     pub fn coordinates(&self, axis: usize) -> Range<u64> {
         self.coordinates[axis].clone()
     }

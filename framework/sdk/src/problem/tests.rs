@@ -3,7 +3,6 @@ use crate::{About, Algorithm, Rehearsal, Schedule, words};
 use std::mem::size_of;
 use swapmeet_abi::SwmTopology;
 
-/// The structs of the problem state these sizes.
 fn nodes(problem_size: usize, topology_size: usize) -> Result<u64, String> {
     // SAFETY: all three types consist of numbers, nullable pointers and nullable functions.
     let (host, mut problem, mut topology): (SwmHost, SwmProblem, [SwmTopology; 2]) =

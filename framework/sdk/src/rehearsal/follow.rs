@@ -1,7 +1,5 @@
-//! A simple verifier, which follows every block, or every byte, of a recorded schedule.
-//!
-//! It shares no code with the host that runs cases, which represents sets of blocks as boxes and
-//! never handles a single block. An error in one of the two therefore shows as a difference.
+//! A simple verifier, which follows every block, or every byte, of a recorded schedule. It shares
+//! no code with the host that runs cases, which represents sets of blocks as boxes.
 
 use super::record::{Rehearsed, RehearsedRoute, RehearsedSend, Settings};
 use crate::collective::Collective;
@@ -44,8 +42,8 @@ pub enum Disproof {
     Stopped(Stop),
     /// The schedule breaks a rule or does not deliver all data.
     Wrong {
-        /// Number of the step, from 1, with steps without sends; for a block that was never
-        /// delivered, the last step.
+        /// Number of the step, from 1, with steps without sends; the last step for a block that was
+        /// never delivered.
         step: u64,
         /// Description of the fault.
         what: String,
@@ -66,7 +64,6 @@ impl std::error::Error for Disproof {}
 pub(super) struct Goal<'a> {
     pub(super) collective: Collective,
     pub(super) root: u64,
-    /// In a permutation, the receiver of each node's block.
     pub(super) receivers: &'a [u64],
     pub(super) nodes: u64,
     pub(super) settings: &'a Settings,
@@ -74,7 +71,6 @@ pub(super) struct Goal<'a> {
 
 struct Placement {
     physical: Vec<u64>,
-    /// For each node of the machine, the grid node at which its blocks start and end.
     home: Vec<u64>,
 }
 
@@ -95,7 +91,6 @@ impl Placement {
     }
 }
 
-/// The data that the nodes hold: blocks, values or bytes.
 trait Holdings {
     /// Performs one send. Returns the bytes sent, or `None` if it selected nothing. `joined` tells
     /// whether a switch adds or copies the data together with that of an earlier send of the step.
@@ -117,7 +112,7 @@ trait Holdings {
     }
 }
 
-/// Sender, receiver, (requested route, reducer and multicaster, joined by a switch).
+/// Sender, receiver, and (requested route, reducer and multicaster, joined by a switch).
 type Message<'a> = (u64, u64, (&'a RehearsedRoute, (u64, u64), bool));
 
 pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Disproof> {
@@ -132,7 +127,6 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
     let (mut total, mut critical, mut summed) = (0, 0, 0);
     holdings.redistribute_after(0).map_err(wrong(0))?;
     for (number, step) in (1..).zip(&schedule.steps) {
-        // Sends with the same sender, receiver and route are one message.
         let mut messages: BTreeMap<Message<'_>, u128> = BTreeMap::new();
         let mut in_switches = BTreeSet::new();
         for send in &step.sends {

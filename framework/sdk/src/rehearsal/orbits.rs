@@ -14,8 +14,8 @@ pub(super) struct Orbits {
 
 impl Orbits {
     /// Reads the group that a plugin declares, or describes why it is not a group of the grid. The
-    /// planned nodes are the images of the first node of each orbit (with the lowest coordinates)
-    /// under the group element number `element`, or the last one if there are fewer.
+    /// planned nodes are the images of the first node of each orbit under the group element number
+    /// `element`, or the last one if there are fewer.
     pub(super) fn new(
         radices: &[u64],
         axes: &[SwmSymmetry],

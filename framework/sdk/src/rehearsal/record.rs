@@ -6,9 +6,7 @@ use crate::send::ByteCount;
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
     pub(super) block_bytes: u64,
-    /// The bytes from each node to each node, if block sizes differ.
     pub(super) sizes: Vec<Vec<u64>>,
-    /// The classes of the tokens of each node, in a dispatch or a combine.
     pub(super) tokens: Vec<Vec<TokenClass>>,
     pub(super) ports: u64,
     pub(super) virtual_channels: u64,

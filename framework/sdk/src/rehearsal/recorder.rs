@@ -25,8 +25,8 @@ pub(super) struct Recorder {
     root: u64,
     schedule: Rehearsed,
     phase: String,
-    /// The number of a group element, if one node of each orbit is planned: its image of the
-    /// orbits' first nodes is planned, and the sends of the others are images of theirs.
+    /// The number of a group element, if one node of each orbit is planned: the image of the
+    /// orbits' first nodes under it.
     by_orbits: Option<usize>,
     orbits: Option<Orbits>,
     has_layout: bool,
@@ -35,7 +35,6 @@ pub(super) struct Recorder {
     in_step: bool,
     refusal: Option<String>,
     panic: Option<Box<dyn Any + Send>>,
-    /// The reason that the plugin gave for stopping.
     pub(super) reason: String,
 }
 
@@ -75,7 +74,6 @@ impl Recorder {
         self.refusal.map_or(Ok(self.schedule), |reason| Err(Stop::failed(reason)))
     }
 
-    /// Returns the receiver in a permutation; otherwise the node itself.
     fn receiver(&self, from: u64) -> u64 {
         self.receivers.get(from as usize).copied().unwrap_or(from)
     }
@@ -409,7 +407,6 @@ impl Host for Recorder {
             label: String::from_utf8_lossy(send.label().bytes()).into_owned(),
             ..envelope
         };
-        // Record the send or, if one node of each orbit is planned, its images.
         match self.orbits.as_ref().filter(|_| self.by_orbits.is_some()) {
             Some(orbits) => orbits.images(&send)?.into_iter().try_for_each(|image| self.add(image)),
             None => self.add(send),
@@ -460,7 +457,6 @@ const OUTSIDE: &str = "outside the grid";
 const UNKNOWN: &str = "of an unknown kind";
 const NOT_READABLE: &str = "at an address that is null or not aligned";
 
-/// `name` is that of the struct in the error.
 fn read<'a, T: Growing>(name: &str, ptr: Passed<'a, *const T>) -> Result<Passed<'a, T>, String> {
     ptr.read().map_err(|why| format!("a {name} {why}"))
 }

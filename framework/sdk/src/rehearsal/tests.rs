@@ -121,7 +121,6 @@ fn routes_placements_and_log_lines_are_recorded() {
     assert_eq!((&send.route.path[..], send.route.signs.len()), (&[1][..], 0));
 }
 
-/// Every node has one bucket for each destination, and sends the buckets one after another.
 fn by_buckets(_: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let n = 3;
     schedule.move_byte_counts(&[])?;
@@ -199,7 +198,6 @@ fn blocks_are_verified_one_by_one() {
         .collective(Collective::AllGather, 0)
         .block_bytes(10)
         .verify(&round);
-    // Messages with blocks that the receiver already holds are counted, too.
     let expected =
         Proved { steps: 2, messages: 6, total_bytes: 90, critical_bytes: 30, ..Proved::default() };
     assert_eq!(proved, Ok(Proved { max_sends: 1, max_receives: 1, ..expected }));
@@ -257,7 +255,6 @@ fn virtual_nodes_pass_on_blocks() {
     );
 }
 
-/// Direct exchange. Node `asymmetric` sends in the opposite direction.
 struct Shifts {
     asymmetric: Option<u64>,
 }

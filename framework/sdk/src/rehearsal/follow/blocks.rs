@@ -126,7 +126,6 @@ impl<'a> Blocks<'a> {
 
 impl Holdings for Blocks<'_> {
     fn send(&mut self, send: &RehearsedSend, _: bool) -> Result<Option<u128>, String> {
-        // Remove the selected blocks from the sender, unless the send copies them.
         let within = |side: Option<u64>, nodes: &[u64]| {
             side.is_none_or(|node| nodes.binary_search(&node).is_ok())
         };

@@ -28,7 +28,6 @@ impl fmt::Display for ValueId {
     }
 }
 
-/// The nodes of the grid that have contributed to a value.
 type Contributions = BTreeSet<u64>;
 
 /// The values of a send: the receiver, whether it adds them to its own, whether a switch has added
@@ -67,7 +66,6 @@ impl<'a> Values<'a> {
         values
     }
 
-    /// Returns their results, their parts of the vector, or the whole vector.
     fn value_ids(&self, nodes: &[u64]) -> impl Iterator<Item = ValueId> + use<> {
         let scatters = self.goal.collective.final_blocks() == FinalBlocks::ForNode;
         let of = |node: Option<u64>| (node.filter(|_| scatters), node.filter(|_| !scatters));
