@@ -32,14 +32,14 @@
 // Major version of the ABI. Plugins and hosts of different major versions refuse each other.
 #define SWM_ABI_MAJOR 1
 
-// Minor version of the ABI. It grows when fields are appended. Plugins and hosts of different
-// minor versions work together.
+// Minor version of the ABI, which grows when fields are appended. All minor versions work
+// together.
 #define SWM_ABI_MINOR 2
 
 // `SwmLayout.flags`: the schedule moves byte counts instead of blocks. Each node then holds a
-// number of bytes for each destination, and the origins of these bytes are not tracked. A node may
-// redistribute its bytes in units of one element (`SwmHost.element_bytes`). The host verifies
-// that all bytes for each destination arrive there.
+// number of bytes for each destination, without their origins. A node may redistribute its bytes
+// in units of one element (`SwmHost.element_bytes`). The host verifies that all bytes for each
+// destination arrive there.
 #define SWM_BYTE_COUNTS 1
 
 // `SwmLayout.flags`: every block (in a reduction, every vector) is cut into one part for each
@@ -62,22 +62,21 @@
 // Return value of `supports`, of `plan` and of the host's functions: success.
 #define SWM_OK 0
 
-// Return value of `supports` and `plan`: the algorithm cannot run on this problem. The plugin has
-// given the reason with `SwmHost.fail`.
+// Return value of `supports` and `plan`: the algorithm cannot run on this problem, for the reason
+// that the plugin has given with `SwmHost.fail`.
 #define SWM_UNSUPPORTED 1
 
-// Return value of `supports` and `plan`: the plugin failed. It has given the reason with
+// Return value of `supports` and `plan`: the plugin failed, for the reason given with
 // `SwmHost.fail`.
 #define SWM_ERROR 2
 
 // Return value of the host's functions: the host refused the call, because the schedule broke a
-// rule or because the case was stopped. The plugin should then immediately return this value from
-// `supports` or `plan`.
+// rule or because the case was stopped. `supports` or `plan` should then immediately return this
+// value.
 #define SWM_STOPPED 3
 
-// Return value of `supports` and `plan`: the plugin passes on a schedule from another source, and
-// that schedule breaks a rule which the host cannot check. The plugin has named the rule with
-// `SwmHost.fail`.
+// Return value of `supports` and `plan`: a schedule from another source breaks a rule that the
+// host cannot check. The plugin has named the rule with `SwmHost.fail`.
 #define SWM_INVALID 4
 
 // Level for `SwmHost.log`: the line is shown with the prefix `warning: `.
@@ -86,8 +85,8 @@
 // Level for `SwmHost.log`: the line is shown unchanged.
 #define SWM_LOG_INFO 2
 
-// Level for `SwmHost.log`, since version 1.1: the line is shown unchanged, and the column `note`
-// of the row contains it, too. A host of version 1.0 only shows it.
+// Level for `SwmHost.log`, since version 1.1: the line is shown unchanged, and the column
+// `note` of the row contains it, too. A host of version 1.0 only shows it.
 #define SWM_LOG_NOTE 3
 
 // `SwmParamInfo.kind`: any text.
@@ -100,7 +99,7 @@
 #define SWM_PARAM_CHOICE 2
 
 // `SwmParamInfo.kind`: the path of a regular file, which the algorithm reads while it plans.
-// The host also reads the file, and writes the digest of the file to the row of the case.
+// The host writes the digest of the file to the row of the case.
 #define SWM_PARAM_FILE 3
 
 // Every node has a block for every node. Other names are complete exchange and all-to-all
@@ -116,21 +115,20 @@
 // Every node has a block for the root, which is to receive all blocks.
 #define SWM_GATHER 3
 
-// Every node has a block that every node is to receive. Other names are all-to-all broadcast and
-// gossip.
+// Every node has a block that every node is to receive (all-to-all broadcast, gossip).
 #define SWM_ALLGATHER 4
 
 // Every node has one block for one node, and no two nodes have a block for the same node.
 #define SWM_PERMUTATION 5
 
 // Every node has a vector, and the root is to receive the sum of all vectors. In this collective
-// and the next two, a node holds at most one value for each segment. A value is the sum of the
-// contributions of some origins. A send always takes whole values. `SWM_COMBINE` tells whether a
-// sent value is added to the receiver's value.
+// and the next two, a node holds at most one value for each segment: the sum of the contributions
+// of some origins. A send takes whole values. `SWM_COMBINE` tells whether a sent value is added
+// to the receiver's value.
 #define SWM_REDUCE 6
 
-// The result of each node is a sum. Every node has one term for the result of every node, and each
-// node is to receive the sum of all terms for its result.
+// Every node has one term for the result of every node, and each node is to receive the sum of all
+// terms for its result.
 #define SWM_REDUCE_SCATTER 7
 
 // Every node has a vector, and every node is to receive the sum of all vectors.
@@ -138,8 +136,8 @@
 
 // Since 1.1. Every node has tokens, and each token goes to a set of nodes. Nodes may copy and
 // forward tokens, but no node may receive a token twice. Tokens of one node with the same set form
-// a class (`SwmHost.token_receivers`). The classes of a node are the segments of its block: a
-// send selects tokens by origins and segments. The sender always keeps a copy.
+// a class (`SwmHost.token_receivers`), a segment of the node's block: a send selects tokens by
+// origins and segments. The sender always keeps a copy.
 #define SWM_DISPATCH 9
 
 // Since 1.1. Every node has tokens. Each node of a token's set has a partial result of the token,
@@ -151,19 +149,17 @@
 // takes those of the selected blocks that the sender holds.
 #define SWM_STRICT 1
 
-// `SwmBlocks.flags`: the sender keeps a copy of the data that it sends, as in broadcast and
-// allgather.
+// `SwmBlocks.flags`: the sender keeps the data that it sends, as in broadcast and allgather.
 #define SWM_COPY 2
 
 // `SwmBlocks.flags`, in reductions: the receiver adds each received value to its own value of
-// the same segment. The two values must not contain the contribution of the same origin. Without
-// this flag, the received value replaces the receiver's value, and must contain all contributions
-// that the receiver's value contains. If the receiver has no value, the result is the same with
-// and without this flag.
+// the same segment, if it has one. The two values must not contain the contribution of the same
+// origin. Without this flag, the received value replaces the receiver's value, and must contain
+// all of its contributions.
 #define SWM_COMBINE 8
 
-// A flag that every kind of send may have: `from` may equal `to`. Such a send is a local copy and
-// takes no time.
+// A flag of every kind of send: `from` may equal `to`. Such a send is a local copy and takes no
+// time.
 #define SWM_LOCAL 4
 
 // `SwmByteCount.bytes`: all bytes that the sender holds for the destination, except the bytes
@@ -173,8 +169,8 @@
 // `SwmAxis.kind` or `SwmSet.kind`: every coordinate of the axis, or every node.
 #define SWM_ALL 0
 
-// `SwmAxis.kind`: a range, which consists of the `count` coordinates `first`, `first + stride`,
-// etc., each modulo the axis's radix.
+// `SwmAxis.kind`: the `count` coordinates `first`, `first + stride`, etc., modulo the axis's
+// radix.
 #define SWM_RANGE 1
 
 // `SwmAxis.kind`: the coordinates whose bits are set in `words`.
@@ -186,8 +182,7 @@
 // `SwmSet.kind`: the product of `axes`.
 #define SWM_AXES 2
 
-// The first 24 bytes of a plugin's table. Their layout never changes. The host reads them before
-// it reads the remaining table.
+// The first 24 bytes of a plugin's table, whose layout never changes. The host reads them first.
 typedef struct SwmHead {
     // `SWM_MAGIC`, by which the host recognizes a table.
     uint64_t magic;
@@ -217,8 +212,8 @@ typedef struct SwmParamInfo {
     uint32_t kind;
     // Key of the parameter: lower-case letters, digits and hyphens.
     struct SwmStr key;
-    // The value if the user gives none. Empty if that value depends on the problem; `help` then
-    // explains it.
+    // The value if the user gives none. Empty if that value depends on the problem, as `help`
+    // explains.
     struct SwmStr default_value;
     // One line of help: the meaning and the possible values.
     struct SwmStr help;
@@ -237,8 +232,7 @@ typedef struct SwmTopology {
     uint32_t dim_count;
     // Family of the topology: `torus`, `mesh`, `ring`, `hypercube`, `fully-connected`, etc.
     struct SwmStr kind;
-    // The spec of the topology in canonical form, such as `torus:16x16`, for use in messages. No
-    // plugin has to parse it, because the other fields contain the same information.
+    // The spec of the topology in canonical form, such as `torus:16x16`, for use in messages.
     struct SwmStr spec;
     // Number of nodes. They are numbered from 0.
     uint64_t nodes;
@@ -248,13 +242,13 @@ typedef struct SwmTopology {
     // For a dual-net, the topology of a cluster at the lowest level, which is not a dual-net
     // itself. Null for other topologies.
     const struct SwmTopology *base;
-    // For a dual-net, the number of levels above `base`. If the spec nests dual-nets, this is the
-    // sum of their levels. 0 for other topologies.
+    // For a dual-net, the number of levels above `base`, with those of nested dual-nets; otherwise
+    // 0.
     uint64_t levels;
 } SwmTopology;
 
-// A parameter that the user gave. For example, `rdn-alltoall:variant=lean` has the key `variant`
-// with the value `lean`.
+// A parameter that the user gave: `rdn-alltoall:variant=lean` has the key `variant` and the value
+// `lean`.
 typedef struct SwmParam {
     // The text before the equals sign.
     struct SwmStr key;
@@ -273,8 +267,7 @@ typedef struct SwmProblem {
     const struct SwmTopology *topology;
     // Root of a broadcast, scatter, gather or reduce; 0 for other collectives.
     uint64_t root;
-    // The parameters that the user gave. Parameters for which the user gave no value are not
-    // listed.
+    // The parameters that the user gave.
     const struct SwmParam *params;
     // Number of entries of `params`.
     uint64_t param_count;
@@ -282,8 +275,7 @@ typedef struct SwmProblem {
     struct SwmStr permutation;
 } SwmProblem;
 
-// The grid in which a schedule numbers its nodes, if the schedule does not use the topology's own
-// grid.
+// The grid in which a schedule numbers its nodes, if not the topology's own grid.
 typedef struct SwmLayout {
     // Size of this struct in bytes.
     uint32_t size;
@@ -292,11 +284,9 @@ typedef struct SwmLayout {
     // The radix (number of coordinates) of each axis. Nodes are numbered row-major: the last axis
     // varies fastest.
     const uint64_t *radices;
-    // Number of segments into which every block is split. The values 0 and 1 both mean whole
-    // blocks.
+    // Number of segments into which every block is split. 0 and 1 both mean whole blocks.
     uint32_t segments;
-    // 0 for a schedule of whole blocks, `SWM_BYTE_COUNTS` for a schedule of byte counts,
-    // `SWM_IN_PARTS` for a schedule of parts of blocks.
+    // 0 for a schedule of whole blocks, `SWM_BYTE_COUNTS` or `SWM_IN_PARTS`.
     uint32_t flags;
 } SwmLayout;
 
@@ -364,9 +354,9 @@ typedef struct SwmBlocks {
     // Receiver, a node of the schedule's grid.
     uint64_t to;
     // The origins of the selected blocks. In an all-to-all every node also has a block for itself.
-    // That block is at its destination from the start and may stay there. If a strict send selects
-    // all blocks that start at a node, that block is one of them. In a reduction, `origins` must
-    // be `SWM_ALL`, because a sum is sent with the contributions of all its origins.
+    // It is at its destination from the start and may stay there, but a strict send of all blocks
+    // that start at a node includes it. In a reduction, `origins` must be `SWM_ALL`, because a
+    // sum is sent with the contributions of all its origins.
     struct SwmSet origins;
     // The destinations of the selected blocks. With `SWM_IN_PARTS`, the nodes whose parts of the
     // blocks are selected. In a permutation without parts, `destinations` must be `SWM_ALL`,
@@ -377,12 +367,12 @@ typedef struct SwmBlocks {
     struct SwmAxis segments;
     // The route; null for the topology's own route.
     const struct SwmRoute *route;
-    // The plugin's name for this send, such as its position in an input file. Error messages about
-    // the send include this name. It may be empty.
+    // The plugin's name for this send in error messages, such as its position in an input file. It
+    // may be empty.
     struct SwmStr label;
     // Since 1.1: bytes that the message carries in addition to the blocks, such as padding, or the
-    // sizes of blocks. If this is not 0, the message is sent even if no block is selected. It must
-    // be 0 if all blocks have the same size, because the host then counts blocks instead of bytes.
+    // sizes of blocks. The message is then sent even if no block is selected. It must be 0 if all
+    // blocks have the same size, because the host then counts blocks instead of bytes.
     uint64_t extra_bytes;
     // Since 1.2, in reductions: the switch that adds the sent values, as a vertex
     // (`SwmHost.vertices`); 0 for none, because vertex 0 is a node. The switch adds the values
@@ -401,11 +391,10 @@ typedef struct SwmBlocks {
     uint64_t multicaster;
 } SwmBlocks;
 
-// A redistribution. A node sorts all the data that it holds into buckets, element by element.
-// Element x (counted from 0) of the data for destination d has the number
-// `e = (starts[d] + x) % cycle`. It is put into bucket `(first + firsts[d] + e) % buckets`. The
-// node also redistributes the data whose destination it is. The buckets are then sent one by one
-// (`SwmHost.send_bucket`).
+// A redistribution. A node sorts all the data that it holds, also that for itself, into buckets,
+// element by element. Element x (counted from 0) of the data for destination d has the number `e =
+// (starts[d] + x) % cycle`. It is put into bucket `(first + firsts[d] + e) % buckets`. The buckets
+// are then sent one by one (`SwmHost.send_bucket`).
 typedef struct SwmRedistribution {
     // Size of this struct in bytes.
     uint32_t size;
@@ -415,20 +404,16 @@ typedef struct SwmRedistribution {
     uint64_t node;
     // Number of buckets.
     uint64_t buckets;
-    // The number of elements after which the numbers `e` start again at 0. In the simplest case,
-    // it is equal to `buckets`.
+    // The number of elements after which the numbers `e` start again at 0; usually `buckets`.
     uint64_t cycle;
-    // The bucket of an element with number 0 whose destination has no offset in `firsts`. It must
-    // be below `buckets`.
+    // The bucket, below `buckets`, of an element with number 0 whose destination has no offset in
+    // `firsts`.
     uint64_t first;
-    // For each destination, the number of its first element, below `cycle`. Null means 0 for every
-    // destination.
+    // For each destination, the number of its first element, below `cycle`. Null means zeros.
     const uint32_t *starts;
-    // For each destination, an offset below `buckets` that is added to `first`. Null means 0 for
-    // every destination.
+    // For each destination, an offset below `buckets` that is added to `first`. Null means zeros.
     const uint32_t *firsts;
-    // Number of entries of `starts` and of `firsts`, if these are not null. It must be the number
-    // of nodes.
+    // Number of entries of `starts` and of `firsts`, if not null. It must be the number of nodes.
     uint64_t node_count;
 } SwmRedistribution;
 
@@ -443,8 +428,8 @@ typedef struct SwmBucket {
     uint64_t from;
     // Receiver, a node of the schedule's grid.
     uint64_t to;
-    // Number of the bucket, counted from 0. It must be below `SwmRedistribution.buckets` of the
-    // sender's last redistribution.
+    // Number of the bucket, counted from 0, below `SwmRedistribution.buckets` of the sender's
+    // last redistribution.
     uint64_t bucket;
     // The route; null for the topology's own route.
     const struct SwmRoute *route;
@@ -459,8 +444,8 @@ typedef struct SwmByteCount {
     uint64_t bytes;
 } SwmByteCount;
 
-// A send of bytes (`SwmHost.send_bytes`), in a schedule of byte counts. It lists destinations,
-// each with a number of bytes. It does not send bytes that are in buckets.
+// A send of a number of bytes for each listed destination (`SwmHost.send_bytes`), in a schedule
+// of byte counts. It does not send bytes that are in buckets.
 typedef struct SwmBytes {
     // Size of this struct in bytes.
     uint32_t size;
@@ -485,13 +470,12 @@ typedef struct SwmSymmetry {
     uint32_t kind;
     // Reserved; must be zero.
     uint32_t reserved;
-    // For `SWM_SHIFT`, the smallest shift: all shifts are multiples of it. For `SWM_XOR`, the
-    // value of the lowest bit that may change.
+    // For `SWM_SHIFT`, the smallest shift, of which all shifts are multiples. For `SWM_XOR`,
+    // the value of the lowest bit that may change.
     uint64_t unit;
 } SwmSymmetry;
 
-// A directed link of the network, in a list of the links that leave one vertex
-// (`SwmHost.links`).
+// A directed link of the network, among the links that leave one vertex (`SwmHost.links`).
 typedef struct SwmLink {
     // The vertex to which the link leads.
     uint64_t to;
@@ -501,13 +485,12 @@ typedef struct SwmLink {
     double latency;
 } SwmLink;
 
-// The functions of the host that a plugin may call. Each function takes `ctx` as its first
-// argument. Functions that return `int32_t` return `SWM_OK` or `SWM_STOPPED`.
+// The functions of the host that a plugin may call. Each takes `ctx` as its first argument. Those
+// that return `int32_t` return `SWM_OK` or `SWM_STOPPED`.
 //
 // The problem does not contain block sizes and machine parameters. A plugin requests them with
-// these functions, so that the host knows which of them the schedule depends on. A schedule that
-// was planned without requesting the block size is the same for every block size. The host then
-// computes the times of many cases from one plan.
+// these functions, so that the host knows on which of them the schedule depends. A schedule that
+// was planned without requesting the block size is used for every block size.
 typedef struct SwmHost {
     // Size of this struct in bytes.
     uint32_t size;
@@ -518,33 +501,29 @@ typedef struct SwmHost {
     // Gives the reason for the `SWM_UNSUPPORTED`, `SWM_ERROR` or `SWM_INVALID` that the
     // plugin is about to return.
     void (*fail)(void *ctx, struct SwmStr reason);
-    // Writes a line to the log. `level` is `SWM_LOG_WARN`, `SWM_LOG_INFO` or
+    // Writes a line to the log with the level `SWM_LOG_WARN`, `SWM_LOG_INFO` or
     // `SWM_LOG_NOTE`.
     void (*log)(void *ctx, uint32_t level, struct SwmStr line);
-    // Returns the size of each block in bytes. If blocks differ in size, returns the size of the
-    // largest block.
+    // Returns the size of each block in bytes, or of the largest if blocks differ in size.
     uint64_t (*block_bytes)(void *ctx);
-    // Returns the number of bytes of the block from node `from` to node `to` of the machine. If
-    // both are the same node, this is the block that the node has for itself.
+    // Returns the number of bytes of the block from node `from` to node `to` of the machine, which
+    // may be the same.
     uint64_t (*pair_bytes)(void *ctx, uint64_t from, uint64_t to);
     // Returns the port limit of the machine: the number of messages that a node may send, and may
-    // receive, at the same time. `UINT64_MAX` means that a node may use all of its links at the same
-    // time. The number of ports that an algorithm promises not to exceed is
-    // `SwmAlgorithm.ports`.
+    // receive, at the same time. `UINT64_MAX` means all links of the node. The promise of an
+    // algorithm is `SwmAlgorithm.ports`.
     uint64_t (*ports)(void *ctx);
     // Returns the number of circuits that a directed link carries at the same time.
     uint64_t (*virtual_channels)(void *ctx);
-    // Returns the size of one element in bytes. Elements are the units of data that a
-    // redistribution moves (`SwmHost.redistribute`). Block sizes are multiples of the element
-    // size.
+    // Returns the size of one element in bytes, of which block sizes are multiples. A
+    // redistribution moves whole elements (`SwmHost.redistribute`).
     uint64_t (*element_bytes)(void *ctx);
     // In a permutation, returns the node of the machine that receives the block of node `from`. In
     // other collectives, returns `from`.
     uint64_t (*destination)(void *ctx, uint64_t from);
     // Returns the start-up time of a message in microseconds (alpha), 0 if the machine has none.
     // Use this function, `hop_us` and `byte_us` only to choose among variants that the user can
-    // also select with a parameter of the algorithm. Do not use them to build a different schedule
-    // for each machine.
+    // also select with a parameter of the algorithm.
     double (*startup_us)(void *ctx);
     // Returns the time per link of a route in microseconds, 0 if the machine has none.
     double (*hop_us)(void *ctx);
@@ -566,16 +545,14 @@ typedef struct SwmHost {
     int32_t (*step)(void *ctx);
     // Adds a send of blocks to the current step.
     int32_t (*send_blocks)(void *ctx, const struct SwmBlocks *send);
-    // Makes every node rearrange all the data that it holds. Call it between two steps, once for
-    // each rearrangement.
+    // Makes every node rearrange all the data that it holds. Call it between two steps.
     int32_t (*rearrange)(void *ctx);
     // In a schedule of byte counts, makes a node sort all the data that it holds into buckets,
     // including the data that arrived in the last step. Call it between two steps.
     int32_t (*redistribute)(void *ctx, const struct SwmRedistribution *redistribution);
     // In a schedule of byte counts, adds a send of a bucket to the current step.
     int32_t (*send_bucket)(void *ctx, const struct SwmBucket *send);
-    // In a schedule of byte counts, adds a send to the current step. The send lists destinations,
-    // each with a number of bytes.
+    // In a schedule of byte counts, adds a send of a number of bytes for each listed destination.
     int32_t (*send_bytes)(void *ctx, const struct SwmBytes *send);
     // Declares a group of symmetries under which the schedule is invariant, and returns which
     // nodes the plugin must plan. Call it at most once, after `layout` and `place` and before the
@@ -583,29 +560,26 @@ typedef struct SwmHost {
     //
     // The group is the product of one action for each axis of the grid. If `axis_count` is 1, the
     // action applies to the node numbers. The schedule is invariant if each symmetry maps each
-    // send to a send of the same step. The symmetry is applied to the sender, to the receiver and
-    // to the members of the sets of the send. The orbit of a node is the set of nodes to which the
-    // symmetries map it.
+    // send (its sender, its receiver and the members of its sets) to a send of the same step. The
+    // orbit of a node is the set of nodes to which the symmetries map it.
     //
-    // For each axis, the host writes to `planned` the number of coordinates to plan, counted from
-    // 0. If it is enough to plan one node of each orbit, this number is `SwmSymmetry.unit`, or
-    // the radix on an axis of kind `SWM_FIXED`. If the host requests all nodes, it is the radix.
-    // After this call, only nodes with these coordinates may send. In each step, the plugin lists
-    // these nodes in ascending order, each with all of its sends. The host derives the sends of
-    // all other nodes from the group. A plugin that never calls this function plans all nodes.
+    // For each axis, the host writes to `planned` the number of coordinates to plan, from 0 on:
+    // `SwmSymmetry.unit` (the radix on an axis of kind `SWM_FIXED`) if it is enough to plan
+    // one node of each orbit, otherwise the radix. After this call, only nodes with these
+    // coordinates may send. In each step, the plugin lists them in ascending order, each with all
+    // of its sends. Without this call, a plugin plans all nodes.
     int32_t (*symmetric)(void *ctx,
                          const struct SwmSymmetry *axes,
                          uint64_t axis_count,
                          uint64_t *planned);
     // Since 1.1. Does the same as `SwmHost.symmetric`, for a plugin that can plan any node of
-    // an orbit. Such a plugin should call this function instead of `symmetric` if it is not null.
+    // an orbit. Such a plugin should call this function if it is not null.
     //
-    // The host writes to `first`, for each axis, the first coordinate to plan, and to `planned`
-    // the number of coordinates to plan from there on. `first` is a multiple of the axis's `unit`.
-    // It is 0 if the host requests the nodes that `symmetric` would name. It is another multiple
-    // if the host checks the declared symmetry by planning other nodes of the orbits. After this
-    // call, only nodes with coordinates from `first` to `first + planned - 1` may send. Both lists
-    // have room for one value for each axis.
+    // For each axis, the host writes to `first` the first coordinate to plan, and to `planned` the
+    // number of coordinates to plan from there on. `first` is a multiple of the axis's `unit`: 0
+    // if the host requests the nodes that `symmetric` would name, another if it checks the
+    // declared symmetry by planning other nodes of the orbits. After this call, only nodes with
+    // these coordinates may send. Both lists have room for one value for each axis.
     int32_t (*symmetric_from)(void *ctx,
                               const struct SwmSymmetry *axes,
                               uint64_t axis_count,
@@ -614,51 +588,49 @@ typedef struct SwmHost {
     // Since 1.1. Returns the number of vertices of the network. The nodes of the problem have the
     // lowest numbers. All other vertices count as switches, which have no data of their own. If
     // several ranks share a node of the machine, the nodes of the problem are the ranks, which
-    // have no links. In this case, the nodes of the machine also count as switches: their numbers
-    // follow those of the ranks, and the actual switches come last.
+    // have no links. The nodes of the machine then count as switches, with the next numbers.
     uint64_t (*vertices)(void *ctx);
     // Since 1.1. Reads the directed links that leave a vertex. The host writes at most `room`
-    // links to `links`, in ascending order of the vertices to which they lead. It writes the
-    // number of all links that leave the vertex to `count`. Parallel links to the same vertex are
-    // listed separately.
+    // links to `links`, in ascending order of the vertices to which they lead, with parallel links
+    // listed separately, and the number of all of them to `count`.
     int32_t (*links)(void *ctx,
                      uint64_t vertex,
                      struct SwmLink *links,
                      uint64_t room,
                      uint64_t *count);
-    // Since 1.1. Returns 1 if all blocks have the same size, and 0 otherwise. This call does not
-    // count as a request for block sizes, because a schedule for blocks of the same size is valid
-    // for every size.
+    // Since 1.1. Returns 1 if all blocks have the same size, and 0 otherwise. This does not count
+    // as a request for block sizes, because a schedule for blocks of one size is valid for every
+    // size.
     uint32_t (*uniform)(void *ctx);
     // Since 1.1. Reads the demand of node `from` of the machine: the nodes that must receive data
     // which starts at `from`, each with its number of bytes. Receivers of 0 bytes are left out.
     // The node itself is listed if it has a block for itself. In a reduction, the receivers are
-    // the nodes that need results, and each number of bytes is the size of one term of a sum. The
-    // host writes at most `room` pairs to `demand`, in ascending order of the receivers. It writes
-    // the number of all pairs to `count`.
+    // the nodes that need results, and each number is the size of one term of a sum. The host
+    // writes at most `room` pairs to `demand`, in ascending order of the receivers, and the number
+    // of all pairs to `count`.
     int32_t (*demand)(void *ctx,
                       uint64_t from,
                       struct SwmByteCount *demand,
                       uint64_t room,
                       uint64_t *count);
     // Since 1.1. Reads the classes of the tokens of a node, in a dispatch or a combine. The host
-    // writes the total bytes of at most `room` classes to `bytes`, in the order of their numbers.
-    // It writes the number of all classes of the node to `count`. Other collectives have no tokens.
-    // The number of segments of a block is the largest number of classes of a node, at least 1.
+    // writes the total bytes of at most `room` classes to `bytes`, in the order of their numbers,
+    // and the number of all classes of the node to `count`. The number of segments of a block is
+    // the largest number of classes of a node, at least 1.
     int32_t (*token_bytes)(void *ctx, uint64_t node, uint64_t *bytes, uint64_t room, uint64_t *count);
-    // Since 1.1. Reads the receivers of a class of the tokens of a node. The host writes at most
-    // `room` nodes to `receivers`, in ascending order, and the number of all receivers to `count`.
-    // The node of the tokens can be a receiver.
+    // Since 1.1. Reads the receivers of a class of the tokens of a node, which can include the
+    // node. The host writes at most `room` nodes to `receivers`, in ascending order, and the
+    // number of all to `count`.
     int32_t (*token_receivers)(void *ctx,
                                uint64_t node,
                                uint64_t token_class,
                                uint64_t *receivers,
                                uint64_t room,
                                uint64_t *count);
-    // Since 1.1. Returns 1 if a message over several links of the machine crosses all of them at
-    // once and shares each of them with other messages, and 0 if it occupies them alone or is
-    // stored by each node on its route. If 1, a message that takes the route of some data is at
-    // least as fast as messages between neighbours that forward this data.
+    // Since 1.1. Returns 1 if a message crosses all links of its route at once and shares each of
+    // them with other messages, and 0 if it occupies them alone or is stored by each node on its
+    // route. If 1, a message is at least as fast as messages between neighbours that forward its
+    // data.
     uint32_t (*shares_routes)(void *ctx);
     // Since 1.2. Returns 1 if a vertex is a switch that can add and copy the data of sends
     // (`SwmBlocks.reducer`, `SwmBlocks.multicaster`), and 0 otherwise.
@@ -679,11 +651,10 @@ typedef struct SwmAlgorithm {
     struct SwmStr paper;
     // Supported topologies and sizes, as a text for users.
     struct SwmStr accepts;
-    // Supported collectives: the sum of `1 << c` for each supported collective `c`, such as `1 <<
-    // SWM_ALLTOALL`.
+    // The sum of `1 << c` for each supported collective `c`, such as `1 << SWM_ALLTOALL`.
     uint64_t collectives;
-    // The parameters of the algorithm. Specs name them in this order. The list has pointers so
-    // that `SwmParamInfo` can grow.
+    // The parameters of the algorithm, in the order in which specs name them. The list has
+    // pointers so that `SwmParamInfo` can grow.
     const struct SwmParamInfo *const *params;
     // Number of entries of `params`.
     uint64_t param_count;
@@ -700,11 +671,10 @@ typedef struct SwmAlgorithm {
     int32_t (*plan)(const struct SwmAlgorithm *algorithm,
                     const struct SwmProblem *problem,
                     const struct SwmHost *host);
-    // The port promise of the algorithm: the largest number of messages that a node sends, and the
-    // largest number that a node receives, in one step. The value is 1 for a one-port algorithm,
-    // `UINT64_MAX` for an algorithm that may use all links of a node in the same step, and 0 for no
-    // promise. `swapmeet check` compares the schedules with the promise. The port limit of the
-    // machine is a different value, `SwmHost.ports`.
+    // The port promise of the algorithm: the largest number of messages that a node sends, or
+    // receives, in one step. The value is `UINT64_MAX` for an algorithm that may use all links of a
+    // node in the same step, and 0 for no promise. `swapmeet check` compares the schedules with
+    // it. The port limit of the machine is `SwmHost.ports`.
     uint64_t ports;
 } SwmAlgorithm;
 
@@ -728,9 +698,8 @@ typedef struct SwmPlugin {
 // for the life of the process. The host never writes to it.
 typedef struct SwmPlugin *(*SwmEntry)(void);
 
-// The type of two functions of an algorithm: `supports` tells whether the algorithm can run, and
-// `plan` gives its schedule. Both return `SWM_OK`, `SWM_UNSUPPORTED`, `SWM_ERROR`,
-// `SWM_STOPPED` or `SWM_INVALID`.
+// The type of `supports` and `plan` of an algorithm. Both return `SWM_OK`, `SWM_UNSUPPORTED`,
+// `SWM_ERROR`, `SWM_STOPPED` or `SWM_INVALID`.
 typedef int32_t (*SwmRun)(const struct SwmAlgorithm *algorithm,
                           const struct SwmProblem *problem,
                           const struct SwmHost *host);

@@ -1,7 +1,6 @@
-//! The table of the collectives. A collective defines which blocks each node holds at the start, and
-//! which blocks each node must hold at the end. The table is not part of the boundary: it is here
-//! because the host, the SDK and programs must agree on it. CONTRIBUTING.md
-//! lists what a new collective needs besides a row.
+//! The table of the collectives. A collective defines which blocks each node holds at the start,
+//! and must hold at the end. The table is not part of the boundary: it is here because the host,
+//! the SDK and programs must agree on it.
 
 use crate::*;
 
@@ -43,8 +42,8 @@ pub enum RedundantDelivery {
 pub enum Side {
     /// The nodes that the blocks come from.
     Origins,
-    /// The nodes that the blocks must reach. If each block is divided into one part per node, these
-    /// are the numbers of the parts.
+    /// The nodes that the blocks must reach, or the numbers of the parts if each block is divided
+    /// into one part per node.
     Destinations,
     /// The segments into which each block is divided.
     Segments,
@@ -65,15 +64,15 @@ pub struct CollectiveKind {
     pub required: FinalBlocks,
     /// The consequence if a node receives a block that it already holds.
     pub redundant_delivery: RedundantDelivery,
-    /// Whether a schedule may trace byte counts per destination instead of blocks. This is possible
-    /// only if the origin of the data does not matter.
+    /// Whether a schedule may trace byte counts per destination instead of blocks, because the
+    /// origin of the data does not matter.
     pub by_byte_counts: bool,
-    /// Whether the collective is a reduction. The blocks of several origins are then contributions
-    /// to one sum.
+    /// Whether the collective is a reduction: blocks of several origins are contributions to one
+    /// sum.
     pub sums: bool,
-    /// Whether data consists of tokens. Each token belongs to a node and has a set of
-    /// receivers. The tokens of a node with the same receivers form a class. These classes are the
-    /// segments of the node's block.
+    /// Whether data consists of tokens. Each token belongs to a node and has a set of receivers.
+    /// The tokens of a node with the same receivers form a class, which is a segment of the node's
+    /// block.
     pub has_tokens: bool,
 }
 
@@ -89,8 +88,7 @@ macro_rules! collectives {
     };
 }
 
-/// A collective in which each node has a block for each node, and no node may receive a block
-/// twice.
+/// A collective in which each node has a block for each node, and no node may receive one twice.
 const EXCHANGE: CollectiveKind = CollectiveKind {
     word: "",
     help: "",
@@ -165,8 +163,7 @@ collectives! {
         sums: true,
     }
 
-    /// Each node has a vector with one element per node. Each node receives the sum of the elements
-    /// for this node.
+    /// Each node has a vector with one element per node, and receives the sum of its elements.
     REDUCE_SCATTER {
         word: "reduce-scatter",
         help: "each node has a vector with one element per node and receives the sum of its elements",
@@ -185,8 +182,7 @@ collectives! {
         sums: true,
     }
 
-    /// Each node has tokens. Each token goes to a set of nodes, and nodes may copy and forward
-    /// tokens.
+    /// Each node has tokens. Each token goes to a set of nodes, which may copy and forward tokens.
     DISPATCH {
         word: "dispatch",
         help: "each node has tokens; each token goes to a set of nodes, one copy to each",
@@ -213,8 +209,8 @@ pub fn of_bits(bits: u64) -> impl Iterator<Item = &'static CollectiveKind> {
 }
 
 impl CollectiveKind {
-    /// Returns whether there is a root: only this node holds blocks at the start, or only this node
-    /// must hold blocks at the end.
+    /// Returns whether there is a root: only this node holds blocks at the start, or must hold some
+    /// at the end.
     pub fn is_rooted(&self) -> bool {
         self.initial == InitialBlocks::AllAtRoot || self.required == FinalBlocks::AllAtRoot
     }
@@ -234,8 +230,7 @@ impl CollectiveKind {
         }
     }
 
-    /// Returns whether each block has one origin and one destination, so that its size may depend
-    /// on both.
+    /// Returns whether each block has one origin and one destination, which may determine its size.
     pub fn is_sized_by_pair(&self) -> bool {
         match self.required {
             FinalBlocks::ForNode | FinalBlocks::AllAtRoot => !self.sums,
@@ -243,8 +238,8 @@ impl CollectiveKind {
         }
     }
 
-    /// Returns whether blocks are distinguished by their origin and by their destination, as in an
-    /// all-to-all. Returns `false` for reductions.
+    /// Returns whether blocks are distinguished by their origin and by their destination, and are
+    /// not added.
     pub fn exchanges(&self) -> bool {
         !self.sums && self.distinguishes(Side::Origins) && self.distinguishes(Side::Destinations)
     }
@@ -261,8 +256,8 @@ impl CollectiveKind {
         }
     }
 
-    /// Returns whether each node sends data to every other node. For tokens, returns whether it may
-    /// do so.
+    /// Returns whether each node sends data to every other node, or for tokens, whether it may do
+    /// so.
     pub fn connects_all_pairs(&self) -> bool {
         match (self.initial, self.required) {
             (

@@ -4,9 +4,9 @@
 use crate::SwmHost;
 
 /// [`SwmLayout::flags`]: the schedule moves byte counts instead of blocks. Each node then holds a
-/// number of bytes for each destination, and the origins of these bytes are not tracked. A node may
-/// redistribute its bytes in units of one element ([`SwmHost::element_bytes`]). The host verifies
-/// that all bytes for each destination arrive there.
+/// number of bytes for each destination, without their origins. A node may redistribute its bytes
+/// in units of one element ([`SwmHost::element_bytes`]). The host verifies that all bytes for each
+/// destination arrive there.
 pub const SWM_BYTE_COUNTS: u32 = 1;
 /// [`SwmLayout::flags`]: every block (in a reduction, every vector) is cut into one part for each
 /// node of the machine. `SwmBlocks::destinations` then selects parts by these nodes. Each part is
@@ -23,8 +23,7 @@ pub const SWM_SHIFT: u32 = 1;
 /// `unit`. `unit` and the radix of the axis must be powers of two.
 pub const SWM_XOR: u32 = 2;
 
-/// The grid in which a schedule numbers its nodes, if the schedule does not use the topology's own
-/// grid.
+/// The grid in which a schedule numbers its nodes, if not the topology's own grid.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmLayout {
@@ -35,11 +34,9 @@ pub struct SwmLayout {
     /// The radix (number of coordinates) of each axis. Nodes are numbered row-major: the last axis
     /// varies fastest.
     pub radices: *const u64,
-    /// Number of segments into which every block is split. The values 0 and 1 both mean whole
-    /// blocks.
+    /// Number of segments into which every block is split. 0 and 1 both mean whole blocks.
     pub segments: u32,
-    /// 0 for a schedule of whole blocks, [`SWM_BYTE_COUNTS`] for a schedule of byte counts,
-    /// [`SWM_IN_PARTS`] for a schedule of parts of blocks.
+    /// 0 for a schedule of whole blocks, [`SWM_BYTE_COUNTS`] or [`SWM_IN_PARTS`].
     pub flags: u32,
 }
 
@@ -52,7 +49,7 @@ pub struct SwmSymmetry {
     pub kind: u32,
     /// Reserved; must be zero.
     pub reserved: u32,
-    /// For [`SWM_SHIFT`], the smallest shift: all shifts are multiples of it. For [`SWM_XOR`], the
-    /// value of the lowest bit that may change.
+    /// For [`SWM_SHIFT`], the smallest shift, of which all shifts are multiples. For [`SWM_XOR`],
+    /// the value of the lowest bit that may change.
     pub unit: u64,
 }

@@ -1,10 +1,10 @@
 //! The host's side of the boundary, for programs that call plugins. A host implements [`Host`] in
-//! safe code. This module calls the plugin ([`Functions`]), receives its calls ([`table`]) and reads
-//! its data ([`Passed`]). It contains no rules: the host decides which calls and data it refuses.
+//! safe code. This module calls the plugin ([`Functions`]), receives its calls ([`table`]) and
+//! reads its data ([`Passed`]). The host decides which calls and data it refuses.
 //!
-//! The module relies on the ABI's requirements of plugins, which no host can check: a plugin passes
-//! the context pointer of the host's table, calls the host only during `supports` and `plan`, on the
-//! same thread, and passes readable pointers.
+//! The module relies on requirements of the ABI that no host can check: a plugin passes the context
+//! pointer of the host's table, calls the host only during `supports` and `plan`, on the same
+//! thread, and passes readable pointers.
 
 #![expect(missing_docs, reason = "functions and fields without documentation are those of the ABI")]
 
@@ -59,7 +59,6 @@ pub trait Host {
     fn shares_routes(&mut self) -> bool;
     fn can_reduce(&mut self, vertex: u64) -> bool;
 
-    // The following functions run in `answer`.
     fn links(&mut self, vertex: u64, links: Room<'_, SwmLink>) -> Result<(), Self::Refusal>;
     fn demand(&mut self, from: u64, demand: Room<'_, SwmByteCount>) -> Result<(), Self::Refusal>;
     fn token_bytes(&mut self, node: u64, bytes: Room<'_, u64>) -> Result<(), Self::Refusal>;
@@ -70,7 +69,6 @@ pub trait Host {
         receivers: Room<'_, u64>,
     ) -> Result<(), Self::Refusal>;
 
-    // The following functions run in `extend`.
     fn layout(&mut self, layout: Passed<'_, *const SwmLayout>) -> Result<(), Self::Refusal>;
     fn place(&mut self, node: u64, physical: u64, home: bool) -> Result<(), Self::Refusal>;
     /// Answers both `symmetric` and `symmetric_from`.
@@ -100,9 +98,9 @@ unsafe fn with<H: Host, R>(ctx: *mut c_void, or: R, work: impl FnOnce(&mut H) ->
     host.and_then(|host| host.guard(work)).unwrap_or(or)
 }
 
-/// Defines the functions of the table, and [`table`]. Each function has its name, its arguments in C,
-/// and the call of the host. A value also has its type and the result without a host. The calls that
-/// a host may refuse are grouped by the method of [`Host`] in which they run.
+/// Defines the functions of the table, and [`table`]. Each has its name, its arguments in C, and
+/// the call of the host. A value also has its type and the result without a host. The calls that a
+/// host may refuse are grouped by the method of [`Host`] in which they run.
 macro_rules! functions {
     (
         values {$(
@@ -218,7 +216,6 @@ impl Network<'_> {
 /// The problem that a plugin is to solve, as [`SwmProblem`] describes it.
 #[derive(Debug, Clone, Copy)]
 pub struct Problem<'a> {
-    /// The number of the collective.
     pub collective: u32,
     pub network: Network<'a>,
     /// For a dual-net, its base and the number of its levels.
@@ -226,7 +223,6 @@ pub struct Problem<'a> {
     pub root: u64,
     /// The keys and values of the user's parameters.
     pub params: &'a [(String, String)],
-    /// The name of the permutation.
     pub permutation: Option<&'a str>,
 }
 

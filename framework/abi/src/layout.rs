@@ -1,6 +1,5 @@
-//! Checks at compile time that the layout of the structs stays the same. If a field is moved,
-//! removed or inserted, this module does not compile. Sizes and offsets are those of 64-bit
-//! targets, which are the only supported targets.
+//! Checks at compile time that the layout of the structs stays the same. Sizes and offsets are
+//! those of 64-bit targets, the only supported ones.
 
 use crate::*;
 use core::mem::{offset_of, size_of};

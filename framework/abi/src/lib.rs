@@ -1,22 +1,17 @@
 //! The ABI: the binary interface between Swapmeet, the host, and its plugins. It is plain C,
-//! written by hand.
-//!
-//! This crate defines everything that the host and a plugin exchange: fixed-width integers,
-//! pointers, sizes and tables of functions. There is no `bool`, no `enum` and no Rust type whose
-//! layout the compiler chooses. `include/swapmeet.h` is generated from this crate, so that Rust and
-//! C share one definition.
+//! written by hand: fixed-width integers, pointers, sizes and tables of functions. There is no
+//! `bool`, no `enum` and no Rust type whose layout the compiler chooses. `include/swapmeet.h` is
+//! generated from this crate, so that Rust and C share one definition.
 //!
 //! # Guarantees
-//! * A plugin exports one symbol, [`ENTRY_SYMBOL`]. It is a function that returns a table. The
-//!   table begins with [`SwmHead`], whose layout never changes. The host compares the versions in
-//!   the head before it reads anything else.
+//! * A plugin exports one symbol, [`ENTRY_SYMBOL`], a function that returns a table. The table
+//!   begins with [`SwmHead`], whose layout never changes. The host compares the versions in the
+//!   head before it reads anything else.
 //! * A plugin built for version 1.x loads in every host of version 1.y. A minor version may only
-//!   append fields, and only to structs that have a field `size`. A reader uses the smaller of two
-//!   sizes, the value of this field and the size that the reader knows, and treats missing fields
-//!   as zero.
-//! * Memory never changes owner. Data that the host passes to a plugin is valid until the call
-//!   returns. The host reads the data that a plugin passes in a call before that call returns. The
-//!   plugin's own tables are the exception: they must stay valid for the life of the process.
+//!   append fields, and only to structs that have a field `size`. A reader uses the smaller of this
+//!   size and the size that it knows, and treats missing fields as zero.
+//! * Memory never changes owner. Data that the host or a plugin passes in a call is valid until the
+//!   call returns. Only the plugin's tables must stay valid for the life of the process.
 //! * No panic or exception may leave a function of the plugin or of the host. One call to `plan`
 //!   runs on one thread; different calls may run on different threads.
 //!
@@ -56,8 +51,8 @@ pub const SWM_MAGIC: u64 = 0x5445_454D_5041_5753;
 const _: () = assert!(SWM_MAGIC == u64::from_le_bytes(*b"SWAPMEET"));
 /// Major version of the ABI. Plugins and hosts of different major versions refuse each other.
 pub const SWM_ABI_MAJOR: u32 = 1;
-/// Minor version of the ABI. It grows when fields are appended. Plugins and hosts of different
-/// minor versions work together.
+/// Minor version of the ABI, which grows when fields are appended. All minor versions work
+/// together.
 pub const SWM_ABI_MINOR: u32 = 2;
 /// The only symbol that a plugin exports, of type [`SwmEntry`]; NUL-terminated for the loader.
 pub const ENTRY_SYMBOL: &core::ffi::CStr = c"swapmeet_plugin";

@@ -10,7 +10,7 @@ pub const SWM_PARAM_NUMBER: u32 = 1;
 /// [`SwmParamInfo::kind`]: one of the words in `values`.
 pub const SWM_PARAM_CHOICE: u32 = 2;
 /// [`SwmParamInfo::kind`]: the path of a regular file, which the algorithm reads while it plans.
-/// The host also reads the file, and writes the digest of the file to the row of the case.
+/// The host writes the digest of the file to the row of the case.
 pub const SWM_PARAM_FILE: u32 = 3;
 
 /// A parameter that an algorithm takes.
@@ -23,8 +23,8 @@ pub struct SwmParamInfo {
     pub kind: u32,
     /// Key of the parameter: lower-case letters, digits and hyphens.
     pub key: SwmStr,
-    /// The value if the user gives none. Empty if that value depends on the problem; `help` then
-    /// explains it.
+    /// The value if the user gives none. Empty if that value depends on the problem, as `help`
+    /// explains.
     pub default_value: SwmStr,
     /// One line of help: the meaning and the possible values.
     pub help: SwmStr,
@@ -35,9 +35,8 @@ pub struct SwmParamInfo {
     pub value_count: u64,
 }
 
-/// The type of two functions of an algorithm: `supports` tells whether the algorithm can run, and
-/// `plan` gives its schedule. Both return [`SWM_OK`], [`SWM_UNSUPPORTED`], [`SWM_ERROR`],
-/// [`SWM_STOPPED`] or [`SWM_INVALID`].
+/// The type of `supports` and `plan` of an algorithm. Both return [`SWM_OK`], [`SWM_UNSUPPORTED`],
+/// [`SWM_ERROR`], [`SWM_STOPPED`] or [`SWM_INVALID`].
 pub type SwmRun = unsafe extern "C" fn(
     algorithm: *const SwmAlgorithm,
     problem: *const SwmProblem,
@@ -60,11 +59,10 @@ pub struct SwmAlgorithm {
     pub paper: SwmStr,
     /// Supported topologies and sizes, as a text for users.
     pub accepts: SwmStr,
-    /// Supported collectives: the sum of `1 << c` for each supported collective `c`, such as `1 <<
-    /// SWM_ALLTOALL`.
+    /// The sum of `1 << c` for each supported collective `c`, such as `1 << SWM_ALLTOALL`.
     pub collectives: u64,
-    /// The parameters of the algorithm. Specs name them in this order. The list has pointers so
-    /// that [`SwmParamInfo`] can grow.
+    /// The parameters of the algorithm, in the order in which specs name them. The list has
+    /// pointers so that [`SwmParamInfo`] can grow.
     pub params: *const *const SwmParamInfo,
     /// Number of entries of `params`.
     pub param_count: u64,
@@ -89,16 +87,14 @@ pub struct SwmAlgorithm {
             host: *const SwmHost,
         ) -> i32,
     >,
-    /// The port promise of the algorithm: the largest number of messages that a node sends, and the
-    /// largest number that a node receives, in one step. The value is 1 for a one-port algorithm,
-    /// `u64::MAX` for an algorithm that may use all links of a node in the same step, and 0 for no
-    /// promise. `swapmeet check` compares the schedules with the promise. The port limit of the
-    /// machine is a different value, [`SwmHost::ports`].
+    /// The port promise of the algorithm: the largest number of messages that a node sends, or
+    /// receives, in one step. The value is `u64::MAX` for an algorithm that may use all links of a
+    /// node in the same step, and 0 for no promise. `swapmeet check` compares the schedules with
+    /// it. The port limit of the machine is [`SwmHost::ports`].
     pub ports: u64,
 }
 
-/// The first 24 bytes of a plugin's table. Their layout never changes. The host reads them before
-/// it reads the remaining table.
+/// The first 24 bytes of a plugin's table, whose layout never changes. The host reads them first.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmHead {

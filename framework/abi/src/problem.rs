@@ -11,25 +11,24 @@ pub const SWM_BROADCAST: u32 = 1;
 pub const SWM_SCATTER: u32 = 2;
 /// Every node has a block for the root, which is to receive all blocks.
 pub const SWM_GATHER: u32 = 3;
-/// Every node has a block that every node is to receive. Other names are all-to-all broadcast and
-/// gossip.
+/// Every node has a block that every node is to receive (all-to-all broadcast, gossip).
 pub const SWM_ALLGATHER: u32 = 4;
 /// Every node has one block for one node, and no two nodes have a block for the same node.
 pub const SWM_PERMUTATION: u32 = 5;
 /// Every node has a vector, and the root is to receive the sum of all vectors. In this collective
-/// and the next two, a node holds at most one value for each segment. A value is the sum of the
-/// contributions of some origins. A send always takes whole values. [`SWM_COMBINE`] tells whether a
-/// sent value is added to the receiver's value.
+/// and the next two, a node holds at most one value for each segment: the sum of the contributions
+/// of some origins. A send takes whole values. [`SWM_COMBINE`] tells whether a sent value is added
+/// to the receiver's value.
 pub const SWM_REDUCE: u32 = 6;
-/// The result of each node is a sum. Every node has one term for the result of every node, and each
-/// node is to receive the sum of all terms for its result.
+/// Every node has one term for the result of every node, and each node is to receive the sum of all
+/// terms for its result.
 pub const SWM_REDUCE_SCATTER: u32 = 7;
 /// Every node has a vector, and every node is to receive the sum of all vectors.
 pub const SWM_ALLREDUCE: u32 = 8;
 /// Since 1.1. Every node has tokens, and each token goes to a set of nodes. Nodes may copy and
 /// forward tokens, but no node may receive a token twice. Tokens of one node with the same set form
-/// a class ([`SwmHost::token_receivers`]). The classes of a node are the segments of its block: a
-/// send selects tokens by origins and segments. The sender always keeps a copy.
+/// a class ([`SwmHost::token_receivers`]), a segment of the node's block: a send selects tokens by
+/// origins and segments. The sender always keeps a copy.
 pub const SWM_DISPATCH: u32 = 9;
 /// Since 1.1. Every node has tokens. Each node of a token's set has a partial result of the token,
 /// and the node of the token is to receive the sum of these results. A send selects sums by
@@ -46,8 +45,7 @@ pub struct SwmTopology {
     pub dim_count: u32,
     /// Family of the topology: `torus`, `mesh`, `ring`, `hypercube`, `fully-connected`, etc.
     pub kind: SwmStr,
-    /// The spec of the topology in canonical form, such as `torus:16x16`, for use in messages. No
-    /// plugin has to parse it, because the other fields contain the same information.
+    /// The spec of the topology in canonical form, such as `torus:16x16`, for use in messages.
     pub spec: SwmStr,
     /// Number of nodes. They are numbered from 0.
     pub nodes: u64,
@@ -57,13 +55,12 @@ pub struct SwmTopology {
     /// For a dual-net, the topology of a cluster at the lowest level, which is not a dual-net
     /// itself. Null for other topologies.
     pub base: *const SwmTopology,
-    /// For a dual-net, the number of levels above `base`. If the spec nests dual-nets, this is the
-    /// sum of their levels. 0 for other topologies.
+    /// For a dual-net, the number of levels above `base`, with those of nested dual-nets; otherwise
+    /// 0.
     pub levels: u64,
 }
 
-/// A directed link of the network, in a list of the links that leave one vertex
-/// ([`SwmHost::links`]).
+/// A directed link of the network, among the links that leave one vertex ([`SwmHost::links`]).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SwmLink {
@@ -75,8 +72,8 @@ pub struct SwmLink {
     pub latency: f64,
 }
 
-/// A parameter that the user gave. For example, `rdn-alltoall:variant=lean` has the key `variant`
-/// with the value `lean`.
+/// A parameter that the user gave: `rdn-alltoall:variant=lean` has the key `variant` and the value
+/// `lean`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmParam {
@@ -99,8 +96,7 @@ pub struct SwmProblem {
     pub topology: *const SwmTopology,
     /// Root of a broadcast, scatter, gather or reduce; 0 for other collectives.
     pub root: u64,
-    /// The parameters that the user gave. Parameters for which the user gave no value are not
-    /// listed.
+    /// The parameters that the user gave.
     pub params: *const SwmParam,
     /// Number of entries of `params`.
     pub param_count: u64,

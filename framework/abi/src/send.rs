@@ -5,17 +5,15 @@ use crate::*;
 /// [`SwmBlocks::flags`]: the sender must hold every selected block. Without this flag, the send
 /// takes those of the selected blocks that the sender holds.
 pub const SWM_STRICT: u32 = 1;
-/// [`SwmBlocks::flags`]: the sender keeps a copy of the data that it sends, as in broadcast and
-/// allgather.
+/// [`SwmBlocks::flags`]: the sender keeps the data that it sends, as in broadcast and allgather.
 pub const SWM_COPY: u32 = 2;
 /// [`SwmBlocks::flags`], in reductions: the receiver adds each received value to its own value of
-/// the same segment. The two values must not contain the contribution of the same origin. Without
-/// this flag, the received value replaces the receiver's value, and must contain all contributions
-/// that the receiver's value contains. If the receiver has no value, the result is the same with
-/// and without this flag.
+/// the same segment, if it has one. The two values must not contain the contribution of the same
+/// origin. Without this flag, the received value replaces the receiver's value, and must contain
+/// all of its contributions.
 pub const SWM_COMBINE: u32 = 8;
-/// A flag that every kind of send may have: `from` may equal `to`. Such a send is a local copy and
-/// takes no time.
+/// A flag of every kind of send: `from` may equal `to`. Such a send is a local copy and takes no
+/// time.
 pub const SWM_LOCAL: u32 = 4;
 
 /// [`SwmByteCount::bytes`]: all bytes that the sender holds for the destination, except the bytes
@@ -61,9 +59,9 @@ pub struct SwmBlocks {
     /// Receiver, a node of the schedule's grid.
     pub to: u64,
     /// The origins of the selected blocks. In an all-to-all every node also has a block for itself.
-    /// That block is at its destination from the start and may stay there. If a strict send selects
-    /// all blocks that start at a node, that block is one of them. In a reduction, `origins` must
-    /// be [`SWM_ALL`], because a sum is sent with the contributions of all its origins.
+    /// It is at its destination from the start and may stay there, but a strict send of all blocks
+    /// that start at a node includes it. In a reduction, `origins` must be [`SWM_ALL`], because a
+    /// sum is sent with the contributions of all its origins.
     pub origins: SwmSet,
     /// The destinations of the selected blocks. With [`SWM_IN_PARTS`], the nodes whose parts of the
     /// blocks are selected. In a permutation without parts, `destinations` must be [`SWM_ALL`],
@@ -74,12 +72,12 @@ pub struct SwmBlocks {
     pub segments: SwmAxis,
     /// The route; null for the topology's own route.
     pub route: *const SwmRoute,
-    /// The plugin's name for this send, such as its position in an input file. Error messages about
-    /// the send include this name. It may be empty.
+    /// The plugin's name for this send in error messages, such as its position in an input file. It
+    /// may be empty.
     pub label: SwmStr,
     /// Since 1.1: bytes that the message carries in addition to the blocks, such as padding, or the
-    /// sizes of blocks. If this is not 0, the message is sent even if no block is selected. It must
-    /// be 0 if all blocks have the same size, because the host then counts blocks instead of bytes.
+    /// sizes of blocks. The message is then sent even if no block is selected. It must be 0 if all
+    /// blocks have the same size, because the host then counts blocks instead of bytes.
     pub extra_bytes: u64,
     /// Since 1.2, in reductions: the switch that adds the sent values, as a vertex
     /// ([`SwmHost::vertices`]); 0 for none, because vertex 0 is a node. The switch adds the values
@@ -111,15 +109,15 @@ pub struct SwmBucket {
     pub from: u64,
     /// Receiver, a node of the schedule's grid.
     pub to: u64,
-    /// Number of the bucket, counted from 0. It must be below [`SwmRedistribution::buckets`] of the
-    /// sender's last redistribution.
+    /// Number of the bucket, counted from 0, below [`SwmRedistribution::buckets`] of the sender's
+    /// last redistribution.
     pub bucket: u64,
     /// The route; null for the topology's own route.
     pub route: *const SwmRoute,
 }
 
-/// A send of bytes ([`SwmHost::send_bytes`]), in a schedule of byte counts. It lists destinations,
-/// each with a number of bytes. It does not send bytes that are in buckets.
+/// A send of a number of bytes for each listed destination ([`SwmHost::send_bytes`]), in a schedule
+/// of byte counts. It does not send bytes that are in buckets.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmBytes {
@@ -150,11 +148,10 @@ pub struct SwmByteCount {
     pub bytes: u64,
 }
 
-/// A redistribution. A node sorts all the data that it holds into buckets, element by element.
-/// Element x (counted from 0) of the data for destination d has the number
-/// `e = (starts[d] + x) % cycle`. It is put into bucket `(first + firsts[d] + e) % buckets`. The
-/// node also redistributes the data whose destination it is. The buckets are then sent one by one
-/// ([`SwmHost::send_bucket`]).
+/// A redistribution. A node sorts all the data that it holds, also that for itself, into buckets,
+/// element by element. Element x (counted from 0) of the data for destination d has the number `e =
+/// (starts[d] + x) % cycle`. It is put into bucket `(first + firsts[d] + e) % buckets`. The buckets
+/// are then sent one by one ([`SwmHost::send_bucket`]).
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmRedistribution {
@@ -166,19 +163,15 @@ pub struct SwmRedistribution {
     pub node: u64,
     /// Number of buckets.
     pub buckets: u64,
-    /// The number of elements after which the numbers `e` start again at 0. In the simplest case,
-    /// it is equal to `buckets`.
+    /// The number of elements after which the numbers `e` start again at 0; usually `buckets`.
     pub cycle: u64,
-    /// The bucket of an element with number 0 whose destination has no offset in `firsts`. It must
-    /// be below `buckets`.
+    /// The bucket, below `buckets`, of an element with number 0 whose destination has no offset in
+    /// `firsts`.
     pub first: u64,
-    /// For each destination, the number of its first element, below `cycle`. Null means 0 for every
-    /// destination.
+    /// For each destination, the number of its first element, below `cycle`. Null means zeros.
     pub starts: *const u32,
-    /// For each destination, an offset below `buckets` that is added to `first`. Null means 0 for
-    /// every destination.
+    /// For each destination, an offset below `buckets` that is added to `first`. Null means zeros.
     pub firsts: *const u32,
-    /// Number of entries of `starts` and of `firsts`, if these are not null. It must be the number
-    /// of nodes.
+    /// Number of entries of `starts` and of `firsts`, if not null. It must be the number of nodes.
     pub node_count: u64,
 }

@@ -2,8 +2,8 @@
 
 /// [`SwmAxis::kind`] or [`SwmSet::kind`]: every coordinate of the axis, or every node.
 pub const SWM_ALL: u32 = 0;
-/// [`SwmAxis::kind`]: a range, which consists of the `count` coordinates `first`, `first + stride`,
-/// etc., each modulo the axis's radix.
+/// [`SwmAxis::kind`]: the `count` coordinates `first`, `first + stride`, etc., modulo the axis's
+/// radix.
 pub const SWM_RANGE: u32 = 1;
 /// [`SwmAxis::kind`]: the coordinates whose bits are set in `words`.
 pub const SWM_BITS: u32 = 2;

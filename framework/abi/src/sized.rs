@@ -1,5 +1,5 @@
-//! Reads structs that may grow, because later minor versions of the ABI may append fields. The host
-//! reads the structs of plugins with this module, and the SDK reads the structs of the host.
+//! Reads structs to which later minor versions of the ABI may append fields. The host reads the
+//! structs of plugins with this module, and the SDK reads the structs of the host.
 
 use crate::*;
 use core::mem::{MaybeUninit, size_of};
@@ -47,10 +47,7 @@ grows! {
 }
 
 /// Copies a struct of any minor version of the ABI. Fields that the version of the struct lacks are
-/// zero in the copy. Fields that `T` lacks are ignored.
-///
-/// # Errors
-/// Returns the size that the struct states, if it is smaller than in version 1.0.
+/// zero in the copy. Returns the stated size if it is smaller than in version 1.0.
 ///
 /// # Safety
 /// The size field at `ptr` must be readable, and `ptr` must point to at least as many readable
@@ -63,8 +60,8 @@ pub unsafe fn read_sized<T: Growing>(ptr: *const T) -> Result<T, usize> {
         if size < T::SIZE_1_0 {
             return Err(size);
         }
-        // Case 1, the usual one: the struct has all fields that this program knows. The number of
-        // bytes to read is then a constant.
+        // Case 1: the struct has all fields that this program knows, so the number of bytes is a
+        // constant.
         if size >= size_of::<T>() {
             return Ok(ptr.read_unaligned());
         }

@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use core::ops::{Deref, Range};
 
 /// A value that a plugin has passed. Each pointer in it is null or points to as many values as the
-/// count next to it states. These values are readable and do not change during `'a`.
+/// count next to it states, which are readable and do not change during `'a`.
 #[derive(Debug, Clone, Copy)]
 pub struct Passed<'a, T> {
     value: T,
@@ -25,12 +25,10 @@ impl<'a, T> Passed<'a, T> {
         Self { value, memory: PhantomData }
     }
 
-    /// Marks a value as passed that was read from this one.
     const fn part<U>(&self, part: U) -> Passed<'a, U> {
         Passed { value: part, memory: PhantomData }
     }
 
-    /// Returns a list of this value.
     fn list<U>(&self, ptr: *const U, count: u64) -> List<'a, U> {
         List { ptr: self.part(ptr), count }
     }
@@ -44,7 +42,6 @@ impl<T> Deref for Passed<'_, T> {
     }
 }
 
-/// A text of a plugin.
 pub type Text<'a> = Passed<'a, SwmStr>;
 
 impl<'a> Text<'a> {
@@ -258,8 +255,7 @@ parts! {
 }
 
 impl Passed<'_, *const SwmPlugin> {
-    /// Reads the head of the table, which is the same in every version; `None` if the pointer is
-    /// null.
+    /// Reads the head of the table, which is the same in every version, unless the pointer is null.
     pub fn head(self) -> Option<SwmHead> {
         if self.value.is_null() {
             return None;
