@@ -13,7 +13,6 @@ use swapmeet_core::delivery::exchange::Rule;
 use swapmeet_core::network::topology;
 use swapmeet_core::simulation::{Simulation, Task};
 
-/// The size of the block that each node has for each other node.
 const BLOCK_BYTES: f64 = 64.0;
 
 fn main() -> Result<(), Box<dyn Error>> {

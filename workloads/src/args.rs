@@ -16,7 +16,6 @@ pub struct CommonArgument {
     pub fits: fn(&CollectiveKind) -> bool,
 }
 
-/// The common arguments, in the order of error messages.
 static COMMON: &[CommonArgument] = &[
     CommonArgument { key: "root", help: "the number of the root", fits: CollectiveKind::is_rooted },
     CommonArgument { key: "element", help: "bytes of an element", fits: |_| true },
@@ -58,7 +57,6 @@ pub enum CurveAxis {
 pub(crate) struct Args<'a> {
     pub spec: &'a Spec,
     unread: Vec<&'a Arg>,
-    /// The number of bytes of an element. All sizes are multiples of it.
     pub element: u64,
     pub collective: &'static CollectiveKind,
 }
@@ -112,7 +110,6 @@ impl<'a> Args<'a> {
         number.ok_or_else(|| self.spec.bad_value(arg, &expected()))
     }
 
-    /// Errors if the size is not a multiple of the element size.
     pub(crate) fn whole_elements(&self, arg: &Arg) -> Result<u64, SpecError> {
         let (bytes, element) = (self.size(arg)?, self.element);
         if !bytes.is_multiple_of(element) {

@@ -16,8 +16,8 @@ impl InputDigest {
     }
 }
 
-/// `sha256:` and the first 32 hexadecimal digits (128 bits) of the SHA-256 digest, which are enough
-/// against forgery; 12 digits, as versions up to 0.2 wrote, could be forged within a minute.
+/// Returns `sha256:` and the first 32 hexadecimal digits (128 bits) of the SHA-256 digest. The 12
+/// digits of versions up to 0.2 could be forged within a minute.
 pub fn digest(content: &[u8]) -> String {
     written(&Sha256::digest(content))
 }

@@ -11,7 +11,6 @@ pub(crate) struct Sizes {
     pub tokens: Option<Arc<Tokens>>,
 }
 
-/// Random sizes, and the values on which they depend.
 struct CachedSizes {
     workload: Workload,
     nodes: u64,

@@ -1,8 +1,6 @@
-//! The table of workload generators.
-//!
-//! A generator is a file with its row of the table, the [`Pattern`] that it creates, and the code
-//! that draws sizes. Its row is in [`GENERATORS`] or, if it defines the destinations of blocks, in
-//! [`PERMUTATIONS`].
+//! The table of workload generators. A generator is a file with its row of the table, the
+//! [`Pattern`] that it creates, and the code that draws sizes. Its row is in [`GENERATORS`] or, if
+//! it defines the destinations of blocks, in [`PERMUTATIONS`].
 
 use crate::args::{Args, CurveAxis};
 use crate::digest::InputDigest;
@@ -87,7 +85,7 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
     /// the name of the workload.
     fn sizes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String>;
 
-    /// Creates one size for each node. Only called if the generator is `sized_by_node`.
+    /// Only called if the generator is `sized_by_node`.
     fn sizes_of_nodes(
         &self,
         nodes: u64,
@@ -97,7 +95,7 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
         self.sizes(nodes, element, seed)
     }
 
-    /// Creates the tokens of a number of nodes. This is only called if the generator `has_tokens`.
+    /// Only called if the generator `has_tokens`.
     fn tokens(&self, nodes: u64, _seed: u64) -> Result<Tokens, String> {
         Ok(Tokens::new(nodes, |_| Vec::new()))
     }
@@ -125,7 +123,6 @@ mod tests {
     use super::*;
     use crate::args::WORD;
 
-    /// The names of generators must be unique, and each row must describe all of its arguments.
     #[test]
     fn every_generator_documents_its_arguments() {
         for table in [GENERATORS, PERMUTATIONS] {

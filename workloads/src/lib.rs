@@ -34,7 +34,6 @@ pub use range::{expand, unreached_end};
 
 #[derive(Debug, Clone)]
 pub struct Workload {
-    /// The spec in canonical form.
     spec: Arc<str>,
     /// The spec without the block size. `None` if blocks differ in size.
     shape: Option<Arc<str>>,
@@ -48,9 +47,8 @@ pub struct Workload {
     element: u64,
     skip_empty: bool,
     /// The axes of communicators that run the collective at the same time, such as `dp+cp`, their
-    /// size (`size:64`), or a file with them (`file:F`); `None` if all ranks are one communicator.
+    /// size (`size:64`), or a file with them (`file:F`). `None` if all ranks are one communicator.
     over: Option<String>,
-    /// The communicators that the file of `over` lists.
     listed: Option<Arc<Listed>>,
 }
 
@@ -87,7 +85,6 @@ impl Workload {
         self.pattern.uniform_bytes().unwrap_or(0)
     }
 
-    /// Returns the number of bytes of an element. Redistribution cannot divide elements.
     pub fn element_bytes(&self) -> u64 {
         self.element
     }
@@ -97,7 +94,7 @@ impl Workload {
         self.pattern.input().into_iter().chain(listed)
     }
 
-    /// If each repetition has its own file, returns the number of repetitions.
+    /// Returns the number of repetitions, if each has its own file.
     pub fn replicates(&self) -> Option<u32> {
         self.pattern.replicates()
     }
@@ -118,12 +115,13 @@ impl Workload {
         self == other || (self.shape.is_some() && self.shape == other.shape)
     }
 
-    /// Returns `over=`: the axes of communicators, or `None` if all ranks are one communicator.
+    /// Returns the axes of communicators, or `None` if all ranks are one communicator.
     pub fn over(&self) -> Option<&str> {
         self.over.as_deref()
     }
 
-    /// Returns `None` if all ranks are one communicator. `Err` if the topology has no such ones.
+    /// Returns the communicators, or `None` if all ranks are one. `Err` if the topology has no such
+    /// ones.
     pub fn communicators(
         &self,
         topology: &Arc<Network>,
@@ -137,9 +135,8 @@ impl Workload {
         Ok(all.pop())
     }
 
-    /// Returns all communicators, in one entry for each schedule: those with the same view and
-    /// sizes run images of one schedule. Nothing without `over=`. `Err` if the topology has no such
-    /// ones.
+    /// Returns all communicators of `over=`, in one entry for each schedule: those with the same
+    /// view and sizes run images of one schedule. `Err` if the topology has no such ones.
     pub fn all_communicators(
         &self,
         topology: &Arc<Network>,
@@ -167,7 +164,6 @@ impl Workload {
         Ok(communicators.into_iter().map(Arc::new).collect())
     }
 
-    /// Returns whether communicators differ in their schedules, or do not contain all ranks.
     fn differ(&self, all: &[Arc<Communicators>]) -> bool {
         all.len() > 1 || all.iter().any(|all| !all.has_all_ranks())
     }
@@ -178,11 +174,9 @@ impl Workload {
             && self.all_communicators(topology).is_ok_and(|all| self.differ(&all))
     }
 
-    /// Creates a task for each schedule ([`Workload::all_communicators`]). `Err` is the reason why
-    /// there are none.
-    ///
-    /// Random sizes of the first communicator are drawn from `seed`, and those of others from other
-    /// seeds.
+    /// Creates a task for each schedule ([`Workload::all_communicators`]). The first communicator
+    /// draws random sizes from `seed`, and others from other seeds. `Err` is the reason why there
+    /// are no tasks.
     pub fn tasks(&self, topology: &Arc<Network>, seed: u64) -> Result<Vec<Task>, String> {
         let all = self.all_communicators(topology)?;
         if !self.differ(&all) {
@@ -199,7 +193,6 @@ impl Workload {
     pub fn task(&self, topology: &Arc<Network>, seed: u64) -> Result<Task, String> {
         match self.communicators(topology)? {
             None => self.task_of_one(topology, seed),
-            // The only communicator has all ranks in their order.
             Some(communicators) if communicators.is_whole() => {
                 self.task_of_one(communicators.view(), seed)
             }
@@ -282,7 +275,6 @@ impl Workload {
     }
 }
 
-/// Returns the seed of a communicator. The first one has the seed of the case.
 fn seed_of(seed: u64, communicator: u64) -> u64 {
     match communicator {
         0 => seed,

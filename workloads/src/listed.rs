@@ -17,7 +17,7 @@ impl Listed {
     /// Numbers are separated by spaces or commas, and text after a `#` is ignored. `Err` is the
     /// reason why the file is not valid.
     pub(crate) fn read(file: &str) -> Result<Self, String> {
-        /// The maximum number of bytes of a file: enough for ten million ranks.
+        /// Enough bytes for ten million ranks.
         const MOST: u64 = 128 << 20;
         let expected = "a line of ranks for each communicator";
         let content = read_regular(Path::new(file), MOST, expected)?;

@@ -33,7 +33,6 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
         );
         return Err(spec.error(at, name.len(), &what));
     }
-    // First the arguments that all generators have.
     let mut args = Args::new(&spec, collective);
     if let Some(arg) = args.take("element") {
         args.element = match args.size(arg)? {
@@ -63,7 +62,6 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
     let pattern = (row.read)(&mut args)?;
     args.finish(row.keys)?;
     let element = args.element;
-    // Omit arguments with default values.
     let common = [
         ("over", over.clone().unwrap_or_default(), over.is_none()),
         ("root", root.to_string(), root == 0),
@@ -102,7 +100,6 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
     Ok(workload)
 }
 
-/// Reads the axes of communicators, or a file that lists communicators.
 fn axes(spec: &Spec, arg: &Arg) -> Result<(String, Option<Listed>), SpecError> {
     let value = arg.value();
     if let Some(file) = value.strip_prefix("file:").filter(|file| !file.is_empty()) {
@@ -383,7 +380,6 @@ mod tests {
             all.task(&ring(2), 0).unwrap_err(),
             format!("`{spec}` is 3 files, one for each repetition: name one of them")
         );
-        // The digest must depend on the contents of all files.
         std::fs::write(dir.path().join("b.csv"), "0,5\n0,0\n").unwrap();
         assert!(parse(&spec).unwrap().inputs().ne(all.inputs()));
     }

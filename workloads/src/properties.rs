@@ -7,8 +7,8 @@ use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES};
 use swapmeet_core::spec::{Spec, parse_size};
 
 impl CurveAxis {
-    /// Returns the value of a workload on this axis, and the spec without it, which all cases of a
-    /// curve share. `None` if the workload has no value on this axis.
+    /// Returns the value of a workload on this axis, if it has one, and the spec without it, which
+    /// all cases of a curve share.
     ///
     /// ```
     /// use swapmeet_workloads::CurveAxis;
@@ -63,9 +63,9 @@ pub fn is_random(workload: &str) -> Option<bool> {
     Some(find_generator(&Spec::parse("workload", workload).ok()?)?.random)
 }
 
-/// Returns the number that the canonical form of a spec leaves out. The spec may lack a number that
-/// it needs, such as one that varies along an axis. `None` if there is no such number, or if the
-/// generator reads a file.
+/// Returns the number that the canonical form of a spec leaves out, if there is one and the
+/// generator reads no file. The spec may lack a number that it needs, such as one that varies along
+/// an axis.
 ///
 /// ```
 /// use swapmeet_workloads::default_number;

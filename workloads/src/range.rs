@@ -43,7 +43,6 @@ pub fn expand(text: &str) -> Result<Vec<String>, SpecError> {
         .collect())
 }
 
-/// Writes a number of a range: a size with its unit, and a count without one.
 fn written(arg: &Arg, number: u64) -> String {
     const SIZES: [&str; 5] = [WORD, "bytes", "max", "mean", "rest"];
     let is_size = SIZES.contains(&arg.key().unwrap_or(WORD));

@@ -146,7 +146,6 @@ mod tests {
         }
     }
 
-    /// Without spread, a pair has a whole number of equal shares.
     #[test]
     fn spread_makes_shares_unequal() {
         let largest = |spread| {

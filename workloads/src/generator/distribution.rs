@@ -12,8 +12,7 @@ pub enum DistributionKind {
     /// Sizes follow a power law above a smallest size. With a coefficient of variation (cv) of
     /// about 1 or more, very rare sizes determine the variance, so that of most samples is smaller.
     Pareto,
-    /// One tenth of the sizes is large, the others small. The coefficient of variation is at most
-    /// 3.
+    /// One tenth of the sizes is large. The coefficient of variation is at most 3.
     Bimodal,
 }
 
@@ -60,7 +59,6 @@ impl Distribution {
             return Err("1, the value of every exponential distribution".to_owned());
         }
         if !(0.0..=most + 1e-12).contains(&cv) {
-            // Round down, so that the printed limit is valid.
             let most = (most * 1e4).floor() / 1e4;
             return Err(format!(
                 "a number from 0 to {most}: with more, sizes would be negative or meaningless"
@@ -119,9 +117,9 @@ pub(super) struct SizeTable {
 
 impl SizeTable {
     const SEVERAL: u64 = u64::MAX;
-    /// The maximum number of parts. So many parts take 512 KiB, which fits in a cache.
+    /// So many parts take 512 KiB, which fits in a cache.
     const MAX_PARTS: u64 = 1 << 16;
-    /// Draws for each part, so that the table takes little of their time.
+    /// The table takes little of the time of so many draws.
     const DRAWS_PER_PART: u64 = 16;
     /// Rounding can make the computed quantile of a larger number smaller, so the sizes at the ends
     /// of a part are moved apart by this fraction.
@@ -143,7 +141,6 @@ impl SizeTable {
         Self { law, element, parts: parts.collect() }
     }
 
-    /// Returns the same size as [`Distribution::size`].
     pub(super) fn size(&self, u: f64) -> u64 {
         match self.parts[(u * self.parts.len() as f64) as usize] {
             Self::SEVERAL => self.law.size(u, self.element),
@@ -161,8 +158,8 @@ mod tests {
     use super::*;
     use crate::generator::random::Stream;
 
-    /// Compares the table with the quantiles themselves. If most sizes are small, most of them come
-    /// from the table. The table for a single draw has one part, whose ends may be infinite or NaN.
+    /// If most sizes are small, most of them come from the table. The table for a single draw has
+    /// one part, whose ends may be infinite or NaN.
     #[test]
     fn a_table_gives_the_sizes_of_the_quantiles() {
         let mut stream = Stream::new(5, 0);
@@ -188,7 +185,8 @@ mod tests {
         }
     }
 
-    /// Tests quantiles: for a cv of 2, four thousand drawn sizes usually have a cv of about 1.1.
+    /// For a cv of 2, four thousand drawn sizes usually have a cv of about 1.1, so quantiles are
+    /// tested.
     #[test]
     fn a_power_law_has_the_requested_mean_and_variation() {
         for cv in [0.1, 0.4, 1.0, 2.0, 20.0] {

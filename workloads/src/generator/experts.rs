@@ -33,7 +33,6 @@ impl ExpertPlacement {
         }
     }
 
-    /// Returns the argument `experts_at`, unless it has its default value.
     pub(super) fn argument(self) -> Option<(&'static str, String)> {
         (self == Self::Cyclic).then(|| ("experts_at", "cyclic".to_owned()))
     }
@@ -61,7 +60,7 @@ pub(super) const TOKENS: Generator = Generator {
 };
 
 fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
-    /// The maximum size of a file. It has room for some million tokens.
+    /// So many bytes have room for some million tokens.
     const MAX_TEXT: u64 = 256 << 20;
     let arg = args.word("a file, as in `tokens:routing.txt,bytes=7KiB`")?;
     let bytes = args.require("bytes")?;
@@ -98,7 +97,7 @@ fn parse(content: &str, experts: Option<u64>) -> Result<Vec<Token>, (usize, Stri
     parsed.filter_map(Result::transpose).collect()
 }
 
-/// Parses one line. The result is empty if the line has no token.
+/// The result is empty if the line has no token.
 fn parse_line(line: &str, experts: Option<u64>) -> Result<Vec<u64>, String> {
     let data = line.split('#').next().unwrap_or_default();
     let words = data.split([',', ' ', '\t']).filter(|word| !word.is_empty());

@@ -130,7 +130,7 @@ impl Pattern for Irregular {
         Ok(Arc::new(Matrix::from_rows(nodes, self.rows(nodes, nodes, element, seed))?))
     }
 
-    /// Creates one size for each node. They are the sizes of row 0 of the matrix.
+    /// The sizes are those of row 0 of the matrix.
     fn sizes_of_nodes(
         &self,
         nodes: u64,
@@ -144,7 +144,7 @@ impl Pattern for Irregular {
 }
 
 impl Irregular {
-    /// Returns a function that draws a row in multiples of `element`. `rows` will be drawn.
+    /// Returns a function that draws one of `rows` rows in multiples of `element`.
     fn rows(&self, nodes: u64, rows: u64, element: u64, seed: u64) -> impl FnMut(u64, &mut [u64]) {
         let (table, sizes_by_rank) = match &self.law {
             SizeLaw::Independent(law) => {
@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// Published results depend on these sizes. The expected values must never change.
+    /// Published results depend on these sizes.
     #[test]
     fn sizes_are_pinned() {
         let sizes = |shape, cv, element| {

@@ -109,7 +109,6 @@ fn read_sizes(
     Ok((sizes, InputDigest::new(file, &content)))
 }
 
-/// Each repetition has one file.
 #[derive(Debug)]
 struct MatrixFiles {
     all: Vec<Sizes>,
@@ -151,7 +150,6 @@ impl Pattern for MatrixFiles {
     }
 }
 
-/// The file name and, if the file has fractions, the size by which they are multiplied.
 fn arguments(input: &InputDigest, size: Option<u64>) -> Vec<(&'static str, String)> {
     let size = size.map(|bytes| ("bytes", format_size(bytes)));
     [(WORD, input.file.clone())].into_iter().chain(size).collect()
@@ -247,11 +245,11 @@ pub struct MatrixError {
 }
 
 impl Matrix {
-    /// If many sizes are not 0: half a gigabyte.
+    /// The most nodes if many sizes are not 0: half a gigabyte.
     pub const MAX_NODES: u64 = 8192;
-    /// If most sizes are 0. A buffer of one row then takes 512 KiB.
+    /// The most nodes if most sizes are 0. A buffer of one row then takes 512 KiB.
     const MAX_SPARSE_NODES: u64 = 1 << 16;
-    /// The sizes that are not 0 above [`Matrix::MAX_NODES`] nodes: 200 MB.
+    /// The most sizes that are not 0 above [`Matrix::MAX_NODES`] nodes: 200 MB.
     const MAX_PAIRS: usize = 1 << 24;
     /// Up to this number of nodes all sizes are stored, which is faster and takes at most 32 MiB.
     const ALWAYS_DENSE: u64 = 2048;
@@ -399,7 +397,6 @@ impl Cells {
                 ));
             }
         }
-        // There must be as many rows as columns, unless a single row is allowed.
         if rows == 0 || rows < columns && !(one_per_node && rows == 1) {
             return Err(error(
                 content.lines().count().max(1),
@@ -473,7 +470,6 @@ impl BlockSizes for Matrix {
 /// An index of the sizes of a sparse matrix. It takes 12 bytes for each 64 pairs of nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct SparseIndex {
-    /// The number of 64-bit words of `bits` for each row.
     words: usize,
     /// One bit for each pair: whether its size is not 0.
     bits: Vec<u64>,
@@ -499,7 +495,6 @@ impl SparseIndex {
         Self { words, bits, before }
     }
 
-    /// Returns the position of a size; `None` if it is 0.
     fn position(&self, row: u64, column: u64) -> Option<usize> {
         let at = row as usize * self.words + column as usize / 64;
         let (word, bit) = (self.bits[at], 1 << (column % 64));

@@ -77,8 +77,8 @@ impl Dispatch {
         match self.popularity {
             Popularity::Skew(skew) => of(skew),
             Popularity::Violation(violation) => {
-                // Find the skew by bisection. The largest share increases with it, from the mean up
-                // to all. After 100 bisections the interval cannot become smaller.
+                // Find the skew by bisection, because the largest share increases with it, from the
+                // mean up to all. After 100 bisections, the interval cannot become smaller.
                 let beyond = |skew: f64| {
                     of(skew).into_iter().fold(0.0, f64::max) * self.experts as f64 - 1.0
                 };
@@ -115,7 +115,7 @@ impl Dispatch {
     }
 
     fn check_draws(&self, nodes: u64) -> Result<(), String> {
-        /// The maximum number of random draws in a workload. So many draws take some seconds.
+        /// So many draws take some seconds.
         const MAX_DRAWS: u64 = 1 << 28;
         if nodes.saturating_mul(self.tokens).saturating_mul(self.top) <= MAX_DRAWS {
             return Ok(());
@@ -165,8 +165,8 @@ impl ExpertSampler {
     }
 
     fn draw(&self, stream: &mut Stream, chosen: &mut Vec<usize>) {
-        /// The maximum number of draws for one expert. A draw of an expert that has already been
-        /// chosen is repeated. After this number of draws, draw only from the remaining experts.
+        /// A draw of an expert that has already been chosen is repeated. After so many draws, draw
+        /// only from the remaining experts.
         const TRIES: usize = 16;
         let last = self.cumulative.len() - 1;
         for _ in 0..TRIES {
@@ -248,7 +248,6 @@ mod tests {
 
     #[test]
     fn every_token_has_the_same_number_of_different_experts() {
-        // Each node has only one expert, so the copies of a token are sent to different nodes.
         for (popularity, top) in [
             (Popularity::Skew(0.0), 3),
             (Popularity::Skew(4.0), 7),
@@ -300,7 +299,7 @@ mod tests {
         }
     }
 
-    /// Expected are 1,000 of 4,000 tokens, with a standard deviation of 27.
+    /// 1,000 of 4,000 tokens are expected, with a standard deviation of 27.
     #[test]
     fn equally_popular_experts_receive_equally_many_tokens() {
         let sizes = dispatch(16, 1, Popularity::Skew(0.0)).sizes(4, 1, 1).unwrap();

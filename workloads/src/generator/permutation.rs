@@ -1,10 +1,10 @@
 //! Permutations of the nodes of a grid: each node sends its one block to one node, its *image* (C.
 //! C. Spencer, *Circuit-Switched Structured Communications on Toroidal Meshes*, 1994).
 //!
-//! In coordinates (x, y, z, ..), x belongs to the first dimension. A permutation of the axes can,
-//! for example, map (x, y) to (y, -x). Here -x is -1 - x modulo n: the mirror is between the nodes
-//! n - 1 and 0, so that no node of a dimension of even size is its own image. Axes that are
-//! exchanged must have the same size.
+//! In coordinates (x, y, z, ..), x belongs to the first dimension. In a permutation of the axes,
+//! such as (x, y) to (y, -x), -x is -1 - x modulo n: the mirror is between the nodes n - 1 and 0,
+//! so that no node of a dimension of even size is its own image. Axes that are exchanged must have
+//! the same size.
 
 use super::{Generator, Pattern};
 use crate::args::{Args, CurveAxis, WORD};
@@ -154,7 +154,6 @@ fn fixed(axes: &str, args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError>
     permutation(args, Map::Axes(parse_axes(axes).unwrap_or_default()), None)
 }
 
-/// `own` is the canonical argument that only this kind of permutation has.
 fn permutation(
     args: &mut Args<'_>,
     map: Map,
@@ -179,9 +178,9 @@ enum Map {
     /// without an entry keep their coordinates.
     Axes(Vec<(usize, bool)>),
     Reflect,
-    /// Added to the coordinates: a distance for each axis, or one for all.
+    /// A distance for each axis, or one for all.
     Translate(Vec<i64>),
-    /// The factor of a shear. The factor times y is added to x.
+    /// The factor by which y is multiplied and added to x.
     Shear(i64),
 }
 
@@ -278,7 +277,7 @@ impl ImageAxis {
     }
 }
 
-/// Parses a whole number. Returns `None` if multiplying it by a coordinate could overflow.
+/// Returns `None` if multiplying the number by a coordinate could overflow.
 fn offset(text: &str) -> Option<i64> {
     text.parse().ok().filter(|i: &i64| i.unsigned_abs() <= 1 << 31)
 }

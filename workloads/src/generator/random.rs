@@ -24,7 +24,6 @@ impl Stream {
         ((u128::from(self.0.next_u64()) * u128::from(n)) >> 64) as u64
     }
 
-    /// Returns the numbers from 0 to `n - 1` in random order.
     pub(super) fn shuffled(&mut self, n: u64) -> Vec<u64> {
         let mut numbers: Vec<u64> = (0..n).collect();
         for last in (1..numbers.len()).rev() {

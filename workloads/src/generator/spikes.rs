@@ -1,8 +1,6 @@
 //! `one-spike` and `transpose`: each node has one large block (spike) for one node, and small
-//! blocks for all others.
-//!
-//! Totals need no table of N x N sizes: they are the number of pairs times the small size, plus the
-//! difference for each spike.
+//! blocks for all others. Totals need no table of N x N sizes: they are the number of pairs times
+//! the small size, plus the difference for each spike.
 
 use super::random::Stream;
 use super::{Generator, Pattern};
@@ -145,7 +143,6 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The source is the sum over all pairs.
         #[test]
         fn totals_are_sums_over_pairs(nodes in 1_u64..40, max in 0_u64..99, rest in 0_u64..99, seed in any::<u64>(), keep in any::<u64>()) {
             let spikes = Spikes::at_random(nodes, max, rest, seed);
@@ -155,7 +152,6 @@ mod tests {
             prop_assert_eq!(spikes.total(&origins, &destinations), pairs.map(|(o, d)| spikes.bytes(o, d)).sum::<u64>());
         }
 
-        /// The statistics of the busiest nodes must agree with those of the full matrix.
         #[test]
         fn busiest_agrees_with_the_full_matrix(nodes in 1_u64..40, max in 0_u64..3, rest in 0_u64..3, seed in any::<u64>()) {
             let spikes = Spikes::at_random(nodes, max, rest, seed);
@@ -175,7 +171,7 @@ mod tests {
         assert_eq!(Spikes::transpose(8, 100, 1), None);
     }
 
-    /// Published results depend on these sizes. The expected values must never change.
+    /// Published results depend on these sizes.
     #[test]
     fn spikes_are_pinned() {
         assert_eq!(Spikes::at_random(8, 1, 0, 42).to, PINNED);
