@@ -35,7 +35,6 @@ pub struct Section {
     pub square: usize,
     /// Whether the collector's circuit leads a quarter of the cycle forwards, not three backwards.
     pub forward: bool,
-    /// Positions on the cycle, ascending, modulo its length.
     pub positions: Vec<i64>,
     pub collector: usize,
 }
@@ -80,7 +79,6 @@ struct CollectorPositions {
     /// In cycle `k` about the centre, gap `step * k` (modulo the number of gaps) and the gap half a
     /// cycle further have a backward section.
     step: usize,
-    /// Added to the number of the gap in cycles about the corner.
     shift: usize,
 }
 

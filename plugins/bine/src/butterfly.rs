@@ -204,7 +204,6 @@ mod tests {
 
     #[test]
     fn several_ports_on_tori_have_the_cost_of_the_closed_forms() {
-        // `[]` is a hypercube of one node, which has no dimensions.
         for sides in [&[][..], &[8], &[4, 4], &[2, 8], &[4, 2, 2], &[1, 4]] {
             let n: u64 = sides.iter().product();
             let log = u64::from(n.trailing_zeros());

@@ -19,7 +19,6 @@ pub(crate) const PORTED: About = About { ports: 0, ..ANYWHERE };
 /// with different dimensions, half of them in the opposite directions.
 pub(crate) struct PortButterfly<'a> {
     grid: &'a Grid,
-    /// For each step, its dimension, and the number of earlier steps in the same dimension.
     order: Vec<(usize, u32)>,
     is_mirrored: bool,
 }

@@ -4,7 +4,6 @@ use crate::{butterfly, tree};
 use std::collections::BTreeSet;
 use swapmeet_sdk::{Algorithm, Collective, Rehearsal, RehearsedSend, RehearsedStep};
 
-/// The file states its source and licence.
 const RECORDED: &str = include_str!("../../../tests/fixtures/schedules/bine.txt");
 
 const TORI: &str = include_str!("../../../tests/fixtures/schedules/bine-torus.txt");

@@ -222,7 +222,6 @@ mod tests {
                     let problem = problem.block_bytes(10 * ports).param("order", order);
                     problem.param("ports", &ports.to_string()).verify(algorithm).unwrap()
                 };
-                // Every rank but the root receives the vector or passes its sum on once.
                 for (algorithm, blocks) in [
                     (&BROADCAST, n - 1),
                     (&REDUCE, n - 1),

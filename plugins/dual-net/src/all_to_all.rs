@@ -111,7 +111,6 @@ struct AllToAll<'a, 'h> {
     planned: &'a Planned,
 }
 
-/// Selects the blocks to send for node (t, c, x).
 type Select<'a> = dyn Fn(&Blocks<'static>, u64, u64, u64) -> Vec<Blocks<'static>> + 'a;
 
 impl AllToAll<'_, '_> {

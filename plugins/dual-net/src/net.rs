@@ -19,7 +19,6 @@ pub(crate) enum Line {
 }
 
 impl Net {
-    /// Errors if the topology is not a dual-net.
     pub(crate) fn read(problem: &Problem<'_>) -> Result<Self, Stop> {
         let topology = problem.topology();
         if topology.kind() != "rdn" {
@@ -56,7 +55,6 @@ impl Net {
         self.n[level]
     }
 
-    /// Splits the number of a node within its cluster of this level into type, cluster and number.
     pub(crate) fn split(&self, level: usize, node: u64) -> (u64, u64, u64) {
         let n = self.n[level - 1];
         (node / (n * n), node / n % n, node % n)

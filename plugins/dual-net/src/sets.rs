@@ -6,7 +6,6 @@ use swapmeet_sdk::Axis;
 /// The axes of a node of level j are its type, its cluster's and its number's within the cluster.
 pub(crate) struct Sets<'a> {
     net: &'a Net,
-    /// For each level, the radices of the axes of a node of that level.
     radices: Vec<Vec<u64>>,
     /// For each dimension of the base, the nodes with each coordinate, as bits; empty if the
     /// dimensions are axes. A base of up to 64 nodes is one axis, so that the set of all nodes

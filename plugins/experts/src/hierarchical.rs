@@ -70,7 +70,6 @@ fn combine<'a>(near: u64, far: u64, owner: u64, classes: &'a [u64]) -> Blocks<'a
     Blocks::new(far, near).destinations(Set::one(owner)).segments(Axis::bits(classes)).combine()
 }
 
-/// Returns a send of some classes of tokens of one rank.
 type SendOf = for<'a> fn(u64, u64, u64, &'a [u64]) -> Blocks<'a>;
 
 fn between_groups(

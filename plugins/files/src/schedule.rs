@@ -51,7 +51,6 @@ impl Algorithm for FromSchedule {
 struct FileReader<'a, 'p, 's> {
     problem: &'a Problem<'p>,
     schedule: &'a mut Schedule<'s>,
-    /// Rearrangements that wait for the grid.
     waiting: u64,
     /// Segments of a block; 0 before the grid is set.
     segments: u64,

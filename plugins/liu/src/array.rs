@@ -195,7 +195,6 @@ mod tests {
         }
     }
 
-    /// In every array with an incomplete row, some node receives two messages in a step.
     #[test]
     fn the_stall_rule_as_printed_does_not_prevent_collisions() {
         for p in 2..=130 {

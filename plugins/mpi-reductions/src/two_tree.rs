@@ -123,7 +123,6 @@ pub(crate) fn trees(n: usize) -> [Vec<Option<usize>>; 2] {
     [(0..n).map(|rank| parent(n, rank)).collect(), (0..n).map(second).collect()]
 }
 
-/// In the in-order tree with root 0, odd ranks are leaves.
 fn parent(n: usize, rank: usize) -> Option<usize> {
     if rank == 0 {
         return None;

@@ -52,7 +52,6 @@ pub(crate) const GATHER: Binomial = Binomial {
     },
 };
 
-/// Returns the distance of each step of a tree over n ranks, in descending order.
 pub(crate) fn halves(n: u64) -> impl DoubleEndedIterator<Item = u64> {
     let steps = n.next_power_of_two().trailing_zeros();
     (0..steps).rev().map(|step| 1 << step)

@@ -143,7 +143,6 @@ impl TwoPhase {
     }
 }
 
-/// Chooses k for each cycle. `cycles` is the k of the user, if any.
 fn choose(torus: &Torus, cycles: Option<u64>) -> Result<Vec<TwoPhase>, Stop> {
     torus
         .dims
@@ -255,7 +254,6 @@ fn messages(
         .collect()
 }
 
-/// The number of a lane, its dimension, and its sends in a round for each planned coordinate.
 type LaneMessages = (u64, usize, Vec<Vec<RingMessage>>);
 
 fn send_all(

@@ -4,7 +4,6 @@ use swapmeet_sdk::{Problem, Stop};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Variant {
-    /// One port, which carries up to q circuits.
     OnePort,
     /// One port per cycle in the first phase of a gossip or multi-scatter, all ports in the second.
     Hybrid,

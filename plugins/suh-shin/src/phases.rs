@@ -17,7 +17,6 @@ pub(crate) fn run(network: &PaddedNetwork, schedule: &mut Schedule<'_>) -> Resul
     }
     begin(schedule, n + 1)?;
     if network.kind == NetworkKind::Torus {
-        // Phase n+1 of a torus: in step j, along the dimension of the node's class for turn j.
         for j in 1..=n {
             exchange(
                 network,

@@ -16,7 +16,6 @@ use swapmeet_sdk::Stop;
 const SAMPLE: usize = 16;
 const MAX_MOVES: u64 = 1 << 27;
 
-/// A set of blocks for each node, as bits.
 struct Bits {
     words: usize,
     groups: usize,
@@ -77,7 +76,6 @@ struct Attempt<'a> {
     /// have the block, and the lowest 12 bits are random and break ties.
     key: Vec<u32>,
     holders: Vec<u32>,
-    /// The links into the current node, each with the chosen block.
     choices: Vec<(u32, Option<u32>)>,
 }
 
@@ -158,7 +156,6 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Returns the schedule, or `None` if it would not have fewer steps than `most`.
     fn run(mut self, blocks: usize, most: usize, random: &mut Random) -> Option<Moves> {
         let mut moves = Moves { moves: Vec::new(), first: vec![0] };
         let mut open: Vec<u32> = (0..self.network.nodes as u32).collect();

@@ -62,7 +62,6 @@ impl Translations {
         self.combine(a, b, |a, b, radix| (a + b) % radix)
     }
 
-    /// Returns the translation that gives `a` after `b`.
     pub(crate) fn subtract(&self, a: u32, b: u32) -> u32 {
         self.combine(a, b, |a, b, radix| (a + radix - b) % radix)
     }

@@ -13,7 +13,6 @@ use swapmeet_flows::{Column, Links, ShortestPaths, Solution, fast_exp};
 const PIECES_PER_STEP: u64 = 4;
 /// Entries of a table of prices for equally spaced loads, at least two for each step.
 const TABLE: u32 = 1 << 14;
-/// The number of rounds in which pieces move to cheaper paths.
 const ROUNDS: u32 = 14;
 
 /// Consecutive segments of one block on the same path.
@@ -36,7 +35,6 @@ impl Piece {
 pub(crate) struct Routed {
     pub pieces: Vec<Piece>,
     pub paths: Paths,
-    /// The largest load of a resource, in steps.
     pub congestion: f64,
 }
 

@@ -150,7 +150,6 @@ impl StepSimulation<'_> {
         }
     }
 
-    /// Returns the key for the links `path` to cross, the size of a segment and the steps so far.
     fn key(&self, path: &[u32], size: u32, steps: u32) -> u32 {
         if size == 0 {
             return u32::MAX;

@@ -40,7 +40,6 @@ struct Direct {
     needs_power_of_two: bool,
     steps: fn(p: u64) -> u64,
     symmetry: fn(p: u64) -> Symmetry,
-    /// Returns the destination, or `None` if processor `me` is idle in this step.
     destination: fn(me: u64, step: u64, p: u64) -> Option<u64>,
 }
 

@@ -4,7 +4,6 @@ use crate::swing::Swing;
 use crate::trivance::Trivance;
 use swapmeet_sdk::{Algorithm, Collective, Rehearsal, RehearsedSend, RehearsedStep};
 
-/// The files state their source and licence.
 const SWING: &str = include_str!("../../../tests/fixtures/schedules/bine-torus.txt");
 const TRIVANCE: &str = include_str!("../../../tests/fixtures/schedules/trivance.txt");
 

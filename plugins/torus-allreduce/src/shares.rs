@@ -8,7 +8,6 @@ use swapmeet_sdk::{Axis, Blocks, Grid, Planned, Problem, Route, Schedule, Set, S
 pub(crate) trait ShareCollective {
     fn order(&self) -> &StepOrder;
 
-    /// Returns the messages of a node with coordinate `c` in the dimension of the step.
     fn messages(&self, step: usize, c: u64) -> Vec<PartMessage>;
 
     /// Returns the parts that a node with coordinate `c` in `dimension` has not sent away before a
@@ -152,7 +151,6 @@ struct StepMessages {
     kept: Vec<Vec<Coordinates>>,
 }
 
-/// Adds a step of the reduce-scatter (`sums`) or of the allgather, for all allreduces.
 fn add_step(
     grid: &Grid,
     all: &[&dyn ShareCollective],

@@ -143,7 +143,6 @@ mod tests {
             let sizes: Vec<Vec<u64>> = (0..n).map(row).collect();
             let problem = Rehearsal::on("ring", &[n]).sizes(&sizes);
             let proved = problem.verify(&TWO_PHASE).unwrap();
-            // A block is sent once for each bit of its distance.
             let bits = |i: u64, j: u64| u64::from(((j + n - i) % n).count_ones());
             let moved = |i: u64, j: u64| bits(i, j) * sizes[i as usize][j as usize];
             let data: u64 =

@@ -85,7 +85,6 @@ fn send<'a>(
     Ok(())
 }
 
-/// The elements that each rank holds for each destination.
 struct HeldElements {
     g: usize,
     element: u64,

@@ -143,7 +143,6 @@ impl Rounds {
 impl Iterator for Rounds {
     type Item = Round;
 
-    /// Returns the next round, empty if it consists of padding only.
     fn next(&mut self) -> Option<Round> {
         if self.remaining == 0 {
             return None;
@@ -196,7 +195,6 @@ mod tests {
         (0..n).map(&mut row).collect()
     }
 
-    /// Returns the smallest entry of a bottleneck matching, by trying all perfect matchings.
     fn bottleneck(amounts: &[Vec<u64>], row: usize, taken: u32) -> u64 {
         if row == amounts.len() {
             return u64::MAX;

@@ -15,7 +15,6 @@ pub(super) struct Buffers {
     pub(super) segments: u64,
     pub(super) sums: bool,
     in_place: bool,
-    /// Chunks of the input, output and scratch buffer of each GPU.
     sizes: Vec<[u64; 3]>,
 }
 

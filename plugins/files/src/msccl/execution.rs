@@ -147,7 +147,6 @@ pub(super) fn execute(
 struct Executor<'a> {
     buffers: &'a Buffers,
     values: Vec<NamedValue>,
-    /// The value in each chunk of each GPU, by (GPU, chunk).
     at: HashMap<(u64, u64), ValueId>,
     /// Equal sets of contributions share memory.
     terms: HashMap<Rc<[u64]>, Rc<[u64]>>,

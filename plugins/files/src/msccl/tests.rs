@@ -83,7 +83,6 @@ impl Xml {
     }
 }
 
-/// The example from the description of the format.
 fn two_steps() -> Xml {
     let mut xml = Xml::new("alltoall", 3, "");
     for gpu in 0..3 {

@@ -13,7 +13,6 @@ pub(super) struct Term {
     /// 0.
     pub negated: bool,
     pub plus: u64,
-    /// The factor of the coordinate on axis 1 (a shear).
     pub sheared: u64,
 }
 
@@ -102,7 +101,6 @@ impl Affine {
         self.terms[to] != Self::identity(to + 1).terms[to]
     }
 
-    /// Returns this map restricted to these axes of the image.
     pub(super) fn only(&self, axes: &[usize]) -> Self {
         let mut part = Self::identity(self.terms.len());
         for &axis in axes {

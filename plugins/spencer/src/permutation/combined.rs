@@ -118,7 +118,6 @@ impl Cycles<'_> {
         }
     }
 
-    /// Returns the route, without the start.
     fn path(&self, logical: u64, by: i64) -> Vec<u64> {
         let axis = self.axis();
         let mut path = Vec::with_capacity(2 * by.unsigned_abs() as usize);

@@ -230,7 +230,8 @@ impl Stage {
         (&self.rows[row as usize], sum.rem_euclid(n) as u64)
     }
 
-    /// The route of the data of the collector `origin` after `node` in a round; empty if it stays.
+    /// Returns the route of the data of the collector `origin` after `node` in a round; empty if it
+    /// stays.
     fn path(&self, torus: &Torus, round: usize, origin: u64, node: u64) -> Vec<u64> {
         let mut path = Vec::new();
         match &self.middle {
@@ -277,7 +278,6 @@ impl Stage {
         cost
     }
 
-    /// Returns the cost, or `None` if a link would carry more than q circuits.
     pub(super) fn cost(&self, torus: &Torus) -> Option<Cost> {
         let sections = &self.rows[0].sections;
         let mut at: Vec<(u64, u64)> = torus
