@@ -16,7 +16,6 @@ use swapmeet_core::simulation::Task;
 use swapmeet_optimum::check::check;
 use swapmeet_optimum::{MachineTask, Options, solve};
 
-/// The relative width of the interval at which the search stops.
 const GAP: f64 = 0.01;
 
 fn main() {

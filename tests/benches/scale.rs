@@ -344,7 +344,6 @@ fn follow_each_block(n: u64) -> u64 {
     (0..n).filter(|o| held[cell(0, *o, 0)] & mask(*o, 0) > 0).count() as u64
 }
 
-/// Returns the peak memory of this process, or 0 if the system does not report it.
 fn peak_memory_mb() -> u64 {
     let status = std::fs::read_to_string(Path::new("/proc/self/status")).unwrap_or_default();
     let line = status.lines().find(|l| l.starts_with("VmHWM:")).unwrap_or_default();

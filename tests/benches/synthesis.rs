@@ -114,7 +114,6 @@ fn measure(row: &Row) {
     host.plan(topology.as_ref(), name, row.gathers);
     let (seconds, megabytes) = (cpu_seconds() - start, peak_megabytes());
     let lower = if row.gathers {
-        // Each node receives the blocks of all other nodes over its own links.
         let links = host.links.iter().map(Vec::len).min().unwrap();
         (topology.nodes() - 1) as f64 / links as f64
     } else {

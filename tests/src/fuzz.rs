@@ -77,7 +77,6 @@ pub fn certificate(data: &[u8]) {
 /// Target: a list of edges, with options such as failed links in its first line, is either refused
 /// or a network whose routes lead from their start to their end over its links.
 pub fn graph(data: &[u8]) {
-    /// The largest network of which all routes are followed.
     const FEW_NODES: u64 = 24;
     let Ok(text) = std::str::from_utf8(data) else { return };
     let (options, edges) = text.split_once('\n').unwrap_or(("", text));

@@ -36,7 +36,6 @@ const SHORT_LADDER: &str = "--topology fully-connected:1 --topology ring:2 --top
     --topology torus:4x4 --topology torus:8x12 --topology torus:3x5 --topology mesh:6x6 \
     --topology hypercube:4";
 
-/// Networks of at most 16 nodes for the bundled plugins.
 const TINY_NETWORKS: &str = "--topology ring:1 --topology ring:2 --topology ring:3 \
     --topology ring:7 --topology torus:2x2 --topology torus:4x4 --topology torus:3x5 \
     --topology mesh:4x4 --topology hypercube:2 --topology hypercube:3";
@@ -234,7 +233,7 @@ fn the_report_is_readable() {
     assert!(text.contains("  time      "), "{text}");
 }
 
-/// Otherwise a user could not reproduce a finding for an algorithm with several collectives.
+/// A finding without its collective could not be reproduced for an algorithm with several.
 #[test]
 fn faults_name_their_collective() {
     let dir = tempdir().unwrap();

@@ -129,7 +129,6 @@ fn a_plan_that_requests_the_block_size_is_not_shared() {
         --workload uniform:2 --workload uniform:2000 --plugin-dir";
     let rows = rows(&[words(cases), vec![file.to_str().unwrap()]].concat());
     let critical: Vec<Option<u128>> = rows.iter().map(|r| r.critical_bytes).collect();
-    // Around the ring, the messages have 3, 2 and 1 blocks; in a direct exchange, each has one.
     assert_eq!(critical, [Some(6), Some(3000), Some(12), Some(6000)]);
 }
 

@@ -134,7 +134,6 @@ pub(crate) fn row_of(topology: &str, algorithm: &str, workload: &str, machine: &
     rows(&flags).remove(0)
 }
 
-/// Returns the row without the columns that differ between runs.
 pub(crate) fn timeless(record: &Record) -> Record {
     Record { plan_ms: None, wall_ms: None, ..record.clone() }
 }

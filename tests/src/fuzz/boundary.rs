@@ -404,7 +404,6 @@ impl Calls<'_> {
         }
     }
 
-    /// Returns a length that is usually valid but sometimes impossible.
     fn count(&mut self) -> Result<u64> {
         match self.bytes.int_in_range(0..=15)? {
             0 => Ok(u64::from(u32::MAX)),

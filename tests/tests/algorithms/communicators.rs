@@ -283,7 +283,6 @@ fn follow(document: &Value, word: &str, size: usize) {
     let root = case["root"].as_u64().unwrap_or(0) as usize;
     let of_side = |key: &str| sends[0]["blocks"][0][key].is_array();
     let (has_origins, has_destinations) = (of_side("origins"), of_side("destinations"));
-    // All pairs of these origins and destinations, at the start and at the end.
     let sets = |rank: u64, ranks: &[u64], at_end: bool| -> BTreeSet<Piece> {
         let (own, all, none) = (&[rank][..], ranks, &[][..]);
         let of_root = if rank == ranks[root] { all } else { none };

@@ -38,7 +38,6 @@ fn every_profile_agrees_in_every_value() {
                 .unwrap();
         let mut hist: BTreeMap<u64, u64> = BTreeMap::new();
         for line in String::from_utf8(trace.stdout).unwrap().lines() {
-            // A line of the summary: "step 3: .., link load 2 messages".
             let f = line
                 .rsplit_once("link load ")
                 .unwrap()

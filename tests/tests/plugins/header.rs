@@ -62,7 +62,6 @@ fn c_and_rust_have_the_same_layout() {
     let layout = include_str!("../../../framework/abi/src/layout.rs");
     let mut source = "#include <stddef.h>\n#include <swapmeet.h>\n".to_owned();
     let mut checks = 0;
-    // An example: `frozen!(SwmStr: 16; ptr @ 0, len @ 8);`.
     for line in layout.split("frozen!(").skip(1) {
         let Some((what, _)) = line.split_once(");") else { continue };
         let Some((name, rest)) = what.split_once(": ") else { continue };

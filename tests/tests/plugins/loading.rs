@@ -54,7 +54,6 @@ fn a_plugin_that_crashes_when_loaded_is_named_and_skipped() {
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert!(stderr.contains(&message) || does.contains("close"), "{does}: {stderr}");
 
-        // If the file is in a folder that is searched for plugins, it is skipped.
         let path = ("SWAPMEET_PLUGIN_PATH", dir.path());
         let output = swapmeet_process(&run[..5]).env(path.0, path.1).output().unwrap();
         assert_eq!(

@@ -31,7 +31,6 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
     ("docs/bridges.md", "MPIR_CVAR", "needs MPICH and a file of its sources"),
 ];
 
-/// Pairs of a word and the programs that are needed to run a block with this word.
 const TOOLS: &[(&str, &[&str])] = &[
     ("make", &["make", "cc"]),
     ("mpicc", &["mpicc"]),
@@ -39,7 +38,6 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("txt2bin", &["txt2bin", "LogGOPSim"]),
 ];
 
-/// Defines a test for each page, so that pages run at the same time.
 macro_rules! run_pages {
     ($($test:ident: $page:literal,)*) => {
         $(#[test] fn $test() { run_page($page); })*

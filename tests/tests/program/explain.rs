@@ -242,7 +242,6 @@ fn a_size_without_a_time_is_named_in_the_output() {
     assert_eq!(document["sizes"].as_array().unwrap().len(), 1);
 }
 
-/// Returns a log whose ranks have groups, as with `NCCL_TESTS_SPLIT`.
 fn in_groups(log: &str, group: impl Fn(u64) -> u64) -> String {
     let line = |line: &str| match line.strip_prefix("#  Rank ") {
         Some(rest) => {
@@ -473,7 +472,6 @@ fn small_sizes_of_mpi_are_not_judged() {
     assert_eq!(of_nccl["verdict"], "low");
 }
 
-/// Returns rows with the operation, the root, and the two bandwidths that nccl-tests computes.
 fn rows(bytes_of_count: u64, operation: &str, factor: f64, times: &[(u64, f64)]) -> String {
     let header = "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n";
     let row = |(bytes, us): &(u64, f64)| {
@@ -647,7 +645,6 @@ fn remarks_fit_the_log() {
         let log = log("all_reduce", (16, 2), "NVIDIA H100 80GB HBM3", times);
         explained(folder.path(), &log, &["--system", system])
     };
-    // The bandwidth of nccl-tests#232 falls from 166 to 144 GB/s.
     let us = |bytes: u64, busbw: f64| bytes as f64 * 1.875 / busbw / 1e3;
     let falling = [(1 << 28, us(1 << 28, 166.0)), (1 << 29, us(1 << 29, 144.0))];
     let (status, output, _) = of(&falling, "h100-ib:2x8,nics=4");

@@ -151,7 +151,6 @@ fn measured_communicators_become_rows_with_over() {
         let topology = row.topology.clone();
         (topology, row.workload.clone(), row.time_us, row.nodes, row.communicators, row.members)
     };
-    // The groups of NCCL_TESTS_SPLIT="MOD 2".
     let modulo = split_log(|rank| rank % 2);
     let named = "--topology groups:4x2 --mesh node:-1/gpu:2 --over node";
     let topology = "groups:4x2,mesh=node:4/gpu:2".to_owned();
@@ -162,7 +161,6 @@ fn measured_communicators_become_rows_with_over() {
     // The size of a reduce-scatter is the buffer of a rank, of which each member has a fourth.
     let scattered = import(&modulo.replace("all_reduce", "reduce_scatter"), named);
     assert_eq!(scattered.1, "reduce-scatter/uniform:256,over=node");
-    // The groups of NCCL_TESTS_SPLIT="DIV 4" have consecutive ranks.
     let divided = import(&split_log(|rank| rank / 4), "");
     assert_eq!(divided.0, "fully-connected:8");
     assert_eq!(divided.1, "allreduce/uniform:1KiB,over=size:4");

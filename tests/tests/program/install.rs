@@ -26,7 +26,6 @@ fn printed(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// Returns the rows of the quick start, without the digest of the build.
 fn quick_start(program: &Path) -> Vec<Record> {
     let dir = tempdir().unwrap();
     let (rows, experiment) =

@@ -82,7 +82,6 @@ fn rows_of_jobs_are_resumed_merged_repeated_and_compared() {
     let read = |name: &str| timeless_rows(&dir.path().join(name));
     std::fs::write(dir.path().join("e.toml"), EXPERIMENT).unwrap();
     run("run e.toml --quiet --out all.csv").success();
-    // Two rows alone; two combinations of two jobs with two repetitions each.
     assert_eq!(read("all.csv").len(), 2 + 2 * 2 * 2);
     let text = std::fs::read_to_string(dir.path().join("all.csv")).unwrap();
     let first: Vec<&str> = text.lines().take(5).collect();

@@ -60,7 +60,6 @@ fn members(ranges: &Value) -> Vec<u64> {
     list(ranges).iter().flat_map(|range| number(&range[0])..=number(&range[1])).collect()
 }
 
-/// A block: its origin, destination and segment.
 type Block = [u64; 3];
 
 /// Returns the blocks of a send. In a reduction, all contributions to a value are one block,

@@ -53,7 +53,6 @@ fn bits(runs: &Value, most: u64, to: impl Fn(u64) -> u64) -> Vec<u64> {
     words
 }
 
-/// Replays a schedule, using only the document.
 fn replay(document: &Value) -> Totals {
     let head = &document["schedule"];
     let topology = topology::parse(head["topology"].as_str().unwrap()).unwrap();
@@ -425,7 +424,6 @@ fn a_perfetto_file_has_the_times_of_the_row() {
         let (mut last, mut slices) = (0.0_f64, 0);
         let mut ends: HashMap<u64, [Vec<f64>; 2]> = HashMap::new();
         for events in tracks.values() {
-            // The open slices: the beginning of each, and the end of the last slice in it.
             let (mut open, mut at): (Vec<(f64, Option<f64>)>, f64) = (Vec::new(), 0.0);
             for event in events.iter().filter(|event| event["ph"] != "M") {
                 let ts = event["ts"].as_f64().unwrap();

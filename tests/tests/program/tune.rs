@@ -23,7 +23,6 @@ fn sweep(folder: &Path) -> String {
     out
 }
 
-/// Returns the number of ranks to which rank 0 sends in an all-to-all, and the output.
 fn peers(program: &Path, ranks: u64, block: u64, settings: &[&str]) -> (usize, String) {
     let counted = counts(program, ranks, &[&block.to_string()], settings);
     (counted.lines().filter(|line| line.starts_with("I\t0\t")).count(), counted)

@@ -12,7 +12,6 @@ fn cases(rows: &Path) -> Vec<String> {
     rows.iter().map(|row| format!("{} {} {}", row.topology, row.algorithm, row.workload)).collect()
 }
 
-/// The expected cases are listed by hand. Shards contain each of them once.
 #[test]
 fn blocks_and_exclusions_select_cases() {
     let dir = tempdir().unwrap();

@@ -226,7 +226,8 @@ fn a_pipe_cannot_be_resumed() {
     assert!(refused(&args).contains("a folder, a pipe or a device, expected a file of rows"));
 }
 
-/// Writing rows beyond a limit on the file size fails, and writing the help text to a full device.
+/// Writing rows beyond a limit on the file size fails, as does writing the help text to a full
+/// device.
 #[test]
 fn a_failed_write_is_an_error() {
     let dir = tempdir().unwrap();

@@ -185,7 +185,7 @@ fn an_answer_of_check_has_a_limit_and_is_escaped() {
     assert!(!message.contains('\u{1b}'), "{message:?}");
 }
 
-/// This shows that it is the sandbox that prevents the attacks of the other tests.
+/// The attacks of the other tests succeed here, so it is the sandbox that prevents them.
 #[test]
 fn without_the_sandbox_the_attacks_succeed() {
     let Some(hostile) = Hostile::new() else { return };

@@ -105,7 +105,6 @@ fn files_with_and_without_optimum_are_resumed_merged_and_run_again() {
     assert!(mixed[0].optimum_us.is_some() && mixed[28].optimum_us.is_none());
     let same = |rows: &[Record]| rows.iter().map(without_optimum).collect::<Vec<_>>();
     assert_eq!(same(&mixed), same(&expected));
-    // Shards of which only some have the optimum can be merged.
     let (one, two, joined) = (at("1.csv"), at("2.csv"), at("joined.csv"));
     sweep(&one, "--shard 1/2 --optimum");
     sweep(&two, "--shard 2/2");

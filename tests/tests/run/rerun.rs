@@ -117,7 +117,6 @@ fn a_bundle_is_repeated_without_the_original_files() {
     let run = ["run", "study.toml", "--quiet", "--bundle", "bundle"];
     swapmeet(&run).current_dir(here.path()).assert().success();
     let bundle = here.path().join("bundle");
-    // The network, the list of matrices, the two matrices and the background traffic.
     assert_eq!(std::fs::read_dir(bundle.join("inputs")).unwrap().count(), 5);
     let there = tempdir().unwrap();
     let moved = there.path().join("study");

@@ -32,7 +32,6 @@ fn mpicc(source: &Path, program: &Path, more: &[&str]) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Returns whether the program succeeded on `count` ranks, and its output.
 fn ranks(program: &Path, count: u64, file: &Path, more: &[&str]) -> (bool, String) {
     let own = tempdir().unwrap();
     let output =

@@ -5,7 +5,6 @@ use crate::support::{refused, rows, swapmeet, texts_of, words};
 use swapmeet_results::Status;
 use tempfile::tempdir;
 
-/// Beyond the limits of MSCCL, the message names the limit.
 #[test]
 fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
     let dir = tempdir().unwrap();

@@ -124,7 +124,6 @@ fn figures_and_tables_compile_in_latex() {
         figure
     })
     .collect();
-    // 150 mm are 426.79 points, and the panels are in two columns.
     assert!(figures[0].contains("width=209.13pt") && figures[0].contains("dash pattern=on "));
     assert!(figures[0].contains("label=below right:{a}"), "{}", figures[0]);
     let tables =

@@ -218,7 +218,6 @@ fn command_lines_of_earlier_versions_draw_the_same_figures() {
         let message = "`--legend inside` has been removed: use bottom, top, right or none";
         plot(&rows, &out, inside).code(2).stderr(predicate::str::contains(message));
     }
-    // The words after `--` are files.
     swapmeet(&["plot", "--out", out.to_str().unwrap(), "--force", "--", "--kind", "faults"])
         .assert()
         .code(2)

@@ -149,7 +149,7 @@ fn cases_that_share_a_schedule_are_divided_into_jobs_and_a_batch_can_be_dropped_
     drop(batch());
 }
 
-/// A job needs descriptors for its workers.
+/// A job needs file descriptors for its workers.
 #[test]
 fn few_open_files_make_fewer_jobs_and_no_failed_rows() {
     let dir = tempdir().unwrap();
