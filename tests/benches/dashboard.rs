@@ -1,9 +1,8 @@
 //! Measures response times of the dashboard: from writing the byte of a key to the terminal until
-//! the requested panel is on the screen, without workers and with workers on all cores.
-//!
-//! A second benchmark moves a slider, after which the dashboard runs the selected group again. A
-//! third one opens 102,060 rows and measures the processor time of the thread that draws, for each
-//! key, and the memory of each row after every view was opened once.
+//! the requested panel is on the screen, without workers and with workers on all cores. A second
+//! benchmark moves a slider, after which the dashboard runs the selected group again. A third one
+//! opens 102,060 rows and measures the processor time of the thread that draws, for each key, and
+//! the memory of each row after every view was opened once.
 //!
 //! Run all by `cargo bench --bench dashboard`. The dashboard draws animations every 33 ms, so a
 //! response within this time appears immediate.

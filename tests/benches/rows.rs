@@ -1,9 +1,7 @@
 //! Measures costs that do not depend on the size of schedules: rows per second for many small
 //! cases, the time to start a worker process for each plugin file, and the memory of commands that
-//! read many rows.
-//!
-//! Run it by `cargo bench --bench rows`. Each value is the best of a few runs. Compare ratios
-//! within one benchmark, not seconds between computers.
+//! read many rows. Run it by `cargo bench --bench rows`. Each value is the best of a few runs.
+//! Compare ratios within one benchmark, not seconds between computers.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 

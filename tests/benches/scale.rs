@@ -1,10 +1,9 @@
 //! Measures the speed of planning, verification, link counting and pricing, in messages and blocks
-//! per second, and of a plain loop over blocks.
-//!
-//! Run it by `cargo bench --bench scale`, or by `cargo bench --bench scale -- torus:128x128` for
-//! the cases whose names contain this text. Each value is the best of up to three runs in one
-//! process, of which those of a second or more are not repeated. Compare ratios within a benchmark,
-//! not seconds between computers. All cases together take about eight minutes.
+//! per second, and of a plain loop over blocks. Run it by `cargo bench --bench scale`, or by `cargo
+//! bench --bench scale -- torus:128x128` for the cases whose names contain this text. Each value is
+//! the best of up to three runs in one process, of which those of a second or more are not
+//! repeated. Compare ratios within a benchmark, not seconds between computers. All cases together
+//! take about eight minutes.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 

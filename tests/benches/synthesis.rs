@@ -2,10 +2,8 @@
 //! for those whose names contain an argument) the number of steps of the schedule, its excess over
 //! a lower bound, and the processor time and memory of the plan. The bound is the certified lower
 //! end of the optimum, or for an allgather the number of blocks that a node receives, divided by
-//! the number of its links. The host of this benchmark only counts steps.
-//!
-//! Each row is measured in its own process, because the kernel reports only the peak memory of a
-//! whole process.
+//! the number of its links. The host of this benchmark only counts steps. Each row is measured in
+//! its own process, because the kernel reports only the peak memory of a whole process.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
 

@@ -1,11 +1,9 @@
 //! Measures the processor time and the memory of cases that are typical of present applications:
 //! mixtures of experts, unequal sizes, and networks with switches. A goal is printed next to each
-//! value.
-//!
-//! Run it by `cargo bench --bench today`, or by `cargo bench --bench today -- moe` for the cases
-//! whose names contain `moe`. Seconds are the user time of all processes with one worker, which
-//! depends little on the load of the computer: the median of three runs, or of one if it takes more
-//! than five seconds.
+//! value. Run it by `cargo bench --bench today`, or by `cargo bench --bench today -- moe` for the
+//! cases whose names contain `moe`. Seconds are the user time of all processes with one worker,
+//! which depends little on the load of the computer: the median of three runs, or of one if it
+//! takes more than five seconds.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 

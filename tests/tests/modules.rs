@@ -1,8 +1,7 @@
-//! Checks that no crate has a cycle of modules.
-//!
-//! Sibling modules, each with everything below it, must form an acyclic graph of dependencies, also
-//! through modules elsewhere in the crate. A module and its submodules count as one, so that a
-//! table may name the files of its rows, and these files the type of a row.
+//! Checks that no crate has a cycle of modules. Sibling modules, each with everything below it,
+//! must form an acyclic graph of dependencies, also through modules elsewhere in the crate. A
+//! module and its submodules count as one, so that a table may name the files of its rows, and
+//! these files the type of a row.
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,6 @@
-//! Bine trees and butterflies, for any topology whose number of nodes is a power of two.
-//!
-//! The algorithms are from D. De Sensi, S. Pasqualoni, L. Piarulli, T. Bonato, S. Ba, M. Turisini,
-//! J. Domke, T. Hoefler, *Bine Trees: Enhancing Collective Operations by Optimizing Communication
+//! Bine trees and butterflies, for any topology whose number of nodes is a power of two. The
+//! algorithms are from D. De Sensi, S. Pasqualoni, L. Piarulli, T. Bonato, S. Ba, M. Turisini, J.
+//! Domke, T. Hoefler, *Bine Trees: Enhancing Collective Operations by Optimizing Communication
 //! Locality* (SC '25, arXiv 2508.17311). A test compares the messages with those of the authors'
 //! library (`libbine` in github.com/HLC-Lab/pico). `reproduce bine` compares distances and the
 //! traffic between groups of ranks with the values of the paper.
@@ -16,10 +15,8 @@
 //! The algorithms treat the nodes as a line of ranks. A binomial tree or butterfly has a step with
 //! the distance 2^i for each i from 0 to s - 1. A Bine algorithm instead has a step with the
 //! distance `reach(i + 1)`, about 2/3 of 2^i in absolute value, whose sign alternates. Even and odd
-//! ranks use opposite directions.
-//!
-//! Shorter distances reduce the traffic between groups of nodes, such as the nodes at one switch,
-//! if neighbouring ranks are in the same group.
+//! ranks use opposite directions. Shorter distances reduce the traffic between groups of nodes,
+//! such as the nodes at one switch, if neighbouring ranks are in the same group.
 
 use swapmeet_sdk::{About, Problem, Stop, export_plugin};
 

@@ -7,13 +7,10 @@
 //!
 //! In an all-to-all, the distance of a block to its destination is written in base k. For the digit
 //! with weight k^i and each value j from 1 to k - 1, each rank sends all blocks with this digit to
-//! the rank j k^i positions after it.
-//!
-//! In an allgather, each rank has the blocks of k^i ranks when the steps of digit i begin. It sends
-//! these blocks to the ranks k^i, 2 k^i, up to (k - 1) k^i positions before it, except blocks that
-//! the receiver already has.
-//!
-//! With one port there is one step for each receiver.
+//! the rank j k^i positions after it. In an allgather, each rank has the blocks of k^i ranks when
+//! the steps of digit i begin. It sends these blocks to the ranks k^i, 2 k^i, up to (k - 1) k^i
+//! positions before it, except blocks that the receiver already has. With one port there is one
+//! step for each receiver.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{

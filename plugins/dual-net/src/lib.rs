@@ -13,10 +13,8 @@
 //! | alpha, beta | | start-up of a message, time per byte |
 //!
 //! Each algorithm alternates twice between sends to partners and the same algorithm one level down,
-//! which all clusters run at the same time.
-//!
-//! Within a cluster, *the blocks for node v* can be many blocks of the level above. `sets::Blocks`
-//! represents them as a product of sets.
+//! which all clusters run at the same time. Within a cluster, *the blocks for node v* can be many
+//! blocks of the level above. `sets::Blocks` represents them as a product of sets.
 //!
 //! The paper does not prescribe the algorithms on the base network. This plugin uses its dimensions
 //! one after another:

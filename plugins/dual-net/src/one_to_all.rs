@@ -1,10 +1,8 @@
-//! Algorithms 1 and 2: broadcast and scatter.
-//!
-//! On a net of k levels, a broadcast takes T(k) = 2 T(k-1) + 2 (alpha + m beta) (Theorem 3). A
-//! scatter has as many start-ups, and transfers of `(n_k - 1) m beta` in total (Theorem 4).
-//!
-//! The root is s = (s0, s1, s2): its type, its cluster, and its number within the cluster. Its
-//! partner is s' = (1 - s0, s2, s1). C is the cluster of s, and C' is the cluster of s'.
+//! Algorithms 1 and 2: broadcast and scatter. On a net of k levels, a broadcast takes T(k) = 2
+//! T(k-1) + 2 (alpha + m beta) (Theorem 3). A scatter has as many start-ups, and transfers of
+//! `(n_k - 1) m beta` in total (Theorem 4). The root is s = (s0, s1, s2): its type, its cluster,
+//! and its number within the cluster. Its partner is s' = (1 - s0, s2, s1). C is the cluster of s,
+//! and C' is the cluster of s'.
 //!
 //! 1. s sends to s' the block (broadcast), or the blocks for all clusters of type s0 except C
 //!    (scatter).
@@ -282,10 +280,8 @@ impl OneToAll<'_, '_> {
 
 /// Returns the steps of a broadcast in which each informed node, in the order of being informed,
 /// informs one neighbour: the one with the most uninformed neighbours, then the farthest from the
-/// root.
-///
-/// On a torus with odd sides, this can take fewer steps than one dimension after another, where the
-/// root of a line sends backwards one step later than forwards.
+/// root. On a torus with odd sides, this can take fewer steps than one dimension after another,
+/// where the root of a line sends backwards one step later than forwards.
 fn from_neighbour_to_neighbour(base: &Grid) -> Vec<Vec<(u64, u64)>> {
     let neighbours = |node: u64| {
         let sides = (0..base.dimensions()).flat_map(|d| [(d, 1), (d, -1)]);

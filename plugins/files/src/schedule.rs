@@ -1,8 +1,6 @@
 //! `schedule:file=X.json`: a schedule in the format of `trace --format json`, of Swapmeet or any
-//! other program (`docs/trace.md`).
-//!
-//! Each event is passed to the host as it is read. Messages between virtual nodes of the same node
-//! are ignored.
+//! other program (`docs/trace.md`). Each event is passed to the host as it is read. Messages
+//! between virtual nodes of the same node are ignored.
 
 use crate::numbers::Numbers;
 use std::fs::File;

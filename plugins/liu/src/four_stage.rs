@@ -1,8 +1,7 @@
 //! A4, the four-stage algorithm (section 3.2, Theorem 2). Two stages spread the data for each
-//! destination evenly over all nodes, and two collect it there.
-//!
-//! If p is a square, it takes `4 sqrt(p) alpha + 4 L beta`. If data cannot be divided evenly, some
-//! messages are one element longer.
+//! destination evenly over all nodes, and two collect it there. If p is a square, it takes `4
+//! sqrt(p) alpha + 4 L beta`. If data cannot be divided evenly, some messages are one element
+//! longer.
 
 use crate::array::{Array, Stall};
 use crate::{ANYWHERE, collect};
@@ -15,13 +14,11 @@ use swapmeet_sdk::{
 #[derive(Clone, Copy, PartialEq)]
 enum Start {
     /// The rule of Fig. 11 and the text after it: for destination j, bucket `j % C` in stage I and
-    /// bucket `j % R` in stage II.
-    ///
-    /// The first buckets get one of the remaining elements each. In stage II with R = C, these
-    /// buckets are the same for all destinations of a column, so the remaining elements for a whole
-    /// column are sent to the same node, which must send them on in stage III. That takes longer
-    /// than Theorem 1 allows, because the theorem assumes that the number of nodes divides the
-    /// length of every message.
+    /// bucket `j % R` in stage II. The first buckets get one of the remaining elements each. In
+    /// stage II with R = C, these buckets are the same for all destinations of a column, so the
+    /// remaining elements for a whole column are sent to the same node, which must send them on in
+    /// stage III. That takes longer than Theorem 1 allows, because the theorem assumes that the
+    /// number of nodes divides the length of every message.
     Printed,
     /// Bucket `j` in stage I and `j / C` in stage II, modulo the number of buckets. This spreads
     /// the remaining elements for a column over the rows, and makes no message longer.

@@ -13,11 +13,10 @@
 //!
 //! A1 and A3 move whole blocks. A2 and A4 redistribute data element by element, so that messages
 //! have nearly equal lengths. The workload's `element=` is the size of an element. The host
-//! verifies that all bytes for a destination arrive, without their origins.
-//!
-//! Every stage is a phase. It begins with a rearrangement, because nodes compose their messages in
-//! the send buffer, and under the model `flat` with a barrier. The data that a node has for itself
-//! is a message in the paper and a local copy here.
+//! verifies that all bytes for a destination arrive, without their origins. Every stage is a phase.
+//! It begins with a rearrangement, because nodes compose their messages in the send buffer, and
+//! under the model `flat` with a barrier. The data that a node has for itself is a message in the
+//! paper and a local copy here.
 
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Bucket, ParamInfo, Problem, Redistribution, Schedule, Set,

@@ -1,10 +1,9 @@
 //! `tseng-gupta-panda`: Y.-C. Tseng, S. Gupta and D. Panda, *An Efficient Scheme for Complete
 //! Exchange in 2D Tori* (1995). It is reconstructed without the text of the paper, from section 1
 //! of Suh and Shin, the closed forms of their Table 2, and the abstracts of publications on this
-//! scheme ("top down", by diagonals, with every link of the torus in use).
-//!
-//! On a torus with 2^d rows and columns, it takes `(2^(d-1) + 2) ts + (2^(3d-2) + 2^(2d)) m tc +
-//! (2^(2d-1) + 10)/3 tl + (2^(d-1) + 1) 2^(2d) m rho`, and no two messages share a link.
+//! scheme ("top down", by diagonals, with every link of the torus in use). On a torus with 2^d rows
+//! and columns, it takes `(2^(d-1) + 2) ts + (2^(3d-2) + 2^(2d)) m tc + (2^(2d-1) + 10)/3 tl +
+//! (2^(d-1) + 1) 2^(2d) m rho`, and no two messages share a link.
 //!
 //! A node in row r and column c belongs to group (r + c) mod 4. The nodes of two groups send
 //! upwards along their row and column, those of the others downwards. There are two phases:

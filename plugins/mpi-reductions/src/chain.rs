@@ -1,9 +1,8 @@
 //! `chain-reduce`: a pipeline along a chain of ranks. With the vector in s segments it takes `(p +
 //! s - 2) (alpha + m/s beta + m/s gamma)`. In Open MPI, the algorithm is `reduce_intra_chain` with
-//! one chain, and `reduce_intra_pipeline`.
-//!
-//! Ranks are counted from the root. The last rank of the chain, p - 1, starts in step 0. In step t,
-//! rank r sends to rank r - 1 its sum of segment t - (p - 1 - r).
+//! one chain, and `reduce_intra_pipeline`. Ranks are counted from the root. The last rank of the
+//! chain, p - 1, starts in step 0. In step t, rank r sends to rank r - 1 its sum of segment t -
+//! (p - 1 - r).
 
 use crate::{ANYWHERE, SEGMENTS, segments};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Stop};

@@ -1,10 +1,9 @@
 //! `circulant-reduce-scatter` and `circulant-allreduce`: J. L. Träff, *Optimal, Non-pipelined
 //! Reduce-scatter and Allreduce Algorithms*, arXiv 2410.14234 (2024). For any number p of ranks,
 //! the reduce-scatter takes `ceil(log2 p) alpha + (p - 1)/p m beta + (p - 1)/p m gamma`. The
-//! allreduce takes `2 ceil(log2 p) alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma`.
-//!
-//! The first distance is p/2, rounded up. Each further distance is half of the previous one,
-//! rounded up, down to 1.
+//! allreduce takes `2 ceil(log2 p) alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma`. The first
+//! distance is p/2, rounded up. Each further distance is half of the previous one, rounded up, down
+//! to 1.
 //!
 //! In a step with distance s, let t be the distance of the previous step, or p in the first step.
 //! Before the step, rank r has sums for itself and the t - 1 ranks after it. It sends its sums for

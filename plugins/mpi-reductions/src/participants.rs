@@ -1,8 +1,7 @@
-//! Reduction of the number of participating nodes from p to a power of two, 2^k.
-//!
-//! There are e = p - 2^k excess nodes. Before the first step, the nodes 0, 2, etc. to 2e - 2 send
-//! their data to the next node, and after the last step they receive the result from it. All other
-//! nodes participate, and have the ranks 0 to 2^k - 1.
+//! Reduction of the number of participating nodes from p to a power of two, 2^k. There are e = p -
+//! 2^k excess nodes. Before the first step, the nodes 0, 2, etc. to 2e - 2 send their data to the
+//! next node, and after the last step they receive the result from it. All other nodes participate,
+//! and have the ranks 0 to 2^k - 1.
 
 use swapmeet_sdk::{Axis, Blocks, Planned, Schedule, Stop, Symmetry};
 
@@ -44,11 +43,10 @@ impl Participants {
         first.into_iter().chain((0..self.steps() / BITS).map(|_| 1 << BITS)).collect()
     }
 
-    /// Declares the symmetry and returns the nodes to plan.
-    ///
-    /// If all nodes participate, exclusive-or with any x is a symmetry, because partners differ in
-    /// one bit, `(rank xor x) xor 2^i = (rank xor 2^i) xor x`, and ranks that agree in the lowest
-    /// bits ([`Self::agreeing_nodes`]) still do.
+    /// Declares the symmetry and returns the nodes to plan. If all nodes participate, exclusive-or
+    /// with any x is a symmetry, because partners differ in one bit, `(rank xor x) xor 2^i = (rank
+    /// xor 2^i) xor x`, and ranks that agree in the lowest bits ([`Self::agreeing_nodes`]) still
+    /// do.
     pub(crate) fn planned(self, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
         let symmetry = if self.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
         schedule.symmetric(&vec![symmetry; self.radices().len()])

@@ -1,11 +1,9 @@
 //! `ring-reduce-scatter` and `ring-allreduce`: P. Patarasuk and X. Yuan, *Bandwidth Optimal
 //! All-reduce Algorithms for Clusters of Workstations* (2009). The reduce-scatter takes `(p - 1)
 //! alpha + (p - 1)/p m beta + (p - 1)/p m gamma`. The allreduce takes `2 (p - 1) alpha + 2 (p -
-//! 1)/p m beta + (p - 1)/p m gamma`.
-//!
-//! Segment c of p starts at rank c + 1 and is sent once round the ring to rank c. Each rank adds
-//! its values to it. In the allgather, the segment is sent round the ring a second time, and each
-//! rank keeps a copy.
+//! 1)/p m beta + (p - 1)/p m gamma`. Segment c of p starts at rank c + 1 and is sent once round the
+//! ring to rank c. Each rank adds its values to it. In the allgather, the segment is sent round the
+//! ring a second time, and each rank keeps a copy.
 //!
 //! With `rings=R` each segment is divided among R rings ([`Rings`]), and R ranks of each group send
 //! to the next group. If only messages between groups take time, and a rank has an adapter of its

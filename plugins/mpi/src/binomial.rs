@@ -1,11 +1,9 @@
 //! Binomial trees (Thakur, Rabenseifner and Gropp (2005), section 4.2 for gather and section 4.3
 //! for broadcast). A broadcast takes `ceil(log2 p) (alpha + m beta)`. If p is a power of two, a
-//! scatter or gather takes `log2 p alpha + (p - 1) m beta`.
-//!
-//! Each step has a distance b: the largest power of two below p in the first step, halved in each
-//! further step. A rank r that is a multiple of 2b distributes data to the ranks r to r + 2b - 1:
-//! it sends to rank r + b the data for the upper half of these ranks. A gather is a scatter in
-//! reverse.
+//! scatter or gather takes `log2 p alpha + (p - 1) m beta`. Each step has a distance b: the largest
+//! power of two below p in the first step, halved in each further step. A rank r that is a multiple
+//! of 2b distributes data to the ranks r to r + 2b - 1: it sends to rank r + b the data for the
+//! upper half of these ranks. A gather is a scatter in reverse.
 //!
 //! `binomial-broadcast:order=near` begins with b = 1 and doubles b in each step, as Open MPI does
 //! (`ompi_coll_base_topo_build_bmtree`). Each rank r below b sends to rank r + b.

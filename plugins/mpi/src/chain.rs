@@ -1,8 +1,6 @@
 //! `chain-broadcast`: a pipeline along a chain of ranks. With s segments it takes `(p + s - 2)
 //! (alpha + m/s beta)`. In Open MPI, the algorithm is `bcast_intra_chain` with one chain, and
-//! `bcast_intra_pipeline`.
-//!
-//! In step t, rank r sends segment t - r to the next rank.
+//! `bcast_intra_pipeline`. In step t, rank r sends segment t - r to the next rank.
 
 use crate::{ANYWHERE, line, node};
 use swapmeet_sdk::{

@@ -1,8 +1,7 @@
 //! `recursive-doubling-allgather` (Thakur, Rabenseifner and Gropp (2005), section 4.1). It takes
-//! `log2 p alpha + (p - 1) m beta`, where p must be a power of two.
-//!
-//! There is one step for each b = 1, 2, 4, etc. below p. In step b, rank r exchanges all its
-//! blocks, those of the ranks that agree with r in bit b and all higher bits, with rank r xor b.
+//! `log2 p alpha + (p - 1) m beta`, where p must be a power of two. There is one step for each b =
+//! 1, 2, 4, etc. below p. In step b, rank r exchanges all its blocks, those of the ranks that agree
+//! with r in bit b and all higher bits, with rank r xor b.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{

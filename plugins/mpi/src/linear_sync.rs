@@ -1,10 +1,9 @@
 //! `linear-sync`: direct messages, of which each node sends w in each of `ceil((p - 1) / w)` steps.
 //! Through one port, the time is `(p - 1) alpha + (p - 1) m beta`. The algorithm is
-//! `alltoall_intra_linear_sync` of Open MPI and the scattered all-to-all of MPICH.
-//!
-//! In the first step, rank r sends to the ranks r + 1 to r + w. Each further step uses the next w
-//! distances. The libraries start a new message as soon as any message ends; here, the w messages
-//! of a step start together.
+//! `alltoall_intra_linear_sync` of Open MPI and the scattered all-to-all of MPICH. In the first
+//! step, rank r sends to the ranks r + 1 to r + w. Each further step uses the next w distances. The
+//! libraries start a new message as soon as any message ends; here, the w messages of a step start
+//! together.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{About, Algorithm, Blocks, ParamInfo, Problem, Schedule, Stop, Symmetry};

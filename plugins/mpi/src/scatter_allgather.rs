@@ -1,8 +1,7 @@
 //! `scatter-allgather`: van de Geijn's broadcast for long messages (Thakur, Rabenseifner and Gropp
-//! (2005), section 4.3). It takes `(ceil(log2 p) + p - 1) alpha + 2 (p - 1)/p m beta`.
-//!
-//! A binomial scatter sends segment r of p to rank r. Then, in each of p - 1 steps of an allgather
-//! on a ring, each rank sends to the next rank the segment that it received last.
+//! (2005), section 4.3). It takes `(ceil(log2 p) + p - 1) alpha + 2 (p - 1)/p m beta`. A binomial
+//! scatter sends segment r of p to rank r. Then, in each of p - 1 steps of an allgather on a ring,
+//! each rank sends to the next rank the segment that it received last.
 
 use crate::binomial::halves;
 use crate::{ANYWHERE, line, node};

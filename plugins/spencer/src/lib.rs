@@ -15,10 +15,9 @@
 //! | L | | length of a message, in units |
 //!
 //! The time of a round of circuits is alpha, plus delta times the links of the longest circuit,
-//! plus `L tau` times the number of circuits that share a link.
-//!
-//! The thesis assumes that n is even and the same in every dimension. Here, dimensions may differ
-//! and may be odd; logarithms are then rounded up.
+//! plus `L tau` times the number of circuits that share a link. The thesis assumes that n is even
+//! and the same in every dimension. Here, dimensions may differ and may be odd; logarithms are then
+//! rounded up.
 
 use swapmeet_sdk::{About, Algorithm, ParamInfo, Problem, Schedule, Stop, export_plugin, words};
 use torus::{Torus, Variant};

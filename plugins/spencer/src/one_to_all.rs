@@ -6,10 +6,9 @@
 //!
 //! In each round, each section of a cycle (at first the whole cycle) is divided into 2q+1 equal
 //! sections (q+1 with one port). The informed node in the middle of one of them informs the middle
-//! nodes of the others. A gather is a scatter in reverse.
-//!
-//! A torus uses one dimension after another. With all ports, each of d segments uses the dimensions
-//! in a different order, (1, 2, .., d), (2, .., d, 1), etc., so that all links are used.
+//! nodes of the others. A gather is a scatter in reverse. A torus uses one dimension after another.
+//! With all ports, each of d segments uses the dimensions in a different order, (1, 2, .., d), (2,
+//! .., d, 1), etc., so that all links are used.
 //!
 //! Costs with all ports, L tau being the time of one message on a link:
 //!

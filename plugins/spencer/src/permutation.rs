@@ -13,12 +13,10 @@
 //!
 //! Some permutations are two transpositions that cannot be joined in one round. They take one more
 //! round, and the factor of m beta is larger by M (formulas 4.19, 4.23, 4.26, 4.27). With one port,
-//! the logarithm has the base q+1, and the divisor d in the last term is 1.
-//!
-//! The plugin finds the kind of the permutation (of axes with reflections, translation or shear)
-//! from the destinations. Axes of different sizes are permuted in different stages, because
-//! diagonals need axes of equal size. A rotation by 90 degrees can also use balanced cycles instead
-//! of diagonals.
+//! the logarithm has the base q+1, and the divisor d in the last term is 1. The plugin finds the
+//! kind of the permutation (of axes with reflections, translation or shear) from the destinations.
+//! Axes of different sizes are permuted in different stages, because diagonals need axes of equal
+//! size. A rotation by 90 degrees can also use balanced cycles instead of diagonals.
 
 use crate::cost::{Cost, MachineTimes};
 use crate::torus::{Torus, Variant};

@@ -36,11 +36,9 @@ pub(crate) enum Payload {
 }
 
 /// Returns for each round the circuits that inform the nodes 0 to `count` - 1 of a line, of which
-/// `at` has the data.
-///
-/// With all ports, there are as many rounds as `at` needs to reach both ends, from the middle
-/// ceil(log_(2q+1) count). With one port, `at` is an end or [`one_port_start`], and there are
-/// ceil(log_(q+1) count) rounds.
+/// `at` has the data. With all ports, there are as many rounds as `at` needs to reach both ends,
+/// from the middle ceil(log_(2q+1) count). With one port, `at` is an end or [`one_port_start`], and
+/// there are ceil(log_(q+1) count) rounds.
 pub(crate) fn divide(
     count: u64,
     at: u64,

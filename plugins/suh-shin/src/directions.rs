@@ -30,10 +30,9 @@ const R: usize = 1;
 const PLANE: [[(usize, i8); 4]; 2] =
     [[(C, 1), (R, 1), (C, -1), (R, -1)], [(R, 1), (C, 1), (R, -1), (C, -1)]];
 
-/// `turn` is the number (from 1) of a ring phase or of a step of Phase n+1.
-///
-/// A node of a torus sends in this direction even if the opposite one is equally short (four hops
-/// on a ring of eight), because the two classes of a line would otherwise share links.
+/// `turn` is the number (from 1) of a ring phase or of a step of Phase n+1. A node of a torus sends
+/// in this direction even if the opposite one is equally short (four hops on a ring of eight),
+/// because the two classes of a line would otherwise share links.
 pub(crate) fn direction(kind: NetworkKind, x: &[u64], mut turn: usize) -> (usize, i8) {
     let directed = |printed| if kind == NetworkKind::Torus { printed } else { 1 };
     for k in (2..x.len()).rev() {

@@ -1,8 +1,7 @@
 //! The phases on a torus or mesh of n dimensions. Submeshes have 4 nodes in each dimension (mesh:
-//! 2). The nodes at the same position of their submeshes are a group.
-//!
-//! In Phases 1 .. n, groups exchange along rings, so that each block reaches the submesh of its
-//! destination. Then the nodes of each submesh exchange.
+//! 2). The nodes at the same position of their submeshes are a group. In Phases 1 .. n, groups
+//! exchange along rings, so that each block reaches the submesh of its destination. Then the nodes
+//! of each submesh exchange.
 
 use crate::directions::direction;
 use crate::network::{NetworkKind, PaddedNetwork};
@@ -35,10 +34,9 @@ pub(crate) fn run(network: &PaddedNetwork, schedule: &mut Schedule<'_>) -> Resul
 }
 
 /// Begins a phase. Nodes rearrange their data once between two phases, as the paper's costs assume
-/// (sections 3.2.3 and 4.2).
-///
-/// In three and more dimensions, one rearrangement does not make every message contiguous: the
-/// three sends of a phase have four of the eight octants of a node's data each.
+/// (sections 3.2.3 and 4.2). In three and more dimensions, one rearrangement does not make every
+/// message contiguous: the three sends of a phase have four of the eight octants of a node's data
+/// each.
 fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
     if phase > 1 {
         schedule.rearrange()?;

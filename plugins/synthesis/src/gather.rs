@@ -1,12 +1,9 @@
 //! The greedy gather, which brings every block to every node. In each step, each link carries a
-//! block that its receiver lacks: of a few candidates, the one that the fewest nodes have.
-//!
-//! Each node has a set of the blocks that it has, and one of those that it lacks. A block that is
-//! chosen for the current step is in neither. Sets are bits in words of 64, with a second array of
-//! one bit for each word that is not zero, so that a search skips most words. It begins at a random
-//! word and ends after `SAMPLE` candidates.
-//!
-//! A node can forward a block in the steps after its arrival.
+//! block that its receiver lacks: of a few candidates, the one that the fewest nodes have. Each
+//! node has a set of the blocks that it has, and one of those that it lacks. A block that is chosen
+//! for the current step is in neither. Sets are bits in words of 64, with a second array of one bit
+//! for each word that is not zero, so that a search skips most words. It begins at a random word
+//! and ends after `SAMPLE` candidates. A node can forward a block in the steps after its arrival.
 
 use crate::Deadline;
 use crate::network::LinkGraph;

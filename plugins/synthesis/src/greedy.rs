@@ -1,5 +1,4 @@
 //! `greedy-allgather`, `greedy-broadcast`, and two reductions that are derived from an allgather.
-//!
 //! If the steps of an allgather run backwards over reversed links, the result is a reduce-scatter:
 //! where a node received a block and sent copies, it then receives partial sums, adds them, and
 //! sends the sum once. An allreduce is a reduce-scatter followed by an allgather.

@@ -1,10 +1,7 @@
 //! Algorithms that search for a schedule on any network, for collectives whose time depends mainly
-//! on bandwidth.
-//!
-//! `flow` draws a path for each block from the best flow, the division of the demand among paths
-//! with the smallest maximum load, and puts the messages into synchronous steps. The `greedy-*`
-//! algorithms choose, for each link and step, a rare block that the receiver lacks.
-//!
+//! on bandwidth. `flow` draws a path for each block from the best flow, the division of the demand
+//! among paths with the smallest maximum load, and puts the messages into synchronous steps. The
+//! `greedy-*` algorithms choose, for each link and step, a rare block that the receiver lacks.
 //! Random choices depend only on `seed`. Only the parameter `seconds`, which ends the search after
 //! a time, makes a schedule depend on the machine that computes it.
 

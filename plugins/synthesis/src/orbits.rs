@@ -1,9 +1,8 @@
 //! Gathers for networks on which all nodes are equivalent: each translation of a grid maps links to
-//! links of the same bandwidth, so one node is planned and the others do the same.
-//!
-//! A *shift* is the translation from the start of a link to its end. The *offset* of a block at a
-//! node is the translation from the origin of the block to this node. The number of a translation
-//! is that of the node to which it moves node 0.
+//! links of the same bandwidth, so one node is planned and the others do the same. A *shift* is the
+//! translation from the start of a link to its end. The *offset* of a block at a node is the
+//! translation from the origin of the block to this node. The number of a translation is that of
+//! the node to which it moves node 0.
 
 use crate::gather::lower_bound;
 use crate::network::LinkGraph;

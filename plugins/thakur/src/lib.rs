@@ -18,11 +18,9 @@
 //! | PEX-GEN-SHIFT (`pex-gen-shift`) | 3.3 | 4 | q - 1 | (q - 1) (alpha + f m beta) |
 //! | GEN (`gen`) | 3.4 | 5 | p - 1 | (p - 1) (alpha + f m beta_sr) |
 //!
-//! The paper's time of PEX-GEN-SHIFT has the factor q, although it has q - 1 steps.
-//!
-//! In each step, every processor sends one block directly to its destination. The partners
-//! determine which messages share links. The paper shows that this costs nothing on a link with
-//! spare bandwidth.
+//! The paper's time of PEX-GEN-SHIFT has the factor q, although it has q - 1 steps. In each step,
+//! every processor sends one block directly to its destination. The partners determine which
+//! messages share links. The paper shows that this costs nothing on a link with spare bandwidth.
 
 use swapmeet_sdk::{
     About, Algorithm, Blocks, Collective, Problem, Schedule, Stop, Symmetry, export_plugin,

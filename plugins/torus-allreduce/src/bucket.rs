@@ -1,18 +1,14 @@
 //! `bucket-allreduce`: a ring along one dimension after another (E. Chan, M. Heimlich, A.
 //! Purkayastha, R. van de Geijn, *Collective communication: theory, practice, and experience*,
 //! 2007). Through one port, it takes `2 (n1 + .. + nD - D) alpha + 2 (p - 1)/p m beta + (p - 1)/p m
-//! gamma`.
-//!
-//! A dimension of n nodes takes n - 1 steps. In step t, a node with coordinate c sends to
+//! gamma`. A dimension of n nodes takes n - 1 steps. In step t, a node with coordinate c sends to
 //! coordinate c + 1 the parts of coordinate c - t that it still has.
 //!
 //! `variant=all-ports` runs 2 D allreduces of m/(2 D) bytes at the same time, one beginning with
 //! each direction of each dimension (N. Jain, Y. Sabharwal, *Optimal bucket algorithms for large
-//! MPI collectives on torus interconnects*, 2010).
-//!
-//! `hierarchical-allreduce` is the same algorithm for any topology, with groups of g consecutive
-//! nodes instead of dimensions: it reduces within groups, reduces and gathers across groups, and
-//! gathers within groups.
+//! MPI collectives on torus interconnects*, 2010). `hierarchical-allreduce` is the same algorithm
+//! for any topology, with groups of g consecutive nodes instead of dimensions: it reduces within
+//! groups, reduces and gathers across groups, and gathers within groups.
 
 use crate::shares::{
     Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, collectives_at_once,

@@ -13,10 +13,9 @@
 //! | pi(c, s) | `partner` | c + rho(s) for even c, c - rho(s) for odd c, modulo the side |
 //!
 //! In step s of a dimension, coordinate c exchanges with pi(c, s). The steps use the dimensions in
-//! turn, skipping complete ones.
-//!
-//! `variant=all-ports` runs 2 D allreduces of m/(2 D) bytes at the same time on a torus of D
-//! dimensions. Two begin with each dimension, the second with -rho instead of rho.
+//! turn, skipping complete ones. `variant=all-ports` runs 2 D allreduces of m/(2 D) bytes at the
+//! same time on a torus of D dimensions. Two begin with each dimension, the second with -rho
+//! instead of rho.
 
 use crate::shares::{
     Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, collectives_at_once,

@@ -7,10 +7,8 @@
 //!
 //! In step s of a dimension, coordinate c exchanges with the coordinates c - 3^s and c + 3^s. In
 //! the reduce-scatter, a node sends each partner the parts of the vector whose coordinate is that
-//! of the partner modulo 3^(s + 1).
-//!
-//! In all variants except `latency`, D allreduces of m/D bytes run at the same time. Allreduce k
-//! begins with dimension k.
+//! of the partner modulo 3^(s + 1). In all variants except `latency`, D allreduces of m/D bytes run
+//! at the same time. Allreduce k begins with dimension k.
 
 use crate::shares::{
     Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, exchange_whole, grid_of_powers,

@@ -1,10 +1,8 @@
 //! `dim-rotation`: an all-to-all that uses all dimensions at the same time. For even n it takes `d
 //! n/2 alpha + n N/8 m beta`. The term with beta is the lower bound that the links of a torus
-//! impose.
-//!
-//! Every block is cut into d segments. Segment i is sent along dimension i first, then along
-//! dimension i + 1, and so on, with wrap-around. At any time, each dimension carries a different
-//! segment.
+//! impose. Every block is cut into d segments. Segment i is sent along dimension i first, then
+//! along dimension i + 1, and so on, with wrap-around. At any time, each dimension carries a
+//! different segment.
 
 use crate::half_ring::Rings;
 use crate::{TORUS, only_tori};

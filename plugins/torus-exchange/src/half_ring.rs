@@ -1,8 +1,6 @@
 //! `half-ring`: an all-to-all that uses both directions of a ring. It takes `n/2 alpha + n^2/8 m
 //! beta` for even n, and `(n - 1)/2 alpha + (n^2 - 1)/8 m beta` for odd n. No schedule takes less
-//! time.
-//!
-//! Every block is sent in the shorter direction. The block for the opposite node is cut into
+//! time. Every block is sent in the shorter direction. The block for the opposite node is cut into
 //! halves, one for each direction. In step s, each node passes on the blocks that it received in
 //! the step before, except the blocks for itself.
 

@@ -91,10 +91,9 @@ impl Rounds {
     }
 
     /// Adds row `start` along a path of entries of at least the threshold, on which each row gives
-    /// its column to another.
-    ///
-    /// Without a path, the error is the largest amount below the threshold with which the search
-    /// could continue: an upper bound on the smallest entry of any perfect matching.
+    /// its column to another. Without a path, the error is the largest amount below the threshold
+    /// with which the search could continue: an upper bound on the smallest entry of any perfect
+    /// matching.
     fn augment(&mut self, start: usize) -> Result<(), u64> {
         let mut came_from: Vec<Option<(u32, u32)>> = vec![None; self.rows.len()];
         let mut waiting = VecDeque::from([start]);

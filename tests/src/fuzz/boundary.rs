@@ -1,9 +1,7 @@
 //! A plugin for fuzzing. The bytes from the fuzzer select the functions of the host that it calls
-//! and their arguments.
-//!
-//! Pointers are valid or null. The length of an array is at most the true length, or so large that
-//! the host must refuse it. Other wrong lengths are not generated, because no host can check the
-//! memory behind a pointer.
+//! and their arguments. Pointers are valid or null. The length of an array is at most the true
+//! length, or so large that the host must refuse it. Other wrong lengths are not generated, because
+//! no host can check the memory behind a pointer.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use std::cell::RefCell;

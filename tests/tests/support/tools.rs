@@ -1,7 +1,6 @@
-//! Tools that some tests need and that not every computer has.
-//!
-//! If a tool is missing, the test is skipped and prints a line. The variable `SWAPMEET_TESTS_NEED`
-//! (such as `cc make`) lists tools that are required: if one of them is missing, the test fails.
+//! Tools that some tests need and that not every computer has. If a tool is missing, the test is
+//! skipped and prints a line. The variable `SWAPMEET_TESTS_NEED` (such as `cc make`) lists tools
+//! that are required: if one of them is missing, the test fails.
 
 use std::io::Write as _;
 use std::path::Path;

@@ -1,9 +1,7 @@
 //! Random sizes from one of five distributions, or by the rank of the destination (Zipf),
-//! optionally for a fraction of the pairs.
-//!
-//! A size is the quantile at a random number in (0, 1) from ChaCha8, so that it is the same on
-//! every platform and with every version of the libraries. Row r uses stream r, so that a larger
-//! network has the same first rows.
+//! optionally for a fraction of the pairs. A size is the quantile at a random number in (0, 1) from
+//! ChaCha8, so that it is the same on every platform and with every version of the libraries. Row r
+//! uses stream r, so that a larger network has the same first rows.
 
 use super::distribution::{Distribution, DistributionKind, SizeTable};
 use super::matrix::Matrix;

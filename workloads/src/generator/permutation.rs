@@ -1,10 +1,9 @@
 //! Permutations of the nodes of a grid: each node sends its one block to one node, its *image* (C.
-//! C. Spencer, *Circuit-Switched Structured Communications on Toroidal Meshes*, 1994).
-//!
-//! In coordinates (x, y, z, ..), x belongs to the first dimension. In a permutation of the axes,
-//! such as (x, y) to (y, -x), -x is -1 - x modulo n: the mirror is between the nodes n - 1 and 0,
-//! so that no node of a dimension of even size is its own image. Axes that are exchanged must have
-//! the same size.
+//! C. Spencer, *Circuit-Switched Structured Communications on Toroidal Meshes*, 1994). In
+//! coordinates (x, y, z, ..), x belongs to the first dimension. In a permutation of the axes, such
+//! as (x, y) to (y, -x), -x is -1 - x modulo n: the mirror is between the nodes n - 1 and 0, so
+//! that no node of a dimension of even size is its own image. Axes that are exchanged must have the
+//! same size.
 
 use super::{Generator, Pattern};
 use crate::args::{Args, CurveAxis, WORD};

@@ -1,12 +1,9 @@
-//! The step of the schedule for each part of an operation.
-//!
-//! In the file, a thread block is a list of operations. An operation waits for the one before it in
-//! the thread block, for the one that it names as its dependency and, if it receives, for its
-//! message. Sends do not wait for the receiver. If an operation sends and the next operation of the
-//! thread block receives, both can happen in the same step, as on hardware.
-//!
-//! These rules determine the earliest step of the schedule for each send and receive. A cycle of
-//! waits is a deadlock.
+//! The step of the schedule for each part of an operation. In the file, a thread block is a list of
+//! operations. An operation waits for the one before it in the thread block, for the one that it
+//! names as its dependency and, if it receives, for its message. Sends do not wait for the
+//! receiver. If an operation sends and the next operation of the thread block receives, both can
+//! happen in the same step, as on hardware. These rules determine the earliest step of the schedule
+//! for each send and receive. A cycle of waits is a deadlock.
 
 use super::{StepLocation, invalid};
 use std::collections::BTreeMap;

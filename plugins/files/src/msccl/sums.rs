@@ -1,9 +1,7 @@
-//! Passes the messages of an algorithm with reductions to the host.
-//!
-//! A GPU can have several partial sums of a segment, in different chunks; a node of the host's
-//! schedule has only one. A GPU is therefore several virtual nodes, its *slots*, one for each
-//! partial sum at a time. Slot 0 is the home of the GPU: it has the GPU's contribution at the
-//! start, and its result at the end.
+//! Passes the messages of an algorithm with reductions to the host. A GPU can have several partial
+//! sums of a segment, in different chunks; a node of the host's schedule has only one. A GPU is
+//! therefore several virtual nodes, its *slots*, one for each partial sum at a time. Slot 0 is the
+//! home of the GPU: it has the GPU's contribution at the start, and its result at the end.
 
 use super::buffers::Buffers;
 use super::execution::{Action, Execution, ValueId};

@@ -1,9 +1,8 @@
 //! Permutations of the axes as one or two rounds of mirrors. A mirror is a 1- or 2-dimensional
-//! transposition: it reflects one axis or exchanges two (sections 4.2 and 4.4).
-//!
-//! Every permutation of the axes with signs is the product of at most two involutions (permutations
-//! that are their own inverse). An involution exchanges some pairs of axes and reflects others,
-//! each of which is a mirror.
+//! transposition: it reflects one axis or exchanges two (sections 4.2 and 4.4). Every permutation
+//! of the axes with signs is the product of at most two involutions (permutations that are their
+//! own inverse). An involution exchanges some pairs of axes and reflects others, each of which is a
+//! mirror.
 //!
 //! The mirrors of an involution are in different dimensions, so one circuit can cross all of them
 //! in one round (section 4.4.1). Rotations by 180 degrees and reflections take one round. Rotations
@@ -59,12 +58,10 @@ impl Mirror {
     }
 
     /// Calls `pass` with each node of the circuit from `node` to its image, except `node`. Returns
-    /// the image.
-    ///
-    /// In two dimensions, the circuit is a staircase, because circuits along rows and then columns
-    /// would meet in one node. There are n staircase cycles through 2n nodes each. Every link
-    /// belongs to one, and two lead through each node (Fig. 4.7 b); `other` selects the second,
-    /// which begins along the other axis.
+    /// the image. In two dimensions, the circuit is a staircase, because circuits along rows and
+    /// then columns would meet in one node. There are n staircase cycles through 2n nodes each.
+    /// Every link belongs to one, and two lead through each node (Fig. 4.7 b); `other` selects the
+    /// second, which begins along the other axis.
     pub(super) fn walk(
         self,
         torus: &Torus,

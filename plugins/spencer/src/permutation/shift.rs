@@ -8,11 +8,9 @@
 //! Data is first collected in some nodes of the row, the collectors. A link is used by the forward
 //! circuits of all collectors among the i nodes before it, at most q, so there can be `(n/i) q = a
 //! q` collectors. There can be more if one of every s collectors, for some s, uses the backward
-//! direction.
-//!
-//! A circuit leads along all dimensions of a translation, one after another, so as many circuits
-//! share a link as in one dimension. (The thesis moves the data in one round for each dimension or,
-//! if all distances are equal, along staircases; section 4.5.1.)
+//! direction. A circuit leads along all dimensions of a translation, one after another, so as many
+//! circuits share a link as in one dimension. (The thesis moves the data in one round for each
+//! dimension or, if all distances are equal, along staircases; section 4.5.1.)
 //!
 //! Each row of a shear is a translation by a different distance. For distances between n/4 and n/2,
 //! no choice of directions allows the 4q collectors in one round that formula 4.28 assumes. These

@@ -7,14 +7,11 @@
 //! | M | | number of adjacent diagonals whose data uses the same link: n/4 in a transposition |
 //!
 //! The data of several adjacent diagonals (nodes with the same sum of signed coordinates) is
-//! collected in the nodes of one of them, the collectors.
-//!
-//! With all ports, each message is split into d segments, one for each dimension of the collection.
-//! With one port, whole messages are collected along the first dimension.
-//!
-//! Then circuits lead from the collectors to their images (the destinations of their blocks), in
-//! one or two rounds. Images of neighbours along a permuted dimension are neighbours, so the
-//! distribution can use the images of the collection's circuits.
+//! collected in the nodes of one of them, the collectors. With all ports, each message is split
+//! into d segments, one for each dimension of the collection. With one port, whole messages are
+//! collected along the first dimension. Then circuits lead from the collectors to their images (the
+//! destinations of their blocks), in one or two rounds. Images of neighbours along a permuted
+//! dimension are neighbours, so the distribution can use the images of the collection's circuits.
 
 use super::affine::Affine;
 use super::lcm;

@@ -1,8 +1,6 @@
 //! A test plugin with rules as misprinted in papers, the same rules corrected, and schedules with
-//! injected faults.
-//!
-//! `swapmeet check` must find each misprint, and no error in the corrected rules, which share all
-//! other code.
+//! injected faults. `swapmeet check` must find each misprint, and no error in the corrected rules,
+//! which share all other code.
 
 #[path = "../../../../plugins/suh-shin/src/directions.rs"]
 mod directions;
