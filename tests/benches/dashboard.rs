@@ -265,8 +265,7 @@ fn measure(columns: u16, rows: u16, jobs: usize) -> Vec<Duration> {
     std::thread::sleep(Duration::from_secs(1));
     let mut times = Vec::new();
     for (key, panel) in PANELS.iter().cycle().take(KEYS) {
-        // Vary the interval between keys, so that keys do not coincide with the drawing of
-        // animations.
+        // Vary the interval between keys, so that they do not coincide with frames of animations.
         std::thread::sleep(Duration::from_micros(20_000 + 7_919 * (times.len() as u64 % 11)));
         let pressed = Instant::now();
         writer.write_all(key.as_bytes()).expect("a key");
@@ -321,8 +320,7 @@ impl Screen {
         Self { bytes, parser: vt100::Parser::new(some(rows), some(columns), 0), _master: None }
     }
 
-    /// Waits until a condition on the screen is true. Returns the arrival time of the bytes that
-    /// made it true.
+    /// Waits until a condition on the screen is true. Returns when its bytes arrived.
     fn wait(&mut self, what: &str, is_such: impl Fn(&vt100::Screen) -> bool) -> Instant {
         loop {
             let (at, bytes) =

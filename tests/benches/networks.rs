@@ -4,8 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use swapmeet_core::network::topology::{Graph, Network, parse};
 
-/// Returns the processor time of this program, in steps of 10 ms. It does not depend on other
-/// programs.
+/// Returns the processor time of this program, whatever other programs do, in steps of 10 ms.
 pub(crate) fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();

@@ -141,8 +141,7 @@ fn main() {
     println!("\npeak memory of this process: {} MB", peak_memory_mb());
 }
 
-/// Runs the benchmarks of a section that `wanted` selects by their names, or all if it selects the
-/// title.
+/// Runs the benchmarks of a section that `wanted` selects by their names, or all by the title.
 fn run_section(
     (title, machine, benches): (&str, &str, &str),
     registry: &Registry,
@@ -265,8 +264,7 @@ fn simgrid_seconds(topology: &str, algorithm: &str, machine: &str) -> Option<f64
     is_there(&mut play).then(|| start.elapsed().as_secs_f64())
 }
 
-/// Returns the shortest time of up to three runs, and the rows. After a total of one second, no
-/// further run begins.
+/// Returns the shortest time of up to three runs, none of which begins after a second, and rows.
 fn best_of(group: &[Case]) -> (f64, Vec<Record>) {
     let mut best = (f64::INFINITY, Vec::new());
     let first = Instant::now();

@@ -115,8 +115,7 @@ fn measure(row: &Row) {
         let links = host.links.iter().map(Vec::len).min().unwrap();
         (topology.nodes() - 1) as f64 / links as f64
     } else {
-        // Compute the optimum after the memory of the plan has been read, because it needs memory
-        // too.
+        // Compute the optimum after reading the memory of the plan, because it needs memory too.
         let task = Task::new(Arc::clone(&topology), Collective::of(&ALL_TO_ALL));
         let rates = Machine::parse("free:byte_us=1,ports=all").unwrap().network_rates().unwrap();
         let mut problem = problem(&MachineTask { task: &task, unit_bytes: 1.0, rates }).unwrap();

@@ -70,8 +70,7 @@ const SECTIONS: [(&str, &str); 6] = [
 
 const FAILURES: [&str; 4] = ["unsupported", "timeout", "error", "crashed"];
 
-/// The measured exports. The goal is 1.5 µs for each of the 1,047,552 messages of `linear` on 1,024
-/// ranks.
+/// The measured exports. The goal is 1.5 µs for each of 1,047,552 messages of `linear`.
 const FORMATS: [&str; 5] = ["goal", "simgrid", "json", "mpi", "chakra"];
 
 fn main() {

@@ -223,8 +223,7 @@ pub fn ping_pong(data: &[u8]) {
     }
 }
 
-/// Target: a table of MPICH is either refused, or decisions can be inserted, and the result is a
-/// valid table.
+/// Target: a table of MPICH is either refused, or valid with inserted decisions.
 pub fn mpich(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let cell = |bytes, algorithm: &str, time_us| TimedCase {

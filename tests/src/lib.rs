@@ -1,5 +1,4 @@
-//! Common code of tests and benchmarks of several crates: files, fuzz targets, and two tiers of
-//! tests.
+//! Common code of tests and benchmarks of several crates: files, fuzz targets, two tiers of tests.
 
 #![expect(clippy::expect_used, reason = "helpers of tests: a failure here is a failed test")]
 
@@ -18,8 +17,7 @@ pub fn runs_all() -> bool {
     std::env::var_os("SWAPMEET_TESTS").is_some_and(|value| value == "all")
 }
 
-/// Returns the number of cases of a property test: `first` in the first tier, and twenty times as
-/// many if all tests run.
+/// Returns the number of cases of a property test: `first`, or twenty times as many if all run.
 pub fn cases(first: u32) -> u32 {
     if runs_all() { 20 * first } else { first }
 }
@@ -78,8 +76,7 @@ pub fn plugin_file(library: &str) -> PathBuf {
 }
 
 /// Builds the whole workspace, and returns the folder with its programs, plugin files and examples.
-/// The first tier does not use it, because Cargo may have to build crates again with other
-/// features.
+/// The first tier does not use it, because Cargo may build crates again with other features.
 pub fn build_workspace() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {

@@ -1,5 +1,4 @@
-//! Tests of the rows that `run` writes if workers die, or if a run is stopped, resumed or divided
-//! into shards.
+//! Tests of the rows that `run` writes if workers die, or if it is stopped, resumed or divided.
 
 mod blocks;
 mod changed_defaults;

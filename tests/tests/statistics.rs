@@ -1,5 +1,4 @@
-//! Compares the statistics of `compare` with scipy, if it is installed. Unit tests have fixed
-//! values.
+//! Compares the statistics of `compare` with scipy, if installed. Unit tests have fixed values.
 
 use crate::support::{rows, tools};
 use std::process::Command;
@@ -15,8 +14,7 @@ for line in sys.stdin:
           stats.ttest_ind(a, b, equal_var=False).pvalue, stats.mannwhitneyu(a, b, method='exact').pvalue)
 ";
 
-/// Returns 3 to 9 pairs with small and large differences, some of which are equal in every second
-/// sample.
+/// Returns 3 to 9 pairs with small and large differences, some equal in every second sample.
 fn samples() -> Vec<(Vec<f64>, Vec<f64>)> {
     let mut state = 12_345_u32;
     let mut next = move || {

@@ -10,8 +10,7 @@ use std::process::{Command, ExitStatus, Output};
 use swapmeet_results::{Record, read_file, read_records};
 use swapmeet_tests::{program, project};
 
-/// A command of the program, with the methods of [`assert_cmd::Command`]. It runs in the process of
-/// the test if it can.
+/// A command of the program, with [`assert_cmd::Command`]'s methods, in this process if possible.
 #[derive(Clone)]
 pub(crate) struct Program {
     args: Vec<OsString>,
@@ -78,8 +77,7 @@ impl Program {
     }
 }
 
-/// Changes the current folder of this thread and of the threads that it starts, but not of other
-/// threads.
+/// Changes the current folder of this thread and of the threads that it starts, not of others.
 fn enter(folder: &Path) {
     // SAFETY: the call changes only whether this thread shares its folder with others.
     assert_eq!(unsafe { libc::unshare(libc::CLONE_FS) }, 0, "a thread can have its own folder");

@@ -18,8 +18,7 @@ pub fn read_regular(path: &Path, most: u64, expected: &str) -> Result<String, St
     read_bounded(path, most, expected)
 }
 
-/// Reads at most `most` bytes of text from a file, pipe or device. `expected` is for error
-/// messages.
+/// Reads at most `most` bytes of text from a file, pipe or device. `expected` is for errors.
 pub fn read_bounded(path: &Path, most: u64, expected: &str) -> Result<String, String> {
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unread)?;

@@ -81,8 +81,7 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Creates sizes that are multiples of `element`. `Err` continues a sentence that begins with
-    /// the name of the workload.
+    /// Creates multiples of `element`. `Err` continues a sentence that begins with the workload.
     fn sizes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String>;
 
     /// Only called if the generator is `sized_by_node`.

@@ -99,8 +99,7 @@ impl Workload {
         self.pattern.replicates()
     }
 
-    /// Returns the workload of a repetition, which only differs if each has its own file. `Err` if
-    /// there is no file for it.
+    /// Returns the workload of a repetition, or `Err` if each has its own file and this has none.
     pub fn replicate(self: &Arc<Self>, repetition: u32) -> Result<Arc<Self>, String> {
         let Some(count) = self.replicates() else { return Ok(Arc::clone(self)) };
         let pattern = self.pattern.replicate(repetition);
@@ -120,8 +119,7 @@ impl Workload {
         self.over.as_deref()
     }
 
-    /// Returns the communicators, or `None` if all ranks are one. `Err` if the topology has no such
-    /// ones.
+    /// Returns the communicators, `None` if all ranks are one. `Err` if there are no such ones.
     pub fn communicators(
         &self,
         topology: &Arc<Network>,

@@ -64,8 +64,7 @@ pub fn is_random(workload: &str) -> Option<bool> {
 }
 
 /// Returns the number that the canonical form of a spec leaves out, if there is one and the
-/// generator reads no file. The spec may lack a number that it needs, such as one that varies along
-/// an axis.
+/// generator reads no file. The spec may lack numbers that vary along an axis.
 ///
 /// ```
 /// use swapmeet_workloads::default_number;

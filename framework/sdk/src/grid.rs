@@ -80,8 +80,7 @@ impl Grid {
         self.strides.iter().zip(&self.radices).map(move |(stride, radix)| node / stride % radix)
     }
 
-    /// Calls `visit` with the number and the coordinates of every node, in ascending order, until
-    /// it returns an error.
+    /// Calls `visit` with the number and the coordinates of every node in order, until an error.
     pub fn each_node<E>(
         &self,
         mut visit: impl FnMut(u64, &[u64]) -> Result<(), E>,

@@ -63,8 +63,8 @@ impl ParamInfo {
         Self { kind: SWM_PARAM_FILE, ..Self::text(key, "", help) }
     }
 
-    /// Declares a parameter whose value is one of these words, which `swapmeet check` tests, as
-    /// [`ParamInfo::text`].
+    /// Declares a parameter whose value is one of these words, each of which `swapmeet check`
+    /// tests.
     pub const fn choice(
         key: &'static str,
         values: &'static [&'static str],

@@ -275,8 +275,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Returns the user's value of the parameter `key`, if there is one, for parameters whose
-    /// default depends on the problem. Errors as [`Problem::param`], except that a default may be
-    /// missing.
+    /// default depends on the problem. Errors as [`Problem::param`], but not without a default.
     pub fn given<T: ParamValue>(&self, key: &str) -> Result<Option<T>, Stop> {
         self.declared(key)?;
         self.text_of(key).map(|text| parse(key, text)).transpose()

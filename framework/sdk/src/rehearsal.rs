@@ -111,8 +111,8 @@ impl Rehearsal {
         }
     }
 
-    /// Makes a rehearsal on a recursive dual-net of this number of levels over the base `kind` with
-    /// the sides `dims`.
+    /// Makes a rehearsal on a recursive dual-net of these levels over the base `kind` with sides
+    /// `dims`.
     pub fn dual_net(levels: u64, kind: &str, dims: &[u64]) -> Self {
         let base = Self::on(kind, dims);
         let axes = (0..levels).fold(dims.to_vec(), |axes, _| [&[2][..], &axes, &axes].concat());
@@ -256,8 +256,7 @@ impl Rehearsal {
     /// Calls `supports` and `plan`, and returns the steps of the schedule, or the error of the
     /// algorithm. Calls that the host would refuse are [`Stop::Failed`], such as a send before the
     /// first step, to the sender itself or outside of the grid, a set that does not fit the grid, a
-    /// layout after the first step, or a grid with other nodes than the machine that are not
-    /// placed.
+    /// layout after the first step, or a grid whose nodes are not placed.
     pub fn plan(&self, algorithm: &dyn Algorithm) -> Result<Vec<RehearsedStep>, Stop> {
         self.rehearse(algorithm).map(|schedule| schedule.steps)
     }
@@ -277,8 +276,7 @@ impl Rehearsal {
 
     /// Follows every block of the schedule, or every byte in a schedule of byte counts, and checks
     /// that all of them arrive at their destinations. Returns the first fault, or the error of
-    /// [`Rehearsal::plan`]. `swapmeet check` also checks routes: whether they exist, and how many
-    /// messages share a link.
+    /// [`Rehearsal::plan`]. `swapmeet check` also checks routes and the messages that share a link.
     pub fn verify(&self, algorithm: &dyn Algorithm) -> Result<Proved, Disproof> {
         self.rehearse(algorithm)
             .map_err(Disproof::Stopped)
@@ -287,8 +285,8 @@ impl Rehearsal {
 
     /// Plans one node of each orbit, derives the other sends from the declared symmetry, and
     /// compares all sends with those of a full plan, for the first, the second and the last node of
-    /// each orbit. The error is that of [`Rehearsal::plan`], or the first send that only one of the
-    /// two schedules has.
+    /// each orbit. The error is that of [`Rehearsal::plan`], or the first send of only one of the
+    /// schedules.
     pub fn verify_symmetry(&self, algorithm: &dyn Algorithm) -> Result<(), Disproof> {
         let rehearsed = |how: Self| how.rehearse(algorithm).map_err(Disproof::Stopped);
         let full_plan = rehearsed(Self { by_orbits: None, ..self.clone() })?;

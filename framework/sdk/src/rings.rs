@@ -53,8 +53,7 @@ impl Rings {
         ParamInfo::GROUP,
     ];
 
-    /// Returns the rings of a problem. Errors as [`Problem::whole`] and, with several rings,
-    /// [`Problem::group`].
+    /// Returns the rings of a problem. Errors as [`Problem::whole`] and [`Problem::group`].
     pub fn of(problem: &Problem<'_>) -> Result<Self, Stop> {
         let nodes = problem.topology().nodes();
         if problem.whole("rings", 1..=u64::MAX)? == 1 {

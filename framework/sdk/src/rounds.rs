@@ -17,8 +17,7 @@ pub struct Straight {
 }
 
 impl Straight {
-    /// Returns the resources that a message occupies: its sender, its receiver and each link of its
-    /// route.
+    /// Returns the resources of a message: its sender, its receiver and each link of its route.
     fn resources(self, grid: &Grid) -> impl Iterator<Item = u64> {
         let Self { from, to, dimension, way } = self;
         let per_node = 2 + 2 * grid.radices().len() as u64;

@@ -114,7 +114,7 @@ impl<'a> Schedule<'a> {
     ///
     /// To check the declaration, the host calls `plan` again, and this method then returns other
     /// nodes: all nodes, or those to which an element of the group maps those of the first plan. A
-    /// plan passes if it sends from the nodes of [`Planned::iter`] and computes each send from its
+    /// plan passes if it sends from the nodes of [`Planned::iter`] and computes a send from its
     /// sender.
     ///
     /// ```
@@ -221,8 +221,8 @@ impl<'a> Schedule<'a> {
         log(self.host, SWM_LOG_NOTE, line);
     }
 
-    /// Makes every node rearrange all its data in memory before the next step, which must begin
-    /// before the next send.
+    /// Makes every node rearrange all its data before the next step, which must begin before a
+    /// send.
     pub fn rearrange(&mut self) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
         check(self.host.rearrange.map(|f| unsafe { f(self.host.ctx) }))

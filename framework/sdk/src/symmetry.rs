@@ -42,8 +42,7 @@ impl Symmetry {
 pub struct Planned {
     coordinates: Vec<Range<u64>>,
     /// For each axis, its planned coordinates and its *stride*, the difference between the numbers
-    /// of neighbours. An axis that is planned as a whole is joined with the axis before, with its
-    /// own stride.
+    /// of neighbours. An axis that is planned as a whole is joined with the axis before it.
     axes: Vec<(Range<u64>, u64)>,
     has_all_nodes: bool,
 }

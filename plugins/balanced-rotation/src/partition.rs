@@ -28,8 +28,7 @@
 use crate::share::share;
 use crate::squares::Square;
 
-/// Consecutive nodes of one cycle and the collector of their blocks. Nodes that use their other
-/// cycle are left out.
+/// Consecutive nodes of one cycle that use this cycle, and the collector of their blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     pub square: usize,
@@ -146,11 +145,9 @@ struct Assignable {
     distance: [usize; 2],
 }
 
-/// Returns the index (0 or 1) of the cycle of each item: the one with the nearer collector, if it
-/// has room.
+/// Returns the cycle (0 or 1) of each item: the one with the nearer collector, if it has room.
 fn assign(items: &[Assignable], room: &[usize]) -> Option<Vec<usize>> {
-    // `share` serves the last items first, so items with the largest difference of distances are
-    // last.
+    // `share` serves the last items first: those with the largest difference of distances.
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|item| items[*item].distance[0].abs_diff(items[*item].distance[1]));
     let nearer = |item: &Assignable| usize::from(item.distance[1] < item.distance[0]);

@@ -3,13 +3,11 @@
 /// Returns which of its two buckets (0 or 1) each item gets, so that no bucket has more items than
 /// `room`. `None` if this is impossible.
 ///
-/// 1. From the last item to the first, each chooses its bucket 0, or bucket 1 if only that has
-///    room.
+/// 1. From the last item to the first, each chooses bucket 0, or bucket 1 if only that has room.
 /// 2. While a bucket is too full, a breadth-first search finds the shortest chain of buckets to one
 ///    with room, and along it one item moves from each bucket to the next, its other bucket.
 ///
-/// Without a chain there is no solution: the reached buckets have too little room for the items
-/// that can only be in them.
+/// Without a chain, the reached buckets have too little room for items that can only be in them.
 pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> {
     let mut chosen = vec![0; items.len()];
     let mut left: Vec<i64> = room.iter().map(|room| *room as i64).collect();

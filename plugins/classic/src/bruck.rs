@@ -1,4 +1,4 @@
-//! The algorithm of Bruck et al. (sections 3 and 4) with radix k, in about `(k - 1) ceil(log_k p)`
+//! The algorithm of Bruck et al. (sections 3 and 4) with radix k: about `(k - 1) ceil(log_k p)`
 //! steps.
 //!
 //! The times with k = 2 and p a power of two are:

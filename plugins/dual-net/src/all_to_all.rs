@@ -7,8 +7,8 @@
 //!   than the approximation of Theorem 6).
 //!
 //! The lists below have the four steps of an algorithm at node (t, c, x), whose partner is (1 - t,
-//! x, c). *One level down* means that the same algorithm runs within each cluster. A star stands
-//! for all numbers.
+//! x, c). *One level down* means: the same algorithm within each cluster. A star stands for all
+//! numbers.
 //!
 //! Allgather (Algorithm 3):
 //!
@@ -22,14 +22,11 @@
 //! All-to-all as printed (Algorithm 4):
 //!
 //! 1. To the partner: the node sends the blocks for all nodes of type t, except its own.
-//! 2. Within the cluster, one level down: the node sends to each node d the blocks for the nodes
-//!    `(1 - t, d, *)`.
+//! 2. Within the cluster, one level down: the node sends to node d the blocks for `(1 - t, d, *)`.
 //! 3. To the partner: the node sends all blocks received in step 2.
-//! 4. Within the cluster, one level down: the node sends to each node y the blocks for node (t, c,
-//!    y).
+//! 4. Within the cluster, one level down: the node sends to each node y the block for (t, c, y).
 //!
-//! All-to-all, *lean*: a block is sent to a partner only if that brings it nearer to its
-//! destination.
+//! All-to-all, *lean*: a block is sent to a partner only if it comes nearer to its destination.
 //!
 //! 1. Within the cluster, one level down: the node sends to each node d the blocks for the nodes
 //!    `(1 - t, d, *)`, and to each node y the blocks for the nodes `(t, *, y)`.
@@ -264,8 +261,7 @@ impl AllToAll<'_, '_> {
     }
 }
 
-/// A step on a line of N nodes: each node v sends to node v + `by` the blocks of `count` nodes from
-/// v + `first` on, modulo N.
+/// A step on a line: each node v sends to v + `by` the blocks of `count` nodes from v + `first` on.
 struct Shift {
     by: u64,
     first: u64,
@@ -277,8 +273,7 @@ fn gather_on_ring(len: u64) -> Vec<Shift> {
     (0..len - 1).map(|age| Shift { by: 1, first: len - age, count: 1 }).collect()
 }
 
-/// Bruck's allgather: in step s (from 0), each node sends its blocks to the node 2^s positions
-/// before it, N - 1 in total.
+/// Bruck's allgather: in step s (from 0), each node sends its blocks to the node 2^s before it.
 fn gather_by_doubling(len: u64) -> Vec<Shift> {
     let powers = (0..u64::BITS).map(|i| 1 << i).take_while(|distance| *distance < len);
     powers

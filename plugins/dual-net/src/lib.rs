@@ -16,8 +16,8 @@
 //! which all clusters run at the same time. Within a cluster, *the blocks for node v* can be many
 //! blocks of the level above. `sets::Blocks` represents them as a product of sets.
 //!
-//! The paper does not prescribe the algorithms on the base network. This plugin uses its dimensions
-//! one after another:
+//! The paper does not prescribe algorithms on the base network. This plugin uses its dimensions in
+//! turn:
 //!
 //! | along a dimension of N nodes | ring (tori, rings; hypercubes with N = 2) | fully connected (any other base) |
 //! | --- | --- | --- |

@@ -4,18 +4,16 @@
 //! and its number within the cluster. Its partner is s' = (1 - s0, s2, s1). C is the cluster of s,
 //! and C' is the cluster of s'.
 //!
-//! 1. s sends to s' the block (broadcast), or the blocks for all clusters of type s0 except C
+//! 1. s sends to s' the block (broadcast) or the blocks for all clusters of type s0 but C
 //!    (scatter).
 //! 2. s and s' run the algorithm one level down, within C and C'. In a scatter, each node x gets
 //!    the blocks for the cluster to which its cross-edge leads.
 //! 3. The nodes of C and C' send over their cross-edges, each to a different cluster, unless their
 //!    partners already have the data.
-//! 4. Each cluster runs the algorithm one level down, from the node that received the data in step
-//!    3.
+//! 4. Each cluster runs the algorithm one level down, from the node that received data in step 3.
 //!
 //! Errata:
-//! * The paper prints step 3 for nodes with `my_cluster_id = s1`. This does not select the nodes of
-//!   C' unless s1 = s2.
+//! * The paper prints step 3 for nodes with `my_cluster_id = s1`, which are in C' only if s1 = s2.
 //! * The paper prints step 2 of Algorithm 2 with node s2 of C' as the root, which has no data. The
 //!   correct root is node s1. From most roots, a part of the net would receive nothing.
 
@@ -178,9 +176,8 @@ impl OneToAll<'_, '_> {
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);
             for t in 0..2 {
-                // The data for the clusters of type s0 was sent from C', so it is at number s2 of
-                // its cluster. The data for the opposite type was sent from C, so it is at number
-                // s1.
+                // The data for clusters of type s0 was sent from C', so it is at number s2 of its
+                // cluster. The data for the other type was sent from C, so it is at number s1.
                 let (root, own) = if t == s0 { (s2, s1) } else { (s1, s2) };
                 for c in 0..n {
                     if self.payload == Payload::Shared && c == own {
@@ -198,8 +195,8 @@ impl OneToAll<'_, '_> {
     }
 
     /// Plans the collective within base networks, one dimension after another, on all lines with
-    /// data at the same time. A broadcast spreads from neighbour to neighbour in all dimensions if
-    /// this takes fewer steps.
+    /// data. A broadcast spreads from neighbour to neighbour in all dimensions if this takes fewer
+    /// steps.
     fn within_bases(&mut self, clusters: &[RootedCluster]) -> Result<(), Stop> {
         let base = &self.net.base;
         let moves = |len: u64| match (self.payload, self.net.line) {

@@ -133,8 +133,7 @@ impl<'a> Blocks<'a> {
         blocks
     }
 
-    /// Restricts the nodes of a base network to `count` coordinates from `first` on. The result can
-    /// refer to `nodes`.
+    /// Restricts the nodes of a base network to `count` coordinates from `first` on.
     pub(crate) fn along<'b>(
         &self,
         sets: &Sets<'_>,

@@ -1,7 +1,7 @@
 //! `hierarchical-dispatch` and `hierarchical-combine`: a token crosses the network between groups
 //! once for each group with a receiver. Through one port, a dispatch takes at most `(G - 1)
-//! (alpha + u beta) + (g - 1) (alpha + G m beta)`. A combine takes at most `(G - 1) u gamma +
-//! (g - 1) G m gamma` more.
+//! (alpha + u beta) + (g - 1) (alpha + G m beta)`, a combine `(G - 1) u gamma + (g - 1) G m gamma`
+//! more.
 //!
 //! A dispatch has two phases:
 //! 1. Each rank sends one copy of each token to every other group with a receiver, to the rank with

@@ -4,8 +4,7 @@
 //! 1. [`order`] assigns a step of the schedule to each operation: the length of the longest chain
 //!    of waits (for other operations and messages) before it.
 //! 2. [`execution`] executes the algorithm with the names of blocks instead of data. It reports
-//!    errors with their line in the file, such as a read before the first write or a result in the
-//!    wrong place.
+//!    errors, such as a read before the first write, with their line in the file.
 //! 3. [`blocks`] or [`sums`] passes the messages between GPUs to the host.
 
 use crate::numbers::Numbers;
@@ -138,8 +137,7 @@ fn invalid(line: usize, what: impl fmt::Display) -> Stop {
     Stop::invalid(format!("line {line}: {what}"))
 }
 
-/// Returns products of origins, destinations and segments, of which those that differ in one set
-/// are joined.
+/// Returns products of origins, destinations and segments, and joins those that differ in one set.
 fn products(buffers: &buffers::Buffers, ids: impl Iterator<Item = u64>) -> Vec<[Numbers; 3]> {
     use std::collections::BTreeMap;
     type Bits = Vec<u64>;

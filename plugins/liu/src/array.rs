@@ -3,8 +3,7 @@
 
 use crate::ring;
 
-/// The step in which a node of a complete row waits, because a node of the incomplete row sends to
-/// its row.
+/// The step in which a node of a complete row waits, because one of the incomplete row sends to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stall {
     /// The step of Fig. 10.
@@ -61,8 +60,8 @@ impl Array {
     /// * To prevent this, the nodes of complete row m < r wait for one step each: for each k from 0
     ///   to C - r + m, the node of rank (m + C - k) % C waits in step r - m + k.
     ///
-    /// Erratum: the text prints r - m + 1 + k. Only one step earlier, as in Fig. 10, are there no
-    /// collisions.
+    /// Erratum: the text prints r - m + 1 + k. There are no collisions only one step earlier (Fig.
+    /// 10).
     pub(crate) fn row_target(&self, node: u64, step: u64, stall: Stall) -> Option<(u64, u64)> {
         let (row, rank) = (node / self.columns, node % self.columns);
         let (c, r) = (self.columns, self.rest);

@@ -9,8 +9,7 @@ use swapmeet_sdk::{
     About, Algorithm, Bucket, ParamInfo, Problem, Redistribution, Schedule, Stop, words,
 };
 
-/// The bucket for the first element of the data for a destination. Buckets are columns (stage I) or
-/// rows (stage II).
+/// The bucket, a column (stage I) or row (stage II), for the first element for a destination.
 #[derive(Clone, Copy, PartialEq)]
 enum Start {
     /// The rule of Fig. 11 and the text after it: for destination j, bucket `j % C` in stage I and

@@ -34,8 +34,7 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// Returns the receiver of member j of a group of n in step s (from 1). In the last step, each
-/// member sends to itself.
+/// Returns the receiver of member j of a group of n in step s (from 1); in the last step, itself.
 fn ring(j: u64, s: u64, n: u64) -> u64 {
     (j + s) % n
 }
@@ -64,8 +63,7 @@ impl Algorithm for Direct {
 }
 
 /// A2, by Ranka et al., takes `2 p alpha + 2 L beta` (section 3.1.2). Slice e of the data of node i
-/// for node j goes via node i + j + e, by the rule of Bader et al., because the paper names no
-/// intermediate node.
+/// for node j goes via node i + j + e (Bader et al.), because the paper names no intermediate node.
 struct TwoStage;
 
 impl Algorithm for TwoStage {

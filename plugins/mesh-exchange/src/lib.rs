@@ -12,13 +12,11 @@
 //! blocks for that half, which are half of its blocks.
 //!
 //! Suh and Shin also compare three algorithms whose descriptions are incomplete:
-//! * *Quadrant exchange* (Bokhari and Berryman) interleaves successive groups of 2 x 2 nodes. It is
-//!   not stated which nodes form a group and which blocks they exchange, and there is no closed
-//!   form.
+//! * *Quadrant exchange* (Bokhari and Berryman) interleaves successive groups of 2 x 2 nodes. Which
+//!   nodes form a group, which blocks they exchange, and a closed form are not stated.
 //! * Suh and Yalamanchili's bottom-up algorithm has messages with more than half of a node's
 //!   blocks. No text states which node has which blocks.
-//! * For Tseng and Gupta's direct algorithm, only the order of magnitude of the number of start-ups
-//!   is given.
+//! * Tseng and Gupta's direct algorithm has only the order of magnitude of its number of start-ups.
 
 use swapmeet_sdk::{About, Axis, Blocks, Grid, Problem, Schedule, Set, Stop, export_plugin};
 

@@ -91,8 +91,7 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// The paper's abstract has ceil(log2 p) rounds, in which each rank sends, receives and reduces
-    /// p - 1 blocks.
+    /// The paper's abstract has ceil(log2 p) rounds, and p - 1 blocks sent and reduced by a rank.
     #[test]
     fn every_size_takes_ceil_log_p_rounds_and_p_minus_1_blocks() {
         for n in 1..70_u64 {

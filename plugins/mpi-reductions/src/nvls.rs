@@ -1,6 +1,5 @@
 //! `nvls-allreduce` and `nvls-tree-allreduce`: NCCL's NVLS and NVLSTree (`src/device/all_reduce.h`,
-//! commit 5067397), allreduces in which switches add and copy data, as NVSwitch does (NVLink
-//! SHARP).
+//! commit 5067397), allreduces in which switches (NVSwitch with NVLink SHARP) add and copy data.
 //!
 //! The vector of m bytes has one share for each rank of a group of g ranks, and each share has s
 //! segments. A segment takes three kinds of steps:
@@ -180,8 +179,7 @@ fn edges(trees: &[Vec<Option<usize>>; 2]) -> (Vec<Edge>, Vec<Hop>) {
     (edges, hops)
 }
 
-/// Returns for each rank a linked switch that adds and copies. Those of a group must be joined by
-/// such switches.
+/// Returns for each rank an adding switch. Those of a group must be joined by such switches.
 fn switches(problem: &Problem<'_>, g: u64) -> Result<Vec<u64>, Stop> {
     let n = problem.topology().nodes();
     let reducing = |vertex| -> Result<Vec<u64>, Stop> {

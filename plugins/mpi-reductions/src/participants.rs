@@ -32,8 +32,7 @@ impl Participants {
     }
 
     /// If all nodes participate, the grid has one axis for every three bits of the rank, so that
-    /// ranks that agree in some bits are few coordinates on each axis. Otherwise it has a single
-    /// axis.
+    /// ranks that agree in some bits are few coordinates of each axis. Otherwise it has one axis.
     pub(crate) fn radices(self) -> Vec<u64> {
         if !self.is_whole() {
             return vec![self.n];
@@ -45,8 +44,7 @@ impl Participants {
 
     /// Declares the symmetry and returns the nodes to plan. If all nodes participate, exclusive-or
     /// with any x is a symmetry, because partners differ in one bit, `(rank xor x) xor 2^i = (rank
-    /// xor 2^i) xor x`, and ranks that agree in the lowest bits ([`Self::agreeing_nodes`]) still
-    /// do.
+    /// xor 2^i) xor x`, and ranks that agree in low bits ([`Self::agreeing_nodes`]) still do.
     pub(crate) fn planned(self, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
         let symmetry = if self.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
         schedule.symmetric(&vec![symmetry; self.radices().len()])

@@ -120,8 +120,8 @@ mod tests {
         }
     }
 
-    /// Rings cross from each group to the next once. The form is that of the paper, with m / R
-    /// instead of m.
+    /// Rings cross from each group to the next once. The form is the paper's, with m / R instead of
+    /// m.
     #[test]
     fn several_rings_divide_the_bytes_between_groups() {
         for (groups, g, rings) in [(2, 4, 4), (3, 2, 2), (4, 3, 2), (1, 4, 4), (3, 4, 1), (5, 1, 1)]

@@ -113,8 +113,7 @@ fn edges(trees: &[Vec<Option<usize>>; 2], up: bool, g: usize) -> (Vec<Edge>, Vec
     children.iter().map(edge).unzip()
 }
 
-/// Returns the parents in an in-order tree, and in the same tree mirrored or, for odd n, shifted by
-/// one.
+/// Returns the parents in an in-order tree, and in it mirrored or, for odd n, shifted by one.
 pub(crate) fn trees(n: usize) -> [Vec<Option<usize>>; 2] {
     let second = |rank: usize| match n % 2 {
         0 => parent(n, n - 1 - rank).map(|parent| n - 1 - parent),
@@ -229,8 +228,7 @@ mod tests {
         }
     }
 
-    /// The result is within 10 % of the best number, if a step takes the start-up and the time of a
-    /// segment.
+    /// The result is within 10 % of the best, if a step takes the start-up and a segment's time.
     #[test]
     fn automatic_segments_are_nearly_the_best() {
         for (groups, g, bytes) in [(8, 1, 1 << 20), (6, 2, 1 << 16), (2, 4, 1 << 21), (12, 1, 64)] {

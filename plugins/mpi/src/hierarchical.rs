@@ -4,8 +4,7 @@
 //! g^2) m beta`.
 //!
 //! 1. The ranks of a group send all their blocks to the leader, its first rank, one after another.
-//! 2. The leaders exchange the blocks of their groups, in step s with the leader s groups after
-//!    them.
+//! 2. The leaders exchange the blocks of their groups, in step s with the leader s groups later.
 //! 3. The leader sends to each rank of its group the blocks for that rank.
 
 use crate::{ANYWHERE, line};

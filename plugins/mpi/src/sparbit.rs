@@ -34,7 +34,7 @@ impl Algorithm for Sparbit {
             schedule.step()?;
             for rank in &planned {
                 // A block from more than n - distance - 1 ranks back would return to its origin or
-                // beyond.
+                // pass it.
                 let origins = [Axis::range((rank + distance + 1) % n, n - distance)];
                 schedule.send(
                     &Blocks::new(rank, (rank + distance) % n)

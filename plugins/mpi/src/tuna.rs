@@ -5,8 +5,7 @@
 //!
 //! 1. Within each group, Bruck's algorithm with radix k sends each block to the rank with the
 //!    position of the destination in its group.
-//! 2. Ranks with the same position exchange these blocks, in step s with the rank s groups after
-//!    them.
+//! 2. Ranks with the same position exchange these blocks, in step s with the rank s groups later.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{

@@ -26,8 +26,7 @@
 //!   2, or 2q - 1 if this divides n. The plugin chooses the divisor of n with the fewest rounds,
 //!   unless the user sets `cycles=K`. With k = 1, which q = 1 implies, the cycle is not divided.
 //! * If n is even, the block for the opposite node is sent forwards only, so that the last round
-//!   has half as many blocks. Formulas 3.5 to 3.9 send it in both directions or do not specify
-//!   this.
+//!   has half as many blocks. Formulas 3.5 to 3.9 send it in both directions or leave this open.
 
 use crate::ring::Method;
 use crate::torus::{Torus, Variant};
@@ -115,9 +114,9 @@ impl TwoPhase {
         self.methods[phase].rounds(self.p(phase))
     }
 
-    /// Returns the period of the coordinates: shifts by its multiples are symmetries. A shift by k
-    /// maps each virtual cycle to itself or to the next. If nodes form pairs in phase 1, a shift by
-    /// 2k maps pairs to pairs.
+    /// Returns the period of the coordinates, whose multiples are symmetries. A shift by k maps
+    /// each virtual cycle to itself or to the next; if nodes form pairs in phase 1, a shift by 2k
+    /// maps pairs.
     fn period(&self) -> u64 {
         let pairs = self.methods[0] == Method::Pairs && self.rounds(0) > 0;
         if pairs { 2 * self.k } else { self.k }

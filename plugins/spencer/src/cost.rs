@@ -1,6 +1,5 @@
 //! The time of a schedule of circuits (section 2.3), whose rounds take alpha, plus delta for each
-//! link of the longest circuit, plus tau for each unit of a message, times the circuits that share
-//! a link.
+//! link of the longest circuit, plus tau for each unit of a message, times the circuits on a link.
 
 use crate::torus::Torus;
 use std::cmp::Ordering;

@@ -32,8 +32,7 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Stop> {
 }
 
 impl Torus {
-    /// The default is the variant for one port on one-port machines, and otherwise that for all
-    /// ports.
+    /// The default is the variant for one port on one-port machines, otherwise that for all ports.
     pub(crate) fn read(problem: &Problem<'_>, variants: &[(&str, Variant)]) -> Result<Self, Stop> {
         let variant = match problem.given_choice("variant", variants)? {
             Some(variant) => variant,

@@ -138,8 +138,7 @@ fn chunks(first: u64, count: u64, most: u64, leftwards: bool) -> impl Iterator<I
     (0..pieces).map(move |i| (first + edge(i), edge(i + 1) - edge(i)))
 }
 
-/// The *reach* is the largest number of nodes on one side for which a node is still responsible,
-/// here after a round.
+/// The *reach* is the largest number of nodes on one side for which a node is still responsible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reach {
     circuits: u64,
@@ -185,8 +184,7 @@ fn most_reach(rounds: u32, q: u64) -> u64 {
 
 type Known = HashMap<(u64, u32), (BlocksAndLinks, Reach)>;
 
-/// Returns the lowest cost of reaching `nodes` nodes on each side, and the reach after the first
-/// round.
+/// Returns the lowest cost of reaching `nodes` nodes on each side, and the first reach.
 fn cheapest(
     nodes: u64,
     rounds: u32,

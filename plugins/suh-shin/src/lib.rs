@@ -30,12 +30,10 @@
 //! * There is no one-dimensional form, because four classes of nodes need four directions.
 //! * Erratum: the data array of section 3.1.3 cannot be followed literally. Its text swaps u and v,
 //!   and the submesh "k hops away" is not that of the array's column unless the node is at the
-//!   trailing edge of its submesh. The plugin follows the groups of blocks in section 3.1.1, which
-//!   are correct.
+//!   trailing edge of its submesh. The plugin follows the groups of blocks in section 3.1.1.
 //! * Table 1 uses the number of steps of the longest dimension for all ring phases. From three
 //!   dimensions on, the last dimension is used only in Phases 1 and n, so a network takes fewer
-//!   steps if its last dimension is the longest. The paper's order, longest first, is not the
-//!   cheapest.
+//!   steps if its last dimension is the longest. The paper's order, longest first, is not the best.
 
 mod directions;
 mod network;

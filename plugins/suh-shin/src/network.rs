@@ -42,8 +42,7 @@ impl PaddedNetwork {
     }
 
     /// Declares grid, placement and symmetry: shifts by whole submeshes, because sends depend on
-    /// positions within the submesh. Virtual nodes, which are all at one end of an axis, permit
-    /// none.
+    /// positions in the submesh. Virtual nodes, which are all at one end of an axis, permit none.
     pub(crate) fn lay_out(&mut self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         self.nodes.lay_out(schedule)?;
         if !self.nodes.has_virtual_nodes() {

@@ -35,8 +35,7 @@ pub(crate) fn run(network: &PaddedNetwork, schedule: &mut Schedule<'_>) -> Resul
 
 /// Begins a phase. Nodes rearrange their data once between two phases, as the paper's costs assume
 /// (sections 3.2.3 and 4.2). In three and more dimensions, one rearrangement does not make every
-/// message contiguous: the three sends of a phase have four of the eight octants of a node's data
-/// each.
+/// message contiguous: the three sends of a phase have four octants of a node's data each.
 fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
     if phase > 1 {
         schedule.rearrange()?;
@@ -53,8 +52,7 @@ fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
 /// ```
 ///
 /// The message has all blocks for the next N/4 - s submeshes in that direction: columns 4s .. N-1
-/// of the data array. The longest dimension determines the number of steps; nodes along shorter
-/// ones skip the last.
+/// of the data array. The longest dimension determines the steps; others skip the last.
 ///
 /// Erratum: Fig. 5 prints C, the number of columns, also for the classes that send along r.
 fn ring_phase(
@@ -73,9 +71,9 @@ fn ring_phase(
             // The first destination submesh if the direction is positive, else the last.
             let first =
                 if sign > 0 { receiver_at / q } else { (receiver_at / q + s + 1) % submeshes };
-            // In a mesh, the last message of a logical ring leads back along the whole line, by the
+            // In a mesh, the last message of a logical ring leads back along the line, by the
             // topology's route. Virtual nodes with the same home (the real node that represents
-            // them) need no route.
+            // them) need none.
             let changes_home =
                 network.nodes.home(axis, x[k]) != network.nodes.home(axis, receiver_at);
             let sign = if network.kind == NetworkKind::Torus && changes_home { sign } else { 0 };
@@ -98,8 +96,7 @@ fn ring_phase(
 ///
 /// The receiver gets all blocks for its half of the submesh. In 2D, these are B1 and B3 (or N1 and
 /// N3) of the paper in the first step, and both B2 (or both N2) in the second. `turns` returns the
-/// dimensions in which a node exchanges over this distance, in the order of the steps up to this
-/// one.
+/// dimensions in which a node exchanges over this distance, in the order of steps up to this one.
 ///
 /// Erratum: the tested coordinate must be the one that changes, or blocks leave their submesh.
 /// Steps 1 to 3 of the 3D Phase 4 instead test y for sends along x and x for sends along y, and
@@ -122,8 +119,8 @@ fn exchange(
             (here - distance, -1)
         };
         // The origins of a node's blocks have its coordinates modulo `reach`, and the destinations
-        // are in its aligned range of `reach` coordinates. The node has data only if some of both
-        // are real.
+        // are in its aligned range of `reach` coordinates. It has data only if some of both are
+        // real.
         let holds_any = (0..x.len()).all(|k| {
             let (reach, size) = (
                 if done.contains(&k) { distance } else { 2 * distance },
@@ -203,8 +200,7 @@ fn step(
             };
             Straight { from, to, dimension: m.axis, way }
         };
-        // Sends with the same sender and receiver form one message. The stable sort keeps them in
-        // the order of the grid.
+        // Sends with the same sender and receiver form one message. The sort is stable.
         all.sort_by_cached_key(|m| {
             let m = on_machine(m);
             (m.from, m.to)

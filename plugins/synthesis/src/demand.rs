@@ -5,8 +5,7 @@ use swapmeet_sdk::{Collective, Problem, Stop};
 /// The most pairs of nodes with data. A search then takes a minute and 3 GB.
 pub(crate) const MAX_PAIRS: u64 = 10_000_000;
 
-/// The data of each source. Each block is divided into equal segments, which may take different
-/// paths.
+/// The data of each source. The equal segments of a block may take different paths.
 pub(crate) struct Demand {
     pub sources: Vec<u32>,
     /// Receivers of each source with the size of a segment: bytes, or 1 if blocks are counted.

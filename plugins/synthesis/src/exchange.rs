@@ -1,6 +1,5 @@
 //! An all-to-all with blocks of equal size on networks whose nodes are all equivalent (see
-//! [`crate::orbits`]). The blocks of one node are planned, and all other nodes send in the same
-//! way.
+//! [`crate::orbits`]). The blocks of one node are planned, and all others send in the same way.
 //!
 //! Each link leads from a node to its image under one of a few translations, the shifts. A block
 //! moves over links whose shifts add up to the difference of its receiver and its origin, in any
@@ -36,8 +35,7 @@ impl Exchange {
     /// Plans with at most `blocks_per_link` blocks per link and `ports` messages per node in a
     /// step. `None` if a search is needed instead, because
     /// - the network is too large for this method;
-    /// - the schedule is too long ([`ACCEPTED_RATIO`]), such as if shortest paths load the links
-    ///   unevenly;
+    /// - the schedule is too long ([`ACCEPTED_RATIO`]), as if shortest paths load links unevenly;
     /// - or ports limit a step in which a link could carry several blocks.
     pub(crate) fn of(group: &Translations, blocks_per_link: u64, ports: u64) -> Option<Self> {
         let counts = shortest_paths(group)?;

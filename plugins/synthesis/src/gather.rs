@@ -87,8 +87,7 @@ pub(crate) fn check_moves(network: &LinkGraph, blocks: u64) -> Result<(), Stop> 
     Ok(())
 }
 
-/// Returns the shortest of up to `tries` schedules. `origins` has the node of each block at the
-/// start.
+/// Returns the shortest of up to `tries` schedules. `origins` has the start of each block.
 pub(crate) fn gather(
     network: &LinkGraph,
     origins: &[u32],

@@ -113,9 +113,8 @@ impl Algorithm for Greedy {
         let of_root = collective == Collective::Broadcast;
         let blocks = if of_root { segments } else { segments * u64::from(nodes) };
         check_moves(&network, blocks)?;
-        // If all nodes are equivalent, the symmetry needs the axes of the network. Otherwise a node
-        // collects data in no regular order, and with one axis any set of nodes is one box, which
-        // makes verification fast.
+        // If all nodes are equivalent, the symmetry needs the axes of the network. Otherwise, with
+        // one axis any set of nodes is one box, which makes verification fast.
         let is_equal = !of_root && segments == 1;
         let group = if is_equal { Translations::of(&network, dims) } else { None };
         let line = [network.nodes as u64];

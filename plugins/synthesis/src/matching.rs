@@ -32,8 +32,7 @@ impl Matching {
     }
 
     /// `left` has the remaining loads of the sending ports, then of the receiving ones. The most
-    /// loaded get links first; later searches (augmenting paths) can exchange the link of a port,
-    /// but never only remove it.
+    /// loaded get links first; later searches (augmenting paths) only exchange the link of a port.
     pub(crate) fn choose(&mut self, network: &LinkGraph, waiting: &[bool], left: &[f32]) {
         self.chosen.fill(false);
         self.sent.fill(0);

@@ -74,8 +74,7 @@ impl Resources {
         sum
     }
 
-    /// Returns the most steps that a node needs to send, or to receive, all its data over all its
-    /// links and ports.
+    /// Returns the most steps that a node needs for its data over all its links and ports.
     pub(crate) fn bound_of_nodes(&self, network: &LinkGraph, demand: &Demand) -> f64 {
         let (mut sent, mut received) = (vec![0.0; network.nodes], vec![0.0; network.nodes]);
         for (source, row) in demand.sources.iter().zip(&demand.rows) {

@@ -8,8 +8,7 @@ use crate::resources::{LONGEST, Resources};
 use swapmeet_flows::Random;
 use swapmeet_flows::{Column, Links, ShortestPaths, Solution, fast_exp};
 
-/// Pieces per step on the slowest link, if blocks have different sizes and are large enough to be
-/// divided.
+/// Pieces per step on the slowest link, if blocks differ in size and are large enough.
 const PIECES_PER_STEP: u64 = 4;
 /// Entries of a table of prices for equally spaced loads, at least two for each step.
 const TABLE: u32 = 1 << 14;
@@ -38,8 +37,7 @@ pub(crate) struct Routed {
     pub congestion: f64,
 }
 
-/// Lists of links, one after another. A vector for each path would make half of the millions of
-/// reads slower.
+/// Lists of links, one after another. With a vector for each path, half of all reads were slower.
 #[derive(Clone, Default)]
 pub(crate) struct Paths {
     pub links: Vec<u32>,

@@ -12,8 +12,7 @@ pub(crate) enum Order {
     Farthest,
     /// Largest value first. The value is the number of links to the target, plus the largest
     /// remaining load of the resources of the path after the next link. Values are divided into
-    /// this number of classes between 0 and the congestion, within which most remaining links are
-    /// first.
+    /// this number of classes up to the congestion, within which most remaining links are first.
     MostLoaded(u32),
 }
 

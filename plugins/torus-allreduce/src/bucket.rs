@@ -90,8 +90,7 @@ struct Rings {
     radices: Vec<u64>,
     order: StepOrder,
     down: bool,
-    /// On rings of two nodes both directions are equally short, and the host cannot tell them
-    /// apart.
+    /// On rings of two nodes, the host cannot tell the directions apart.
     is_directed: bool,
 }
 

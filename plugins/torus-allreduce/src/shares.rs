@@ -203,8 +203,7 @@ fn add_step(
     Ok(())
 }
 
-/// Returns the messages by which a node sends back the parts that it received in this step of the
-/// reduce-scatter.
+/// Returns the messages that send back the parts received in this step of the reduce-scatter.
 fn returned_messages(
     collective: &dyn ShareCollective,
     step: usize,

@@ -5,8 +5,7 @@
 //! The matrix of demands is padded to equal sums of rows and columns, and is divided into rounds by
 //! bottleneck matchings (see [`Rounds`]), as in C.-S. Chang, W.-J. Chen and H.-Y. Huang,
 //! *Birkhoff-von Neumann Input Buffered Crossbar Switches*, INFOCOM (2000). In each round, a rank
-//! sends to at most one rank and receives from at most one. A block can be divided among several
-//! rounds.
+//! sends to at most one rank and receives from at most one. A block can be divided.
 
 use crate::rounds::Rounds;
 use crate::{ANYWHERE, demand};

@@ -8,8 +8,7 @@
 //!
 //! Both first exchange the size of the largest block, an integer of 4 bytes. The padded algorithm
 //! then sends every block with this length. The two-phase algorithm sends blocks in their own
-//! lengths, each message after a message with these lengths. If all blocks have the same size, both
-//! are Bruck's algorithm.
+//! lengths, each message after one with these lengths. With equal sizes, both are Bruck's.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{
@@ -50,8 +49,7 @@ impl Algorithm for UnequalBruck {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
         schedule.layout(&[n], 1)?;
-        // The rule depends on distances. The host uses the symmetry only if blocks have the same
-        // size.
+        // The rule depends on distances. The host uses the symmetry only if blocks are of one size.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let weights = || std::iter::successors(Some(1), |w| Some(w * 2)).take_while(|w| *w < n);
         let is_uniform = problem.is_uniform();
@@ -98,8 +96,7 @@ fn without_blocks(from: u64, to: u64, bytes: u64) -> Blocks<'static> {
     Blocks::new(from, to).origins(Set::one(to)).destinations(Set::one(to)).extra_bytes(bytes)
 }
 
-/// Returns the bytes of the blocks with the bit `weight` in their distance, moved by its lower
-/// bits.
+/// Returns the bytes of blocks with bit `weight` in their distance, moved by its lower bits.
 fn bytes(problem: &Problem<'_>, n: u64, from: u64, weight: u64) -> u64 {
     let distances = (0..n).filter(|distance| distance & weight != 0);
     let block = |distance: u64| {

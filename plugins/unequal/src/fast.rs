@@ -6,11 +6,10 @@
 //! port for other groups, no schedule can transmit these bytes in less than `T/g beta`.
 //!
 //! 1. The ranks of a group move data so that each has an equal share of the data for every other
-//!    group. They also exchange the data for their own group. In step s, each rank sends to the
-//!    rank s positions after it.
+//!    group, and exchange the data for their own group, in step s with the rank s positions after
+//!    them.
 //! 2. The shares of pairs of groups are a matrix, which is divided into balanced rounds (see
-//!    [`Rounds`]). In a round, a group sends to one other group, each rank to the rank with the
-//!    same position.
+//!    [`Rounds`]). In a round, a group sends to one other group, each rank to that of its position.
 //! 3. In the step after a round, the receivers pass its data on within their group. In the same
 //!    step, they send the data of the next round.
 //!
@@ -130,8 +129,7 @@ impl HeldElements {
     }
 
     /// Equalizes a group's data for every other group among its ranks, and sends the data for its
-    /// own ranks. A rank preferably receives data for its own position, which need not be passed
-    /// on.
+    /// own ranks. A rank preferably receives data for its own position, which it need not pass on.
     fn balance(&mut self, group: usize) -> Messages {
         let (g, first) = (self.g, group * self.g);
         let mut messages = Messages::new();

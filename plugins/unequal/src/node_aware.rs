@@ -4,8 +4,7 @@
 //!
 //! 1. Ranks with the same position in their groups exchange the data for each other's groups, in
 //!    step s with the rank s groups after them.
-//! 2. Each rank distributes the received data, and its own, within its group, in step s to the rank
-//!    s positions after it.
+//! 2. Each rank distributes this data and its own in its group, in step s to the rank s after it.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{

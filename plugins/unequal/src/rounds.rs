@@ -13,8 +13,7 @@ use std::collections::VecDeque;
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     column: u32,
-    /// Demand that is not sent yet, in the unit of the matrix (bytes or elements). A round uses it
-    /// before the padding.
+    /// Demand that is not sent yet, in the unit of the matrix. A round uses it before the padding.
     demand: u64,
     padding: u64,
 }
@@ -92,7 +91,7 @@ impl Rounds {
 
     /// Adds row `start` along a path of entries of at least the threshold, on which each row gives
     /// its column to another. Without a path, the error is the largest amount below the threshold
-    /// with which the search could continue: an upper bound on the smallest entry of any perfect
+    /// with which the search could continue: an upper bound on the smallest entry of a perfect
     /// matching.
     fn augment(&mut self, start: usize) -> Result<(), u64> {
         let mut came_from: Vec<Option<(u32, u32)>> = vec![None; self.rows.len()];

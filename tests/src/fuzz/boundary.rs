@@ -115,8 +115,7 @@ fn algorithm() -> &'static Algorithm {
             algorithms: algorithms.as_ptr(),
             algorithm_count: 1,
         }));
-        // The table lives as long as the process. It is stored in a static so that leak checkers
-        // find it.
+        // The table lives as long as the process, in a static so that leak checkers find it.
         static TABLE: AtomicPtr<SwmPlugin> = AtomicPtr::new(std::ptr::null_mut());
         TABLE.store(plugin, Ordering::Relaxed);
         // SAFETY: the table and its data were leaked above.
@@ -175,8 +174,8 @@ impl Calls<'_> {
                         size: self.size::<SwmLayout>()?,
                         axis_count: self.count()? as u32,
                         radices,
-                        // With more segments, a schedule has up to 8 GiB of sets, which is too slow
-                        // for fuzzing.
+                        // With more segments, a schedule has 8 GiB of sets, which is too slow for
+                        // fuzzing.
                         segments: self.number()? as u32 & 0xffff,
                         flags: self.bytes.int_in_range(0..=2)?,
                     };
@@ -249,8 +248,7 @@ impl Calls<'_> {
         Ok(())
     }
 
-    /// Calls a function of version 1.1 that fills arrays. The host must not write more entries than
-    /// they have.
+    /// Calls a function of version 1.1 that fills arrays. The host must respect their lengths.
     fn read(&mut self, arrays: &Arrays) -> Result<()> {
         let (host, ctx) = (self.host, self.host.ctx);
         let (node, class) = (self.number()?, self.number()?);

@@ -21,16 +21,14 @@ use swapmeet_workloads::Workload;
 /// Origin, destination or part, and segment. An end that the collective does not distinguish is 0.
 type Piece = (u64, u64, u64);
 
-/// The pieces of a node of the schedule's grid, with the step in which each arrived at the
-/// machine's node.
+/// The pieces of a node of the grid, with the step in which each arrived at the machine's node.
 type Held = BTreeMap<Piece, u64>;
 
 /// Sender, receiver, route, the switches that add or copy the data, and whether they join it with
 /// that of an earlier message.
 type Message<'a> = (u64, u64, &'a RehearsedRoute, (u64, u64), bool);
 
-/// Returns for each step the latest arrival of the data of each message, in the order of the
-/// schedule.
+/// Returns for each step the latest arrival of the data of each message, in the schedule's order.
 fn follow(task: &Task, schedule: &Rehearsed) -> Vec<Vec<u32>> {
     let (kind, nodes) = (task.collective.kind(), task.topology.nodes());
     let mut homes: Vec<u64> = (0..nodes).collect();
@@ -141,8 +139,7 @@ impl Listener for Recorder {
 
 /// Returns the time at which the last message ends. A node sends its messages in the order of the
 /// schedule, each as soon as it has received all messages of the steps up to its entry in `latest`.
-/// A message takes `duration`. If `phases` is set, all nodes wait for each other between two
-/// phases.
+/// A message takes `duration`. If `phases` is set, all nodes wait for each other after a phase.
 fn naive_us(
     steps: &[HostStep],
     latest: &[Vec<u32>],

@@ -36,8 +36,7 @@ fn log2_up(n: u64) -> u64 {
     u64::from(n.next_power_of_two().trailing_zeros())
 }
 
-/// Checks for each number of nodes the steps, and the sum over steps of the longest message in
-/// blocks of one byte.
+/// Checks for each number of nodes the steps, and the sum of the longest messages in blocks.
 fn check(
     topologies: &[String],
     algorithm: &str,
@@ -422,8 +421,7 @@ fn no_model_charges_less_than_its_own_bound() {
     args.extend(machines.iter().flat_map(|machine| ["--machine", machine]));
     let rows: Vec<Record> =
         rows(&args).into_iter().filter(|row| row.status != Status::Unsupported).collect();
-    // A bound of 0 would make the comparison trivial, so it is allowed only if nothing has to be
-    // moved.
+    // A bound of 0 would make the comparison trivial, so it is allowed only if nothing is moved.
     for row in &rows {
         let case =
             format!("{} on {}, {}, {}", row.algorithm, row.topology, row.workload, row.machine);

@@ -201,8 +201,7 @@ fn times_of_communicators_agree_with_simgrid() {
     assert_eq!(compared, 40);
 }
 
-/// A contribution of an origin to a block of a destination, with node 0 for what the collective
-/// does not distinguish.
+/// A contribution of an origin to a block, with node 0 for what does not distinguish blocks.
 type Piece = [u64; 3];
 
 fn pieces(send: &Value) -> BTreeSet<Piece> {

@@ -161,9 +161,8 @@ fn rounds_and_words_equal_those_of_an_independent_implementation() {
     assert_eq!(proved(spec, "rdn-alltoall:variant=printed", "uniform:1"), (18, 343_038));
 }
 
-/// A broadcast on 3,125,000 nodes takes 26 rounds, because it covers a base in 5 rounds. If it
-/// covered the two rings of a base one after the other, a base would take 6 rounds and the
-/// broadcast 30.
+/// A broadcast on 3,125,000 nodes takes 26 rounds, because it covers a base in 5 rounds. With the
+/// two rings of a base one after the other, a base would take 6 rounds and the broadcast 30.
 #[test]
 fn three_million_nodes_take_as_many_rounds_as_an_independent_implementation() {
     if !tools::runs_all() {
@@ -196,8 +195,7 @@ fn two_levels_of_algorithm_4_add_up_from_one() {
     }
 }
 
-/// A scatter or gather takes n - 1 words, and an all-to-all the sum of the distances from a node to
-/// all nodes.
+/// A scatter takes n - 1 words, an all-to-all the sum of the distances from a node to all nodes.
 #[test]
 fn lean_schedules_meet_the_bound_over_any_base() {
     for base in [
@@ -218,8 +216,8 @@ fn lean_schedules_meet_the_bound_over_any_base() {
             match algorithm {
                 "rdn-broadcast" => {}
                 "rdn-alltoall" => {
-                    // A mesh with sides of 2 is a hypercube, but `mesh` has no formula for the sum
-                    // of distances.
+                    // A mesh with sides of 2 is a hypercube, but `mesh` has no formula for
+                    // distances.
                     let least = net.distance_sum();
                     assert!(
                         least.is_none_or(|least| words == least),

@@ -3,8 +3,7 @@
 use crate::support::row_of;
 use swapmeet_results::Record;
 
-/// Returns the row of an allreduce of 1 MiB, or of another workload, with 1 ns per byte on a link
-/// of bandwidth 1.
+/// Returns the row of an allreduce of 1 MiB, or of another workload, with 1 ns per byte.
 fn row(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record {
     row_of(topology, algorithm, workload, &format!("free:byte_us=0.001,{machine}"))
 }
@@ -35,8 +34,7 @@ fn rings_use_the_adapters_of_all_ranks() {
 }
 
 /// Writes a file of two computers with four GPUs each, and returns its topology. Vertices 0 to 7
-/// are GPUs, 8 and 9 the switches of the computers, and 14 joins all adapters, the vertices 10 to
-/// 13.
+/// are GPUs, 8 and 9 the switches of the computers, and 14 joins the adapters, vertices 10 to 13.
 fn shared_adapters(dir: &std::path::Path) -> String {
     let mut text = "switch 8 9 10 11 12 13 14\n".to_owned();
     for gpu in 0..8 {
@@ -100,8 +98,7 @@ fn the_bandwidth_of_nvls_follows_the_number_of_gpus() {
     }
 }
 
-/// `segments=auto` chooses by the start-up of the machine's last protocol, because a cluster has no
-/// `startup_us`.
+/// `segments=auto` chooses by the start-up of the last protocol, because there is no `startup_us`.
 #[test]
 fn automatic_segments_are_nearly_the_best_on_gpus() {
     let system = swapmeet_core::system::expand("h100-ib:4x8").unwrap();

@@ -1,5 +1,4 @@
-//! Topologies, workloads and parameters on which all properties of all bundled algorithms are
-//! tested.
+//! Topologies, workloads and parameters on which all bundled algorithms are tested.
 
 use super::oracle::Verdict;
 use super::{arrivals, claims, oracle, orbits};
@@ -113,8 +112,7 @@ fn variants(algorithm: &Algorithm) -> Vec<Params> {
     std::iter::once(Vec::new()).chain(given).collect()
 }
 
-/// On larger topologies, the search of an algorithm takes seconds. The host treats searched
-/// schedules like others.
+/// The search of an algorithm takes seconds on larger topologies, and gives ordinary schedules.
 const SEARCHED: u64 = 16;
 
 /// The maximum number of nodes in the first tier, without and with a search for a schedule.
@@ -197,13 +195,10 @@ fn walk(algorithm: &Arc<Algorithm>) -> Found {
 
 /// Checks every bundled algorithm on the whole matrix:
 ///
-/// - The naive host of the SDK, which traces every block, gives the same verdict and values
-///   ([`oracle`]).
-/// - Verification on one node of each symmetry orbit gives the same rows as full planning
-///   ([`orbits`]).
+/// - The naive host of the SDK, which traces every block, gives the same values ([`oracle`]).
+/// - Verification on one node of each orbit gives the same rows as full planning ([`orbits`]).
 /// - The plans of other nodes agree with the claim of symmetry ([`claims`]).
-/// - A naive simulation, which follows every block, gives the same arrivals and times
-///   ([`arrivals`]).
+/// - A naive simulation, which follows every block, gives the same times ([`arrivals`]).
 #[test]
 fn every_bundled_algorithm_has_all_properties() {
     let (algorithms, next) = (bundled(), AtomicUsize::new(0));

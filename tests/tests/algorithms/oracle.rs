@@ -283,8 +283,7 @@ fn direct(word: &str) -> Vec<Vec<Pass>> {
         "gather" | "reduce" => (1..NODES).map(|by| vec![pass(by, 0)]).collect(),
         "broadcast" | "scatter" => (1..NODES).map(|by| vec![pass(0, by)]).collect(),
         // In these collectives, a node would pass on data that it has received, such as a sum to
-        // which it added its contribution. Therefore all sends are in the same step, before any
-        // data arrives.
+        // which it added its contribution. Therefore all sends are in the same step.
         "allgather" | "allreduce" | "dispatch" => {
             vec![
                 (1..NODES)

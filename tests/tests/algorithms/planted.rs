@@ -17,8 +17,7 @@ pub(super) struct Planned<'a> {
 
 type Events = Vec<Value>;
 
-/// A description, the function that corrupts the events, and whether the corrupted schedule can
-/// still be valid.
+/// A description, the function that corrupts the events, and whether they may stay valid.
 type Corruption = (&'static str, fn(&mut Events), bool);
 
 const CORRUPTIONS: [Corruption; 4] = [
@@ -45,8 +44,7 @@ fn misdirect(events: &mut Events) {
     first.as_object_mut().unwrap().remove("path");
 }
 
-/// Moves the first step in which a node forwards data of the step before it, and all later steps,
-/// one step earlier.
+/// Moves the first step in which a node forwards new data, and all later ones, one step earlier.
 fn advance(events: &mut Events) {
     let forwards =
         |event: &Value| event["after"].as_u64().is_some_and(|after| event["step"] == after + 1);
@@ -60,8 +58,7 @@ fn advance(events: &mut Events) {
     events.splice(end..end, between);
 }
 
-/// The longest circuit of the first step crosses its first link, returns over it, and crosses it
-/// again.
+/// The longest circuit of the first step crosses its first link, returns, and crosses it again.
 fn detour(events: &mut Events) {
     let first = sends(events).next().unwrap()["step"].clone();
     let of_first = sends(events).filter(|send| send["step"] == first);
@@ -73,8 +70,7 @@ fn detour(events: &mut Events) {
     longest.as_object_mut().unwrap().remove("own_route");
 }
 
-/// Asserts that the row of the exported schedule has a property, and that of no corrupted one has
-/// it.
+/// Asserts that the exported schedule's row has a property, and no corrupted one has it.
 pub(super) fn only_the_right_schedule_does(
     planned: Planned<'_>,
     has_property: impl Fn(&Record) -> bool,

@@ -169,8 +169,7 @@ fn multiscatter_costs_at_most_the_formulas() {
     assert_eq!(all("ring:8", 2, 2), (3.0, 5.0, 16.0));
     assert_eq!(all("ring:16", 2, 2), (5.0, 9.0, 48.0));
     assert_eq!(all("ring:32", 4, 4), (6.0, 22.0, 200.0));
-    // With one port and k = 2q virtual cycles, a link would carry q + 1 circuits. Therefore 4
-    // cycles need q = 3.
+    // With one port and k = 2q cycles, a link would carry q + 1 circuits, so 4 cycles need q = 3.
     let one_port = "torus-multiscatter:cycles=4";
     assert_eq!(costs("ring:16", one_port, "uniform:720720", "1", 3), (4.0, 12.0, 72.0));
     // The thesis prints (N-1)/(n-1) and the values 216, 90, 108 and 56, which are wrong.

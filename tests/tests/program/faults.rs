@@ -106,8 +106,7 @@ fn failed_links_that_are_no_orbits_end_the_symmetry() {
     }
 }
 
-/// Every algorithm gets the pattern of the repetition's seed, and `compare` tests over the
-/// patterns.
+/// Every algorithm gets the pattern of the repetition's seed. `compare` tests over patterns.
 #[test]
 fn repetitions_are_a_sample_over_patterns() {
     let folder = tempdir().unwrap();
@@ -223,8 +222,7 @@ fn links_ranks_the_failures_of_single_links() {
     assert!(rows.iter().any(|row| row.topology == "torus:3x3,down=0-1+0-2"), "{rows:?}");
 }
 
-/// If a schedule looks the same from every node of a torus, it takes the same time whichever link
-/// of a dimension fails.
+/// On a symmetric torus, a schedule takes the same time whichever link of a dimension fails.
 #[test]
 fn one_link_of_each_orbit_stands_for_all() {
     let machine = "free:model=wormhole,byte_us=1,ports=all";
@@ -296,8 +294,7 @@ fn recovery_on_a_ring_has_the_closed_forms() {
     }
 }
 
-/// On an irregular network, the loss of a link can make a schedule faster, because other routes
-/// then share fewer links.
+/// On an irregular network, other routes after the loss of a link can share fewer links.
 #[test]
 fn links_whose_loss_makes_a_schedule_faster_are_shown_as_such() {
     let machine = "free:model=fluid,startup_us=1,byte_us=0.001";

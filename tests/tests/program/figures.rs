@@ -76,8 +76,7 @@ fn a_plot_has_curves_axes_and_crossovers() {
     ] {
         assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
     }
-    // The printed crossover is also drawn: a ring with a letter, which is explained below the
-    // panel.
+    // The printed crossover is also drawn: a ring with a letter, explained below the panel.
     let crossover = message.lines().next().unwrap();
     assert!(
         crossover.starts_with("suh-shin is fastest up to about ")

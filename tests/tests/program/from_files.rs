@@ -11,8 +11,7 @@ fn row(topology: &str, workload: &str, file: &str) -> Record {
 }
 
 /// Returns the columns that are equal for a schedule and for a file with it: not those about the
-/// plugin, the inputs and the measured times, and not `proved_on`, because all nodes of a file are
-/// planned.
+/// plugin, the inputs and the measured times, and not `proved_on`, because files plan all nodes.
 fn figures(row: &Record) -> Vec<String> {
     let planner =
         ["experiment", "algorithm", "plugin", "plugin_version", "plugin_digest", "inputs"];
@@ -176,8 +175,7 @@ fn a_file_that_has_changed_is_another_case() {
     assert!(String::from_utf8_lossy(&missing.stderr).contains("`no.json` can't be read"));
 }
 
-/// An MSCCL algorithm for three GPUs in a ring. Each GPU sends its block to the next GPU, which
-/// forwards it.
+/// An MSCCL algorithm in which three GPUs in a ring send their blocks to both others.
 fn msccl() -> String {
     let mut text = "<algo name=\"ring\" proto=\"LL\" nchannels=\"1\" nchunksperloop=\"3\" ngpus=\"3\" coll=\"allgather\" inplace=\"0\" outofplace=\"1\" minBytes=\"0\" maxBytes=\"0\">\n".to_owned();
     for gpu in 0..3 {
@@ -257,8 +255,7 @@ fn a_wrong_msccl_algorithm_gives_a_row_with_the_position() {
             row.reason
         );
     }
-    // The same block is sent to the same receiver twice, which is valid for the buffers in the
-    // file.
+    // A block is sent to the same receiver twice, which is valid for the buffers in the file.
     let twice = "<algo name=\"t\" ngpus=\"2\" coll=\"alltoall\">
 <gpu id=\"0\" i_chunks=\"2\" o_chunks=\"2\" s_chunks=\"1\"><tb id=\"0\" send=\"1\" recv=\"1\" chan=\"0\">
 <step s=\"0\" type=\"cpy\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\" depid=\"-1\" deps=\"-1\"/>

@@ -112,8 +112,7 @@ fn plugin_files_take_precedence_over_linked_plugins() {
     assert_ne!(digest(&["--plugin-dir", file.to_str().unwrap(), "--replace-bundled"]), digest(&[]));
 }
 
-/// Runs `dist` on the build that is tested. Returns the archive and, if the Debian tools are
-/// installed, the package.
+/// Runs `dist` on the tested build. Returns the archive and, with Debian's tools, the package.
 fn dist(folder: &Path) -> Vec<PathBuf> {
     let mut xtask = Command::new(build_workspace().join("xtask"));
     // Compressing the package takes half a minute and is not tested here.

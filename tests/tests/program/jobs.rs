@@ -277,8 +277,7 @@ fn a_file_with_the_communicators_of_an_axis_gives_the_rows_of_the_axis() {
     }
 }
 
-/// Communicators on different lines of a torus do not disturb each other, in any model. Ranks in no
-/// communicator do nothing.
+/// Communicators on different lines of a torus do not disturb each other, in any model.
 #[test]
 fn unequal_communicators_on_different_links_take_as_long_as_the_slowest() {
     let dir = tempdir().unwrap();
@@ -329,8 +328,7 @@ fn sizes_are_drawn_for_each_communicator() {
     assert_eq!((one.time_us, one.total_bytes), (first.time_us, first.total_bytes));
 }
 
-/// Each communicator sends what it sends if the file lists it alone, and the steps of all of them
-/// run together.
+/// Communicators send what they send if listed alone, and their steps run together.
 #[test]
 fn a_trace_has_the_schedules_of_unequal_communicators() {
     let dir = tempdir().unwrap();

@@ -117,8 +117,7 @@ fn unread_parameters_are_refused() {
     );
 }
 
-/// The worker can read the file in its sandbox, the row contains its digest, and a malformed file
-/// is refused.
+/// The worker can read the file in its sandbox, and the row contains its digest.
 #[test]
 fn a_machine_reads_its_file_of_background_traffic() {
     let folder = tempfile::tempdir().unwrap();

@@ -23,8 +23,7 @@ fn run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record
     row
 }
 
-/// Returns the time of a message of 1,000 bytes from node 0 to node 2 of a graph, with 1 µs per
-/// byte.
+/// Returns the time of 1,000 bytes from node 0 to node 2 of a graph, with 1 µs per byte.
 fn one_message(edges: &str, model: &str) -> f64 {
     let (_dir, spec) = graph(edges);
     let dir = tempfile::tempdir().unwrap();

@@ -145,8 +145,7 @@ fn certificates_are_written_checked_and_refused() {
         let message = String::from_utf8_lossy(&check.get_output().stdout).into_owned();
         let about = format!("verified: mesh:3x3, {workload} on fugaku takes ");
         assert!(message.contains(&about), "{message}");
-        // Evidence for less than the claim, or of another network than that of the topology, is
-        // refused.
+        // Evidence for less than the claim, or of another network than the topology's, is refused.
         let text = std::fs::read_to_string(&file).unwrap();
         let mut document: Value = serde_json::from_str(&text).unwrap();
         document["lower_us"] = (document["lower_us"].as_f64().unwrap() * 1.01).into();

@@ -1,5 +1,4 @@
-//! The pages of `docs` and other Markdown files. All links must be valid, and the table of contents
-//! must be complete.
+//! The pages of `docs` and other Markdown files have valid links and a complete table of contents.
 
 use super::commands::matches;
 use crate::support::{swapmeet, tools};

@@ -77,8 +77,7 @@ fn blocks(send: &Value, is_reduction: bool) -> HashSet<Block> {
     list(&send["blocks"]).iter().flat_map(each).collect()
 }
 
-/// Compares the facts of each step with the events of the trace, by following every block and every
-/// route.
+/// Compares the facts of each step with the trace, by following every block and every route.
 fn compare_steps(page: &Value, context: &str) {
     let (trace, steps) = (&page["trace"], list(&page["steps"]));
     let nodes = number(&trace["schedule"]["nodes"]);
@@ -156,8 +155,7 @@ fn compare_steps(page: &Value, context: &str) {
     );
 }
 
-/// Schedules of all kinds, such as with virtual nodes, byte counts, switches or unequal
-/// communicators.
+/// Schedules of all kinds, such as with virtual nodes, byte counts or switches.
 const SCHEDULES: [&str; 16] = [
     "--topology torus:3x5 --algorithm suh-shin --workload uniform:64",
     "--topology mesh:2x4 --algorithm pex --workload irregular:dist=uniform,mean=64,cv=0.5",
@@ -319,8 +317,7 @@ fn a_report_links_to_schedules() {
     );
 }
 
-/// A script for the page, which uses the controls and the keys, and writes all faults into the
-/// title.
+/// A script that uses the controls and the keys of the page, and writes faults into the title.
 const USE_THE_PAGE: &str = r#"<script>addEventListener("load", async () => {
     const faults = [], check = (holds, what) => holds || faults.push(what);
     const byId = (id) => document.getElementById(id);

@@ -138,9 +138,8 @@ fn a_complete_exchange_in_one_step_has_a_note() {
     assert_eq!(note("pairwise"), "");
 }
 
-/// The two trees of the schedule carry different data. If each rank always waited for both trees,
-/// the time would be 401.962. The expected time was simulated with sends that wait only for their
-/// blocks.
+/// The two trees of the schedule carry different data. If ranks always waited for both trees, the
+/// time would be 401.962. The expected time was simulated with sends that wait for their blocks.
 #[test]
 fn sends_wait_for_the_blocks_that_they_carry() {
     let machine = "free:model=loggp,latency_us=2,overhead_us=1,gap_us=1,byte_us=0.001,order=data";

@@ -49,8 +49,7 @@ fn winners(command: &str) -> Vec<String> {
     cells.into_iter().map(|(.., winner)| winner).collect()
 }
 
-/// Returns whether a schedule reaches the optimum, by the interval of `optimum` and by its table of
-/// algorithms.
+/// Returns whether a schedule reaches the optimum, by the interval and by the table.
 fn reaches_optimum(command: &str) -> [Vec<String>; 2] {
     let (json, _) = output(command, &["--format", "json"]);
     let answer: serde_json::Value = serde_json::from_str(&json).unwrap();

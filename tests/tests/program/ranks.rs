@@ -1,5 +1,4 @@
-//! Several ranks per node, placements of ranks, random routes, and repetitions that read different
-//! files.
+//! Several ranks per node, placements, random routes, and repetitions that read different files.
 
 use crate::support::{row_of, rows, swapmeet, words};
 use swapmeet_results::Status;
@@ -57,8 +56,7 @@ fn torus_algorithms_refuse_several_ranks_per_node_and_hierarchical_accepts_them(
     let refused = row_of("torus:4x4,ranks=2", "suh-shin", "uniform:64", "paragon");
     assert_eq!(refused.status, Status::Unsupported);
     let row = row_of("torus:2x2,ranks=4", "hierarchical", "uniform:64", "paragon");
-    // Of 3 steps to the leader, 3 between leaders and 3 from the leader, only those between leaders
-    // use links.
+    // Of three times 3 steps, only those between leaders use links.
     assert_eq!(
         (row.status, row.steps, row.max_link_messages),
         (Status::Ok, Some(9), Some(1)),

@@ -74,8 +74,8 @@ fn other_commands_accept_systems() {
     let copies = "optimum --workload allgather/uniform:1MiB --format json --timeout 20";
     let (_, refused) = output_of(&[words(copies), words("--system h100-ib:2x2")].concat());
     assert!(refused.contains("expected one without reduce=switch"), "{refused}");
-    // Two blocks of 1 MiB enter each group by its two ports for an allgather, and four for an
-    // all-to-all, at 49 GB/s.
+    // An allgather sends two blocks of 1 MiB into each group by two ports of 49 GB/s, an all-to-all
+    // four.
     let plain = "--topology groups:2x2,inside=7.071,nics=2 --machine nccl:fabric_factor=0.4,byte_us=0.00002041,floor_us=40";
     for (flags, workload, blocks) in [
         (plain, "allgather/uniform:1MiB", 1.0),

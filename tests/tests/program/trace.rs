@@ -124,8 +124,8 @@ fn replay(document: &Value) -> Totals {
             }
             let mut sums = HashSet::new();
             for block in event["blocks"].as_array().unwrap() {
-                // Boxes with the same destinations and segments form one send, because a sum is
-                // sent as a whole.
+                // Boxes with equal destinations and segments form one send, because a sum is sent
+                // whole.
                 let value = (block["destinations"].to_string(), block["segments"].to_string());
                 if is_summed && !sums.insert(value) {
                     continue;

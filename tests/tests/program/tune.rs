@@ -11,8 +11,7 @@ MPI_Init(&argc, &argv); MPI_Comm_size(MPI_COMM_WORLD, &n); out = calloc(n, bytes
 if (argc > 2) MPI_Bcast(out, bytes, MPI_CHAR, 0, MPI_COMM_WORLD); \
 else MPI_Alltoall(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD); MPI_Finalize(); return 0; }\n";
 
-/// On 4 ranks with an expensive start-up, Bruck is fastest up to 512 bytes, and pairwise from 1 KiB
-/// on.
+/// On 4 ranks with an expensive start-up, Bruck is fastest up to 512 bytes, then pairwise.
 fn sweep(folder: &Path) -> String {
     let out = folder.join("sweep.csv").to_str().unwrap().to_owned();
     let mut args =
@@ -28,8 +27,7 @@ fn peers(program: &Path, ranks: u64, block: u64, settings: &[&str]) -> (usize, S
     (counted.lines().filter(|line| line.starts_with("I\t0\t")).count(), counted)
 }
 
-/// The monitoring of Open MPI counts the messages of rank 0. Each rank has its own file, so that
-/// output is not mixed.
+/// The monitoring of Open MPI counts the messages of rank 0, in a file for each rank.
 fn counts(program: &Path, ranks: u64, args: &[&str], settings: &[&str]) -> String {
     let dir = tempdir().unwrap();
     let counts = dir.path().join("sent");
@@ -132,8 +130,7 @@ fn open_mpi_runs_the_algorithm_of_the_table() {
     }
 }
 
-/// The predicted chain has 8 segments, so rank 0 must send 8 messages to another rank, instead of
-/// one.
+/// The predicted chain has 8 segments, so rank 0 must send 8 messages to another rank.
 #[test]
 fn open_mpi_runs_a_chain_in_the_segments_of_the_table() {
     if !tools::has(&["mpicc", "mpirun"]) {

@@ -8,8 +8,7 @@ use swapmeet_results::{Record, Status, read_file};
 use swapmeet_tests::program;
 use tempfile::{TempDir, tempdir};
 
-/// Writes the rows of two algorithms at two sizes. `change` applies to those of the first
-/// algorithm.
+/// Writes the rows of two algorithms at two sizes. `change` applies to the first algorithm.
 fn rows_with(dir: &TempDir, change: impl Fn(&mut Record)) -> PathBuf {
     let path = dir.path().join("rows.csv");
     let run = "run --quiet --topology torus:4x4 --algorithm gen --algorithm pex \

@@ -58,8 +58,7 @@ fn blocks_and_exclusions_select_cases() {
     }
 }
 
-/// Two sweeps without a topology or an algorithm in common are joined. A missing shard of one sweep
-/// is still reported.
+/// Two sweeps without a common topology or algorithm are joined. A missing shard is reported.
 #[test]
 fn different_sweeps_are_merged() {
     let dir = tempdir().unwrap();

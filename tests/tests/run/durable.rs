@@ -47,8 +47,7 @@ fn with_two_rows(dir: &Path) -> Option<(Child, PathBuf)> {
     Some((run, out))
 }
 
-/// If another program truncates the file, the run ends with an error, and `--resume` runs the cases
-/// of the lost rows again.
+/// If another program truncates the file, the run ends with an error, and `--resume` repairs it.
 #[test]
 fn a_run_whose_rows_are_truncated_ends_and_can_be_resumed() {
     let dir = tempdir().unwrap();
@@ -82,8 +81,7 @@ fn a_run_whose_rows_are_truncated_ends_and_can_be_resumed() {
     }
 }
 
-/// Every command that reads rows uses the rest of the file, and says so. `--resume` runs the case
-/// of that row again.
+/// Every command that reads rows uses the rest of the file. `--resume` runs the last case again.
 #[test]
 fn an_incomplete_last_row_loses_no_other() {
     let run = words("run --topology ring:4 --algorithm bruck --algorithm pex --out cut.csv");
@@ -144,8 +142,7 @@ fn appended_text_is_kept_and_reported() {
     assert!(rest.lines().count() == 1 && rest.contains(",sleeps,"), "{text}");
 }
 
-/// The test simulates a disk that keeps only data that was synchronized: see
-/// `tests/plugins/power.c`.
+/// `tests/plugins/power.c` simulates a disk that keeps only data that was synchronized.
 #[test]
 fn a_power_failure_loses_no_row_of_a_finished_case() {
     let dir = tempdir().unwrap();
@@ -171,8 +168,7 @@ fn a_power_failure_loses_no_row_of_a_finished_case() {
     swapmeet_process(&case).arg(&alone).assert().success();
     assert_eq!(kept, timeless_rows(&alone));
 
-    // Rows that were written out of order are sorted into a new file. Its entry in its folder must
-    // be synchronized, too.
+    // Rows are sorted into a new file, whose entry in its folder must be synchronized, too.
     let out = dir.path().join("other.csv");
     let mut run =
         swapmeet_process(&words("run --quiet --jobs 2 --timeout 2 --topology ring:6 --plugin-dir"));
@@ -226,8 +222,7 @@ fn a_pipe_cannot_be_resumed() {
     assert!(refused(&args).contains("a folder, a pipe or a device, expected a file of rows"));
 }
 
-/// Writing rows beyond a limit on the file size fails, as does writing the help text to a full
-/// device.
+/// Rows cannot exceed a limit on the file size, and the help text a full device.
 #[test]
 fn a_failed_write_is_an_error() {
     let dir = tempdir().unwrap();
@@ -279,8 +274,7 @@ fn a_missing_home_folder_is_ignored() {
     }
 }
 
-/// A program that writes a file removes temporary files of killed programs and keeps those of
-/// running programs.
+/// A program that writes a file removes temporary files of killed programs, not of running ones.
 #[test]
 fn temporary_files_of_killed_programs_are_removed() {
     let dir = tempdir().unwrap();
@@ -303,8 +297,7 @@ fn temporary_files_of_killed_programs_are_removed() {
     assert_eq!(left, [false, false, true, true]);
 }
 
-/// If a file has two names (hard links), replacing it would change only the file with one of the
-/// names.
+/// If a file has two names (hard links), replacing it would change only one of them.
 #[test]
 fn a_file_with_two_names_is_not_replaced() {
     let dir = tempdir().unwrap();

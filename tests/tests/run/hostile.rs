@@ -35,16 +35,14 @@ const ATTACKS: [&str; 18] = [
     "setsid",
 ];
 
-/// A hostile plugin, the file to which it reports successful attacks, and the files that it
-/// attacks.
+/// A hostile plugin, the file for its reports of successful attacks, and the attacked files.
 struct Hostile {
     folder: TempDir,
     plugin: PathBuf,
 }
 
 impl Hostile {
-    /// Compiles the plugin, if there is a C compiler and the kernel supports all parts of the
-    /// sandbox.
+    /// Compiles the plugin, if there is a C compiler and the kernel supports the whole sandbox.
     fn new() -> Option<Self> {
         let listed = printed(&["list", "plugins"]);
         if !listed.contains("sandbox: Landlock ") || listed.contains("not prevented") {
@@ -74,8 +72,7 @@ impl Hostile {
         ]
     }
 
-    /// Returns the arguments of `sh` for running the program, with the file for reports as
-    /// descriptor 9.
+    /// Returns the arguments of `sh` for running the program, with reports on descriptor 9.
     fn script(&self, line: &str) -> [String; 2] {
         let report = self.path("report");
         let program = program();
@@ -195,8 +192,7 @@ fn without_the_sandbox_the_attacks_succeed() {
     ] {
         let output = hostile.run(&line, &[]);
         let reported = hostile.reported();
-        // `setsid` fails even without the sandbox, because the leader of a process group cannot
-        // begin a session.
+        // `setsid` always fails, because the leader of a process group cannot begin a session.
         let missing: Vec<_> = ATTACKS
             .iter()
             .filter(|name| **name != "setsid" && !reported.iter().any(|line| line == *name))
@@ -268,8 +264,7 @@ fn a_link_beside_a_plugin_opens_no_other_file() {
     }
 }
 
-/// Resource limits and a sealed file bound the memory that `--memory-limit` does not count, also
-/// without the sandbox.
+/// Resource limits and a sealed file bound memory that `--memory-limit` does not count.
 #[test]
 fn memory_that_the_limit_does_not_count_is_bounded() {
     let dir = tempdir().unwrap();
@@ -339,8 +334,7 @@ fn resident_kib(process: &Path) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// A plugin can write its own row to the worker's socket. The program refuses contradictory values
-/// and meaningless times.
+/// A plugin can write a row to the worker's socket. Contradictory or meaningless rows are refused.
 #[test]
 fn a_forged_row_must_be_plausible() {
     let dir = tempdir().unwrap();

@@ -1,5 +1,4 @@
-//! The identity of cases: `--resume` accepts only rows with the same inputs, machine, build and
-//! version.
+//! `--resume` accepts only rows with the same inputs, machine, build and version.
 
 use crate::support::{compile_c, rows, swapmeet};
 use std::path::Path;

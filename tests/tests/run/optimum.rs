@@ -79,8 +79,7 @@ fn rows_have_the_optimum_of_their_network() {
     let command: Value = serde_json::from_slice(&command.stdout).unwrap();
     let number = |key: &str| command[key].as_f64().unwrap();
     assert!((number("optimum_us") - first.optimum_us.unwrap()).abs() < 1e-5, "{command}");
-    // The command also runs the algorithms, of which one may be faster than the schedule of the
-    // search.
+    // The command also runs the algorithms, of which one may be faster than the search.
     let gap = number("upper_us") / number("lower_us") - 1.0;
     assert!((0.0..first.optimum_gap.unwrap() + 1e-5).contains(&gap), "{command}");
 }

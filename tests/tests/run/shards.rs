@@ -43,8 +43,7 @@ fn shards_are_merged_into_one_run_again() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// Without the experiment, the order of the cases is unknown, so rows stay in the order of the
-/// files.
+/// Without the experiment, the order of cases is unknown, so rows stay in the order of files.
 #[test]
 fn merged_rows_are_in_the_order_of_the_experiment_or_the_files() {
     let dir = tempdir().unwrap();
@@ -125,8 +124,7 @@ fn slurm_chooses_the_shard() {
         ("SLURM_ARRAY_TASK_MIN", "3"),
     ];
     assert!(output_of(&holes).contains("an array must number its tasks one by one"));
-    // For --array=0,2,3 and --array=0-6:2, the first task also detects that a task number is
-    // missing.
+    // For --array=0,2,3 and --array=0-6:2, the first task, too, finds that a number is missing.
     for (task, last, step) in [("0", "3", "1"), ("2", "3", "1"), ("0", "6", "2")] {
         let count = if step == "1" { "3" } else { "4" };
         let vars =

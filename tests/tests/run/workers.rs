@@ -96,8 +96,7 @@ fn a_misbehaving_plugin_affects_only_its_own_row() {
     }
 }
 
-/// A case that changes its process does not affect other rows, whether the case itself succeeds or
-/// not.
+/// A case that changes its process does not affect other rows, even if it succeeds.
 #[test]
 fn a_changed_process_serves_no_other_case() {
     let dir = tempdir().unwrap();
@@ -151,8 +150,7 @@ fn the_sandbox_refuses_access() {
     }
     let (secret, mark) = (dir.path().join("secret"), dir.path().join("mark"));
     std::fs::write(&secret, "a secret").unwrap();
-    // Each algorithm attempts one access. If it succeeds, the algorithm fails with the reason in
-    // this table.
+    // Each algorithm attempts one access. If it succeeds, the case fails with this reason.
     let reaching = [
         ("writes", "could write a file"),
         ("reads", "could read a file"),
@@ -269,8 +267,7 @@ fn a_trace_of_a_crashing_or_hanging_plugin_ends_with_a_message() {
     );
 }
 
-/// The tables of each paper are computed in a child process. The message names the schedule that
-/// was being planned.
+/// The tables of each paper are computed in a child process. The message names the schedule.
 #[test]
 fn a_misbehaving_plugin_affects_only_its_reproduction() {
     let dir = tempdir().unwrap();

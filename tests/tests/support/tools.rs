@@ -9,8 +9,7 @@ use tempfile::TempDir;
 
 const NEEDED: &str = "SWAPMEET_TESTS_NEED";
 
-/// Returns whether the tests that take long run, too (`SWAPMEET_TESTS=all`). Prints a line if not,
-/// which `.ci/run` repeats.
+/// Returns whether tests that take long run, too (`SWAPMEET_TESTS=all`). Prints a line if not.
 pub(crate) fn runs_all() -> bool {
     let runs_all = swapmeet_tests::runs_all();
     if !runs_all {

@@ -185,8 +185,7 @@ mod tests {
         }
     }
 
-    /// For a cv of 2, four thousand drawn sizes usually have a cv of about 1.1, so quantiles are
-    /// tested.
+    /// For a cv of 2, four thousand drawn sizes have a cv of about 1.1, so quantiles are tested.
     #[test]
     fn a_power_law_has_the_requested_mean_and_variation() {
         for cv in [0.1, 0.4, 1.0, 2.0, 20.0] {

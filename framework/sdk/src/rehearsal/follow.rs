@@ -42,8 +42,7 @@ pub enum Disproof {
     Stopped(Stop),
     /// The schedule breaks a rule or does not deliver all data.
     Wrong {
-        /// Number of the step, from 1, with steps without sends; the last step for a block that was
-        /// never delivered.
+        /// Number of the step, from 1; the last step for a block that was never delivered.
         step: u64,
         /// Description of the fault.
         what: String,
@@ -161,8 +160,8 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
         total += messages.values().sum::<u128>();
         critical += messages.values().max().unwrap_or(&0);
         summed += holdings.most_summed();
-        // Of messages that a switch copies, the sender sends one; of those that it adds, the
-        // receiver receives one.
+        // A sender sends one of the messages that a switch copies; a receiver gets one that it
+        // adds.
         let sent =
             |(_, _, (_, (_, multicaster), joined)): &&Message<'_>| *multicaster == 0 || !joined;
         let received = |(_, _, (_, (reducer, _), joined)): &&Message<'_>| *reducer == 0 || !joined;

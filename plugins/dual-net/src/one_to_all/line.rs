@@ -38,8 +38,7 @@ pub(super) fn broadcast_by_halves(len: u64) -> Vec<Vec<LineMessage>> {
         .collect()
 }
 
-/// In N - 1 steps, the root sends one block each, by turns forwards and backwards, the farthest
-/// first.
+/// In N - 1 steps, the root sends one block each, in alternating directions, the farthest first.
 pub(super) fn scatter_on_ring(len: u64) -> Vec<Vec<LineMessage>> {
     let (ahead, back) = (len / 2, (len - 1) / 2);
     let step = |i: u64| {

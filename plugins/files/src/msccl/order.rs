@@ -99,8 +99,7 @@ fn forwards(step: &Step) -> bool {
     step.kind.receives && step.kind.sends
 }
 
-/// Finds the send of each receive: on a channel between two GPUs, the k-th receive matches the k-th
-/// send.
+/// Finds the send of each receive: on a channel between two GPUs, the k-th send is for the k-th.
 fn match_messages(
     program: &Program,
     ops: &[(StepLocation, &Step)],
@@ -175,8 +174,7 @@ fn match_messages(
     Ok(sender_of)
 }
 
-/// Returns the parts in topological order, with their least steps. The error names the parts of a
-/// cycle.
+/// Returns the parts in topological order, with their least steps, or the parts of a cycle.
 fn sort_parts(
     waits: &[Waits],
     ops: &[(StepLocation, &Step)],

@@ -51,8 +51,8 @@ impl Mirror {
     /// Returns the round in which a node's block crosses the mirror, if blocks are not collected: q
     /// of each quadrant cross per round (Fraigniaud and Peters). `None` if the block stays.
     pub(super) fn direct_round(self, torus: &Torus, node: u64) -> Option<u64> {
-        // On a cycle, the steps of all nodes are even or all are odd, so those of a round's q nodes
-        // differ by 2.
+        // On a cycle, the steps of all nodes have one parity, so those of a round's q nodes differ
+        // by 2.
         let steps = self.steps(torus, node).unsigned_abs();
         steps.checked_sub(1).map(|before| before / (2 * torus.q))
     }
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(shape(&[(y, plus), (z, plus), (x, plus)]), [2, 2]);
         // 180 degrees about the middle of an edge: one round, whose circuits cross both mirrors.
         assert_eq!(shape(&[(y, minus), (x, minus), (z, minus)]), [3]);
-        // In three dimensions, type 1 takes 5n/2 links (formula 4.26) and type 2 takes 2n (formula
+        // In three dimensions, type 1 takes 5n/2 links (formula 4.26), type 2 takes 2n (formula
         // 4.27).
         assert_eq!(shape(&[(y, minus), (z, minus), (x, minus)]).iter().sum::<usize>(), 5);
         assert_eq!(shape(&[(z, plus), (y, minus), (x, minus)]).iter().sum::<usize>(), 4);

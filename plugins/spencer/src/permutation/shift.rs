@@ -130,8 +130,7 @@ impl ShiftProblem<'_> {
     /// more than q circuits in any of the `middles` rounds:
     /// * `Some(None)`: none;
     /// * `Some(Some(s))`: one of every s collectors of a round, for the first possible s from 2 on;
-    /// * `None`: no tried share is possible. If `both` is false, only the shorter direction is
-    ///   tried.
+    /// * `None`: no tried share is possible. Unless `both`, only the shorter direction is tried.
     fn backward_share(
         &self,
         collectors: &[u64],

@@ -1,5 +1,4 @@
-//! A stage: collection, permutation and distribution on axes of the same size (sections 4.1 to
-//! 4.5).
+//! A stage: collection, permutation and distribution on axes of equal size (sections 4.1 to 4.5).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -24,8 +23,8 @@ use swapmeet_sdk::{Axis, Blocks, Planned, Route, Schedule, Set, Stop};
 
 pub(super) enum Middle {
     Mirrors(Vec<Vec<Mirror>>),
-    /// Each node sends its own block, q nodes of every quadrant of a cycle in each round
-    /// (Fraigniaud and Peters).
+    /// Each node sends its own block, q of each quadrant of a cycle per round (Fraigniaud and
+    /// Peters).
     Direct(Mirror),
     Shift,
 }
@@ -44,8 +43,8 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Returns the cheapest known stage. Two rounds can be joined if no link then carries more than
-    /// q circuits. Fewer collectors than q allows may be cheaper, because fewer circuits share a
-    /// link.
+    /// q circuits. Fewer collectors than q allows may be cheaper, because fewer circuits share
+    /// links.
     pub(super) fn of_mirrors(
         torus: &Torus,
         axes: &[usize],
@@ -227,7 +226,7 @@ impl Stage {
         (&self.rows[row as usize], sum.rem_euclid(n) as u64)
     }
 
-    /// Returns the route of the data of the collector `origin` after `node` in a round; empty if it
+    /// Returns the route of the data of collector `origin` after `node` in a round, empty if it
     /// stays.
     fn path(&self, torus: &Torus, round: usize, origin: u64, node: u64) -> Vec<u64> {
         let mut path = Vec::new();
@@ -320,8 +319,7 @@ fn lanes(torus: &Torus, axes: &[usize]) -> usize {
 }
 
 impl Stage {
-    /// Adds the stage to the schedule. A block has `parts` segments. `earlier` are the stages
-    /// planned before.
+    /// Adds the stage to the schedule, after `earlier` stages. A block has `parts` segments.
     pub(super) fn plan(
         &self,
         torus: &Torus,
@@ -365,8 +363,7 @@ impl Stage {
                 *node = *to;
             }
         }
-        // The distribution uses the collection's circuits forwards, with each node replaced by its
-        // image.
+        // The distribution uses the collection's circuits forwards, with images instead of nodes.
         if last > 0 {
             schedule.phase(&format!("distribution, {names}"))?;
         }
@@ -468,8 +465,7 @@ impl Stage {
         schedule: &mut Schedule<'_>,
     ) -> Result<(), Stop> {
         // Find the senders from the receivers, then sort. A plan visits planned nodes in ascending
-        // order, and the order of a node's sends must not depend on its number, so that it is the
-        // same within an orbit.
+        // order, and the order of a node's sends must be the same within an orbit.
         let mut sends = Vec::new();
         for node in 0..torus.nodes() {
             for (collecting, by) in self.circuits(torus, node, from_last) {
@@ -486,8 +482,7 @@ impl Stage {
             let (axis, turned) = self.map.axis_of_image(self.axes[lane]);
             let ascends = (self.signs[lane] > 0) != turned;
             let signs = torus.along(axis, (by > 0) != ascends);
-            // The axis of the lane is not yet permuted, so origins collected along it are
-            // neighbours.
+            // The axis of the lane is not yet permuted, so origins along it are neighbours.
             let first = circuit.first as i64 - circuit.to as i64;
             let lowest =
                 if self.signs[lane] > 0 { first } else { first + circuit.count as i64 - 1 };

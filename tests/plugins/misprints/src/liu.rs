@@ -13,8 +13,7 @@ use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop}
 /// to C - r + m, it applies to the node ranked (m + C - k) % C.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stall {
-    /// Step r - m + 1 + k, as printed. It is one step too late and contradicts the example in the
-    /// paper.
+    /// Step r - m + 1 + k, as printed: one step too late, in contradiction to the paper's example.
     Printed,
     /// Step r - m + k.
     Mended,
@@ -36,8 +35,7 @@ impl Array {
         let root = p.isqrt();
         let with = |columns: u64| Self { columns, rows: p.div_ceil(columns), rest: p % columns };
         let usual = with(if root * root == p { root } else { root + 1 });
-        // Each node of the incomplete row sends to a different complete row, so there must be
-        // enough complete rows.
+        // Each node of the incomplete row sends to another complete row, so there must be enough.
         if usual.rest > usual.rows - 1 { with(root) } else { usual }
     }
 

@@ -5,8 +5,7 @@ use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set,
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReductionFault {
     Nothing,
-    /// A node keeps a copy of each partial sum that it sends, and later adds the result to this
-    /// copy.
+    /// A node keeps a copy of each partial sum that it sends, and later adds the result to it.
     CountedTwice,
     MissingStep,
     /// In the reduce-scatter, a received sum replaces the sum of the receiver.

@@ -9,15 +9,13 @@ use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Route, Schedule, Set
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Misprint {
     Nothing,
-    /// 3D torus, Phase 4: a send along x tests y mod 4 instead of x mod 4, and a send along y tests
-    /// x mod 4.
+    /// 3D torus, Phase 4: a send along x tests y mod 4, and a send along y tests x mod 4.
     OtherAxisIn3d,
     /// 2D mesh, Phase 3, Step 2: sends along r use the groups of Step 1, which distinguish columns.
     GroupsOfStep1,
     /// 2D torus, Fig. 5, Phase 3: sends along r test the number of the column.
     ColumnInFigure5,
-    /// 2D torus, section 3.1.3: the data array has a column for each number of hops. A node keeps
-    /// the first four columns.
+    /// 2D torus, section 3.1.3: the data array has a column for each number of hops.
     HopsInsteadOfColumns,
 }
 
@@ -113,8 +111,7 @@ impl SuhShin {
         Ok(())
     }
 
-    /// Adds a step in which each node with coordinates `x` exchanges blocks along dimension
-    /// `along(x)`.
+    /// Adds a step in which each node `x` exchanges blocks along dimension `along(x)`.
     fn exchange(
         &self,
         network: &PaddedNetwork,
@@ -152,8 +149,7 @@ impl SuhShin {
         })
     }
 
-    /// Returns the dimension whose coordinate determines the direction of a send along dimension
-    /// `k`.
+    /// Returns the dimension whose coordinate gives the direction of a send along dimension `k`.
     fn tested(&self, k: usize, distance: u64) -> usize {
         match (self.misprint, k) {
             (Misprint::OtherAxisIn3d, 0 | 1) if distance == 2 => 1 - k,
@@ -164,8 +160,7 @@ impl SuhShin {
     }
 }
 
-/// Sends all blocks with destinations of these coordinates to the node with coordinate `there` in
-/// dimension `k`.
+/// Sends the blocks of these coordinates to the node with coordinate `there` in dimension `k`.
 fn send(
     network: &PaddedNetwork,
     schedule: &mut Schedule<'_>,

@@ -14,8 +14,7 @@ pub(crate) enum InjectedFault {
     BlockNotHeld,
     /// Each rank sends two messages in a step, although the algorithm promises one port.
     TwoMessagesPerPort,
-    /// Odd ranks use the opposite direction. All blocks arrive, but shifts by one change the
-    /// schedule.
+    /// Odd ranks use the opposite direction. All blocks arrive, but shifts by one are no symmetry.
     AsymmetricRanks,
     /// In one step, the plan iterates over the planned ranks twice.
     RepeatedPass,

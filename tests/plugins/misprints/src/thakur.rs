@@ -6,8 +6,7 @@ use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Schedule, Set, Stop};
 
 pub(crate) struct Shift {
     pub name: &'static str,
-    /// Whether the rule is `myvirtual = mod(mynumber + shift, p)`, as printed, or `mynumber +
-    /// shift`.
+    /// Whether the rule is `mod(mynumber + shift, p)`, as printed, or `mynumber + shift`.
     pub modulo: bool,
 }
 

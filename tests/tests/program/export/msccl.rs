@@ -83,9 +83,8 @@ fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
     }
 }
 
-/// A node sends over several links in a step. MSCCL has no order among the messages of a step, so
-/// times may differ slightly. `flow` obeys the ports of the machine, so it is exported for one
-/// machine.
+/// A node sends over several links in a step, whose messages have no order in MSCCL, so times may
+/// differ slightly. `flow` obeys the ports of the machine, so it is exported for one machine.
 #[test]
 fn synthesised_schedules_are_read_back_with_the_same_steps_and_messages() {
     let dir = tempdir().unwrap();

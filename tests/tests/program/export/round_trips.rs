@@ -39,8 +39,7 @@ fn measured(row: &Record) -> Vec<String> {
         .collect()
 }
 
-/// Returns the number of files that can be read back, or 0 if the algorithm does not support the
-/// case.
+/// Returns the number of files that can be read back; 0 if the algorithm lacks the case.
 fn compared(folder: &Path, case: [&str; 3], formats: &[&str]) -> usize {
     let [topology, algorithm, workload] = case;
     let file = |format: &str| folder.join(format!("schedule.{format}"));
@@ -98,8 +97,7 @@ fn every_format_that_can_be_read_keeps_the_row_on_every_topology_family() {
 fn files_keep_requested_routes_copies_sums_and_random_routing() {
     let folder = tempdir().unwrap();
     for (topology, algorithm, workload) in [
-        // A ring of two nodes has two links between them, which a list of nodes does not
-        // distinguish.
+        // A ring of two nodes has two links, which a list of nodes does not distinguish.
         ("ring:2", "dim-rotation", "uniform:64"),
         ("torus:2x2", "dim-rotation", "uniform:64"),
         ("torus:3x4,place=random:3", "dim-rotation", "uniform:64"),

@@ -6,8 +6,7 @@ use predicates::prelude::*;
 use swapmeet_results::{Record, Status, read_file};
 use tempfile::tempdir;
 
-/// A plot against nodes has a panel for each size. A heat map of the same rows shows the numbers of
-/// messages as texts.
+/// A plot against nodes has a panel for each size. A heat map shows its values as texts.
 #[test]
 fn times_are_drawn_against_nodes_and_columns_as_heat() {
     let dir = tempdir().unwrap();

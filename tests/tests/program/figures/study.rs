@@ -1,5 +1,4 @@
-//! A study of mixtures of experts over tokens and skew on two networks, whose cases have the same
-//! block size.
+//! A study of mixtures of experts over tokens and skew, whose cases have the same block size.
 
 use super::{drawn, text_of_html};
 use crate::support::{swapmeet, texts_of, words};
@@ -55,8 +54,7 @@ fn plotted(rows: &Path, flags: &str) -> (String, String) {
     (std::fs::read_to_string(out).unwrap(), message)
 }
 
-/// The default axis is the number with the most values. Every panel has at least three labels, also
-/// in a column of a journal.
+/// The default axis is the number with the most values. Every panel has at least three labels.
 #[test]
 fn curves_over_tokens_have_an_axis_and_crossovers() {
     let dir = tempdir().unwrap();
@@ -109,8 +107,7 @@ fn numbers_of_other_specs_are_axes() {
     // The map of each network has a row for skew 0, which no spec states, and for skew 1.
     let rows_of_skew = |value: &str| texts(&svg).iter().filter(|(_, text)| text == value).count();
     assert_eq!((rows_of_skew("0"), rows_of_skew("1")), (2, 4), "1 is also a number of tokens");
-    // The title of the figure has what both maps share, without the model, which the machine
-    // determines.
+    // The title of the figure has what both maps share, but the machine implies the model.
     let common = "moe:experts=32,top=4,bytes=2KiB, slingshot-11:startup_us=2";
     for title in [common, "torus:4x4x2", "dragonfly:4x4x2"] {
         assert_eq!(texts(&svg).iter().filter(|(_, text)| text == title).count(), 1, "{title}");

@@ -186,8 +186,7 @@ fn a_case_out_of_memory_is_reported() {
     assert!(reason.starts_with(parts[0]) && reason.ends_with(parts[1]), "{reason}");
 }
 
-/// A case of `fluid` that takes minutes, and two cases of the same schedule that take less than a
-/// second.
+/// A case of `fluid` that takes minutes, and two of the same schedule that take a second.
 const UNEQUAL: &str = "--topology fat-tree:6x3 --algorithm linear --machine \
     free:model=fluid,startup_us=1.5,byte_us=0.00004,hop_us=0.35,flow_window=0,noise=0.0000001 \
     --workload uniform:256KiB --workload uniform:8 --workload uniform:32KiB";

@@ -85,8 +85,7 @@ impl<'a> ByteCounts<'a> {
         Ok(())
     }
 
-    /// Removes the listed bytes from the sender's data outside of buckets. Returns the elements of
-    /// each destination.
+    /// Removes the listed bytes from the data outside of buckets. Returns them by destination.
     fn extract_counted(&mut self, send: &RehearsedSend) -> Result<Vec<u64>, String> {
         let held = &mut self.held[send.from as usize];
         let mut extracted = vec![0; held.len()];
