@@ -264,7 +264,8 @@ fn simgrid_seconds(topology: &str, algorithm: &str, machine: &str) -> Option<f64
     is_there(&mut play).then(|| start.elapsed().as_secs_f64())
 }
 
-/// Returns the shortest time of up to three runs, none of which begins after a second, and rows.
+/// Returns the shortest time of up to three runs, and the rows. After one second in total, no
+/// further run begins.
 fn best_of(group: &[Case]) -> (f64, Vec<Record>) {
     let mut best = (f64::INFINITY, Vec::new());
     let first = Instant::now();

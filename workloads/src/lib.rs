@@ -119,7 +119,7 @@ impl Workload {
         self.over.as_deref()
     }
 
-    /// Returns the communicators, `None` if all ranks are one. `Err` if there are no such ones.
+    /// Returns the communicators, or `None` if all ranks are one. `Err` if the topology has none.
     pub fn communicators(
         &self,
         topology: &Arc<Network>,

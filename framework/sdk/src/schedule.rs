@@ -221,8 +221,8 @@ impl<'a> Schedule<'a> {
         log(self.host, SWM_LOG_NOTE, line);
     }
 
-    /// Makes every node rearrange all its data before the next step, which must begin before a
-    /// send.
+    /// Makes every node rearrange all its data before the next step, which must begin before
+    /// another send.
     pub fn rearrange(&mut self) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
         check(self.host.rearrange.map(|f| unsafe { f(self.host.ctx) }))

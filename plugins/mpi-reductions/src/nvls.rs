@@ -179,7 +179,7 @@ fn edges(trees: &[Vec<Option<usize>>; 2]) -> (Vec<Edge>, Vec<Hop>) {
     (edges, hops)
 }
 
-/// Returns for each rank an adding switch. Those of a group must be joined by such switches.
+/// Returns for each rank a linked switch that adds. Those of a group must be joined by such ones.
 fn switches(problem: &Problem<'_>, g: u64) -> Result<Vec<u64>, Stop> {
     let n = problem.topology().nodes();
     let reducing = |vertex| -> Result<Vec<u64>, Stop> {

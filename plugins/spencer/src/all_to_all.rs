@@ -116,7 +116,7 @@ impl TwoPhase {
 
     /// Returns the period of the coordinates, whose multiples are symmetries. A shift by k maps
     /// each virtual cycle to itself or to the next; if nodes form pairs in phase 1, a shift by 2k
-    /// maps pairs.
+    /// maps pairs to pairs.
     fn period(&self) -> u64 {
         let pairs = self.methods[0] == Method::Pairs && self.rounds(0) > 0;
         if pairs { 2 * self.k } else { self.k }

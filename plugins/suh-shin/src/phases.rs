@@ -52,7 +52,8 @@ fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
 /// ```
 ///
 /// The message has all blocks for the next N/4 - s submeshes in that direction: columns 4s .. N-1
-/// of the data array. The longest dimension determines the steps; others skip the last.
+/// of the data array. The longest dimension determines the number of steps; nodes along others skip
+/// the last.
 ///
 /// Erratum: Fig. 5 prints C, the number of columns, also for the classes that send along r.
 fn ring_phase(

@@ -17,7 +17,7 @@ pub(super) struct Planned<'a> {
 
 type Events = Vec<Value>;
 
-/// A description, the function that corrupts the events, and whether they may stay valid.
+/// A description, the function that corrupts the events, and whether the schedule may stay valid.
 type Corruption = (&'static str, fn(&mut Events), bool);
 
 const CORRUPTIONS: [Corruption; 4] = [

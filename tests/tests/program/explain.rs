@@ -299,7 +299,7 @@ fn communicators_in_a_host_are_expected_as_a_host_alone() {
     assert_eq!(of_two["over"], "size:8");
 }
 
-/// `-multi` of IMB gives the size of a block: 64 MiB for each of four ranks is 256 MiB.
+/// IMB prints the size of a block: 64 MiB for each of four ranks is a buffer of 256 MiB.
 #[test]
 fn groups_of_imb_are_recognised_and_others_are_asked_for() {
     let folder = tempfile::tempdir().unwrap();

@@ -11,7 +11,8 @@ fn row(topology: &str, workload: &str, file: &str) -> Record {
 }
 
 /// Returns the columns that are equal for a schedule and for a file with it: not those about the
-/// plugin, the inputs and the measured times, and not `proved_on`, because files plan all nodes.
+/// plugin, the inputs and the measured times, and not `proved_on`, because all nodes of a file are
+/// planned.
 fn figures(row: &Record) -> Vec<String> {
     let planner =
         ["experiment", "algorithm", "plugin", "plugin_version", "plugin_digest", "inputs"];

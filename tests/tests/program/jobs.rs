@@ -328,7 +328,7 @@ fn sizes_are_drawn_for_each_communicator() {
     assert_eq!((one.time_us, one.total_bytes), (first.time_us, first.total_bytes));
 }
 
-/// Communicators send what they send if listed alone, and their steps run together.
+/// Each communicator sends what it sends if listed alone. Their steps run together.
 #[test]
 fn a_trace_has_the_schedules_of_unequal_communicators() {
     let dir = tempdir().unwrap();

@@ -56,7 +56,7 @@ fn torus_algorithms_refuse_several_ranks_per_node_and_hierarchical_accepts_them(
     let refused = row_of("torus:4x4,ranks=2", "suh-shin", "uniform:64", "paragon");
     assert_eq!(refused.status, Status::Unsupported);
     let row = row_of("torus:2x2,ranks=4", "hierarchical", "uniform:64", "paragon");
-    // Of three times 3 steps, only those between leaders use links.
+    // Only the 3 steps between leaders use links, not the 3 before and the 3 after them.
     assert_eq!(
         (row.status, row.steps, row.max_link_messages),
         (Status::Ok, Some(9), Some(1)),

@@ -47,7 +47,8 @@ fn with_two_rows(dir: &Path) -> Option<(Child, PathBuf)> {
     Some((run, out))
 }
 
-/// If another program truncates the file, the run ends with an error, and `--resume` repairs it.
+/// If another program truncates the file, the run ends with an error. `--resume` runs the lost
+/// cases.
 #[test]
 fn a_run_whose_rows_are_truncated_ends_and_can_be_resumed() {
     let dir = tempdir().unwrap();
@@ -222,7 +223,7 @@ fn a_pipe_cannot_be_resumed() {
     assert!(refused(&args).contains("a folder, a pipe or a device, expected a file of rows"));
 }
 
-/// Rows cannot exceed a limit on the file size, and the help text a full device.
+/// Rows exceed a limit on the file size, and the help text is written to a full device.
 #[test]
 fn a_failed_write_is_an_error() {
     let dir = tempdir().unwrap();

@@ -160,8 +160,8 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
         total += messages.values().sum::<u128>();
         critical += messages.values().max().unwrap_or(&0);
         summed += holdings.most_summed();
-        // A sender sends one of the messages that a switch copies; a receiver gets one that it
-        // adds.
+        // Of messages that a switch copies, the sender sends one. Of those that it adds, the
+        // receiver receives one.
         let sent =
             |(_, _, (_, (_, multicaster), joined)): &&Message<'_>| *multicaster == 0 || !joined;
         let received = |(_, _, (_, (reducer, _), joined)): &&Message<'_>| *reducer == 0 || !joined;

@@ -99,7 +99,7 @@ fn forwards(step: &Step) -> bool {
     step.kind.receives && step.kind.sends
 }
 
-/// Finds the send of each receive: on a channel between two GPUs, the k-th send is for the k-th.
+/// Matches the k-th send with the k-th receive on each channel between two GPUs.
 fn match_messages(
     program: &Program,
     ops: &[(StepLocation, &Step)],

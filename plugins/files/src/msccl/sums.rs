@@ -38,7 +38,7 @@ struct Slots<'a> {
     slots: HashMap<(u64, u64), Vec<Slot>>,
     slot_of: Vec<usize>,
     steps: Vec<StepSends>,
-    /// By GPU and sum, the first step of its next local operation, after the last with messages.
+    /// By GPU and sum, the step of its next local operation after the last step with messages.
     touched: HashMap<(u64, u64), usize>,
     /// Steps of the schedule up to the last one with messages.
     since: usize,

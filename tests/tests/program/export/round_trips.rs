@@ -39,7 +39,7 @@ fn measured(row: &Record) -> Vec<String> {
         .collect()
 }
 
-/// Returns the number of files that can be read back; 0 if the algorithm lacks the case.
+/// Returns the number of files that can be read back; 0 if the algorithm does not run here.
 fn compared(folder: &Path, case: [&str; 3], formats: &[&str]) -> usize {
     let [topology, algorithm, workload] = case;
     let file = |format: &str| folder.join(format!("schedule.{format}"));

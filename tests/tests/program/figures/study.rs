@@ -107,7 +107,7 @@ fn numbers_of_other_specs_are_axes() {
     // The map of each network has a row for skew 0, which no spec states, and for skew 1.
     let rows_of_skew = |value: &str| texts(&svg).iter().filter(|(_, text)| text == value).count();
     assert_eq!((rows_of_skew("0"), rows_of_skew("1")), (2, 4), "1 is also a number of tokens");
-    // The title of the figure has what both maps share, but the machine implies the model.
+    // The figure's title has what both maps share, except the model, which the machine implies.
     let common = "moe:experts=32,top=4,bytes=2KiB, slingshot-11:startup_us=2";
     for title in [common, "torus:4x4x2", "dragonfly:4x4x2"] {
         assert_eq!(texts(&svg).iter().filter(|(_, text)| text == title).count(), 1, "{title}");
