@@ -113,7 +113,8 @@ fn edges(trees: &[Vec<Option<usize>>; 2], up: bool, g: usize) -> (Vec<Edge>, Vec
     children.iter().map(edge).unzip()
 }
 
-/// Returns the parents in an in-order tree, and in it mirrored or, for odd n, shifted by one.
+/// Returns the parents in an in-order tree, and in the same tree mirrored or, for odd n, shifted by
+/// one.
 pub(crate) fn trees(n: usize) -> [Vec<Option<usize>>; 2] {
     let second = |rank: usize| match n % 2 {
         0 => parent(n, n - 1 - rank).map(|parent| n - 1 - parent),

@@ -35,7 +35,8 @@ impl Exchange {
     /// Plans with at most `blocks_per_link` blocks per link and `ports` messages per node in a
     /// step. `None` if a search is needed instead, because
     /// - the network is too large for this method;
-    /// - the schedule is too long ([`ACCEPTED_RATIO`]), as if shortest paths load links unevenly;
+    /// - the schedule is too long ([`ACCEPTED_RATIO`]), which happens if shortest paths load links
+    ///   unevenly;
     /// - or ports limit a step in which a link could carry several blocks.
     pub(crate) fn of(group: &Translations, blocks_per_link: u64, ports: u64) -> Option<Self> {
         let counts = shortest_paths(group)?;

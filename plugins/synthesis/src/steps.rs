@@ -66,7 +66,7 @@ struct StepSimulation<'a> {
     /// The largest remaining load of each link's resources, rounded down, for all keys of a step.
     busiest: Vec<u32>,
     moving: Vec<u32>,
-    /// The last segments of a step are then those that fit best instead of the first of the queue.
+    /// Whether the last segments of a step are those that fit best, not the first of the queue.
     sizes_differ: bool,
 }
 

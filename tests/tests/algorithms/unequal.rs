@@ -48,8 +48,8 @@ fn every_algorithm_delivers_unequal_blocks() {
     }
 }
 
-/// This holds also on the default machine, which charges the rearrangement of each block. In
-/// schedules of byte counts, such as `four-stage`, the data of a bucket for one node is a block.
+/// The times are also equal on the default machine, which charges the rearrangement of each block.
+/// In schedules of byte counts, such as `four-stage`, the data of a bucket for one node is a block.
 #[test]
 fn a_matrix_of_equal_blocks_costs_what_uniform_blocks_cost() {
     let folder = tempfile::tempdir().unwrap();

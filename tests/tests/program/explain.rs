@@ -612,7 +612,7 @@ fn a_low_time_names_the_ports_that_explain_it() {
     assert!(has_remark(&inside, "all ranks are in one domain: check NVLink or xGMI"), "{inside:#}");
 }
 
-/// nccl-tests#290 has one GPU in each host, and the user four ports.
+/// In nccl-tests#290, each host has one GPU, and the user assumes four ports.
 #[test]
 fn a_gpu_reaches_one_port_at_full_rate() {
     let log = log("all_reduce", (2, 2), "NVIDIA H100 80GB HBM3", &[(1 << 30, 22_500.0)]);

@@ -294,7 +294,8 @@ fn recovery_on_a_ring_has_the_closed_forms() {
     }
 }
 
-/// On an irregular network, other routes after the loss of a link can share fewer links.
+/// On an irregular network, the routes after the loss of a link can have fewer links in common than
+/// the routes before.
 #[test]
 fn links_whose_loss_makes_a_schedule_faster_are_shown_as_such() {
     let machine = "free:model=fluid,startup_us=1,byte_us=0.001";

@@ -102,7 +102,7 @@ fn every_key_is_documented() {
     }
 }
 
-/// An added `[[case]]` table replaces the product of the lists.
+/// If a `[[case]]` table is added, only its combinations are run, not those of the lists.
 #[test]
 fn unused_entries_of_lists_are_named() {
     let dir = tempdir().unwrap();

@@ -126,7 +126,7 @@ fn rows_of_two_builds_are_not_mixed() {
     assert_eq!(compared.matches("\nc-ring (ring-c 0.1.0, sha256:").count(), 2, "{compared}");
 }
 
-/// The code of an earlier version differs.
+/// The code of an earlier version can compute different values, so its rows are not extended.
 #[test]
 fn rows_of_an_earlier_version_are_read_but_not_resumed() {
     let dir = tempdir().unwrap();

@@ -51,8 +51,8 @@ fn a_lower_limit_of_the_system_is_kept() {
     assert_eq!((rows[0].status, rows[0].reason.as_str()), (Status::Ok, ""));
 }
 
-/// None of the plugin's code runs, so the status is not `crashed`. If it was read before, with more
-/// memory, its cases have rows; otherwise the program ends before any case.
+/// None of the plugin's code runs, so the status is not `crashed`. If its description was read
+/// before, with more memory, its cases have rows; otherwise the program ends before any case.
 #[test]
 fn a_plugin_larger_than_the_limit_is_an_error() {
     let dir = tempdir().unwrap();
