@@ -21,12 +21,14 @@ mod shard;
 mod show;
 
 use authors::{CHECK_EXAMPLES, HEADER_EXAMPLES, NEW_PLUGIN_EXAMPLES};
-pub(crate) use authors::{CheckArgs, CheckQuestionArgs, NewPluginArgs, ReportFormat};
+pub(crate) use authors::{CheckArgs, NewPluginArgs, ReportFormat};
 use bridges::{EXPORT_EXAMPLES, EXPORT_USAGE, FIT_EXAMPLES, IMPORT_EXAMPLES, TUNE_EXAMPLES};
 pub(crate) use bridges::{ExportArgs, FitArgs, ImportArgs, On, RealRanks, TuneArgs};
 use explain::{EXPECT_EXAMPLES, EXPLAIN_EXAMPLES};
 pub(crate) use explain::{ExpectArgs, ExpectFormat, ExplainArgs, ExplainFormat};
-pub(crate) use internal::{DescribePluginsArgs, ReproducePaperArgs, WorkerArgs};
+pub(crate) use internal::{
+    CheckQuestionArgs, DescribePluginsArgs, Internal, ReproducePaperArgs, WorkerArgs,
+};
 use links::LINKS_EXAMPLES;
 pub(crate) use links::LinksArgs;
 use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
@@ -87,15 +89,6 @@ pub(crate) enum Command {
     /// Run rows of a result file again and report the differences.
     #[command(after_help = RERUN_EXAMPLES)]
     Rerun(RerunArgs),
-    /// Run cases for the swapmeet process that started this one.
-    #[command(hide = true)]
-    Worker(WorkerArgs),
-    /// Reproduce a paper's tables for the swapmeet process that started this one.
-    #[command(hide = true)]
-    ReproducePaper(ReproducePaperArgs),
-    /// Describe a plugin file to the swapmeet process that started this one.
-    #[command(hide = true)]
-    DescribePlugins(DescribePluginsArgs),
     /// Open the dashboard: run experiments and compare results.
     #[command(after_help = TUI_EXAMPLES)]
     Tui(TuiArgs),
@@ -159,9 +152,6 @@ pub(crate) enum Command {
     /// Print the manual page, or write one page per command.
     #[command(after_help = MAN_EXAMPLES)]
     Man(ManArgs),
-    /// Answer one question about a plugin for `swapmeet check`, which starts this process.
-    #[command(name = "check-question", hide = true)]
-    CheckQuestion(CheckQuestionArgs),
 }
 
 const TRACE_EXAMPLES: &str = "\

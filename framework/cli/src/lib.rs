@@ -2,7 +2,7 @@
 
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
 use signal_hook::consts::SIGXFSZ;
 use std::ffi::OsString;
 #[cfg(feature = "in-process")]
@@ -57,7 +57,7 @@ mod tune;
 #[cfg(feature = "in-process")]
 pub use streams::Captured;
 
-use args::{Cli, Command, DescribePluginsArgs, WorkerArgs};
+use args::{Cli, Command, DescribePluginsArgs, Internal, WorkerArgs};
 use failure::{BAD_INPUT, ExitStatus, Failure, SUCCESS};
 
 const OBSERVERS: &[ObserverKind] = &[trace::TRACE, RECORD];
@@ -110,7 +110,11 @@ fn prepare() {
 }
 
 fn run_command(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
-    let words = match args::in_todays_form(words.into_iter().collect()) {
+    let words: Vec<OsString> = words.into_iter().collect();
+    if words.get(1).and_then(|word| word.to_str()).is_some_and(Internal::has_subcommand) {
+        return run_internal(words);
+    }
+    let words = match args::in_todays_form(words) {
         Ok(words) => words,
         Err(message) => return Failure::Usage(message).report(),
     };
@@ -118,7 +122,6 @@ fn run_command(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
         Ok(cli) => cli,
         Err(error) => return without_command(&args::with_kinds_of_flag(error)),
     };
-    // Hidden subcommands run only in child processes, which other subcommands start.
     let outcome = match &cli.command {
         Command::Run(args) if args.tui => tui::watch(args),
         Command::Run(args) => match args.real_ranks.on {
@@ -129,8 +132,6 @@ fn run_command(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
         Command::List(args) => list::list(args),
         Command::Merge(args) => merge::merge(args),
         Command::Rerun(args) => rerun::rerun(args),
-        Command::Worker(args) => worker(args),
-        Command::DescribePlugins(args) => describe_plugins(args),
         Command::Trace(args) => trace::trace(args),
         Command::Optimum(args) => optimum::optimum(args),
         Command::Explain(args) => explain::explain(args),
@@ -143,15 +144,25 @@ fn run_command(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
         Command::Tune(args) => tune::tune(args),
         Command::Compare(args) => compare::compare(args),
         Command::Reproduce(args) => reproduce::reproduce(args),
-        Command::ReproducePaper(args) => reproduce::paper(args),
         Command::Plot(args) => plot::plot(args),
         Command::Report(args) => report::report(args),
         Command::Completions(args) => complete::script(args),
         Command::Man(args) => manual::man(args),
         Command::Check(args) => check::check(args),
-        Command::CheckQuestion(args) => check::question(args),
         Command::NewPlugin(args) => new_plugin::new_plugin(args),
         Command::Header => new_plugin::header(),
+    };
+    outcome.unwrap_or_else(Failure::report)
+}
+
+/// Runs a command of a child process, which another command has started.
+fn run_internal(words: Vec<OsString>) -> ExitStatus {
+    let outcome = match Internal::try_parse_from(words) {
+        Ok(Internal::Worker(args)) => worker(&args),
+        Ok(Internal::DescribePlugins(args)) => describe_plugins(&args),
+        Ok(Internal::ReproducePaper(args)) => reproduce::paper(&args),
+        Ok(Internal::CheckQuestion(args)) => check::question(&args),
+        Err(error) => return without_command(&error),
     };
     outcome.unwrap_or_else(Failure::report)
 }

@@ -37,8 +37,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<ExitStatus, Failure> {
 
 fn visible() -> Command {
     let all = Cli::command().disable_help_subcommand(true);
-    let commands: Vec<Command> =
-        all.get_subcommands().filter(|c| !c.is_hide_set()).cloned().collect();
+    let commands: Vec<Command> = all.get_subcommands().cloned().collect();
     let bare =
         Command::new("swapmeet").version(env!("CARGO_PKG_VERSION")).disable_help_subcommand(true);
     let about = all.get_about().cloned().unwrap_or_default();

@@ -85,19 +85,3 @@ pub(crate) enum ReportFormat {
     /// Print JSON.
     Json,
 }
-
-/// Arguments of `check-question`, which `check` starts.
-#[derive(Debug, Args)]
-pub(crate) struct CheckQuestionArgs {
-    /// The plugin file that answers the question.
-    pub plugin: PathBuf,
-    /// The question to the plugin, as JSON.
-    pub question: String,
-    /// Time limit of a schedule, in seconds.
-    pub timeout: f64,
-    /// Memory limit of this process, in bytes.
-    pub memory: u64,
-    /// Run without the sandbox.
-    #[arg(long)]
-    pub no_sandbox: bool,
-}
