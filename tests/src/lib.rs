@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use swapmeet_runner::registry::Registry;
 
 /// Returns whether all tests run, also those that take long (`SWAPMEET_TESTS=all`).
@@ -40,21 +40,30 @@ pub fn program() -> &'static Path {
 }
 
 fn linked_program() -> PathBuf {
-    let (built, folder) = (profile().join("program"), profile().join("program-of-tests"));
+    linked(&profile().join("program"), "program-of-tests", "swapmeet")
+}
+
+/// Links a built file into a folder of its own, and returns the path of the link.
+fn linked(built: &Path, folder: &str, name: &str) -> PathBuf {
+    /// A new link changes the times of the file, so a running program would conclude that its plugin
+    /// was replaced. Therefore, a file is linked before the first test uses it.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = profile().join(folder);
     std::fs::create_dir_all(&folder).expect("the folder of tests is writable");
-    let program = folder.join("swapmeet");
+    let link = folder.join(name);
     let identity = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
     // From a new link, running programs would conclude that they were replaced.
-    if identity(&program).is_some_and(|linked| Some(linked) == identity(&built)) {
-        return program;
+    if identity(&link).is_some_and(|linked| Some(linked) == identity(built)) {
+        return link;
     }
     // Link the file under another name first, because another test program may do the same.
-    let draft = folder.join(format!("swapmeet-{}", std::process::id()));
-    std::fs::hard_link(&built, &draft).expect("Cargo has built the program");
-    std::fs::rename(&draft, &program).expect("the folder of tests is writable");
+    let draft = folder.join(format!("{name}-{}", std::process::id()));
+    std::fs::hard_link(built, &draft).expect("Cargo has built the file");
+    std::fs::rename(&draft, &link).expect("the folder of tests is writable");
     // If both names are the same file, the call above keeps both.
     drop(std::fs::remove_file(&draft));
-    program
+    link
 }
 
 pub fn path_with_program() -> OsString {
@@ -69,10 +78,13 @@ pub fn bundled_plugins() -> Registry {
     swapmeet::bundled_plugins()
 }
 
-/// Returns the file of a bundled plugin or of `misprints`, built with the library of the same name.
+/// The file of a bundled plugin or of `misprints`, built with the library of the same name. It is
+/// alone in its folder, because every process that loads it may read all libraries in the folder,
+/// and permitting this takes longer the more of them there are.
 pub fn plugin_file(library: &str) -> PathBuf {
     program();
-    profile().join("deps").join(format!("{DLL_PREFIX}{library}{DLL_SUFFIX}"))
+    let name = format!("{DLL_PREFIX}{library}{DLL_SUFFIX}");
+    linked(&profile().join("deps").join(&name), &format!("plugins-of-tests/{library}"), &name)
 }
 
 /// Builds the whole workspace, and returns the folder with its programs, plugin files and examples.
