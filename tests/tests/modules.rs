@@ -3,7 +3,7 @@
 //! module and its submodules count as one, so that a table may name the files of its rows, and
 //! these files the type of a row.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use swapmeet_tests::project;
@@ -130,14 +130,17 @@ fn paths(tokens: TokenStream, prefix: &[String], found: &mut Vec<Name>) {
                 }
             }
             TokenTree::Group(group) => {
-                let text = token.to_string().replace(' ', "");
-                is_test |= ["[cfg(test)", "[cfg(all(test", "[cfg(doc)"]
-                    .iter()
-                    .any(|alone| text.starts_with(alone));
+                // Only attributes are converted to text, because other groups contain whole modules.
+                if group.delimiter() == Delimiter::Bracket {
+                    let text = token.to_string().replace(' ', "");
+                    is_test |= ["[cfg(test)", "[cfg(all(test", "[cfg(doc)"]
+                        .iter()
+                        .any(|alone| text.starts_with(alone));
+                }
                 if !is_test {
                     paths(group.stream(), if joins == 2 { &path } else { &[] }, found);
                 }
-                is_test &= !text.starts_with('{');
+                is_test &= group.delimiter() != Delimiter::Brace;
             }
             TokenTree::Punct(mark) => is_test &= mark.as_char() != ';',
             TokenTree::Literal(_) => {}
