@@ -169,7 +169,7 @@ fn a_file_that_cannot_be_written_is_unchanged() {
         ("figure.svg", "plot rows.csv --out figure.svg --force"),
         ("figure.png", "plot rows.csv --out figure.png --force"),
         ("page.html", "report rows.csv --out page.html --force"),
-        ("swing.md", "reproduce swing --out . --force"),
+        ("tpu-v4.md", "reproduce tpu-v4 --out . --force"),
         ("swapmeet.1", "man --out . --force"),
     ] {
         std::fs::write(dir.path().join(name), "from before").unwrap();

@@ -117,7 +117,7 @@ fn no_command_lets_a_hostile_constructor_reach_anything() {
         format!("trace {on_ring} --summary"),
         format!("export --format goal {on_ring} --out schedule.goal"),
         "optimum --topology ring:4".to_owned(),
-        "reproduce suh-shin --out tables".to_owned(),
+        "reproduce tpu-v4 --out tables".to_owned(),
         "rerun rows.csv --row 1".to_owned(),
     ];
     for line in &commands {
