@@ -9,6 +9,7 @@
 )]
 
 mod algorithms;
+mod bundled;
 mod check;
 mod corpus;
 mod dashboard;

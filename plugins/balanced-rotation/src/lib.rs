@@ -16,4 +16,5 @@ mod share;
 mod squares;
 
 pub use partition::{Parameters, Section, sections};
+pub use share::share;
 pub use squares::Square;

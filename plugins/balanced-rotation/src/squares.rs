@@ -46,38 +46,3 @@ impl Square {
         self.nodes[position.rem_euclid(self.nodes.len() as i64) as usize]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::HashSet;
-
-    #[test]
-    fn every_node_is_on_two_squares_and_every_link_on_one() {
-        for n in [2, 4, 6, 8, 12, 20] {
-            let rings = Square::all(n);
-            let mut met = vec![0; (n * n) as usize];
-            let mut links = HashSet::new();
-            for ring in &rings {
-                for position in 0..ring.nodes.len() as i64 {
-                    let (x, y) = ring.node(position);
-                    met[(x * n + y) as usize] += 1;
-                    assert_eq!(
-                        ring.node(position + ring.side as i64),
-                        (y, n - 1 - x),
-                        "a quarter on is the image"
-                    );
-                    let next = ring.node(position + 1);
-                    let ahead = |a: u64, b: u64| (b + n - a) % n;
-                    let (dx, dy) = (ahead(x, next.0), ahead(y, next.1));
-                    assert!(
-                        [(1, 0), (n - 1, 0), (0, 1), (0, n - 1)].contains(&(dx, dy)),
-                        "{position} and the next aren't neighbours"
-                    );
-                    assert!(n == 2 || links.insert(((x, y), next)), "n = {n}");
-                }
-            }
-            assert!(met.iter().all(|times| *times == 2), "n = {n}");
-        }
-    }
-}

@@ -1,0 +1,5 @@
+//! Each bundled plugin on the SDK's naive host, which traces every block, and the functions of its
+//! crate: closed forms, tables and figures of the papers, and recorded messages of other programs.
+//! A module for each crate, and within it one for each of the crate's modules with tests.
+
+mod balanced_rotation;
