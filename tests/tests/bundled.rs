@@ -3,3 +3,4 @@
 //! A module for each crate, and within it one for each of the crate's modules with tests.
 
 mod balanced_rotation;
+mod bine;

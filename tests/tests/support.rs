@@ -1,5 +1,6 @@
 //! Functions that run the program, and checks for required tools.
 
+pub(crate) mod rehearsals;
 pub(crate) mod tools;
 
 use assert_cmd::assert::Assert;

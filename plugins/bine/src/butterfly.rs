@@ -28,11 +28,11 @@ use swapmeet_sdk::{
     Stop, Symmetry,
 };
 
-pub(crate) struct Butterfly {
+pub struct Butterfly {
     about: About,
 }
 
-pub(crate) const REDUCE_SCATTER: Butterfly = Butterfly {
+pub const REDUCE_SCATTER: Butterfly = Butterfly {
     about: About {
         name: "bine-reduce-scatter",
         title: "Reduce-scatter on a Bine butterfly",
@@ -42,7 +42,7 @@ pub(crate) const REDUCE_SCATTER: Butterfly = Butterfly {
     },
 };
 
-pub(crate) const ALL_GATHER: Butterfly = Butterfly {
+pub const ALL_GATHER: Butterfly = Butterfly {
     about: About {
         name: "bine-allgather",
         title: "Allgather on a Bine butterfly",
@@ -59,7 +59,7 @@ const VARIANT: ParamInfo = ParamInfo::choice(
     "shares: a reduce-scatter and an allgather; whole: the whole vector in every step",
 );
 
-pub(crate) const ALL_REDUCE: Butterfly = Butterfly {
+pub const ALL_REDUCE: Butterfly = Butterfly {
     about: About {
         name: "bine-allreduce",
         title: "Allreduce on Bine butterflies",
@@ -69,7 +69,7 @@ pub(crate) const ALL_REDUCE: Butterfly = Butterfly {
     },
 };
 
-pub(crate) const ALL_TO_ALL: Butterfly = Butterfly {
+pub const ALL_TO_ALL: Butterfly = Butterfly {
     about: About {
         name: "bine-alltoall",
         title: "All-to-all on a Bine butterfly",
@@ -162,92 +162,5 @@ impl Algorithm for Butterfly {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn every_power_of_two_has_the_cost_of_the_closed_forms() {
-        for n in [1_u64, 2, 4, 8, 32] {
-            let log = u64::from(n.trailing_zeros());
-            let on = |collective, bytes| {
-                Rehearsal::on("ring", &[n]).collective(collective, 0).block_bytes(bytes)
-            };
-            let scattered = on(Collective::ReduceScatter, 10).verify(&REDUCE_SCATTER).unwrap();
-            assert_eq!(
-                (scattered.steps, scattered.critical_bytes, scattered.summed_bytes),
-                (log, 10 * (n - 1), 10 * (n - 1))
-            );
-            let gathered = on(Collective::AllGather, 10).verify(&ALL_GATHER).unwrap();
-            assert_eq!((gathered.steps, gathered.critical_bytes), (log, 10 * (n - 1)));
-            let exchanged = on(Collective::AllToAll, 10).verify(&ALL_TO_ALL).unwrap();
-            assert_eq!((exchanged.steps, exchanged.critical_bytes), (log, 10 * log * n / 2));
-            let everywhere = on(Collective::AllReduce, 10 * n).verify(&ALL_REDUCE).unwrap();
-            assert_eq!(
-                (everywhere.steps, everywhere.critical_bytes, everywhere.summed_bytes),
-                (2 * log, 20 * (n - 1), 10 * (n - 1))
-            );
-            let whole = on(Collective::AllReduce, 10)
-                .param("variant", "whole")
-                .verify(&ALL_REDUCE)
-                .unwrap();
-            assert_eq!(
-                (whole.steps, whole.critical_bytes, whole.summed_bytes),
-                (log, 10 * log, 10 * log)
-            );
-        }
-    }
-
-    #[test]
-    fn several_ports_on_tori_have_the_cost_of_the_closed_forms() {
-        for sides in [&[][..], &[8], &[4, 4], &[2, 8], &[4, 2, 2], &[1, 4]] {
-            let n: u64 = sides.iter().product();
-            let log = u64::from(n.trailing_zeros());
-            for ports in 1..=6 {
-                let on = |collective, bytes: u64| {
-                    let problem = Rehearsal::on("torus", sides).collective(collective, 0);
-                    problem.block_bytes(bytes * ports).param("ports", &ports.to_string())
-                };
-                let scattered = on(Collective::ReduceScatter, 10).verify(&REDUCE_SCATTER).unwrap();
-                assert_eq!(
-                    (scattered.steps, scattered.summed_bytes),
-                    (log, 10 * ports * (n - 1)),
-                    "{sides:?} {ports}"
-                );
-                let gathered = on(Collective::AllGather, 10).verify(&ALL_GATHER).unwrap();
-                assert_eq!(gathered.steps, log);
-                let everywhere = on(Collective::AllReduce, 10 * n).verify(&ALL_REDUCE).unwrap();
-                assert_eq!(
-                    (everywhere.steps, everywhere.summed_bytes),
-                    (2 * log, 10 * ports * (n - 1))
-                );
-                let whole = on(Collective::AllReduce, 10).param("variant", "whole");
-                let whole = whole.verify(&ALL_REDUCE).unwrap();
-                assert_eq!((whole.steps, whole.summed_bytes), (log, 10 * ports * log));
-            }
-        }
-    }
-
-    #[test]
-    fn other_ports_and_sides_are_refused() {
-        let on = |sides: &[u64], ports| {
-            let problem = Rehearsal::on("torus", sides).collective(Collective::AllGather, 0);
-            problem.param("ports", ports).plan(&ALL_GATHER).unwrap_err().to_string()
-        };
-        assert_eq!(on(&[4, 4], "7"), "`ports=7`: expected a whole number from 1 to 6");
-        assert_eq!(on(&[4, 6], "2"), "a dimension has 6 nodes, which is not a power of two");
-    }
-
-    #[test]
-    fn other_numbers_of_nodes_are_refused() {
-        let problem = Rehearsal::on("ring", &[6]).collective(Collective::AllReduce, 0);
-        assert_eq!(
-            problem.plan(&ALL_REDUCE).unwrap_err().to_string(),
-            "6 nodes are not a power of two"
-        );
     }
 }

@@ -20,11 +20,9 @@
 
 use swapmeet_sdk::{About, Problem, Stop, export_plugin};
 
-mod butterfly;
+pub mod butterfly;
 mod port;
-#[cfg(test)]
-mod recorded;
-mod tree;
+pub mod tree;
 
 const ANYWHERE: About = About {
     accepts: "any topology with a power of two of nodes",

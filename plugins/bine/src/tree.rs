@@ -18,7 +18,7 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop,
 };
 
-pub(crate) struct Tree {
+pub struct Tree {
     about: About,
 }
 
@@ -31,7 +31,7 @@ const ORDER: ParamInfo = ParamInfo::choice(
 
 const TREE: About = About { params: &[ORDER, PORTS], ..PORTED };
 
-pub(crate) const BROADCAST: Tree = Tree {
+pub const BROADCAST: Tree = Tree {
     about: About {
         name: "bine-broadcast",
         title: "Broadcast on a Bine tree",
@@ -40,7 +40,7 @@ pub(crate) const BROADCAST: Tree = Tree {
     },
 };
 
-pub(crate) const REDUCE: Tree = Tree {
+pub const REDUCE: Tree = Tree {
     about: About {
         name: "bine-reduce",
         title: "Reduce on a Bine tree",
@@ -49,7 +49,7 @@ pub(crate) const REDUCE: Tree = Tree {
     },
 };
 
-pub(crate) const SCATTER: Tree = Tree {
+pub const SCATTER: Tree = Tree {
     about: About {
         name: "bine-scatter",
         title: "Scatter on a Bine tree",
@@ -58,7 +58,7 @@ pub(crate) const SCATTER: Tree = Tree {
     },
 };
 
-pub(crate) const GATHER: Tree = Tree {
+pub const GATHER: Tree = Tree {
     about: About {
         name: "bine-gather",
         title: "Gather on a Bine tree",
@@ -130,109 +130,5 @@ impl Algorithm for Tree {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::reach;
-    use swapmeet_sdk::{Grid, Rehearsal, RehearsedSend, RehearsedStep};
-
-    /// Each rank but the root receives the block once, over a distance of `reach`.
-    #[test]
-    fn distances_are_those_of_the_paper() {
-        for s in 0..10 {
-            let n = 1_u64 << s;
-            let grid = Grid::new(&[n]).unwrap();
-            let order: Vec<usize> = (0..s as usize).rev().collect();
-            for (i, edges) in (0..).zip(edges(&PortButterfly::new(&grid, 0), &order, 0)) {
-                for Edge { from, to, .. } in edges {
-                    let apart = (to + n - from) % n;
-                    assert_eq!(
-                        apart.min(n - apart),
-                        reach(s - i).unsigned_abs().min(n - reach(s - i).unsigned_abs()),
-                        "{from} to {to}"
-                    );
-                }
-            }
-        }
-        for n in [1_u64, 2, 8, 16] {
-            for root in [0, n / 2, n - 1] {
-                let on = |collective| {
-                    Rehearsal::on("ring", &[n]).collective(collective, root).block_bytes(10)
-                };
-                let log = u64::from(n.trailing_zeros());
-                let broadcast = on(Collective::Broadcast).verify(&BROADCAST).unwrap();
-                assert_eq!(
-                    (broadcast.steps, broadcast.messages, broadcast.critical_bytes),
-                    (log, n - 1, 10 * log)
-                );
-                let summed = on(Collective::Reduce).verify(&REDUCE).unwrap();
-                assert_eq!(
-                    (summed.steps, summed.messages, summed.summed_bytes),
-                    (log, n - 1, 10 * log)
-                );
-                for (collective, algorithm) in
-                    [(Collective::Scatter, &SCATTER), (Collective::Gather, &GATHER)]
-                {
-                    let moved = on(collective).verify(algorithm).unwrap();
-                    assert_eq!(
-                        (moved.steps, moved.messages, moved.critical_bytes),
-                        (log, n - 1, 10 * (n - 1))
-                    );
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_root_of_a_line_shifts_the_tree() {
-        for order in ["far", "near"] {
-            let of_root = |root: u64| {
-                let problem = Rehearsal::on("ring", &[16]).collective(Collective::Scatter, root);
-                let steps = problem.param("order", order).plan(&SCATTER).unwrap();
-                let shifted = |rank: &u64| (rank + 16 - root) % 16;
-                let message = |send: &RehearsedSend| {
-                    let mut blocks: Vec<u64> = send.destinations.iter().map(shifted).collect();
-                    blocks.sort_unstable();
-                    (shifted(&send.from), shifted(&send.to), blocks)
-                };
-                let messages = |step: &RehearsedStep| {
-                    let mut messages: Vec<_> = step.sends.iter().map(message).collect();
-                    messages.sort();
-                    messages
-                };
-                steps.iter().map(messages).collect::<Vec<_>>()
-            };
-            let expected = of_root(0);
-            assert!([1, 4, 7, 15].iter().all(|root| of_root(*root) == expected), "{order}");
-        }
-    }
-
-    #[test]
-    fn several_ports_on_tori_have_the_cost_of_the_closed_forms() {
-        for sides in [&[8][..], &[4, 4], &[2, 8], &[4, 2, 2], &[1, 4]] {
-            let n: u64 = sides.iter().product();
-            let log = u64::from(n.trailing_zeros());
-            for (ports, root, order) in [(1, 0, "near"), (6, n - 1, "far"), (4, 1, "near")] {
-                let on = |algorithm: &Tree| {
-                    let collective = algorithm.about().collectives[0];
-                    let problem = Rehearsal::on("torus", sides).collective(collective, root);
-                    let problem = problem.block_bytes(10 * ports).param("order", order);
-                    problem.param("ports", &ports.to_string()).verify(algorithm).unwrap()
-                };
-                for (algorithm, blocks) in [
-                    (&BROADCAST, n - 1),
-                    (&REDUCE, n - 1),
-                    (&SCATTER, n / 2 * log),
-                    (&GATHER, n / 2 * log),
-                ] {
-                    let run = on(algorithm);
-                    let counts = (run.steps, run.total_bytes);
-                    assert_eq!(counts, (log, 10 * ports * blocks), "{sides:?} {ports} {order}");
-                }
-            }
-        }
     }
 }
