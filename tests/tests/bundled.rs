@@ -4,3 +4,4 @@
 
 mod balanced_rotation;
 mod bine;
+mod classic;

@@ -18,7 +18,7 @@ use swapmeet_sdk::{
     Symmetry, bit_words,
 };
 
-pub(crate) struct Bruck;
+pub struct Bruck;
 
 const RADIX: ParamInfo = ParamInfo::number(
     "radix",
@@ -96,13 +96,13 @@ fn all_to_all(
 }
 
 /// Distances from 0 to n - 1, one bit each.
-pub(crate) struct Distances {
+pub struct Distances {
     n: u64,
     bits: Vec<u64>,
 }
 
 impl Distances {
-    pub(crate) fn matching(n: u64, has: impl Fn(u64) -> bool) -> Self {
+    pub fn matching(n: u64, has: impl Fn(u64) -> bool) -> Self {
         Self { n, bits: bit_words(n, (0..n).filter(|distance| has(*distance))) }
     }
 
@@ -111,7 +111,7 @@ impl Distances {
     }
 
     /// Writes the nodes at these distances from `node`: the bits, rotated word by word.
-    pub(crate) fn from(&self, node: u64, out: &mut [u64]) {
+    pub fn from(&self, node: u64, out: &mut [u64]) {
         out.fill(0);
         shift_up(&self.bits, node, out);
         shift_down(&self.bits, self.n - node, out);
@@ -142,55 +142,6 @@ fn shift_down(bits: &[u64], by: u64, out: &mut [u64]) {
         out[i - words] |= word >> rest;
         if rest > 0 && i > words {
             out[i - words - 1] |= word << (64 - rest);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn nodes_at_distances_are_rotated_bits() {
-        for n in [1, 2, 5, 63, 64, 65, 130, 200] {
-            for bit in [1, 2, 16, 128] {
-                let distances = Distances::matching(n, |distance| distance & bit != 0);
-                let mut out = vec![0; n.div_ceil(64) as usize];
-                for node in 0..n {
-                    distances.from(node, &mut out);
-                    for d in 0..out.len() as u64 * 64 {
-                        let expected = d < n && ((d + n - node) % n) & bit != 0;
-                        assert_eq!(
-                            out[(d / 64) as usize] >> (d % 64) & 1 == 1,
-                            expected,
-                            "n {n}, bit {bit}, node {node}, {d}"
-                        );
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn each_value_of_each_digit_takes_a_step() {
-        for n in 1..30_u64 {
-            for k in 2..6_u64 {
-                let problem = Rehearsal::on("ring", &[n]).param("radix", &k.to_string());
-                let steps: u64 = (0..)
-                    .map(|i| k.pow(i))
-                    .take_while(|weight| *weight < n)
-                    .map(|weight| (1..k).filter(|digit| digit * weight < n).count() as u64)
-                    .sum();
-                let exchanged = problem.verify(&Bruck).unwrap();
-                assert_eq!(exchanged.steps, steps, "{n}, radix {k}");
-                let gathered = problem.collective(Collective::AllGather, 0).verify(&Bruck).unwrap();
-                assert_eq!(
-                    (gathered.steps, gathered.critical_bytes),
-                    (steps, n - 1),
-                    "{n}, radix {k}"
-                );
-            }
         }
     }
 }

@@ -22,8 +22,8 @@ use swapmeet_sdk::{
     export_plugin,
 };
 
-mod bruck;
-mod retri;
+pub mod bruck;
+pub mod retri;
 
 const MPICH: &str = "R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH (2005)";
 const ANYWHERE: About = About {
@@ -183,9 +183,10 @@ impl Algorithm for Pairwise {
 /// * An all-to-all takes `(p - 1) alpha + p (p - 1)/2 m beta`.
 /// * An allgather takes `(p - 1) (alpha + m beta)`.
 ///
-/// In each step, every rank passes on the blocks of the step before, except those for itself. With
-/// `rings=R`, an allgather sends one segment of each block on each of R rings ([`Rings`]).
-struct Ring;
+/// In each step every rank passes the blocks of the step before on to the next rank, except those
+/// for itself. With `rings=R` an allgather sends one segment of each block on each of R rings
+/// ([`Rings`]).
+pub struct Ring;
 
 impl Algorithm for Ring {
     fn about(&self) -> About {
@@ -230,46 +231,3 @@ export_plugin!(
     licence: "MIT OR Apache-2.0",
     algorithms: [Linear, Pairwise, Ring, bruck::Bruck, retri::ReTri],
 );
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    /// Each rank that leaves its group sends the R-th part of every block except one, as in the
-    /// closed form with m / R instead of m.
-    #[test]
-    fn several_rings_divide_the_bytes_between_groups() {
-        for (groups, g, rings) in [(2, 4, 4), (3, 2, 2), (4, 3, 2), (1, 4, 4), (3, 4, 1)] {
-            let (n, block) = (groups * g, 60);
-            let problem = Rehearsal::on("groups", &[groups, g]).block_bytes(block);
-            let problem = problem.collective(Collective::AllGather, 0);
-            let problem = problem.param("rings", &rings.to_string());
-            assert_eq!(
-                problem.verify(&Ring).unwrap().steps,
-                n - 1,
-                "{groups} x {g}, {rings} rings"
-            );
-            let mut sent = vec![0; n as usize];
-            for step in problem.plan(&Ring).unwrap() {
-                for send in step.sends.iter().filter(|send| send.from / g != send.to / g) {
-                    sent[send.from as usize] += send.segments.len() as u64 * block / rings;
-                }
-            }
-            let leaving = |rank: u64| groups > 1 && (rank + 1) % g < rings;
-            let expected = |rank| if leaving(rank) { (n - 1) * block / rings } else { 0 };
-            assert_eq!(
-                sent,
-                (0..n).map(expected).collect::<Vec<_>>(),
-                "{groups} x {g}, {rings} rings"
-            );
-        }
-    }
-
-    #[test]
-    fn an_all_to_all_has_one_ring() {
-        let problem = Rehearsal::on("groups", &[2, 4]).param("rings", "4");
-        assert_eq!(problem.plan(&Ring).unwrap_err().to_string(), "an all-to-all has only one ring");
-        assert!(Rehearsal::on("groups", &[2, 4]).param("rings", "1").plan(&Ring).is_ok());
-    }
-}

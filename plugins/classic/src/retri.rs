@@ -15,7 +15,7 @@ use crate::ANYWHERE;
 use crate::bruck::Distances;
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop, Symmetry};
 
-pub(crate) struct ReTri;
+pub struct ReTri;
 
 impl Algorithm for ReTri {
     fn about(&self) -> About {
@@ -56,10 +56,10 @@ impl Algorithm for ReTri {
     }
 }
 
-/// Returns the digit (-1, 0 or 1) of each distance on a ring of `n` ranks: the lowest digit in
-/// balanced ternary of the smallest t with at most `left` digits for which the distance is
-/// `weight * t` forwards or, negated, backwards.
-fn digits(n: u64, weight: u64, left: u32) -> Vec<i64> {
+/// The digit (-1, 0 or 1) of each distance on a ring of `n` ranks: the lowest digit in balanced
+/// ternary of t, where the distance is `weight * t` forwards or backwards, and t is as small as
+/// possible with at most `left` digits. It is negated if the distance is counted backwards.
+pub fn digits(n: u64, weight: u64, left: u32) -> Vec<i64> {
     let mut digits = vec![0; n as usize];
     for t in (1..=(3_u64.pow(left) - 1) / 2).rev() {
         let ahead = (u128::from(weight) * u128::from(t) % u128::from(n)) as u64;
@@ -68,29 +68,4 @@ fn digits(n: u64, weight: u64, left: u32) -> Vec<i64> {
     }
     digits[0] = 0;
     digits
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn distances_of_nine_ranks_have_two_ternary_digits() {
-        assert_eq!(digits(9, 1, 2), [0, 1, -1, 0, 1, -1, 0, 1, -1]);
-        assert_eq!(digits(9, 3, 1), [0, 0, 0, 1, 0, 0, -1, 0, 0]);
-    }
-
-    #[test]
-    fn any_number_of_ranks_takes_ceil_log3_steps() {
-        for n in 1..40_u64 {
-            let proved = Rehearsal::on("ring", &[n]).ports(2).verify(&ReTri).unwrap();
-            let log = (0..).find(|k| 3_u64.pow(*k) >= n).unwrap();
-            assert_eq!(proved.steps, u64::from(log), "{n}");
-            if n == 3_u64.pow(log) {
-                assert_eq!(proved.critical_bytes, u64::from(log) * n / 3, "{n}");
-            }
-            assert!(proved.max_sends <= 2 && proved.max_receives <= 2, "{n}");
-        }
-    }
 }

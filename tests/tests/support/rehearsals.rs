@@ -1,7 +1,7 @@
 //! What several tests of the bundled plugins need: refusals, closed forms, and messages that were
 //! recorded from the code of other authors.
 
-use swapmeet_sdk::{Algorithm, Rehearsal};
+use swapmeet_sdk::{Algorithm, Rehearsal, RehearsedSend, RehearsedStep};
 
 /// Returns the reason why an algorithm cannot solve a problem.
 pub(crate) fn refusal(problem: &Rehearsal, algorithm: &dyn Algorithm) -> String {
@@ -11,6 +11,19 @@ pub(crate) fn refusal(problem: &Rehearsal, algorithm: &dyn Algorithm) -> String 
 /// Returns the logarithm to base 2, rounded up.
 pub(crate) fn log2_up(n: u64) -> u64 {
     n.next_power_of_two().trailing_zeros().into()
+}
+
+/// Returns the number of steps of Bruck's algorithm with radix `k` on `n` ranks: one for each value
+/// of each digit of a distance, except 0.
+pub(crate) fn digit_steps(n: u64, k: u64) -> u64 {
+    let weights = (0..).map(|i| k.pow(i)).take_while(|weight| *weight < n);
+    let steps = |weight| (1..k).filter(|digit| digit * weight < n).count() as u64;
+    weights.map(steps).sum()
+}
+
+/// Returns the sends of a step between different groups of `g` ranks.
+pub(crate) fn between_groups(step: &RehearsedStep, g: u64) -> impl Iterator<Item = &RehearsedSend> {
+    step.sends.iter().filter(move |send| send.from / g != send.to / g)
 }
 
 /// Returns the lines of a file that are not comments.
