@@ -5,3 +5,4 @@
 mod balanced_rotation;
 mod bine;
 mod classic;
+mod dual_net;

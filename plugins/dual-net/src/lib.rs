@@ -38,7 +38,7 @@ use swapmeet_sdk::{About, Algorithm, ParamInfo, Problem, Schedule, Stop, export_
 
 mod all_to_all;
 mod net;
-mod one_to_all;
+pub mod one_to_all;
 mod sets;
 
 const PAPER: &str = "Y. Li, S. Peng, W. Chu: Collective Communication in Recursive Dual-Net";

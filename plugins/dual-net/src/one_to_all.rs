@@ -30,7 +30,7 @@ use line::{
 use std::cmp::Reverse;
 use swapmeet_sdk::{About, Collective, Grid, Problem, Schedule, Set, Stop};
 
-mod line;
+pub mod line;
 
 pub(crate) const BROADCAST: NetCollective = NetCollective {
     about: About {
@@ -277,9 +277,12 @@ impl OneToAll<'_, '_> {
 
 /// Returns the steps of a broadcast in which each informed node, in the order of being informed,
 /// informs one neighbour: the one with the most uninformed neighbours, then the farthest from the
-/// root. On a torus with odd sides, this can take fewer steps than one dimension after another,
-/// where the root of a line sends backwards one step later than forwards.
-fn from_neighbour_to_neighbour(base: &Grid) -> Vec<Vec<(u64, u64)>> {
+/// root.
+///
+/// On a torus with odd sides this can take fewer steps than one dimension after another, where the
+/// root of a line sends backwards one step later than forwards, so that the forward half waits for
+/// a step before the next dimension.
+pub fn from_neighbour_to_neighbour(base: &Grid) -> Vec<Vec<(u64, u64)>> {
     let neighbours = |node: u64| {
         let sides = (0..base.dimensions()).flat_map(|d| [(d, 1), (d, -1)]);
         sides.map(move |(d, by)| base.shift(node, d, by)).filter(move |other| *other != node)
@@ -306,40 +309,4 @@ fn from_neighbour_to_neighbour(base: &Grid) -> Vec<Vec<(u64, u64)>> {
         steps.push(step);
     }
     steps
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn neighbours_inform_a_torus_in_the_expected_steps() {
-        for (sides, steps) in
-            [(&[5, 5][..], 5), (&[3, 3], 4), (&[5, 5, 5], 8), (&[4, 4], 4), (&[1], 0), (&[2, 3], 3)]
-        {
-            let base = Grid::new(sides).unwrap();
-            let nearby = from_neighbour_to_neighbour(&base);
-            assert_eq!(nearby.len(), steps, "{sides:?}");
-            let mut doubled = BTreeSet::from([0]);
-            for step in nearby {
-                let before = doubled.clone();
-                let senders: BTreeSet<u64> = step.iter().map(|(from, _)| *from).collect();
-                assert_eq!(senders.len(), step.len(), "one port");
-                for (from, to) in step {
-                    assert!(before.contains(&from) && doubled.insert(to));
-                    let apart = |d| {
-                        (base.coordinate(to, d) + base.radix(d) - base.coordinate(from, d))
-                            % base.radix(d)
-                    };
-                    let moved: Vec<usize> = (0..sides.len()).filter(|d| apart(*d) > 0).collect();
-                    assert!(
-                        moved.len() == 1 && [1, sides[moved[0]] - 1].contains(&apart(moved[0])),
-                        "neighbours"
-                    );
-                }
-            }
-            assert_eq!(doubled.len() as u64, base.nodes());
-        }
-    }
 }
