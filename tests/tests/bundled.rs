@@ -6,3 +6,4 @@ mod balanced_rotation;
 mod bine;
 mod classic;
 mod dual_net;
+mod experts;

@@ -13,19 +13,19 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop,
 };
 
-pub(crate) const DISPATCH: Direct = Direct {
+pub const DISPATCH: Direct = Direct {
     name: "direct-dispatch",
     title: "Dispatch by a message for each receiving rank",
     collectives: &[Collective::Dispatch],
 };
 
-pub(crate) const COMBINE: Direct = Direct {
+pub const COMBINE: Direct = Direct {
     name: "direct-combine",
     title: "Combine by a message from each rank with a partial result",
     collectives: &[Collective::Combine],
 };
 
-pub(crate) struct Direct {
+pub struct Direct {
     name: &'static str,
     title: &'static str,
     collectives: &'static [Collective],
@@ -76,49 +76,5 @@ impl Algorithm for Direct {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-    use swapmeet_sdk::{Rehearsal, TokenClass};
-
-    pub(crate) fn tokens(n: u64) -> Vec<Vec<TokenClass>> {
-        let class = |owner: u64, i: u64| {
-            let is_receiver = |r: &u64| (owner * 7 + i * 5 + r * r).is_multiple_of(3);
-            TokenClass { bytes: 2 + i, receivers: (0..n).filter(is_receiver).collect() }
-        };
-        let classes = |owner: u64| {
-            let all = (0..owner % 4).map(|i| class(owner, i));
-            all.filter(|class| !class.receivers.is_empty()).collect()
-        };
-        (0..n).map(classes).collect()
-    }
-
-    #[test]
-    fn every_receiver_gets_every_token_by_its_own_message() {
-        for n in 1..10 {
-            let tokens = tokens(n);
-            let copies = |owner: usize, class: &TokenClass| {
-                class.bytes * class.receivers.iter().filter(|r| **r != owner as u64).count() as u64
-            };
-            let of_owner = |(owner, classes): (usize, &Vec<TokenClass>)| {
-                classes.iter().map(|class| copies(owner, class)).sum::<u64>()
-            };
-            let total: u64 = tokens.iter().enumerate().map(of_owner).sum();
-            for (collective, algorithm) in
-                [(Collective::Dispatch, &DISPATCH), (Collective::Combine, &COMBINE)]
-            {
-                let problem = Rehearsal::on("ring", &[n]).tokens(collective, &tokens);
-                let by_default = problem.clone().verify(algorithm).unwrap();
-                assert_eq!(by_default.total_bytes, total, "{n}");
-                assert!(by_default.steps <= 1, "all messages start at once");
-                for window in ["1", "3", "100"] {
-                    let proved = problem.clone().param("window", window).verify(algorithm).unwrap();
-                    assert_eq!(proved.total_bytes, total, "{n} {window}");
-                }
-            }
-        }
     }
 }

@@ -18,19 +18,19 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop,
 };
 
-pub(crate) const DISPATCH: Hierarchical = Hierarchical {
+pub const DISPATCH: Hierarchical = Hierarchical {
     name: "hierarchical-dispatch",
     title: "Dispatch by one copy for each group, then copies within groups",
     collectives: &[Collective::Dispatch],
 };
 
-pub(crate) const COMBINE: Hierarchical = Hierarchical {
+pub const COMBINE: Hierarchical = Hierarchical {
     name: "hierarchical-combine",
     title: "Combine by partial sums within groups, then one from each group",
     collectives: &[Collective::Combine],
 };
 
-pub(crate) struct Hierarchical {
+pub struct Hierarchical {
     name: &'static str,
     title: &'static str,
     collectives: &'static [Collective],
@@ -117,43 +117,4 @@ fn run_steps(
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::direct::tests::tokens;
-    use std::collections::BTreeSet;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn a_token_crosses_once_for_each_group() {
-        for (groups, g) in [(1, 1), (1, 4), (4, 1), (2, 3), (3, 2), (3, 4)] {
-            let n = groups * g;
-            let tokens = tokens(n);
-            let mut between = 0;
-            for (owner, classes) in (0..).zip(&tokens) {
-                for class in classes {
-                    let others =
-                        class.receivers.iter().map(|r| r / g).filter(|at| *at != owner / g);
-                    between += class.bytes * others.collect::<BTreeSet<u64>>().len() as u64;
-                }
-            }
-            for (collective, algorithm) in
-                [(Collective::Dispatch, &DISPATCH), (Collective::Combine, &COMBINE)]
-            {
-                let problem = Rehearsal::on("torus", &[groups, g]).tokens(collective, &tokens);
-                let proved = problem.verify(algorithm).unwrap();
-                assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
-                let steps = problem.plan(algorithm).unwrap();
-                let sends = steps.iter().flat_map(|step| &step.sends);
-                let crossing = sends.filter(|send| send.from / g != send.to / g).map(|send| {
-                    let near = if collective == Collective::Combine { send.to } else { send.from };
-                    let classes = &tokens[near as usize];
-                    send.segments.iter().map(|class| classes[*class as usize].bytes).sum::<u64>()
-                });
-                assert_eq!(crossing.sum::<u64>(), between, "{groups} of {g}");
-            }
-        }
-    }
 }

@@ -12,8 +12,8 @@
 
 use swapmeet_sdk::{About, export_plugin};
 
-mod direct;
-mod hierarchical;
+pub mod direct;
+pub mod hierarchical;
 mod tokens;
 
 const ANYWHERE: About =
