@@ -7,3 +7,4 @@ mod bine;
 mod classic;
 mod dual_net;
 mod experts;
+mod files;

@@ -6,9 +6,8 @@ mod msccl;
 mod numbers;
 mod schedule;
 
-pub use msccl::count_steps;
+pub use msccl::{Msccl, count_steps};
 
-use msccl::Msccl;
 use schedule::FromSchedule;
 
 export_plugin!(licence: "MIT OR Apache-2.0", algorithms: [FromSchedule, Msccl]);

@@ -18,12 +18,9 @@ mod execution;
 mod order;
 mod sums;
 
-#[cfg(test)]
-mod tests;
-
 const FILE: ParamInfo = ParamInfo::file("file", "XML file with the algorithm");
 
-pub(crate) struct Msccl;
+pub struct Msccl;
 
 impl Algorithm for Msccl {
     fn about(&self) -> About {

@@ -1,8 +1,9 @@
-//! The SDK verifies correct algorithms. Errors of broken ones name line, step and expected value.
+//! MSCCL files. The SDK verifies correct algorithms, and their costs are those of closed forms. The
+//! errors of broken ones name line, step and expected value.
 
-use super::*;
 use std::fmt::Write as _;
-use swapmeet_sdk::{Disproof, Proved, Rehearsal};
+use swapmeet_plugin_files::Msccl;
+use swapmeet_sdk::{Algorithm as _, Collective, Disproof, Proved, Rehearsal, Stop};
 
 /// MSCCL's word for the type, source, target, number of chunks, thread block and step to wait for.
 type Steps = Vec<(&'static str, Chunk, Chunk, u64, Option<(u64, u64)>)>;
@@ -61,8 +62,8 @@ impl Xml {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("x.xml");
         std::fs::write(&file, text).unwrap();
-        let words = msccl::Collective::WORDS;
-        let collective = to_sdk(words.iter().find(|(word, _)| *word == self.collective).unwrap().1);
+        let has_name = |other: &Collective| other.word().replace('-', "") == self.collective;
+        let collective = Msccl.about().collectives.iter().copied().find(has_name).unwrap();
         let problem = Rehearsal::on("ring", &[self.gpus]).collective(collective, 0).block_bytes(60);
         let problem = problem.param("file", file.to_str().unwrap());
         (dir, problem)
