@@ -8,3 +8,4 @@ mod classic;
 mod dual_net;
 mod experts;
 mod files;
+mod liu;

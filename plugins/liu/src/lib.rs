@@ -23,7 +23,7 @@ use swapmeet_sdk::{
     Stop, Symmetry, export_plugin,
 };
 
-mod array;
+pub mod array;
 mod four_stage;
 
 const PAPER: &str = "W. Liu, C.-L. Wang, V. K. Prasanna: Portable and Scalable Algorithm for Irregular All-to-All Communication (2002)";
