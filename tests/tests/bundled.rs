@@ -9,3 +9,4 @@ mod dual_net;
 mod experts;
 mod files;
 mod liu;
+mod mesh_exchange;

@@ -10,7 +10,7 @@
 use crate::{SQUARE, send_for_half, square};
 use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop, Symmetry};
 
-pub(crate) struct Binary;
+pub struct Binary;
 
 impl Algorithm for Binary {
     fn about(&self) -> About {
@@ -40,25 +40,5 @@ impl Algorithm for Binary {
             side /= 2;
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tests::measure;
-
-    #[test]
-    fn every_square_has_the_cost_of_the_closed_form() {
-        for d in 0..5_u64 {
-            let side = 1 << d;
-            let (steps, blocks, hops, max_link) = measure(&Binary, "mesh", side);
-            assert_eq!(
-                (steps, blocks, hops),
-                (2 * d, d * side * side, 4 * side - 2 * d - 4),
-                "{side}"
-            );
-            assert_eq!(max_link, side / 2, "all of a row's half cross one link");
-        }
     }
 }

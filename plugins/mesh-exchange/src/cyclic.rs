@@ -13,7 +13,7 @@
 use crate::{SQUARE, send_for_half, square};
 use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop, Symmetry};
 
-pub(crate) struct Cyclic;
+pub struct Cyclic;
 
 impl Algorithm for Cyclic {
     fn about(&self) -> About {
@@ -56,31 +56,5 @@ impl Algorithm for Cyclic {
             distance /= 2;
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tests::measure;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn every_square_has_the_cost_of_table_2() {
-        for d in 1..5_u64 {
-            let side = 1 << d;
-            assert_eq!(
-                measure(&Cyclic, "mesh", side),
-                (side, side.pow(3) / 2, (side * side).div_ceil(3), 1),
-                "{side}"
-            );
-            let steps = Rehearsal::on("mesh", &[side, side]).plan(&Cyclic).unwrap();
-            assert_eq!(steps.len() as u64, side);
-        }
-    }
-
-    #[test]
-    fn a_single_node_sends_nothing() {
-        assert_eq!(measure(&Cyclic, "mesh", 1), (0, 0, 0, 0));
     }
 }

@@ -20,9 +20,9 @@
 
 use swapmeet_sdk::{About, Axis, Blocks, Grid, Problem, Schedule, Set, Stop, export_plugin};
 
-mod binary;
-mod cyclic;
-mod tori;
+pub mod binary;
+pub mod cyclic;
+pub mod tori;
 
 const SQUARE: About = About {
     accepts: "meshes and tori of two equal dimensions, a power of two",
@@ -60,62 +60,3 @@ fn send_for_half(
 }
 
 export_plugin!(licence: "MIT OR Apache-2.0", algorithms: [binary::Binary, cyclic::Cyclic, tori::Tori]);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::HashMap;
-    use swapmeet_sdk::{Algorithm, Rehearsal};
-
-    /// Returns steps, the sums over the steps of the longest message (blocks) and of the longest
-    /// route (links), and the largest number of messages on a link in a step.
-    pub(crate) fn measure(
-        algorithm: &dyn Algorithm,
-        kind: &str,
-        side: u64,
-    ) -> (u64, u64, u64, u64) {
-        let problem = Rehearsal::on(kind, &[side, side]);
-        let proved = problem.verify(algorithm).unwrap();
-        assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
-        let grid = Grid::new(&[side, side]).unwrap();
-        let (mut hops, mut max_link) = (0, 0);
-        for step in problem.plan(algorithm).unwrap() {
-            let mut loads: HashMap<(u64, usize, i64), u64> = HashMap::new();
-            let mut longest = 0;
-            for send in &step.sends {
-                let row = |node| grid.coordinate(node, 0);
-                let dimension = usize::from(row(send.from) == row(send.to));
-                let [from, to] = [send.from, send.to].map(|node| grid.coordinate(node, dimension));
-                let ahead = (to + side - from) % side;
-                let up = match send.route.signs.get(dimension) {
-                    Some(sign) => *sign > 0,
-                    None if kind == "mesh" => to > from,
-                    None => 2 * ahead <= side,
-                };
-                let (way, links) = if up { (1, ahead) } else { (-1, side - ahead) };
-                longest = longest.max(links);
-                for link in 0..links as i64 {
-                    let node = grid.shift(send.from, dimension, way * link);
-                    *loads.entry((node, dimension, way)).or_default() += 1;
-                }
-            }
-            hops += longest;
-            max_link = max_link.max(loads.values().copied().max().unwrap_or(0));
-        }
-        (proved.steps, proved.critical_bytes, hops, max_link)
-    }
-
-    #[test]
-    fn other_networks_are_refused() {
-        for dims in [&[4, 8][..], &[6, 6], &[4, 4, 4]] {
-            let refused =
-                Rehearsal::on("mesh", dims).plan(&cyclic::Cyclic).unwrap_err().to_string();
-            assert!(
-                refused.starts_with(
-                    "runs only on a mesh or torus of 2^d by 2^d; this topology is `mesh:"
-                ),
-                "{refused}"
-            );
-        }
-    }
-}

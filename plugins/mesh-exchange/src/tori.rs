@@ -23,7 +23,7 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Grid, Problem, Route, Schedule, Set, Stop, Symmetry,
 };
 
-pub(crate) struct Tori;
+pub struct Tori;
 
 impl Algorithm for Tori {
     fn about(&self) -> About {
@@ -117,33 +117,4 @@ fn exchange_between_groups(
         distance,
         schedule,
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tests::measure;
-    use swapmeet_sdk::Rehearsal;
-
-    /// The values are those of Table 2 for reference [19]. The largest square takes six seconds, so
-    /// it runs with `SWAPMEET_TESTS=all`.
-    #[test]
-    fn every_square_torus_has_the_cost_of_table_2() {
-        let runs_all = std::env::var_os("SWAPMEET_TESTS").is_some_and(|value| value == "all");
-        for d in 2..if runs_all { 6_u32 } else { 5 } {
-            let side = 1_u64 << d;
-            let blocks = side.pow(3) / 4 + side.pow(2);
-            let hops = (side.pow(2) / 2 + 10) / 3;
-            assert_eq!(measure(&Tori, "torus", side), (side / 2 + 2, blocks, hops, 1), "{side}");
-        }
-    }
-
-    #[test]
-    fn small_squares_are_verified_and_meshes_refused() {
-        for side in [1, 2] {
-            Rehearsal::on("torus", &[side, side]).verify(&Tori).unwrap();
-        }
-        let refused = Rehearsal::on("mesh", &[4, 4]).plan(&Tori).unwrap_err().to_string();
-        assert_eq!(refused, "runs only on a torus of 2^d by 2^d; this topology is `mesh:4x4`");
-    }
 }
