@@ -10,3 +10,4 @@ mod experts;
 mod files;
 mod liu;
 mod mesh_exchange;
+mod mpi;

@@ -18,11 +18,11 @@ const ORDER: ParamInfo = ParamInfo::choice(
     "far: send to the farthest child first, as in MPICH; near: to the nearest, as in Open MPI",
 );
 
-pub(crate) struct Binomial {
+pub struct Binomial {
     about: About,
 }
 
-pub(crate) const BROADCAST: Binomial = Binomial {
+pub const BROADCAST: Binomial = Binomial {
     about: About {
         name: "binomial-broadcast",
         title: "Broadcast on a binomial tree",
@@ -32,7 +32,7 @@ pub(crate) const BROADCAST: Binomial = Binomial {
     },
 };
 
-pub(crate) const SCATTER: Binomial = Binomial {
+pub const SCATTER: Binomial = Binomial {
     about: About {
         name: "binomial-scatter",
         title: "Scatter on a binomial tree",
@@ -41,7 +41,7 @@ pub(crate) const SCATTER: Binomial = Binomial {
     },
 };
 
-pub(crate) const GATHER: Binomial = Binomial {
+pub const GATHER: Binomial = Binomial {
     about: About {
         name: "binomial-gather",
         title: "Gather on a binomial tree",
@@ -90,58 +90,5 @@ impl Algorithm for Binomial {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn every_size_and_root_has_the_cost_of_the_closed_forms() {
-        for n in 1..20_u64 {
-            for root in [0, n / 2, n - 1] {
-                let on = |algorithm: &Binomial| {
-                    let collective = algorithm.about.collectives[0];
-                    Rehearsal::on("ring", &[n])
-                        .collective(collective, root)
-                        .verify(algorithm)
-                        .unwrap()
-                };
-                let log = u64::from(n.next_power_of_two().trailing_zeros());
-                for algorithm in [&BROADCAST, &SCATTER, &GATHER] {
-                    let proved = on(algorithm);
-                    assert_eq!((proved.steps, proved.messages), (log, n - 1), "{n} from {root}");
-                    assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
-                }
-                assert_eq!(on(&BROADCAST).critical_bytes, log);
-                if n.is_power_of_two() {
-                    assert_eq!(
-                        (on(&SCATTER).critical_bytes, on(&GATHER).critical_bytes),
-                        (n - 1, n - 1)
-                    );
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn near_children_first_reach_every_rank_in_the_order_of_open_mpi() {
-        for n in 1..20_u64 {
-            for root in [0, n / 2, n - 1] {
-                let on = Rehearsal::on("ring", &[n]).collective(Collective::Broadcast, root);
-                let on = on.param("order", "near");
-                let proved = on.verify(&BROADCAST).unwrap();
-                let log = u64::from(n.next_power_of_two().trailing_zeros());
-                assert_eq!((proved.steps, proved.messages), (log, n - 1), "{n} from {root}");
-                for (i, step) in (0..).zip(on.plan(&BROADCAST).unwrap()) {
-                    for send in &step.sends {
-                        let [from, to] = [send.from, send.to].map(|v| (v + n - root) % n);
-                        assert_eq!((to.ilog2(), to ^ 1 << i), (i, from), "{n} from {root}");
-                    }
-                }
-            }
-        }
     }
 }

@@ -8,7 +8,7 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry,
 };
 
-pub(crate) struct Doubling;
+pub struct Doubling;
 
 impl Algorithm for Doubling {
     fn about(&self) -> About {
@@ -42,31 +42,5 @@ impl Algorithm for Doubling {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn it_takes_log_p_steps_and_p_minus_1_blocks() {
-        for log in 0..6_u64 {
-            let n = 1 << log;
-            let proved = Rehearsal::on("ring", &[n])
-                .collective(Collective::AllGather, 0)
-                .verify(&Doubling)
-                .unwrap();
-            assert_eq!(
-                (proved.steps, proved.critical_bytes, proved.messages),
-                (log, n - 1, n * log)
-            );
-        }
-        let refused = Rehearsal::on("ring", &[6])
-            .collective(Collective::AllGather, 0)
-            .plan(&Doubling)
-            .unwrap_err();
-        assert_eq!(refused.to_string(), "needs a power of two of nodes, not 6");
     }
 }

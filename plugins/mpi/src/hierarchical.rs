@@ -10,7 +10,7 @@
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, ParamInfo, Problem, Schedule, Set, Stop};
 
-pub(crate) struct Hierarchical;
+pub struct Hierarchical;
 
 impl Algorithm for Hierarchical {
     fn about(&self) -> About {
@@ -56,29 +56,5 @@ impl Algorithm for Hierarchical {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn it_has_the_cost_of_the_closed_form() {
-        for (groups, g) in [(1, 1), (1, 5), (4, 1), (2, 2), (3, 4), (4, 3), (5, 2)] {
-            let n = groups * g;
-            let proved = Rehearsal::on("torus", &[groups, g]).verify(&Hierarchical).unwrap();
-            assert_eq!(proved.steps, 2 * (g - 1) + groups - 1, "{groups} of {g}");
-            let blocks = (g - 1) * (n - 1) + (groups - 1) * g * g + (g - 1) * (n - 1);
-            assert_eq!(proved.critical_bytes, blocks, "{groups} of {g}");
-            assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
-        }
-    }
-
-    #[test]
-    fn groups_may_differ_from_the_dimensions() {
-        let problem = Rehearsal::on("ring", &[12]).param("group", "4");
-        assert_eq!(problem.verify(&Hierarchical).unwrap().steps, 2 * 3 + 2);
     }
 }

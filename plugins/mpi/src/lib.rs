@@ -12,15 +12,15 @@
 
 use swapmeet_sdk::{About, Axis, Problem, Schedule, Stop, export_plugin};
 
-mod binomial;
-mod chain;
-mod doubling;
-mod hierarchical;
-mod linear_sync;
-mod neighbour;
-mod scatter_allgather;
-mod sparbit;
-mod tuna;
+pub mod binomial;
+pub mod chain;
+pub mod doubling;
+pub mod hierarchical;
+pub mod linear_sync;
+pub mod neighbour;
+pub mod scatter_allgather;
+pub mod sparbit;
+pub mod tuna;
 
 const MPICH: &str = "R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH (2005)";
 const ANYWHERE: About = About {

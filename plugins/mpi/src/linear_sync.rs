@@ -8,7 +8,7 @@
 use crate::ANYWHERE;
 use swapmeet_sdk::{About, Algorithm, Blocks, ParamInfo, Problem, Schedule, Stop, Symmetry};
 
-pub(crate) struct LinearSync;
+pub struct LinearSync;
 
 const WINDOW: ParamInfo = ParamInfo::number(
     "window",
@@ -52,27 +52,5 @@ impl Algorithm for LinearSync {
             nearest = end;
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn a_window_limits_the_messages_of_a_step() {
-        for n in 1..12_u64 {
-            for window in 1..14_u64 {
-                let problem =
-                    Rehearsal::on("ring", &[n]).ports(window).param("window", &window.to_string());
-                let proved = problem.verify(&LinearSync).unwrap();
-                assert_eq!(
-                    (proved.steps, proved.messages),
-                    ((n - 1).div_ceil(window), n * (n - 1))
-                );
-                assert_eq!(proved.max_sends, window.min(n - 1), "{n}, {window}");
-            }
-        }
     }
 }

@@ -12,7 +12,7 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry,
 };
 
-pub(crate) struct Neighbour;
+pub struct Neighbour;
 
 impl Algorithm for Neighbour {
     fn about(&self) -> About {
@@ -56,32 +56,5 @@ impl Algorithm for Neighbour {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn it_takes_half_of_p_steps_and_p_minus_1_blocks() {
-        for n in (2..21_u64).step_by(2) {
-            let proved = Rehearsal::on("ring", &[n])
-                .collective(Collective::AllGather, 0)
-                .verify(&Neighbour)
-                .unwrap();
-            assert_eq!((proved.steps, proved.critical_bytes), (n / 2, n - 1), "{n}");
-            assert_eq!((proved.max_sends, proved.max_receives), (1, 1));
-        }
-    }
-
-    #[test]
-    fn an_odd_number_of_ranks_is_refused() {
-        let problem = Rehearsal::on("ring", &[5]).collective(Collective::AllGather, 0);
-        assert_eq!(
-            problem.plan(&Neighbour).unwrap_err().to_string(),
-            "needs an even number of nodes, not 5"
-        );
     }
 }

@@ -7,7 +7,7 @@ use crate::binomial::halves;
 use crate::{ANYWHERE, line, node};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Stop};
 
-pub(crate) struct ScatterAllgather;
+pub struct ScatterAllgather;
 
 const MAX_SEGMENTS: u64 = 4096;
 
@@ -52,28 +52,5 @@ impl Algorithm for ScatterAllgather {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn it_has_the_cost_of_the_closed_form() {
-        for n in 1..18_u64 {
-            for root in [0, n - 1] {
-                let problem = Rehearsal::on("ring", &[n])
-                    .collective(Collective::Broadcast, root)
-                    .block_bytes(n);
-                let proved = problem.verify(&ScatterAllgather).unwrap();
-                let log = u64::from(n.next_power_of_two().trailing_zeros());
-                assert_eq!(proved.steps, log + n - 1, "{n}");
-                if n.is_power_of_two() {
-                    assert_eq!(proved.critical_bytes, 2 * (n - 1), "{n}");
-                }
-            }
-        }
     }
 }

@@ -13,7 +13,7 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry,
 };
 
-pub(crate) struct Sparbit;
+pub struct Sparbit;
 
 impl Algorithm for Sparbit {
     fn about(&self) -> About {
@@ -45,36 +45,5 @@ impl Algorithm for Sparbit {
             distance /= 2;
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn it_takes_log_p_steps_and_p_minus_1_blocks() {
-        for n in 1..40_u64 {
-            let problem = Rehearsal::on("ring", &[n]).collective(Collective::AllGather, 0);
-            let proved = problem.verify(&Sparbit).unwrap();
-            let steps = u64::from(n.next_power_of_two().trailing_zeros());
-            assert_eq!(
-                (proved.steps, proved.critical_bytes, proved.messages),
-                (steps, n - 1, n * steps),
-                "{n}"
-            );
-        }
-    }
-
-    #[test]
-    fn distances_halve() {
-        let plan = Rehearsal::on("ring", &[12])
-            .collective(Collective::AllGather, 0)
-            .plan(&Sparbit)
-            .unwrap();
-        let distance: Vec<u64> =
-            plan.iter().map(|step| (step.sends[0].to + 12 - step.sends[0].from) % 12).collect();
-        assert_eq!(distance, [8, 4, 2, 1]);
     }
 }

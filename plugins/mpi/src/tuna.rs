@@ -12,7 +12,7 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, ParamInfo, Problem, Schedule, Set, Stop, Symmetry, bit_words,
 };
 
-pub(crate) struct Tuna;
+pub struct Tuna;
 
 const RADIX: ParamInfo = ParamInfo::number(
     "radix",
@@ -64,41 +64,5 @@ impl Algorithm for Tuna {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn it_has_the_cost_of_the_closed_form() {
-        for (groups, log) in [(1_u64, 0_u64), (3, 0), (1, 3), (4, 2), (5, 3)] {
-            let g = 1 << log;
-            let proved = Rehearsal::on("torus", &[groups, g]).verify(&Tuna).unwrap();
-            let p = groups * g;
-            assert_eq!(proved.steps, log + groups - 1, "{groups} of {g}");
-            assert_eq!(proved.critical_bytes, log * p / 2 + (groups - 1) * g, "{groups} of {g}");
-        }
-    }
-
-    #[test]
-    fn every_radix_and_group_size_is_correct() {
-        for (n, g) in [(12, 3), (12, 6), (30, 5), (7, 7), (7, 1)] {
-            for k in 2..8_u64 {
-                let problem = Rehearsal::on("ring", &[n])
-                    .param("group", &g.to_string())
-                    .param("radix", &k.to_string());
-                let within: u64 = (0..)
-                    .map(|i| k.pow(i))
-                    .take_while(|weight| *weight < g)
-                    .map(|weight| (1..k).filter(|digit| digit * weight < g).count() as u64)
-                    .sum();
-                let proved = problem.verify(&Tuna).unwrap();
-                assert_eq!(proved.steps, within + n / g - 1, "{n} in groups of {g}, radix {k}");
-                assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
-            }
-        }
     }
 }
