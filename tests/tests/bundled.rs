@@ -11,3 +11,4 @@ mod files;
 mod liu;
 mod mesh_exchange;
 mod mpi;
+mod mpi_reductions;

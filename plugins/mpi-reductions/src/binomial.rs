@@ -6,7 +6,7 @@
 use crate::ANYWHERE;
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Stop};
 
-pub(crate) struct Binomial;
+pub struct Binomial;
 
 impl Algorithm for Binomial {
     fn about(&self) -> About {
@@ -29,31 +29,5 @@ impl Algorithm for Binomial {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn every_size_and_root_has_the_cost_of_the_closed_form() {
-        for n in 1..20_u64 {
-            for root in [0, n / 2, n - 1] {
-                let problem = Rehearsal::on("ring", &[n])
-                    .collective(Collective::Reduce, root)
-                    .block_bytes(10);
-                let proved = problem.verify(&Binomial).unwrap();
-                let log = u64::from(n.next_power_of_two().trailing_zeros());
-                assert_eq!((proved.steps, proved.messages), (log, n - 1), "{n} to {root}");
-                assert_eq!(
-                    (proved.critical_bytes, proved.summed_bytes),
-                    (10 * log, 10 * log),
-                    "{n} to {root}"
-                );
-                assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
-            }
-        }
     }
 }

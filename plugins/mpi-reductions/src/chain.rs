@@ -7,7 +7,7 @@
 use crate::{ANYWHERE, SEGMENTS, segments};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Stop};
 
-pub(crate) struct Chain;
+pub struct Chain;
 
 impl Algorithm for Chain {
     fn about(&self) -> About {
@@ -36,30 +36,5 @@ impl Algorithm for Chain {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn it_takes_p_plus_s_minus_2_steps() {
-        for n in 1..9_u64 {
-            for segments in [1, 2, 5] {
-                let problem = Rehearsal::on("ring", &[n]).collective(Collective::Reduce, n / 2);
-                let problem =
-                    problem.param("segments", &segments.to_string()).block_bytes(segments);
-                let proved = problem.verify(&Chain).unwrap();
-                let steps = if n == 1 { 0 } else { n + segments - 2 };
-                assert_eq!(
-                    (proved.steps, proved.critical_bytes, proved.summed_bytes),
-                    (steps, steps, steps),
-                    "{n}, {segments}"
-                );
-                assert_eq!(proved.messages, (n - 1) * segments);
-            }
-        }
     }
 }

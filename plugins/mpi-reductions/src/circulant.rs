@@ -15,7 +15,7 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry,
 };
 
-pub(crate) struct Circulant {
+pub struct Circulant {
     about: About,
 }
 
@@ -24,7 +24,7 @@ const PAPER: About = About {
     ..ANYWHERE
 };
 
-pub(crate) const REDUCE_SCATTER: Circulant = Circulant {
+pub const REDUCE_SCATTER: Circulant = Circulant {
     about: About {
         name: "circulant-reduce-scatter",
         title: "Reduce-scatter on a circulant graph",
@@ -33,7 +33,7 @@ pub(crate) const REDUCE_SCATTER: Circulant = Circulant {
     },
 };
 
-pub(crate) const ALL_REDUCE: Circulant = Circulant {
+pub const ALL_REDUCE: Circulant = Circulant {
     about: About {
         name: "circulant-allreduce",
         title: "Allreduce on a circulant graph",
@@ -42,7 +42,8 @@ pub(crate) const ALL_REDUCE: Circulant = Circulant {
     },
 };
 
-fn distances(n: u64) -> Vec<(u64, u64)> {
+/// Returns the distance of each step, and the number of ranks whose sums a rank sends.
+pub fn distances(n: u64) -> Vec<(u64, u64)> {
     let halved = |reach: &u64| (*reach > 1).then(|| reach.div_ceil(2));
     let reaches: Vec<u64> = std::iter::successors(Some(n), halved).collect();
     reaches.windows(2).map(|pair| (pair[1], pair[0] - pair[1])).collect()
@@ -83,42 +84,5 @@ impl Algorithm for Circulant {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    /// The paper's abstract has ceil(log2 p) rounds, and p - 1 blocks sent and reduced by a rank.
-    #[test]
-    fn every_size_takes_ceil_log_p_rounds_and_p_minus_1_blocks() {
-        for n in 1..70_u64 {
-            let rounds = u64::from(n.next_power_of_two().trailing_zeros());
-            let on = |collective, bytes| {
-                Rehearsal::on("ring", &[n]).collective(collective, 0).block_bytes(bytes)
-            };
-            let scattered = on(Collective::ReduceScatter, 10).verify(&REDUCE_SCATTER).unwrap();
-            assert_eq!(
-                (scattered.steps, scattered.messages, scattered.critical_bytes),
-                (rounds, rounds * n, 10 * (n - 1)),
-                "{n}"
-            );
-            assert_eq!(scattered.summed_bytes, 10 * (n - 1), "{n}");
-            let everywhere = on(Collective::AllReduce, 10 * n).verify(&ALL_REDUCE).unwrap();
-            assert_eq!(
-                (everywhere.steps, everywhere.critical_bytes, everywhere.summed_bytes),
-                (2 * rounds, 20 * (n - 1), 10 * (n - 1)),
-                "{n}"
-            );
-            assert!(everywhere.max_sends <= 1 && everywhere.max_receives <= 1);
-        }
-    }
-
-    #[test]
-    fn distances_are_halves_rounded_up() {
-        assert_eq!(distances(22), [(11, 11), (6, 5), (3, 3), (2, 1), (1, 1)]);
-        assert_eq!(distances(1), []);
     }
 }

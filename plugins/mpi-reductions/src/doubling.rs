@@ -7,7 +7,7 @@ use crate::ANYWHERE;
 use crate::participants::Participants;
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Stop};
 
-pub(crate) struct Doubling;
+pub struct Doubling;
 
 impl Algorithm for Doubling {
     fn about(&self) -> About {
@@ -32,28 +32,5 @@ impl Algorithm for Doubling {
             }
         }
         participants.return_to_excess(schedule)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn every_size_has_the_cost_of_the_closed_form() {
-        for n in 1..20_u64 {
-            let problem =
-                Rehearsal::on("ring", &[n]).collective(Collective::AllReduce, 0).block_bytes(10);
-            let proved = problem.verify(&Doubling).unwrap();
-            let (log, uneven) = (u64::from(n.ilog2()), u64::from(!n.is_power_of_two()));
-            assert_eq!(proved.steps, log + 2 * uneven, "{n}");
-            assert_eq!(
-                (proved.critical_bytes, proved.summed_bytes),
-                (10 * (log + 2 * uneven), 10 * (log + uneven)),
-                "{n}"
-            );
-            assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
-        }
     }
 }

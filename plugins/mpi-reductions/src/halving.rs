@@ -15,7 +15,7 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry,
 };
 
-pub(crate) struct Halving;
+pub struct Halving;
 
 impl Algorithm for Halving {
     fn about(&self) -> About {
@@ -57,36 +57,5 @@ impl Algorithm for Halving {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn every_size_has_the_cost_of_the_closed_form() {
-        for n in 1..20_u64 {
-            let problem = Rehearsal::on("ring", &[n]).collective(Collective::ReduceScatter, 0);
-            let proved = problem.block_bytes(10).verify(&Halving).unwrap();
-            let (log, uneven) = (u64::from(n.ilog2()), u64::from(!n.is_power_of_two()));
-            assert_eq!(proved.steps, log + 2 * uneven, "{n}");
-            if uneven == 0 {
-                let bytes = 10 * (n - 1);
-                assert_eq!((proved.critical_bytes, proved.summed_bytes), (bytes, bytes), "{n}");
-            }
-            assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
-        }
-    }
-
-    /// The messages of rank 1 of six, by hand from Open MPI's source.
-    #[test]
-    fn messages_are_those_of_open_mpi() {
-        let problem = Rehearsal::on("ring", &[6]).collective(Collective::ReduceScatter, 0);
-        let steps = problem.plan(&Halving).unwrap();
-        let sends = steps.iter().flat_map(|step| &step.sends).filter(|send| send.from == 1);
-        let sends: Vec<_> = sends.map(|send| (send.to, send.destinations.clone())).collect();
-        assert_eq!(sends, [(4, vec![4, 5]), (3, vec![2, 3]), (0, vec![0])]);
     }
 }

@@ -12,18 +12,18 @@
 
 use swapmeet_sdk::{About, ParamInfo, Problem, Stop, export_plugin};
 
-mod binomial;
-mod chain;
-mod circulant;
-mod doubling;
-mod halving;
-mod nvls;
+pub mod binomial;
+pub mod chain;
+pub mod circulant;
+pub mod doubling;
+pub mod halving;
+pub mod nvls;
 mod participants;
-mod pat;
+pub mod pat;
 mod pipeline;
-mod rabenseifner;
-mod ring;
-mod two_tree;
+pub mod rabenseifner;
+pub mod ring;
+pub mod two_tree;
 
 const MPICH: &str = "R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH (2005)";
 const ANYWHERE: About = About {

@@ -24,7 +24,7 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Stop,
 };
 
-pub(crate) struct Nvls {
+pub struct Nvls {
     about: About,
 }
 
@@ -35,7 +35,7 @@ const NCCL: About = About {
     ..ANYWHERE
 };
 
-pub(crate) const ONE_GROUP: Nvls = Nvls {
+pub const ONE_GROUP: Nvls = Nvls {
     about: About {
         name: "nvls-allreduce",
         title: "Allreduce in a switch that adds and copies (NCCL)",
@@ -47,7 +47,7 @@ pub(crate) const ONE_GROUP: Nvls = Nvls {
 
 const TREE_PARAMS: [ParamInfo; 2] = [PIPELINE_SEGMENTS, ParamInfo::GROUP];
 
-pub(crate) const TREE: Nvls = Nvls {
+pub const TREE: Nvls = Nvls {
     about: About {
         name: "nvls-tree-allreduce",
         title: "Allreduce in switches of groups, and on two trees (NCCL)",
@@ -215,89 +215,4 @@ fn switches(problem: &Problem<'_>, g: u64) -> Result<Vec<u64>, Stop> {
         }
     }
     Ok(switches)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    fn problem(groups: u64, g: u64) -> Rehearsal {
-        let n = groups * g;
-        let links = (0..n).flat_map(|rank| {
-            let (own, all) = (n + rank / g, n + groups);
-            [(rank, own, 1.0), (own, rank, 1.0), (rank, all, 1.0), (all, rank, 1.0)]
-        });
-        let switches: Vec<u64> = (n..n + groups).collect();
-        let problem = Rehearsal::on("groups", &[groups, g]).links(&links.collect::<Vec<_>>());
-        problem.reducing(&switches).collective(Collective::AllReduce, 0)
-    }
-
-    /// NVIDIA's rule for NVLS: the algorithm bandwidth times `1 + 1/g` is constant.
-    #[test]
-    fn a_rank_sends_and_receives_its_vector_and_a_share() {
-        for (g, s) in [(2, 1), (4, 3), (5, 8), (8, 2)] {
-            let problem = problem(1, g).block_bytes(12 * g * s).param("segments", &s.to_string());
-            let proved = problem.verify(&ONE_GROUP).unwrap();
-            assert_eq!((proved.steps, proved.summed_bytes), (s + 1, 0), "{g} ranks, {s} segments");
-            let (mut sent, mut received) = (vec![0; g as usize], vec![0; g as usize]);
-            for step in problem.plan(&ONE_GROUP).unwrap() {
-                for send in &step.sends {
-                    let bytes = 12 * send.segments.len() as u64;
-                    let is_first = if send.reducer > 0 { send.from == 0 } else { send.to == 0 };
-                    let is_sum = send.reducer > 0;
-                    assert_eq!(
-                        (send.reducer, send.multicaster),
-                        if is_sum { (g, 0) } else { (0, g) }
-                    );
-                    sent[send.from as usize] += if is_sum || is_first { bytes } else { 0 };
-                    received[send.to as usize] += if !is_sum || is_first { bytes } else { 0 };
-                }
-            }
-            let expected = vec![12 * g * s + 12 * s; g as usize];
-            assert_eq!((&sent, &received), (&expected, &expected), "{g} ranks, {s} segments");
-        }
-    }
-
-    /// The ranks of a share exchange data as in `two-tree-allreduce`: with 2, 3 and more groups, at
-    /// most 1, 1.5 and 2 times their share is sent.
-    #[test]
-    fn groups_exchange_shares_on_two_trees() {
-        for (groups, g, most) in [(1, 4, 0), (2, 2, 8), (3, 3, 12), (4, 2, 16), (7, 1, 16)] {
-            let problem = problem(groups, g).block_bytes(8 * g).param("segments", "4");
-            let proved = problem.verify(&TREE).unwrap();
-            assert!(proved.max_sends < 2 * g + 2, "{groups} x {g}: {}", proved.max_sends);
-            let mut sent = vec![0; (groups * g) as usize];
-            for step in problem.plan(&TREE).unwrap() {
-                for send in step.sends.iter().filter(|send| send.from / g != send.to / g) {
-                    assert_eq!(
-                        send.from % g,
-                        send.to % g,
-                        "{groups} x {g}: a message between shares"
-                    );
-                    sent[send.from as usize] += 2;
-                }
-            }
-            assert_eq!(sent.iter().max(), Some(&most), "{groups} x {g}");
-        }
-    }
-
-    #[test]
-    fn networks_without_such_switches_are_refused() {
-        let refused =
-            |problem: Rehearsal, algorithm| problem.plan(algorithm).unwrap_err().to_string();
-        let without = Rehearsal::on("ring", &[4]).collective(Collective::AllReduce, 0);
-        assert_eq!(
-            refused(without, &ONE_GROUP),
-            "rank 0 has no link to a switch that can add and copy data: `reduce=switch` of groups and fat trees adds such switches"
-        );
-        assert_eq!(
-            refused(problem(2, 3), &ONE_GROUP),
-            "no switches that can add and copy data join ranks 0 and 3; nvls-tree-allreduce has groups of ranks that are joined"
-        );
-        assert_eq!(
-            refused(problem(2, 3).param("group", "2"), &TREE),
-            "no switches that can add and copy data join ranks 2 and 3; nvls-tree-allreduce has groups of ranks that are joined"
-        );
-    }
 }

@@ -26,7 +26,7 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop, Symmetry,
 };
 
-pub(crate) struct Pat {
+pub struct Pat {
     about: About,
 }
 
@@ -42,7 +42,7 @@ const PAPER: About = About {
     ..ANYWHERE
 };
 
-pub(crate) const ALL_GATHER: Pat = Pat {
+pub const ALL_GATHER: Pat = Pat {
     about: About {
         name: "pat-allgather",
         title: "Allgather on parallel aggregated trees (NCCL)",
@@ -51,7 +51,7 @@ pub(crate) const ALL_GATHER: Pat = Pat {
     },
 };
 
-pub(crate) const REDUCE_SCATTER: Pat = Pat {
+pub const REDUCE_SCATTER: Pat = Pat {
     about: About {
         name: "pat-reduce-scatter",
         title: "Reduce-scatter on parallel aggregated trees (NCCL)",
@@ -146,82 +146,5 @@ fn aggregation(problem: &Problem<'_>) -> Result<u64, Stop> {
             Err(Stop::failed(format!("`aggregation={blocks}`: expected a power of two")))
         }
         blocks => Ok(blocks.unwrap_or(u64::MAX)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::{Rehearsal, RehearsedStep};
-
-    /// Recorded from NCCL's own code. The file states its source and licence.
-    const NCCL: &str = include_str!("../../../tests/fixtures/schedules/nccl-pat.txt");
-
-    fn printed(steps: &[RehearsedStep], collective: Collective, n: u64) -> Vec<String> {
-        let message = |step: &RehearsedStep| {
-            let send = step.sends.iter().find(|send| send.from == 0).unwrap();
-            let (distance, blocks) = if collective == Collective::AllGather {
-                (n - send.to, &send.origins)
-            } else {
-                (send.to, &send.destinations)
-            };
-            let blocks: Vec<String> = blocks.iter().map(u64::to_string).collect();
-            format!("{distance}:{}", blocks.join(","))
-        };
-        steps.iter().map(message).collect()
-    }
-
-    #[test]
-    fn the_messages_are_those_of_nccl() {
-        let lines: Vec<&str> = NCCL.lines().filter(|line| !line.starts_with('#')).collect();
-        assert_eq!(lines.len(), 78);
-        for line in lines {
-            let mut words = line.split(' ');
-            let (collective, algorithm) = match words.next() {
-                Some("allgather") => (Collective::AllGather, &ALL_GATHER),
-                _ => (Collective::ReduceScatter, &REDUCE_SCATTER),
-            };
-            let (n, aggregation) = (words.next().unwrap(), words.next().unwrap());
-            let n = n.parse().unwrap();
-            let problem = Rehearsal::on("ring", &[n])
-                .collective(collective, 0)
-                .param("aggregation", aggregation);
-            let steps = problem.plan(algorithm).unwrap();
-            assert!(words.eq(printed(&steps, collective, n)), "{line}");
-        }
-    }
-
-    #[test]
-    fn every_size_has_the_cost_of_the_closed_form() {
-        for n in 1..40_u64 {
-            let on = |collective, blocks: u64| {
-                let problem = Rehearsal::on("ring", &[n]).collective(collective, 0).block_bytes(10);
-                problem.param("aggregation", &blocks.to_string())
-            };
-            for blocks in [1, 2, 4, 64] {
-                let gathered = on(Collective::AllGather, blocks).verify(&ALL_GATHER).unwrap();
-                let scattered =
-                    on(Collective::ReduceScatter, blocks).verify(&REDUCE_SCATTER).unwrap();
-                assert_eq!(
-                    (gathered.critical_bytes, scattered.critical_bytes, scattered.summed_bytes),
-                    (10 * (n - 1), 10 * (n - 1), 10 * (n - 1)),
-                    "{n} {blocks}"
-                );
-                assert_eq!(gathered.steps, scattered.steps, "{n} {blocks}");
-                if n.is_power_of_two() && n > 1 {
-                    let most = blocks.min(n / 2);
-                    assert_eq!(gathered.steps, u64::from(most.ilog2()) + n / most - 1);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn other_aggregations_are_refused() {
-        let problem = Rehearsal::on("ring", &[6]).collective(Collective::AllGather, 0);
-        assert_eq!(
-            problem.param("aggregation", "3").plan(&ALL_GATHER).unwrap_err().to_string(),
-            "`aggregation=3`: expected a power of two"
-        );
     }
 }

@@ -13,7 +13,7 @@ use crate::ANYWHERE;
 use crate::participants::Participants;
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop};
 
-pub(crate) struct Rabenseifner;
+pub struct Rabenseifner;
 
 const MAX_SEGMENTS: u64 = 4096;
 
@@ -91,27 +91,4 @@ fn send_agreeing(
     }
     participants.agreeing_nodes(rank, bits, axes);
     schedule.send(&send.destinations(Set::product(axes)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn every_size_has_the_cost_of_the_closed_form() {
-        for n in 1..20_u64 {
-            let ranks = 1 << n.ilog2();
-            let problem = Rehearsal::on("ring", &[n])
-                .collective(Collective::AllReduce, 0)
-                .block_bytes(10 * ranks);
-            let proved = problem.verify(&Rabenseifner).unwrap();
-            let (log, more) = (u64::from(n.ilog2()), u64::from(n > ranks));
-            assert_eq!(proved.steps, 2 * log + 2 * more, "{n}");
-            let (bytes, summed) =
-                (20 * (ranks - 1) + more * 20 * ranks, 10 * (ranks - 1) + more * 10 * ranks);
-            assert_eq!((proved.critical_bytes, proved.summed_bytes), (bytes, summed), "{n}");
-            assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
-        }
-    }
 }

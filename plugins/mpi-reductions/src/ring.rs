@@ -14,7 +14,7 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, Problem, Rings, Schedule, Set, Stop,
 };
 
-pub(crate) struct Ring {
+pub struct Ring {
     about: About,
 }
 
@@ -24,7 +24,7 @@ const PAPER: About = About {
     ..ANYWHERE
 };
 
-pub(crate) const REDUCE_SCATTER: Ring = Ring {
+pub const REDUCE_SCATTER: Ring = Ring {
     about: About {
         name: "ring-reduce-scatter",
         title: "Reduce-scatter along a ring of ranks",
@@ -33,7 +33,7 @@ pub(crate) const REDUCE_SCATTER: Ring = Ring {
     },
 };
 
-pub(crate) const ALL_REDUCE: Ring = Ring {
+pub const ALL_REDUCE: Ring = Ring {
     about: About {
         name: "ring-allreduce",
         title: "Allreduce along a ring of ranks",
@@ -81,87 +81,5 @@ impl Algorithm for Ring {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn every_size_has_the_cost_of_the_closed_forms() {
-        for n in 1..12_u64 {
-            let scattered = Rehearsal::on("ring", &[n])
-                .collective(Collective::ReduceScatter, 0)
-                .block_bytes(10);
-            let scattered = scattered.verify(&REDUCE_SCATTER).unwrap();
-            assert_eq!((scattered.steps, scattered.messages), (n - 1, n * (n - 1)), "{n}");
-            assert_eq!(
-                (scattered.critical_bytes, scattered.summed_bytes),
-                (10 * (n - 1), 10 * (n - 1)),
-                "{n}"
-            );
-            let everywhere = Rehearsal::on("ring", &[n])
-                .collective(Collective::AllReduce, 0)
-                .block_bytes(10 * n);
-            let everywhere = everywhere.verify(&ALL_REDUCE).unwrap();
-            assert_eq!(
-                (everywhere.steps, everywhere.messages),
-                (2 * (n - 1), 2 * n * (n - 1)),
-                "{n}"
-            );
-            assert_eq!(
-                (everywhere.critical_bytes, everywhere.summed_bytes),
-                (20 * (n - 1), 10 * (n - 1)),
-                "{n}"
-            );
-            assert!(everywhere.max_sends <= 1 && everywhere.max_receives <= 1);
-        }
-    }
-
-    /// Rings cross from each group to the next once. The form is the paper's, with m / R instead of
-    /// m.
-    #[test]
-    fn several_rings_divide_the_bytes_between_groups() {
-        for (groups, g, rings) in [(2, 4, 4), (3, 2, 2), (4, 3, 2), (1, 4, 4), (3, 4, 1), (5, 1, 1)]
-        {
-            let (n, block) = (groups * g, 60);
-            let problem = Rehearsal::on("groups", &[groups, g]).block_bytes(block * n);
-            let problem = problem.collective(Collective::AllReduce, 0);
-            let problem = problem.param("rings", &rings.to_string());
-            let proved = problem.verify(&ALL_REDUCE).unwrap();
-            assert_eq!(proved.steps, 2 * (n - 1), "{groups} x {g}, {rings} rings");
-            assert_eq!(proved.summed_bytes, block * (n - 1), "{groups} x {g}, {rings} rings");
-            let mut sent = vec![0; n as usize];
-            for step in problem.plan(&ALL_REDUCE).unwrap() {
-                for send in step.sends.iter().filter(|send| send.from / g != send.to / g) {
-                    sent[send.from as usize] += send.segments.len() as u64 * block / rings;
-                }
-            }
-            let leaving = |rank: u64| groups > 1 && (rank + 1) % g < rings;
-            let expected = |rank| if leaving(rank) { 2 * (n - 1) * block / rings } else { 0 };
-            assert_eq!(
-                sent,
-                (0..n).map(expected).collect::<Vec<_>>(),
-                "{groups} x {g}, {rings} rings"
-            );
-        }
-    }
-
-    #[test]
-    fn there_are_at_most_as_many_rings_as_ranks_in_a_group() {
-        let refused = |rings: &str, group: &str| {
-            let problem = Rehearsal::on("groups", &[2, 4]).collective(Collective::AllReduce, 0);
-            problem
-                .param("rings", rings)
-                .param("group", group)
-                .plan(&ALL_REDUCE)
-                .unwrap_err()
-                .to_string()
-        };
-        assert_eq!(refused("5", "4"), "`rings=5`: expected a whole number from 1 to 4");
-        assert_eq!(refused("0", "4"), "`rings=0`: expected a whole number from 1");
-        assert_eq!(refused("2", "3"), "8 nodes cannot be divided into groups of 3");
     }
 }

@@ -20,7 +20,7 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Stop,
 };
 
-pub(crate) struct TwoTree;
+pub struct TwoTree;
 
 const PARAMS: [ParamInfo; 2] = [
     crate::PIPELINE_SEGMENTS,
@@ -113,9 +113,8 @@ fn edges(trees: &[Vec<Option<usize>>; 2], up: bool, g: usize) -> (Vec<Edge>, Vec
     children.iter().map(edge).unzip()
 }
 
-/// Returns the parents in an in-order tree, and in the same tree mirrored or, for odd n, shifted by
-/// one.
-pub(crate) fn trees(n: usize) -> [Vec<Option<usize>>; 2] {
+/// The parents in an in-order tree, and in the same tree mirrored or, for odd n, shifted by one.
+pub fn trees(n: usize) -> [Vec<Option<usize>>; 2] {
     let second = |rank: usize| match n % 2 {
         0 => parent(n, n - 1 - rank).map(|parent| n - 1 - parent),
         _ => parent(n, (rank + n - 1) % n).map(|parent| (parent + 1) % n),
@@ -130,136 +129,4 @@ fn parent(n: usize, rank: usize) -> Option<usize> {
     let bit = rank & rank.wrapping_neg();
     let up = (rank ^ bit) | bit << 1;
     Some(if up < n { up } else { rank ^ bit })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeSet;
-    use swapmeet_sdk::{Rehearsal, RehearsedStep};
-
-    #[test]
-    fn at_most_one_rank_is_inside_both_trees() {
-        for n in 2..40 {
-            let trees = trees(n);
-            let is_inside = |tree: usize, rank: usize| trees[tree].contains(&Some(rank));
-            let both = (0..n).filter(|rank| is_inside(0, *rank) && is_inside(1, *rank)).count();
-            assert!(both <= 1, "{both} of {n} are inside both trees");
-        }
-    }
-
-    #[test]
-    fn each_segment_is_sent_up_and_down_once() {
-        for n in 1..20_u64 {
-            for segments in [1, 2, 8] {
-                let problem = Rehearsal::on("ring", &[n])
-                    .collective(Collective::AllReduce, 0)
-                    .block_bytes(segments);
-                let proved =
-                    problem.param("segments", &segments.to_string()).verify(&TwoTree).unwrap();
-                assert_eq!(proved.messages, 2 * (n - 1) * segments, "{n}, {segments}");
-                assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
-                let depth = u64::from(n.next_power_of_two().trailing_zeros());
-                assert!(
-                    proved.steps <= 2 * (2 * depth + 2 * segments),
-                    "{n}, {segments}: {} steps",
-                    proved.steps
-                );
-            }
-        }
-    }
-
-    /// The parents that NCCL's own code computes. The file states its source and licence.
-    const NCCL: &str = include_str!("../../../tests/fixtures/schedules/nccl-trees.txt");
-
-    #[test]
-    fn the_trees_are_those_of_nccl_for_2_to_64_groups() {
-        let mut compared = 0;
-        for line in NCCL.lines().filter(|line| !line.starts_with('#')) {
-            let numbers: Vec<i64> = line.split(' ').map(|word| word.parse().unwrap()).collect();
-            let [n, tree, ref parents @ ..] = numbers[..] else { panic!("{line}") };
-            let own = trees(n as usize)[tree as usize].clone();
-            let own = own.into_iter().map(|parent| parent.map_or(-1, |parent| parent as i64));
-            assert_eq!(own.collect::<Vec<_>>(), parents, "tree {tree} of {n} groups");
-            compared += 1;
-        }
-        assert_eq!(compared, 2 * 63);
-    }
-
-    /// The messages between groups are the edges of NCCL's trees, each with its rail's share. A
-    /// group with a parent and two children in one tree and a parent in the other sends and
-    /// receives twice the vector; with two and three groups, 1 and 1.5 times.
-    #[test]
-    fn groups_exchange_data_on_their_rails() {
-        for (groups, g, most) in
-            [(1, 4, 0), (2, 2, 8), (3, 4, 12), (4, 2, 16), (8, 3, 16), (5, 1, 16)]
-        {
-            let (n, segments) = (groups * g, 4);
-            let problem =
-                Rehearsal::on("groups", &[groups, g]).collective(Collective::AllReduce, 0);
-            let problem = problem.block_bytes(8 * g).param("segments", "4");
-            let problem = problem.param("group", &g.to_string());
-            problem.verify(&TwoTree).unwrap();
-            let steps = problem.plan(&TwoTree).unwrap();
-            let sends: usize = steps.iter().map(|step| step.sends.len()).sum();
-            assert_eq!(sends as u64, 2 * (n - 1) * segments * g, "{groups} x {g}");
-            let (mut sent, mut received) = (vec![0; n as usize], vec![0; n as usize]);
-            let mut edges = BTreeSet::new();
-            for step in steps {
-                for send in step.sends.iter().filter(|send| send.from / g != send.to / g) {
-                    let (rail, at) = (send.segments[0] / segments, send.segments[0] % segments);
-                    assert_eq!((send.from % g, send.to % g), (rail, rail), "{groups} x {g}");
-                    sent[send.from as usize] += 2;
-                    received[send.to as usize] += 2;
-                    if step.phase == "up" {
-                        edges.insert((at % 2, send.from / g, send.to / g));
-                    }
-                }
-            }
-            let largest = |all: &[u64]| all.iter().copied().max().unwrap();
-            assert_eq!((largest(&sent), largest(&received)), (most, most), "{groups} x {g}");
-            let own = trees(groups as usize);
-            let expected = (0..2).flat_map(|tree| {
-                let parents = own[tree].iter().enumerate();
-                parents.filter_map(move |(child, parent)| {
-                    Some((tree as u64, child as u64, (*parent)? as u64))
-                })
-            });
-            assert_eq!(edges, expected.collect(), "{groups} x {g}");
-        }
-    }
-
-    /// The result is within 10 % of the best, if a step takes the start-up and a segment's time.
-    #[test]
-    fn automatic_segments_are_nearly_the_best() {
-        for (groups, g, bytes) in [(8, 1, 1 << 20), (6, 2, 1 << 16), (2, 4, 1 << 21), (12, 1, 64)] {
-            let us = |segments: &str| {
-                let problem = Rehearsal::on("groups", &[groups, g]).block_bytes(bytes);
-                let problem = problem.collective(Collective::AllReduce, 0).prices(5.0, 0.0, 0.001);
-                let problem = problem.param("segments", segments).param("group", &g.to_string());
-                let steps = problem.plan(&TwoTree).unwrap();
-                let last = |step: &RehearsedStep| step.sends.iter().map(|s| s.segments[0]).max();
-                let all = steps.iter().filter_map(last).max().unwrap() + 1;
-                steps.len() as f64 * (5.0 + bytes as f64 / all as f64 * 0.001)
-            };
-            let best = [1, 2, 4, 8, 12, 16, 24, 32].map(|s: u32| us(&s.to_string()));
-            let best = best.into_iter().fold(f64::INFINITY, f64::min);
-            assert!(us("auto") <= 1.1 * best, "{groups} x {g}: {} against {best}", us("auto"));
-        }
-    }
-
-    #[test]
-    fn bad_parameters_are_refused() {
-        let refused = |key: &str, value: &str| {
-            let problem = Rehearsal::on("groups", &[2, 4]).collective(Collective::AllReduce, 0);
-            problem.param(key, value).plan(&TwoTree).unwrap_err().to_string()
-        };
-        assert_eq!(refused("group", "3"), "8 nodes cannot be divided into groups of 3");
-        assert_eq!(refused("group", "0"), "`group=0`: expected a whole number from 1");
-        assert_eq!(
-            refused("segments", "0"),
-            "`segments=0`: expected a whole number from 1 to 4096"
-        );
-        assert_eq!(refused("segments", "many"), "`segments=many`: expected a whole number");
-    }
 }
