@@ -12,3 +12,4 @@ mod liu;
 mod mesh_exchange;
 mod mpi;
 mod mpi_reductions;
+mod spencer;

@@ -8,7 +8,7 @@ use swapmeet_sdk::Problem;
 
 /// Sums over rounds: `links` of the longest circuit, `blocks` on the most loaded link.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Cost {
+pub struct Cost {
     pub rounds: u64,
     pub links: u64,
     pub blocks: f64,

@@ -23,12 +23,12 @@ use swapmeet_sdk::{About, Algorithm, ParamInfo, Problem, Schedule, Stop, export_
 use torus::{Torus, Variant};
 
 mod all_to_all;
-mod cost;
+pub mod cost;
 mod one_to_all;
-mod permutation;
+pub mod permutation;
 mod ring;
-mod torus;
-mod tree;
+pub mod torus;
+pub mod tree;
 
 const PAPER: &str = "C. C. Spencer: Circuit-Switched Structured Communications on Toroidal Meshes, M.Sc. thesis, Simon Fraser University (1994)";
 const PORT_VARIANTS: [(&str, Variant); 2] =
@@ -50,7 +50,7 @@ const TORUS: About = About {
     ..About::DEFAULT
 };
 
-struct CircuitCollective {
+pub struct CircuitCollective {
     about: About,
     variants: &'static [(&'static str, Variant)],
     check: fn(&Problem<'_>) -> Result<(), Stop>,

@@ -3,7 +3,8 @@
 use swapmeet_sdk::{Problem, Stop};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Variant {
+pub enum Variant {
+    /// One port. It carries up to q circuits.
     OnePort,
     /// One port per cycle in the first phase of a gossip or multi-scatter, all ports in the second.
     Hybrid,
@@ -11,7 +12,7 @@ pub(crate) enum Variant {
     AllPorts,
 }
 
-pub(crate) struct Torus {
+pub struct Torus {
     pub dims: Vec<u64>,
     strides: Vec<u64>,
     /// The dimensions of more than one node.
@@ -46,7 +47,7 @@ impl Torus {
         Ok(Self::new(problem.topology().dims().to_vec(), q, variant))
     }
 
-    pub(crate) fn new(dims: Vec<u64>, q: u64, variant: Variant) -> Self {
+    pub fn new(dims: Vec<u64>, q: u64, variant: Variant) -> Self {
         let mut strides = vec![1; dims.len()];
         for d in (1..dims.len()).rev() {
             strides[d - 1] = strides[d] * dims[d];
@@ -57,7 +58,7 @@ impl Torus {
         Self { dims, strides, cycles, q: q.min(longest), variant }
     }
 
-    pub(crate) fn coordinate(&self, node: u64, dim: usize) -> u64 {
+    pub fn coordinate(&self, node: u64, dim: usize) -> u64 {
         node / self.strides[dim] % self.dims[dim]
     }
 
@@ -65,18 +66,18 @@ impl Torus {
         node - self.coordinate(node, dim) * self.strides[dim] + to * self.strides[dim]
     }
 
-    pub(crate) fn nodes(&self) -> u64 {
+    pub fn nodes(&self) -> u64 {
         self.dims.iter().product()
     }
 
-    pub(crate) fn neighbour(&self, node: u64, dim: usize, plus: bool) -> u64 {
+    pub fn neighbour(&self, node: u64, dim: usize, plus: bool) -> u64 {
         let (n, x) = (self.dims[dim], self.coordinate(node, dim));
         self.moved(node, dim, if plus { (x + 1) % n } else { (x + n - 1) % n })
     }
 
     /// Returns the index of the link to `next` among those of `node`, from the difference of the
     /// numbers: one stride, or several if the link wraps around.
-    pub(crate) fn link(&self, node: u64, next: u64) -> usize {
+    pub fn link(&self, node: u64, next: u64) -> usize {
         let difference = next.wrapping_sub(node);
         let along = |dim: &usize| {
             let (one, wrap) = (self.strides[*dim], self.strides[*dim] * (self.dims[*dim] - 1));
@@ -110,23 +111,5 @@ impl Torus {
 
     pub(crate) fn along(&self, dim: usize, plus: bool) -> Vec<i8> {
         (0..self.dims.len()).map(|d| if d != dim { 0 } else { 2 * i8::from(plus) - 1 }).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_link_leads_to_its_neighbour() {
-        let torus = Torus::new(vec![4, 2, 1, 3], 1, Variant::AllPorts);
-        for node in 0..torus.nodes() {
-            for dim in [0, 1, 3] {
-                for plus in [true, false] {
-                    let link = 2 * dim + usize::from(plus || torus.dims[dim] == 2);
-                    assert_eq!(torus.link(node, torus.neighbour(node, dim, plus)), link);
-                }
-            }
-        }
     }
 }

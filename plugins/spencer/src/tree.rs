@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 /// A circuit after which `to` is responsible for the `count` nodes from `first` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Circuit {
+pub struct Circuit {
     pub from: u64,
     pub to: u64,
     pub first: u64,
@@ -28,7 +28,7 @@ struct Section {
 /// Determines the cost of divisions with equally many rounds: first the blocks on the most loaded
 /// link, then the lengths of circuits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Payload {
+pub enum Payload {
     /// The same message (a broadcast). The blocks of a link are its circuits.
     Message,
     /// One block for, or from, each node of the section (a scatter, gather or collection).
@@ -36,10 +36,12 @@ pub(crate) enum Payload {
 }
 
 /// Returns for each round the circuits that inform the nodes 0 to `count` - 1 of a line, of which
-/// `at` has the data. With all ports, there are as many rounds as `at` needs to reach both ends,
-/// from the middle ceil(log_(2q+1) count). With one port, `at` is an end or [`one_port_start`], and
-/// there are ceil(log_(q+1) count) rounds.
-pub(crate) fn divide(
+/// `at` has the data.
+///
+/// With all ports, it takes as many rounds as `at` needs to reach both ends, from the middle
+/// ceil(log_(2q+1) count). With one port, `at` is an end or [`one_port_start`], and there are
+/// ceil(log_(q+1) count) rounds.
+pub fn divide(
     count: u64,
     at: u64,
     q: u64,
@@ -99,9 +101,8 @@ pub(crate) fn divide(
     }
 }
 
-/// Returns the costs of the rounds of bundles in reverse order. `place` is a position on the line,
-/// `blocks` those of a circuit.
-pub(crate) fn bundle_costs(
+/// The same in reverse order. `place` is a position on the line, `blocks` those of a circuit.
+pub fn bundle_costs(
     rounds: &[Vec<Circuit>],
     place: impl Fn(u64) -> i64,
     blocks: impl Fn(&Circuit) -> f64,
@@ -122,9 +123,10 @@ pub(crate) fn bundle_costs(
     rounds.iter().map(cost).collect()
 }
 
-/// Returns where the data starts if a cycle of n nodes is cut open and informed through one port:
-/// at the last node of the first section, because circuits from an end would be longer in total.
-pub(crate) fn one_port_start(n: u64, q: u64) -> u64 {
+/// Returns where the data is at the start if a cycle of n nodes is cut open and informed through
+/// one port: the last node of the first section, which it keeps in the first round. From an end,
+/// circuits would be longer in total.
+pub fn one_port_start(n: u64, q: u64) -> u64 {
     n.div_ceil(q + 1) - 1
 }
 
@@ -257,120 +259,5 @@ fn one_port(section: &Section, q: u64) -> (u64, u64) {
         (0, _) => (0, hand_on),
         (_, 0) => (hand_on, 0),
         (_, right) => (0, right),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rounds_needed(count: u64, sections: u64) -> usize {
-        let (mut reach, mut rounds) = (1, 0);
-        while reach < count {
-            reach *= sections;
-            rounds += 1;
-        }
-        rounds
-    }
-
-    /// Every node is informed once, by an informed node that was responsible for it, and no link
-    /// carries more than q circuits in a round.
-    fn check(count: u64, at: u64, q: u64, variant: Variant, payload: Payload) -> usize {
-        let rounds = divide(count, at, q, variant, payload);
-        let mut serves = vec![(0, 0); count as usize];
-        serves[at as usize] = (0, count);
-        for round in &rounds {
-            let mut loads = vec![[0; 2]; count as usize];
-            let before = serves.clone();
-            for c in round {
-                let (first, of) = before[c.from as usize];
-                assert!(of > 0, "{} isn't informed yet", c.from);
-                assert!(c.first >= first && c.first + c.count <= first + of);
-                assert!(
-                    (c.first..c.first + c.count).contains(&c.to) && serves[c.to as usize].1 == 0
-                );
-                serves[c.to as usize] = (c.first, c.count);
-                for link in c.from.min(c.to)..c.from.max(c.to) {
-                    loads[link as usize][usize::from(c.to > c.from)] += 1;
-                }
-                let own = &mut serves[c.from as usize];
-                if c.first > c.from {
-                    own.1 = own.1.min(c.first - own.0);
-                } else {
-                    let end = own.0 + own.1;
-                    own.0 = own.0.max(c.first + c.count);
-                    own.1 = end - own.0;
-                }
-            }
-            assert!(loads.iter().flatten().all(|load| *load <= q), "{count} from {at}, q = {q}");
-            if variant == Variant::OnePort {
-                for node in 0..count {
-                    let sent: Vec<&Circuit> = round.iter().filter(|c| c.from == node).collect();
-                    assert!(
-                        sent.iter().all(|c| c.to > node) || sent.iter().all(|c| c.to < node),
-                        "two ports"
-                    );
-                }
-            }
-        }
-        assert!(serves.iter().all(|s| s.1 == 1), "{count} from {at}, q = {q}");
-        rounds.len()
-    }
-
-    const PAYLOADS: [Payload; 2] = [Payload::Message, Payload::Bundle];
-
-    #[test]
-    fn every_line_takes_the_fewest_rounds() {
-        for (q, count, payload) in
-            (1..=4).flat_map(|q| (1..=130).flat_map(move |n| PAYLOADS.map(|c| (q, n, c))))
-        {
-            let rounds = |at, variant| check(count, at, q, variant, payload);
-            assert_eq!(rounds(count / 2, Variant::AllPorts), rounds_needed(count, 2 * q + 1));
-            for at in [0, count - 1, one_port_start(count, q)] {
-                assert_eq!(rounds(at, Variant::OnePort), rounds_needed(count, q + 1));
-            }
-        }
-    }
-
-    #[test]
-    fn all_ports_may_begin_at_any_node() {
-        for (q, count, payload) in
-            (1..=3).flat_map(|q| (1..=40).flat_map(move |n| PAYLOADS.map(|c| (q, n, c))))
-        {
-            for at in 0..count {
-                let needed = rounds_needed(2 * at.max(count - 1 - at) + 1, 2 * q + 1);
-                assert_eq!(check(count, at, q, Variant::AllPorts, payload), needed);
-            }
-        }
-    }
-
-    fn cost(count: u64, at: u64, q: u64, payload: Payload) -> (u64, u64, u64) {
-        let mut rounds = divide(count, at, q, Variant::AllPorts, payload);
-        if payload == Payload::Message {
-            rounds.iter_mut().flatten().for_each(|circuit| circuit.count = 1);
-        }
-        let cost: Cost =
-            bundle_costs(&rounds, |node| node as i64, |c| c.count as f64).into_iter().sum();
-        (cost.rounds, cost.links, cost.blocks as u64)
-    }
-
-    #[test]
-    fn a_cycle_takes_about_half_of_its_links_and_blocks() {
-        for (q, count) in (1..=4).flat_map(|q| (2..=200).map(move |count| (q, count))) {
-            let (rounds, links, blocks) = cost(count, count / 2, q, Payload::Message);
-            assert_eq!(links, count / 2, "{count}, q = {q}");
-            assert!(blocks <= q * rounds, "{count}, q = {q}: {blocks} blocks");
-            let (_, links, blocks) = cost(count, count / 2, q, Payload::Bundle);
-            assert!(
-                links <= count / 2 + 1 && blocks < count / 2 + q,
-                "{count}, q = {q}: {links} links, {blocks} blocks"
-            );
-        }
-    }
-
-    #[test]
-    fn a_cycle_of_32_uses_both_channels_in_one_round() {
-        assert_eq!(cost(32, 16, 2, Payload::Message), (3, 16, 4));
-        assert_eq!(cost(32, 16, 2, Payload::Bundle), (3, 16, 16));
     }
 }

@@ -12,7 +12,7 @@
 use crate::torus::Torus;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mirror {
+pub enum Mirror {
     /// Maps x to -x.
     One(usize),
     /// Maps (x, y) to (y, x) or, if `anti`, to (-y, -x).
@@ -20,7 +20,7 @@ pub(super) enum Mirror {
 }
 
 impl Mirror {
-    fn axes(self) -> impl Iterator<Item = usize> {
+    pub fn axes(self) -> impl Iterator<Item = usize> {
         let (a, b) = match self {
             Self::One(a) => (a, None),
             Self::Two { a, b, .. } => (a, Some(b)),
@@ -57,18 +57,14 @@ impl Mirror {
         steps.checked_sub(1).map(|before| before / (2 * torus.q))
     }
 
-    /// Calls `pass` with each node of the circuit from `node` to its image, except `node`. Returns
-    /// the image. In two dimensions, the circuit is a staircase, because circuits along rows and
-    /// then columns would meet in one node. There are n staircase cycles through 2n nodes each.
-    /// Every link belongs to one, and two lead through each node (Fig. 4.7 b); `other` selects the
-    /// second, which begins along the other axis.
-    pub(super) fn walk(
-        self,
-        torus: &Torus,
-        mut node: u64,
-        other: bool,
-        mut pass: impl FnMut(u64),
-    ) -> u64 {
+    /// Calls `pass` with each node of the circuit from `node`, exclusive, to its image, which is
+    /// returned.
+    ///
+    /// In two dimensions the circuit is a staircase, because circuits along the row first and then
+    /// along the column would meet in one node. There are n staircase cycles through 2n nodes each.
+    /// Every link belongs to one of them, and two lead through each node (Fig. 4.7 b); `other`
+    /// selects the second, which begins along the other axis.
+    pub fn walk(self, torus: &Torus, mut node: u64, other: bool, mut pass: impl FnMut(u64)) -> u64 {
         let mut step = |node: &mut u64, axis: usize, plus: bool| {
             *node = torus.neighbour(*node, axis, plus);
             pass(*node);
@@ -113,7 +109,7 @@ fn shorter(beyond: u64, n: u64, x: u64) -> i64 {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mirrors {
+pub struct Mirrors {
     pub rounds: Vec<Vec<Mirror>>,
     /// For each permuted axis, 1 or -1. A diagonal consists of nodes with the same sum of
     /// coordinates times signs. The data of adjacent diagonals is collected in one of them, and the
@@ -125,8 +121,8 @@ pub(super) struct Mirrors {
 type Signed = Vec<(usize, bool)>;
 
 impl Mirrors {
-    /// Returns the rounds that move the fewest axes in total, or `None` if there are too many axes.
-    pub(super) fn compose(permutation: &[(usize, bool)]) -> Option<Self> {
+    /// Returns the rounds that move the fewest axes in total. `None` if there are too many.
+    pub fn compose(permutation: &[(usize, bool)]) -> Option<Self> {
         const MAX_AXES: usize = 8;
         if let Some(round) = involution(permutation) {
             return with_signs(vec![round], permutation.len());
@@ -218,74 +214,4 @@ fn with_signs(rounds: Vec<Vec<Mirror>>, axes: usize) -> Option<Mirrors> {
     let choice = (0..1_u64 << axes.min(16)).find(crosses)?;
     let signs = (0..axes).map(|i| if i < 64 && choice >> i & 1 == 1 { -1 } else { 1 }).collect();
     Some(Mirrors { rounds, signs })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::torus::Variant;
-
-    fn shape(permutation: &[(usize, bool)]) -> Vec<usize> {
-        let mirrors = Mirrors::compose(permutation).unwrap();
-        mirrors.rounds.iter().map(|round| round.iter().flat_map(|m| m.axes()).count()).collect()
-    }
-
-    #[test]
-    fn global_permutations_are_composed_as_in_section_4_4() {
-        let (x, y, z) = (0, 1, 2);
-        let (plus, minus) = (false, true);
-        assert_eq!(shape(&[(x, minus)]), [1]);
-        assert_eq!(shape(&[(y, minus), (x, minus)]), [2]);
-        // Rotations by 90 degrees (a 2- and a 1-dimensional transposition) and by 120 degrees.
-        assert_eq!(shape(&[(y, plus), (x, minus)]).iter().sum::<usize>(), 3);
-        assert_eq!(shape(&[(y, plus), (z, plus), (x, plus)]), [2, 2]);
-        // 180 degrees about the middle of an edge: one round, whose circuits cross both mirrors.
-        assert_eq!(shape(&[(y, minus), (x, minus), (z, minus)]), [3]);
-        // In three dimensions, type 1 takes 5n/2 links (formula 4.26), type 2 takes 2n (formula
-        // 4.27).
-        assert_eq!(shape(&[(y, minus), (z, minus), (x, minus)]).iter().sum::<usize>(), 5);
-        assert_eq!(shape(&[(z, plus), (y, minus), (x, minus)]).iter().sum::<usize>(), 4);
-    }
-
-    #[test]
-    fn mirrors_compose_to_the_permutation() {
-        let torus = Torus::new(vec![6; 4], 1, Variant::AllPorts);
-        let mut orders = vec![vec![]];
-        for i in 0..4 {
-            orders = orders
-                .iter()
-                .flat_map(|o: &Vec<usize>| {
-                    (0..=o.len()).map(move |at| {
-                        let mut o = o.clone();
-                        o.insert(at, i);
-                        o
-                    })
-                })
-                .collect();
-        }
-        for order in orders {
-            for reflected in 0..16 {
-                let permutation: Signed = order
-                    .iter()
-                    .enumerate()
-                    .map(|(to, a)| (*a, reflected >> to & 1 == 1))
-                    .collect();
-                let mirrors = Mirrors::compose(&permutation).unwrap();
-                for node in [0, 1, 77, 543, 1295] {
-                    let mut at = node;
-                    for mirror in mirrors.rounds.iter().flatten() {
-                        at = mirror.walk(&torus, at, node % 2 == 0, |_| {});
-                    }
-                    for (to, &(axis, reflected)) in permutation.iter().enumerate() {
-                        let x = torus.coordinate(node, axis);
-                        assert_eq!(
-                            torus.coordinate(at, to),
-                            if reflected { 5 - x } else { x },
-                            "{permutation:?}"
-                        );
-                    }
-                }
-            }
-        }
-    }
 }

@@ -14,7 +14,7 @@ use crate::tree::{Circuit, Payload, bundle_costs, divide};
 /// The rule for the collector of a section: its middle node or, if the number of nodes is even, one
 /// of two candidates, the middle nodes. With one port the two end nodes are the candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Collectors {
+pub enum Collectors {
     Earlier,
     Later,
     /// The candidate nearer to a mirror. Mirrors lie at every second boundary of this number of
@@ -28,7 +28,7 @@ pub(super) enum Collectors {
 impl Collectors {
     /// The rules that are tried for transpositions. A mirror lies at the cycle's first node and, in
     /// one dimension, also at half of the cycle.
-    pub(super) const ALL: [Self; 6] = [
+    pub const ALL: [Self; 6] = [
         Self::Later,
         Self::Earlier,
         Self::Alternating,
@@ -53,7 +53,7 @@ impl Collectors {
     }
 }
 
-pub(super) struct Sections {
+pub struct Sections {
     /// The costs of rounds that collect whole blocks along one axis, the last round first.
     pub costs: Vec<Cost>,
     pub collectors: Vec<u64>,
@@ -65,7 +65,7 @@ pub(super) struct Sections {
 
 /// In the distribution, a circuit from a collector or an intermediate node to its far end.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct CollectionCircuit {
+pub struct CollectionCircuit {
     /// The round of the collection, counted backwards from the last round.
     round: usize,
     pub circuit: Circuit,
@@ -74,13 +74,7 @@ pub(super) struct CollectionCircuit {
 }
 
 impl Sections {
-    pub(super) fn new(
-        n: u64,
-        count: u64,
-        q: u64,
-        variant: Variant,
-        collectors: Collectors,
-    ) -> Self {
+    pub fn new(n: u64, count: u64, q: u64, variant: Variant, collectors: Collectors) -> Self {
         let size = n / count;
         let all_ports = variant != Variant::OnePort;
         let shared = collectors == Collectors::Shared
@@ -133,11 +127,11 @@ impl Sections {
         sections
     }
 
-    pub(super) fn rounds(&self) -> usize {
+    pub fn rounds(&self) -> usize {
         self.costs.len()
     }
 
-    pub(super) fn collected_by(&self, node: u64) -> Option<usize> {
+    pub fn collected_by(&self, node: u64) -> Option<usize> {
         self.section[node as usize]
     }
 
@@ -148,48 +142,11 @@ impl Sections {
         (first, end - first)
     }
 
-    pub(super) fn circuits(
-        &self,
-        node: u64,
-        from_last: usize,
-    ) -> impl Iterator<Item = CollectionCircuit> {
+    /// With the far end `node`. Round 0 is the collection's last and the distribution's first.
+    pub fn circuits(&self, node: u64, from_last: usize) -> impl Iterator<Item = CollectionCircuit> {
         self.circuits[node as usize]
             .iter()
             .copied()
             .filter(move |collecting| collecting.round == from_last)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fig_4_2_collects_50_nodes_in_two_rounds() {
-        // Fig. 4.2: a quarter of a cycle of 200 nodes, for machines with two virtual channels.
-        let sections = Sections::new(200, 8, 2, Variant::AllPorts, Collectors::Later);
-        assert_eq!(sections.rounds(), 2);
-        assert_eq!(sections.collectors[..2], [12, 37]);
-    }
-
-    #[test]
-    fn every_node_collects_or_is_collected_once() {
-        for n in 1..60 {
-            for count in 1..=n {
-                for variant in [Variant::OnePort, Variant::AllPorts] {
-                    for collectors in Collectors::ALL {
-                        let sections = Sections::new(n, count, 2, variant, collectors);
-                        for node in 0..n {
-                            let collects = usize::from(sections.collected_by(node).is_some());
-                            let through =
-                                (0..sections.rounds()).flat_map(|r| sections.circuits(node, r));
-                            let halves: usize =
-                                through.map(|c| if c.half.is_some() { 1 } else { 2 }).sum();
-                            assert_eq!(halves + 2 * collects, 2, "{node} of {n} in {count}");
-                        }
-                    }
-                }
-            }
-        }
     }
 }

@@ -20,21 +20,22 @@ use super::sections::{Collectors, Sections};
 use crate::torus::Variant;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Movement {
+pub struct Movement {
+    /// The number of the round of the movement. Round 0 is the first round after the collection.
     pub round: usize,
     pub by: Vec<i64>,
 }
 
-/// Rows with equal distances share this.
-pub(super) struct Row {
+/// A row has the same distance everywhere, so rows with equal distances share this.
+pub struct Row {
     pub sections: Sections,
     pub movements: Vec<Movement>,
 }
 
 impl Row {
     /// Returns the period, whose multiples are symmetries: the shortest repeating sequence of
-    /// sections, or n if sections differ in size.
-    pub(super) fn period(&self, n: u64) -> u64 {
+    /// sections or, if sections differ in size, n.
+    pub fn period(&self, n: u64) -> u64 {
         let count = self.movements.len();
         let same =
             |by: &usize| (0..count).all(|i| self.movements[i] == self.movements[(i + by) % count]);
@@ -45,7 +46,7 @@ impl Row {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Directions {
+pub enum Directions {
     /// The longer direction is used if this takes fewer rounds, or if both are equally long.
     Best,
     /// The longer direction is never used. If both are equally long, this is [`Directions::Both`].
@@ -55,7 +56,7 @@ pub(crate) enum Directions {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ShiftProblem<'a> {
+pub struct ShiftProblem<'a> {
     pub n: u64,
     pub q: u64,
     pub variant: Variant,
@@ -71,7 +72,8 @@ impl ShiftProblem<'_> {
         Sections::new(self.n, count, self.q, self.variant, collectors)
     }
 
-    pub(super) fn row(&self, middles: u64) -> Row {
+    /// The collected data moves in `middles` rounds. The row has as many sections as q permits.
+    pub fn row(&self, middles: u64) -> Row {
         let forward = self.fitting(middles, false);
         let half_way = self.by.iter().any(|by| 2 * by == self.n);
         let row = |(count, backward): (u64, Vec<Option<u64>>)| {
@@ -171,7 +173,7 @@ fn signed(n: u64, by: u64, longer: bool) -> i64 {
     }
 }
 
-fn max_load(n: u64, movements: impl Iterator<Item = (u64, i64)>) -> u64 {
+pub fn max_load(n: u64, movements: impl Iterator<Item = (u64, i64)>) -> u64 {
     let mut changes = [vec![0_i64; n as usize + 1], vec![0_i64; n as usize + 1]];
     for (at, by) in movements {
         let links = by.unsigned_abs();
@@ -191,73 +193,4 @@ fn max_load(n: u64, movements: impl Iterator<Item = (u64, i64)>) -> u64 {
         side.iter().map(|change| (load += change, load).1).max().unwrap_or(0)
     };
     changes.iter().map(max_of).max().unwrap_or(0).max(0) as u64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn row(n: u64, q: u64, by: u64, middles: u64, directions: Directions) -> Row {
-        ShiftProblem { n, q, variant: Variant::AllPorts, by: &[by], directions }.row(middles)
-    }
-
-    #[test]
-    fn forward_has_the_sections_of_formula_4_14() {
-        for (n, q, a) in [(24, 1, 3), (48, 2, 4), (72, 2, 4), (60, 3, 5)] {
-            assert_eq!(row(n, q, n / a, 1, Directions::Forward).movements.len() as u64, a * q);
-        }
-    }
-
-    #[test]
-    fn both_directions_have_the_sections_of_formula_4_15() {
-        for (n, q, a) in [(32, 3, 4), (36, 2, 3), (64, 3, 4)] {
-            assert_eq!(
-                row(n, q, n / a, 1, Directions::Both).movements.len() as u64,
-                a * a * q / (a - 1)
-            );
-        }
-    }
-
-    #[test]
-    fn half_way_round_half_of_the_sections_move_backwards() {
-        let row = row(36, 1, 18, 1, Directions::Best);
-        assert_eq!(row.movements.len(), 4);
-        assert_eq!(row.movements.iter().map(|j| j.by[0]).collect::<Vec<_>>(), [18, -18, 18, -18]);
-    }
-
-    /// 36 nodes have sections of 9 nodes, every second one in the longer direction. 25 nodes have
-    /// sections of different sizes.
-    #[test]
-    fn periods_are_whole_numbers_of_sections() {
-        assert_eq!(row(36, 1, 18, 1, Directions::Best).period(36), 18);
-        assert_eq!(row(24, 1, 8, 1, Directions::Forward).period(24), 8);
-        let uneven = row(25, 1, 8, 1, Directions::Forward);
-        assert_eq!((uneven.movements.len(), uneven.period(25)), (3, 25));
-    }
-
-    #[test]
-    fn a_distance_of_q_needs_no_collection() {
-        let row = row(40, 3, 3, 1, Directions::Best);
-        assert_eq!((row.sections.rounds(), row.movements.len()), (0, 40));
-    }
-
-    #[test]
-    fn no_link_carries_more_than_q_circuits() {
-        for n in 1..40 {
-            for q in 1..4 {
-                for by in 0..n {
-                    for middles in 1..=2 {
-                        let row = row(n, q, by, middles, Directions::Best);
-                        for round in 0..middles {
-                            let of_round = row.movements.iter().zip(&row.sections.collectors);
-                            let movements = of_round
-                                .filter(|(j, _)| j.round as u64 == round)
-                                .map(|(j, at)| (*at, j.by[0]));
-                            assert!(max_load(n, movements) <= q, "{by} on {n}, q = {q}");
-                        }
-                    }
-                }
-            }
-        }
-    }
 }
