@@ -13,3 +13,4 @@ mod mesh_exchange;
 mod mpi;
 mod mpi_reductions;
 mod spencer;
+mod suh_shin;

@@ -30,10 +30,11 @@ const R: usize = 1;
 const PLANE: [[(usize, i8); 4]; 2] =
     [[(C, 1), (R, 1), (C, -1), (R, -1)], [(R, 1), (C, 1), (R, -1), (C, -1)]];
 
-/// `turn` is the number (from 1) of a ring phase or of a step of Phase n+1. A node of a torus sends
-/// in this direction even if the opposite one is equally short (four hops on a ring of eight),
-/// because the two classes of a line would otherwise share links.
-pub(crate) fn direction(kind: NetworkKind, x: &[u64], mut turn: usize) -> (usize, i8) {
+/// `turn` is the number (from 1) of a ring phase or of a step of Phase n+1.
+///
+/// A node of a torus sends in this direction even if the opposite one is equally short, as for four
+/// hops on a ring of eight, because the two classes of a line would otherwise share links.
+pub fn direction(kind: NetworkKind, x: &[u64], mut turn: usize) -> (usize, i8) {
     let directed = |printed| if kind == NetworkKind::Torus { printed } else { 1 };
     for k in (2..x.len()).rev() {
         let own_turn = if x[k].is_multiple_of(2) { k + 1 } else { 1 };
@@ -44,57 +45,4 @@ pub(crate) fn direction(kind: NetworkKind, x: &[u64], mut turn: usize) -> (usize
     }
     let (k, printed) = PLANE[turn - 1][((x[0] + x[1]) % 4) as usize];
     (k, directed(printed))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::HashSet;
-
-    fn nodes(side: u64, n: usize) -> impl Iterator<Item = Vec<u64>> {
-        (0..side.pow(n as u32))
-            .map(move |i| (0..n as u64).map(|k| i / side.pow(k as u32) % side).collect())
-    }
-
-    #[test]
-    fn the_third_dimension_is_last_in_even_planes_and_first_in_odd_planes() {
-        let turns = |x: [u64; 3]| [1, 2, 3].map(|turn| direction(NetworkKind::Torus, &x, turn));
-        assert_eq!(turns([0, 0, 0]), [(C, 1), (R, 1), (2, 1)]);
-        assert_eq!(turns([1, 0, 2]), [(R, 1), (C, 1), (2, -1)]);
-        assert_eq!(turns([0, 0, 1]), [(2, 1), (C, 1), (R, 1)]);
-        assert_eq!(turns([1, 0, 3]), [(2, -1), (R, 1), (C, 1)]);
-        assert_eq!(
-            direction(NetworkKind::Mesh, &[1, 1], 1),
-            (C, 1),
-            "forward on its logical rings"
-        );
-    }
-
-    #[test]
-    fn every_node_uses_every_dimension_once() {
-        for n in 2..=6 {
-            for x in nodes(2, n) {
-                let used: HashSet<usize> =
-                    (1..=n).map(|turn| direction(NetworkKind::Torus, &x, turn).0).collect();
-                assert_eq!(used.len(), n, "{x:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn classes_of_a_line_use_different_directions() {
-        for n in 2..=4 {
-            for (kind, side) in [(NetworkKind::Torus, 4), (NetworkKind::Mesh, 2)] {
-                for turn in 1..=n {
-                    let mut used = HashSet::new();
-                    for x in nodes(side, n) {
-                        let (k, way) = direction(kind, &x, turn);
-                        let mut line = x.clone();
-                        line[k] = 0;
-                        assert!(used.insert((line, k, way)), "turn {turn}, {x:?}");
-                    }
-                }
-            }
-        }
-    }
 }

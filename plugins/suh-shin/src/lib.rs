@@ -35,16 +35,14 @@
 //!   dimensions on, the last dimension is used only in Phases 1 and n, so a network takes fewer
 //!   steps if its last dimension is the longest. The paper's order, longest first, is not the best.
 
-mod directions;
-mod network;
-mod phases;
-#[cfg(test)]
-mod tests;
+pub mod directions;
+pub mod network;
+pub mod phases;
 
 use network::PaddedNetwork;
 use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop};
 
-struct SuhShin;
+pub struct SuhShin;
 
 impl Algorithm for SuhShin {
     fn about(&self) -> About {

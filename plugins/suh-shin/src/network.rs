@@ -4,13 +4,13 @@
 use swapmeet_sdk::{Padded, Planned, Problem, Schedule, Stop, Symmetry};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NetworkKind {
+pub enum NetworkKind {
     Torus,
     Mesh,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct PaddedNetwork {
+pub struct PaddedNetwork {
     pub kind: NetworkKind,
     /// The side of a submesh: 4 in a torus, 2 in a mesh. Its nodes belong to different groups.
     pub submesh: u64,

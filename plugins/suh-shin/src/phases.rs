@@ -145,9 +145,9 @@ fn exchange(
     step(network, true, moves, schedule)
 }
 
-/// Returns the shorter direction between the homes of two nodes. If both are equally short, it is
-/// `inside`, the direction in the padded grid, or 0.
-fn exchange_direction(
+/// Returns the shorter direction between the homes of two nodes, or `inside`, that in the padded
+/// grid, if both are equally short. Otherwise, or with equal homes, 0.
+pub fn exchange_direction(
     network: &PaddedNetwork,
     axis: usize,
     (here, there): (u64, u64),
@@ -225,29 +225,4 @@ fn step(
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::{Grid, Padded};
-
-    #[test]
-    fn exchanges_use_the_shorter_direction_between_homes() {
-        let way = |size, here, there| {
-            let nodes = Padded::new(Grid::new(&[1, size]).unwrap(), 4).unwrap();
-            let network = PaddedNetwork {
-                kind: NetworkKind::Torus,
-                submesh: 4,
-                nodes,
-                axes: vec![1, 0],
-                planned: None,
-            };
-            exchange_direction(&network, 1, (here, there), if here < there { 1 } else { -1 })
-        };
-        assert_eq!((way(4, 0, 2), way(4, 2, 0)), (1, -1), "equally short: inside the submesh");
-        assert_eq!((way(10, 8, 10), way(10, 10, 8)), (-1, 1), "the home of 10 is 6");
-        assert_eq!((way(3, 0, 2), way(3, 2, 0)), (-1, 1), "wrap-around");
-        assert_eq!(way(3, 1, 3), 0, "a copy");
-    }
 }

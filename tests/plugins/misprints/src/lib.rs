@@ -3,10 +3,10 @@
 //! which share all other code.
 
 #[path = "../../../../plugins/suh-shin/src/directions.rs"]
-mod directions;
+pub mod directions;
 #[path = "../../../../plugins/suh-shin/src/network.rs"]
 #[expect(dead_code, reason = "a misprinted rule is planned for all nodes")]
-mod network;
+pub mod network;
 
 mod liu;
 mod reductions;

@@ -1,6 +1,7 @@
-//! The SDK verifies every block of whole schedules. Hops and links are tested by the workspace.
+//! The SDK verifies every block of whole schedules. Hops and links are tested in `algorithms`.
 
-use crate::SuhShin;
+use crate::support::rehearsals::refusal;
+use swapmeet_plugin_suh_shin::SuhShin;
 use swapmeet_sdk::{Proved, Rehearsal};
 
 fn verify_on(kind: &str, dims: &[u64]) -> Proved {
@@ -140,11 +141,91 @@ fn one_node_sends_nothing() {
 
 #[test]
 fn other_topologies_are_refused() {
-    let refused = |kind: &str, dims: &[u64]| {
-        Rehearsal::on(kind, dims).plan(&SuhShin).unwrap_err().to_string()
-    };
+    let refused = |kind: &str, dims: &[u64]| refusal(&Rehearsal::on(kind, dims), &SuhShin);
     let line = "needs 2 or more dimensions";
     assert_eq!(refused("torus", &[16]), line);
     assert_eq!(refused("mesh", &[16]), line);
     assert_eq!(refused("ring", &[16]), "runs only on a torus or a mesh; this topology is a ring");
+}
+
+mod directions {
+    use std::collections::HashSet;
+    use swapmeet_plugin_suh_shin::directions::direction;
+    use swapmeet_plugin_suh_shin::network::NetworkKind;
+
+    // The column and the row of a node.
+    const C: usize = 0;
+    const R: usize = 1;
+
+    fn nodes(side: u64, n: usize) -> impl Iterator<Item = Vec<u64>> {
+        (0..side.pow(n as u32))
+            .map(move |i| (0..n as u64).map(|k| i / side.pow(k as u32) % side).collect())
+    }
+
+    #[test]
+    fn the_third_dimension_is_last_in_even_planes_and_first_in_odd_planes() {
+        let turns = |x: [u64; 3]| [1, 2, 3].map(|turn| direction(NetworkKind::Torus, &x, turn));
+        assert_eq!(turns([0, 0, 0]), [(C, 1), (R, 1), (2, 1)]);
+        assert_eq!(turns([1, 0, 2]), [(R, 1), (C, 1), (2, -1)]);
+        assert_eq!(turns([0, 0, 1]), [(2, 1), (C, 1), (R, 1)]);
+        assert_eq!(turns([1, 0, 3]), [(2, -1), (R, 1), (C, 1)]);
+        assert_eq!(
+            direction(NetworkKind::Mesh, &[1, 1], 1),
+            (C, 1),
+            "forward on its logical rings"
+        );
+    }
+
+    #[test]
+    fn every_node_uses_every_dimension_once() {
+        for n in 2..=6 {
+            for x in nodes(2, n) {
+                let used: HashSet<usize> =
+                    (1..=n).map(|turn| direction(NetworkKind::Torus, &x, turn).0).collect();
+                assert_eq!(used.len(), n, "{x:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn classes_of_a_line_use_different_directions() {
+        for n in 2..=4 {
+            for (kind, side) in [(NetworkKind::Torus, 4), (NetworkKind::Mesh, 2)] {
+                for turn in 1..=n {
+                    let mut used = HashSet::new();
+                    for x in nodes(side, n) {
+                        let (k, way) = direction(kind, &x, turn);
+                        let mut line = x.clone();
+                        line[k] = 0;
+                        assert!(used.insert((line, k, way)), "turn {turn}, {x:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+mod phases {
+    use swapmeet_plugin_suh_shin::network::{NetworkKind, PaddedNetwork};
+    use swapmeet_plugin_suh_shin::phases::exchange_direction;
+    use swapmeet_sdk::{Grid, Padded};
+
+    #[test]
+    fn exchanges_use_the_shorter_direction_between_homes() {
+        let way = |size, here, there| {
+            let nodes = Padded::new(Grid::new(&[1, size]).unwrap(), 4).unwrap();
+            let network = PaddedNetwork {
+                kind: NetworkKind::Torus,
+                submesh: 4,
+                nodes,
+                axes: vec![1, 0],
+                planned: None,
+            };
+            exchange_direction(&network, 1, (here, there), if here < there { 1 } else { -1 })
+        };
+        assert_eq!((way(4, 0, 2), way(4, 2, 0)), (1, -1), "equally short: inside the submesh");
+        assert_eq!((way(10, 8, 10), way(10, 10, 8)), (-1, 1), "the home of 10 is 6");
+        assert_eq!((way(3, 0, 2), way(3, 2, 0)), (-1, 1), "wrap-around");
+        assert_eq!(way(3, 1, 3), 0, "a copy");
+    }
 }
