@@ -14,3 +14,4 @@ mod mpi;
 mod mpi_reductions;
 mod spencer;
 mod suh_shin;
+mod synthesis;

@@ -14,7 +14,7 @@ use swapmeet_sdk::{
     words,
 };
 
-pub(crate) struct FlowSchedule;
+pub struct FlowSchedule;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {

@@ -33,11 +33,11 @@ const ANY: About = About {
     ..About::DEFAULT
 };
 
-pub(crate) struct Greedy {
+pub struct Greedy {
     about: About,
 }
 
-pub(crate) const ALL_GATHER: Greedy = Greedy {
+pub const ALL_GATHER: Greedy = Greedy {
     about: About {
         name: "greedy-allgather",
         title: "Allgather: every link carries a rare block that its end lacks",
@@ -46,7 +46,7 @@ pub(crate) const ALL_GATHER: Greedy = Greedy {
     },
 };
 
-pub(crate) const REDUCE_SCATTER: Greedy = Greedy {
+pub const REDUCE_SCATTER: Greedy = Greedy {
     about: About {
         name: "greedy-reduce-scatter",
         title: "Reduce-scatter: a greedy allgather backwards",
@@ -55,7 +55,7 @@ pub(crate) const REDUCE_SCATTER: Greedy = Greedy {
     },
 };
 
-pub(crate) const ALL_REDUCE: Greedy = Greedy {
+pub const ALL_REDUCE: Greedy = Greedy {
     about: About {
         name: "greedy-allreduce",
         title: "Allreduce: greedy reduce-scatter, then greedy allgather",
@@ -64,7 +64,7 @@ pub(crate) const ALL_REDUCE: Greedy = Greedy {
     },
 };
 
-pub(crate) const BROADCAST: Greedy = Greedy {
+pub const BROADCAST: Greedy = Greedy {
     about: About {
         name: "greedy-broadcast",
         title: "Broadcast: every link carries a rare segment that its end lacks",

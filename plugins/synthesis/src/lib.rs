@@ -10,9 +10,9 @@ use swapmeet_sdk::{ParamInfo, Problem, Stop, export_plugin};
 
 mod demand;
 mod exchange;
-mod flow;
+pub mod flow;
 mod gather;
-mod greedy;
+pub mod greedy;
 mod matching;
 mod network;
 mod orbits;
@@ -27,7 +27,7 @@ const SECONDS: ParamInfo = ParamInfo::number(
     "end the search after about this time and keep the best schedule; rows are then not repeatable",
 );
 
-const ENDED_EARLY: &str =
+pub const ENDED_EARLY: &str =
     "the search ended because of `seconds`, so another run may give another schedule";
 
 #[derive(Clone, Copy)]
@@ -45,6 +45,3 @@ impl Deadline {
 }
 
 export_plugin!(licence: "MIT OR Apache-2.0", algorithms: [flow::FlowSchedule, greedy::ALL_GATHER, greedy::REDUCE_SCATTER, greedy::ALL_REDUCE, greedy::BROADCAST]);
-
-#[cfg(test)]
-mod tests;

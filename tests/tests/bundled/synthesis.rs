@@ -1,7 +1,9 @@
-//! Schedules on the SDK's naive host, compared with closed forms, bounds and exact optima.
+//! Schedules compared with closed forms, bounds and exact optima.
 
-use crate::flow::FlowSchedule;
-use crate::greedy::{ALL_GATHER, ALL_REDUCE, BROADCAST, REDUCE_SCATTER};
+use crate::support::rehearsals::refusal;
+use swapmeet_plugin_synthesis::ENDED_EARLY;
+use swapmeet_plugin_synthesis::flow::FlowSchedule;
+use swapmeet_plugin_synthesis::greedy::{ALL_GATHER, ALL_REDUCE, BROADCAST, REDUCE_SCATTER};
 use swapmeet_sdk::{Algorithm, Collective, Rehearsal};
 
 fn on(kind: &str, dims: &[u64]) -> Rehearsal {
@@ -14,10 +16,6 @@ fn graph(nodes: u64, links: &[(u64, u64, f64)]) -> Rehearsal {
 
 fn steps(problem: &Rehearsal, algorithm: &dyn Algorithm) -> u64 {
     problem.verify(algorithm).unwrap().steps
-}
-
-fn refusal(problem: &Rehearsal, algorithm: &dyn Algorithm) -> String {
-    problem.plan(algorithm).unwrap_err().to_string()
 }
 
 /// Each link of the bisection of a mesh of `n` nodes with the longest side `N1` carries `n N1 / 4`
@@ -241,7 +239,7 @@ fn bad_networks_and_values_are_refused() {
 fn a_search_without_time_gives_a_right_schedule() {
     let problem = on("mesh", &[4, 4]).param("seconds", "0");
     let log = problem.rehearse(&FlowSchedule).unwrap().log;
-    assert!(log.iter().any(|line| line == crate::ENDED_EARLY), "{log:?}");
+    assert!(log.iter().any(|line| line == ENDED_EARLY), "{log:?}");
     assert!(problem.verify(&FlowSchedule).is_ok());
 }
 
