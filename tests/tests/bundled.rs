@@ -15,3 +15,4 @@ mod mpi_reductions;
 mod spencer;
 mod suh_shin;
 mod synthesis;
+mod thakur;

@@ -26,7 +26,7 @@ use swapmeet_sdk::{
     About, Algorithm, Blocks, Collective, Problem, Schedule, Stop, Symmetry, export_plugin,
 };
 
-mod partners;
+pub mod partners;
 
 use partners::{gen_destination, pex_gen_partner, pex_gen_shift_partner, pex_partner};
 
