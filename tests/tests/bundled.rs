@@ -16,3 +16,4 @@ mod spencer;
 mod suh_shin;
 mod synthesis;
 mod thakur;
+mod torus_allreduce;

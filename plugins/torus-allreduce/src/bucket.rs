@@ -18,7 +18,7 @@ use swapmeet_sdk::{
     About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop, bit_words,
 };
 
-pub(crate) struct Bucket {
+pub struct Bucket {
     about: About,
     rings: fn(&Problem<'_>) -> Result<GridRings, Stop>,
 }
@@ -32,7 +32,7 @@ const VARIANT: ParamInfo = ParamInfo::choice(
     "one-port: one collective; all-ports: one for each direction of each dimension, on a share each; by default all-ports on a torus if the machine has a port for each direction",
 );
 
-pub(crate) const BUCKET: Bucket = Bucket {
+pub const BUCKET: Bucket = Bucket {
     about: About {
         name: "bucket-allreduce",
         title: "Allreduce on rings along one dimension after another",
@@ -45,7 +45,7 @@ pub(crate) const BUCKET: Bucket = Bucket {
     rings: by_dimension,
 };
 
-pub(crate) const HIERARCHICAL: Bucket = Bucket {
+pub const HIERARCHICAL: Bucket = Bucket {
     about: About {
         name: "hierarchical-allreduce",
         title: "Allreduce within groups, across, and within again",
@@ -135,46 +135,5 @@ impl ShareCollective for Rings {
             0 => bit_words(radix, 0..radix),
             _ => bit_words(radix, [c]),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn every_torus_has_the_cost_of_the_closed_form() {
-        for sides in [&[1][..], &[5], &[2, 3], &[4, 4], &[3, 1, 4], &[2, 2, 3]] {
-            let (n, links): (u64, u64) =
-                (sides.iter().product(), sides.iter().map(|side| side - 1).sum());
-            let on = |bytes: u64| {
-                Rehearsal::on("torus", sides)
-                    .collective(Collective::AllReduce, 0)
-                    .block_bytes(bytes)
-            };
-            let proved = on(10 * n).verify(&BUCKET).unwrap();
-            assert_eq!(
-                (proved.steps, proved.critical_bytes),
-                (2 * links, 20 * (n - 1)),
-                "{sides:?}"
-            );
-            assert_eq!(proved.summed_bytes, 10 * (n - 1));
-            assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
-            let many = 2 * sides.len() as u64;
-            let proved = on(many * n).param("variant", "all-ports").verify(&BUCKET).unwrap();
-            assert_eq!(
-                (proved.steps, proved.messages),
-                (2 * links, proved.messages.min(2 * n * links * many)),
-                "{sides:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn groups_may_differ_from_the_dimensions() {
-        let problem =
-            Rehearsal::on("ring", &[12]).collective(Collective::AllReduce, 0).block_bytes(12);
-        assert_eq!(problem.param("group", "4").verify(&HIERARCHICAL).unwrap().steps, 2 * (3 + 2));
     }
 }

@@ -13,12 +13,10 @@
 
 use swapmeet_sdk::export_plugin;
 
-mod bucket;
-#[cfg(test)]
-mod recorded;
+pub mod bucket;
 mod shares;
-mod swing;
-mod trivance;
+pub mod swing;
+pub mod trivance;
 
 export_plugin!(
     licence: "MIT OR Apache-2.0",

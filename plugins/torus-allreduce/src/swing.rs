@@ -25,7 +25,7 @@ use swapmeet_sdk::{
     About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop, bit_words,
 };
 
-pub(crate) struct Swing;
+pub struct Swing;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Variant {
@@ -80,11 +80,11 @@ impl Algorithm for Swing {
     }
 }
 
-fn rho(s: u32) -> i64 {
+pub fn rho(s: u32) -> i64 {
     (1 - (-2_i64).pow(s + 1)) / 3
 }
 
-struct SwingExchange {
+pub struct SwingExchange {
     radices: Vec<u64>,
     mirrored: bool,
     is_directed: bool,
@@ -92,7 +92,7 @@ struct SwingExchange {
 }
 
 impl SwingExchange {
-    fn new(grid: &Grid, first: usize, mirrored: bool, is_directed: bool) -> Self {
+    pub fn new(grid: &Grid, first: usize, mirrored: bool, is_directed: bool) -> Self {
         let radices = grid.radices().to_vec();
         let steps: Vec<u32> = radices.iter().map(|radix| radix.trailing_zeros()).collect();
         Self { order: StepOrder::alternating(&steps, first), radices, mirrored, is_directed }
@@ -102,12 +102,12 @@ impl SwingExchange {
         if c.is_multiple_of(2) == self.mirrored { -rho(s) } else { rho(s) }
     }
 
-    fn partner(&self, dimension: usize, s: u32, c: u64) -> u64 {
+    pub fn partner(&self, dimension: usize, s: u32, c: u64) -> u64 {
         (c as i64 + self.distance(c, s)).rem_euclid(self.radices[dimension] as i64) as u64
     }
 
     /// Returns the coordinates that data of `c` reaches from step `s` of a dimension on, and `c`.
-    fn reached(&self, dimension: usize, s: u32, c: u64) -> Vec<u64> {
+    pub fn reached(&self, dimension: usize, s: u32, c: u64) -> Vec<u64> {
         let steps = self.radices[dimension].trailing_zeros();
         let also = |reached: Vec<u64>, s| {
             reached.iter().flat_map(|c| [*c, self.partner(dimension, s, *c)]).collect()
@@ -140,62 +140,5 @@ impl ShareCollective for SwingExchange {
             self.radices[dimension],
             self.reached(dimension, self.order.done(step, dimension), c),
         )
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn partners_are_mutual_at_the_printed_distances() {
-        assert_eq!([0, 1, 2, 3, 4, 5].map(rho), [1, -1, 3, -5, 11, -21]);
-        let grid = Grid::new(&[64]).unwrap();
-        for mirrored in [false, true] {
-            let swings = SwingExchange::new(&grid, 0, mirrored, false);
-            for s in 0..6 {
-                assert!((0..64).all(|c| swings.partner(0, s, swings.partner(0, s, c)) == c));
-            }
-            assert!((0..64).all(|c| {
-                let mut all = swings.reached(0, 0, c);
-                all.sort_unstable();
-                all.into_iter().eq(0..64)
-            }));
-        }
-    }
-
-    #[test]
-    fn every_torus_has_the_cost_of_the_closed_forms() {
-        for sides in [&[1][..], &[2], &[16], &[4, 4], &[2, 8], &[4, 2, 4]] {
-            let n: u64 = sides.iter().product();
-            let log = u64::from(n.trailing_zeros());
-            let on = |bytes: u64, variant: &str| {
-                let problem = Rehearsal::on("torus", sides)
-                    .collective(Collective::AllReduce, 0)
-                    .block_bytes(bytes);
-                problem.param("variant", variant).verify(&Swing).unwrap()
-            };
-            let proved = on(10 * n, "bandwidth");
-            assert_eq!((proved.steps, proved.critical_bytes), (2 * log, 20 * (n - 1)), "{sides:?}");
-            assert_eq!((proved.summed_bytes, proved.max_sends), (10 * (n - 1), u64::from(n > 1)));
-            let proved = on(10, "latency");
-            assert_eq!(
-                (proved.steps, proved.critical_bytes, proved.summed_bytes),
-                (log, 10 * log, 10 * log)
-            );
-            let proved = on(2 * sides.len() as u64 * n, "all-ports");
-            assert_eq!(proved.steps, 2 * log, "{sides:?}");
-            assert_eq!(proved.summed_bytes, 2 * sides.len() as u64 * (n - 1));
-        }
-    }
-
-    #[test]
-    fn other_sides_are_refused() {
-        let problem = Rehearsal::on("torus", &[4, 6]).collective(Collective::AllReduce, 0);
-        assert_eq!(
-            problem.plan(&Swing).unwrap_err().to_string(),
-            "a dimension has 6 nodes, which is not a power of two"
-        );
     }
 }

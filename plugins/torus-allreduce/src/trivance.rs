@@ -17,7 +17,7 @@ use swapmeet_sdk::{
     About, Algorithm, Collective, Grid, ParamInfo, Problem, Schedule, Stop, bit_words,
 };
 
-pub(crate) struct Trivance;
+pub struct Trivance;
 
 const VARIANT: ParamInfo = ParamInfo::choice(
     "variant",
@@ -92,49 +92,5 @@ impl ShareCollective for TernaryExchange {
 
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates {
         self.congruent(dimension, self.order.done(step, dimension), c)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn every_torus_has_the_cost_of_the_closed_forms() {
-        for sides in [&[1][..], &[3], &[27], &[3, 3], &[9, 3]] {
-            let n: u64 = sides.iter().product();
-            let log = sides.iter().map(|side| u64::from(log3(*side))).sum::<u64>();
-            let on = |bytes: u64, variant: &str| {
-                let problem = Rehearsal::on("torus", sides)
-                    .collective(Collective::AllReduce, 0)
-                    .block_bytes(bytes);
-                problem.param("variant", variant).verify(&Trivance).unwrap()
-            };
-            let proved = on(10, "latency");
-            assert_eq!(
-                (proved.steps, proved.critical_bytes, proved.summed_bytes),
-                (log, 10 * log, 20 * log)
-            );
-            let proved = on(2 * n * sides.len() as u64, "bandwidth");
-            assert_eq!(proved.steps, 2 * log, "{sides:?}");
-            assert_eq!(proved.summed_bytes, 2 * sides.len() as u64 * (n - 1));
-        }
-        let ring =
-            Rehearsal::on("ring", &[27]).collective(Collective::AllReduce, 0).block_bytes(27);
-        assert_eq!(
-            ring.verify(&Trivance).unwrap().critical_bytes,
-            26,
-            "half of the vector in each direction, in both phases"
-        );
-    }
-
-    #[test]
-    fn other_sides_are_refused() {
-        let problem = Rehearsal::on("torus", &[9, 6]).collective(Collective::AllReduce, 0);
-        assert_eq!(
-            problem.plan(&Trivance).unwrap_err().to_string(),
-            "a dimension has 6 nodes, which is not a power of three"
-        );
     }
 }
