@@ -17,3 +17,4 @@ mod suh_shin;
 mod synthesis;
 mod thakur;
 mod torus_allreduce;
+mod torus_exchange;

@@ -8,7 +8,7 @@ use crate::half_ring::Rings;
 use crate::{TORUS, only_tori};
 use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop, Symmetry};
 
-pub(crate) struct DimRotation;
+pub struct DimRotation;
 
 impl Algorithm for DimRotation {
     fn about(&self) -> About {
@@ -50,42 +50,5 @@ impl Algorithm for DimRotation {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn equal_dimensions_have_the_cost_of_the_closed_form() {
-        for dims in [&[4, 4][..], &[6, 6], &[4, 4, 4], &[8]] {
-            let (d, n, nodes) = (dims.len() as u64, dims[0], dims.iter().product::<u64>());
-            let problem = Rehearsal::on("torus", dims).ports(u64::MAX).block_bytes(2 * d);
-            let proved = problem.verify(&DimRotation).unwrap();
-            assert_eq!(
-                (proved.steps, proved.critical_bytes),
-                (d * n / 2, n * nodes / 8 * 2 * d),
-                "{dims:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn every_torus_is_supported() {
-        for dims in [&[5, 3][..], &[2, 3, 4], &[1, 6], &[1, 1], &[3, 1, 5]] {
-            let proved = Rehearsal::on("torus", dims)
-                .ports(u64::MAX)
-                .block_bytes(12)
-                .verify(&DimRotation)
-                .unwrap();
-            let longest = dims.iter().max().unwrap() / 2;
-            assert_eq!(
-                proved.steps,
-                longest * dims.iter().filter(|n| **n > 1).count() as u64,
-                "{dims:?}"
-            );
-        }
     }
 }

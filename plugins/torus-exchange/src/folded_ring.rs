@@ -8,7 +8,7 @@
 use crate::{TORUS, only_tori};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop, Symmetry};
 
-pub(crate) struct FoldedRing;
+pub struct FoldedRing;
 
 impl Algorithm for FoldedRing {
     fn about(&self) -> About {
@@ -48,32 +48,5 @@ impl Algorithm for FoldedRing {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn every_ring_has_the_cost_of_the_closed_form() {
-        for n in 1..16_u64 {
-            let problem = Rehearsal::on("ring", &[n]).ports(1).block_bytes(2);
-            let proved = problem.verify(&FoldedRing).unwrap();
-            assert_eq!((proved.steps, proved.critical_bytes), (n - 1, n * (n - 1)), "{n}");
-        }
-    }
-
-    #[test]
-    fn other_networks_are_refused() {
-        let refused = |kind, dims: &[u64]| {
-            Rehearsal::on(kind, dims).plan(&FoldedRing).unwrap_err().to_string()
-        };
-        assert_eq!(refused("torus", &[4, 4]), "runs only on one dimension");
-        assert_eq!(
-            refused("mesh", &[4]),
-            "runs only on a torus or a ring; this topology is `mesh:4`"
-        );
     }
 }

@@ -9,7 +9,7 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Grid, Problem, Route, Schedule, Set, Stop, Symmetry,
 };
 
-pub(crate) struct HalfRing;
+pub struct HalfRing;
 
 /// The rings of one dimension, and the segments of each block that they carry at present.
 pub(crate) struct Rings<'a> {
@@ -101,35 +101,5 @@ impl Algorithm for HalfRing {
             planned.iter().try_for_each(|from| rings.sends(s, from, schedule))?;
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn every_ring_has_the_cost_of_the_closed_form() {
-        for n in (1..16_u64).filter(|n| *n != 2) {
-            let problem = Rehearsal::on("ring", &[n]).ports(u64::MAX).block_bytes(2);
-            let proved = problem.verify(&HalfRing).unwrap();
-            let blocks = if n % 2 == 0 { n * n / 4 } else { (n * n - 1) / 4 };
-            assert_eq!((proved.steps, proved.critical_bytes), (n / 2, blocks), "{n}");
-        }
-    }
-
-    #[test]
-    fn other_networks_are_refused() {
-        let refused =
-            |kind, dims: &[u64]| Rehearsal::on(kind, dims).plan(&HalfRing).unwrap_err().to_string();
-        assert_eq!(
-            refused("torus", &[4, 4]),
-            "runs only on one dimension; use `dim-rotation` for several"
-        );
-        assert_eq!(
-            refused("mesh", &[4]),
-            "runs only on a torus or a ring; this topology is `mesh:4`"
-        );
     }
 }

@@ -15,10 +15,10 @@
 
 use swapmeet_sdk::{About, Stop, export_plugin};
 
-mod by_dimension;
-mod dim_rotation;
-mod folded_ring;
-mod half_ring;
+pub mod by_dimension;
+pub mod dim_rotation;
+pub mod folded_ring;
+pub mod half_ring;
 
 const RECONSTRUCTION: &str =
     "a reconstruction of HalfRing and DimRotation (2025), without the paper's text";
