@@ -18,3 +18,4 @@ mod synthesis;
 mod thakur;
 mod torus_allreduce;
 mod torus_exchange;
+mod unequal;

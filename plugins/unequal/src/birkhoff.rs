@@ -11,7 +11,7 @@ use crate::rounds::Rounds;
 use crate::{ANYWHERE, demand};
 use swapmeet_sdk::{About, Algorithm, ByteCount, Bytes, Problem, Schedule, Stop};
 
-pub(crate) struct Birkhoff;
+pub struct Birkhoff;
 
 impl Algorithm for Birkhoff {
     fn about(&self) -> About {
@@ -48,36 +48,4 @@ pub(crate) fn check_pairs(pairs: u64) -> Result<(), Stop> {
     Err(Stop::unsupported(format!(
         "{pairs} pairs with data are too many to divide into rounds, expected at most {MAX_PAIRS} (pairwise has a rule for any number of nodes)"
     )))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    /// The bound is L: no schedule through one port is faster for the busiest rank.
-    #[test]
-    fn the_longest_messages_add_up_to_the_bound() {
-        for n in 1..9_u64 {
-            let row = |i| (0..n).map(|j| (i * 7 + j * j * 5) % 11 * 8).collect();
-            let sizes: Vec<Vec<u64>> = (0..n).map(row).collect();
-            let sent = |i| (0..n).filter(|j| *j != i).map(|j| sizes[i as usize][j as usize]).sum();
-            let received =
-                |j| (0..n).filter(|i| *i != j).map(|i| sizes[i as usize][j as usize]).sum();
-            let bound: u64 = (0..n).flat_map(|i| [sent(i), received(i)]).max().unwrap();
-            let problem = Rehearsal::on("fully-connected", &[n]).sizes(&sizes).element_bytes(8);
-            let proved = problem.verify(&Birkhoff).unwrap();
-            assert_eq!(proved.critical_bytes, bound, "{n}");
-            assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
-        }
-    }
-
-    #[test]
-    fn blocks_of_the_same_size_take_as_many_steps_as_in_a_pairwise_exchange() {
-        for n in 1..12_u64 {
-            let problem = Rehearsal::on("ring", &[n]).block_bytes(5);
-            let proved = problem.verify(&Birkhoff).unwrap();
-            assert_eq!((proved.steps, proved.critical_bytes), (n - 1, 5 * (n - 1)));
-        }
-    }
 }

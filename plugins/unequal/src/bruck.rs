@@ -15,19 +15,19 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop, Symmetry, bit_words,
 };
 
-pub(crate) const PADDED: UnequalBruck = UnequalBruck {
+pub const PADDED: UnequalBruck = UnequalBruck {
     name: "padded-bruck",
     title: "Bruck, with blocks padded to the length of the largest",
     is_padded: true,
 };
 
-pub(crate) const TWO_PHASE: UnequalBruck = UnequalBruck {
+pub const TWO_PHASE: UnequalBruck = UnequalBruck {
     name: "two-phase-bruck",
     title: "Bruck, with the sizes of the blocks sent before the blocks",
     is_padded: false,
 };
 
-pub(crate) struct UnequalBruck {
+pub struct UnequalBruck {
     name: &'static str,
     title: &'static str,
     is_padded: bool,
@@ -104,60 +104,4 @@ fn bytes(problem: &Problem<'_>, n: u64, from: u64, weight: u64) -> u64 {
         problem.pair_bytes(origin, (origin + distance) % n)
     };
     distances.map(block).sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    fn log2_up(n: u64) -> u64 {
-        n.next_power_of_two().trailing_zeros().into()
-    }
-
-    /// The number of blocks in the messages of all steps, as in the loops of the authors' code.
-    fn blocks(n: u64) -> u64 {
-        (0..log2_up(n)).map(|k| (0..n).filter(|d| d >> k & 1 == 1).count() as u64).sum()
-    }
-
-    #[test]
-    fn padded_messages_have_the_length_of_the_largest_block_for_each_block() {
-        for n in 1..18_u64 {
-            let row = |i| (0..n).map(|j| (i * 5 + j * 3) % 7).collect();
-            let sizes: Vec<Vec<u64>> = (0..n).map(row).collect();
-            let largest = sizes.iter().flatten().copied().max().unwrap();
-            let proved = Rehearsal::on("ring", &[n]).sizes(&sizes).verify(&PADDED).unwrap();
-            assert_eq!(proved.steps, 2 * log2_up(n), "{n}");
-            assert_eq!(proved.critical_bytes, 4 * log2_up(n) + blocks(n) * largest, "{n}");
-            assert_eq!(proved.total_bytes, n * proved.critical_bytes, "{n}");
-        }
-    }
-
-    #[test]
-    fn two_phases_send_the_sizes_and_the_bytes_of_all_blocks() {
-        for n in 1..18_u64 {
-            let row = |i| (0..n).map(|j| (i * 5 + j * 3) % 7).collect();
-            let sizes: Vec<Vec<u64>> = (0..n).map(row).collect();
-            let problem = Rehearsal::on("ring", &[n]).sizes(&sizes);
-            let proved = problem.verify(&TWO_PHASE).unwrap();
-            let bits = |i: u64, j: u64| u64::from(((j + n - i) % n).count_ones());
-            let moved = |i: u64, j: u64| bits(i, j) * sizes[i as usize][j as usize];
-            let data: u64 =
-                (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| moved(i, j)).sum();
-            assert_eq!(proved.steps, 3 * log2_up(n), "{n}");
-            assert_eq!(proved.total_bytes, n * 4 * (log2_up(n) + blocks(n)) + data, "{n}");
-        }
-    }
-
-    #[test]
-    fn blocks_of_the_same_size_need_neither_padding_nor_sizes() {
-        for algorithm in [&PADDED, &TWO_PHASE] {
-            for n in 1..18_u64 {
-                let problem = Rehearsal::on("ring", &[n]);
-                let proved = problem.verify(algorithm).unwrap();
-                assert_eq!((proved.steps, proved.critical_bytes), (log2_up(n), blocks(n)), "{n}");
-                problem.verify_symmetry(algorithm).unwrap();
-            }
-        }
-    }
 }

@@ -21,7 +21,7 @@ use crate::{ANYWHERE, demand};
 use std::collections::BTreeMap;
 use swapmeet_sdk::{About, Algorithm, ByteCount, Bytes, ParamInfo, Problem, Schedule, Stop};
 
-pub(crate) struct Fast;
+pub struct Fast;
 
 impl Algorithm for Fast {
     fn about(&self) -> About {
@@ -205,69 +205,5 @@ impl HeldElements {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use swapmeet_sdk::Rehearsal;
-
-    fn between_groups(problem: &Rehearsal, g: u64) -> (u64, u64) {
-        let (mut longest, mut total) = (0, 0);
-        for step in problem.plan(&Fast).unwrap() {
-            let sends = step.sends.iter().filter(|send| send.from / g != send.to / g);
-            let bytes = sends.map(|send| send.byte_counts.iter().map(|c| c.bytes).sum::<u64>());
-            let bytes: Vec<u64> = bytes.collect();
-            longest += bytes.iter().copied().max().unwrap_or(0);
-            total += bytes.iter().sum::<u64>();
-        }
-        (longest, total)
-    }
-
-    /// One rank of each group has all the data. The paper's bound is the bytes of the busiest
-    /// group, divided among its ranks.
-    #[test]
-    fn the_time_between_groups_is_the_bound() {
-        for (groups, g) in [(2_u64, 2_u64), (3, 4), (4, 2), (5, 1), (1, 4)] {
-            let n = groups * g;
-            let bytes = |i: u64, j: u64| if i.is_multiple_of(g) { (i + 3 * j) % 5 * g } else { 0 };
-            let sizes: Vec<Vec<u64>> =
-                (0..n).map(|i| (0..n).map(|j| bytes(i, j)).collect()).collect();
-            let sum = |from: u64, to: u64| -> u64 {
-                let of = |i: u64| (0..g).map(move |j| bytes(from * g + i, to * g + j));
-                if from == to { 0 } else { (0..g).flat_map(of).sum() }
-            };
-            let all = || 0..groups;
-            let busiest = all()
-                .flat_map(|a| {
-                    [all().map(|b| sum(a, b)).sum(), all().map(|b| sum(b, a)).sum::<u64>()]
-                })
-                .max()
-                .unwrap();
-            let problem = Rehearsal::on("torus", &[groups, g]).sizes(&sizes);
-            problem.verify(&Fast).unwrap();
-            let total = all().flat_map(|a| all().map(move |b| sum(a, b))).sum();
-            assert_eq!(between_groups(&problem, g), (busiest / g, total), "{groups} of {g}");
-        }
-    }
-
-    #[test]
-    fn shares_that_are_not_equal_are_correct() {
-        for n in [6, 8, 12] {
-            let row = |i| (0..n).map(|j| (i * 7 + j * j * 3) % 13).collect();
-            let sizes: Vec<Vec<u64>> = (0..n).map(row).collect();
-            for g in ["1", "2", &n.to_string()] {
-                let problem = Rehearsal::on("ring", &[n]).sizes(&sizes).param("group", g);
-                problem.verify(&Fast).unwrap();
-                let tripled: Vec<Vec<u64>> =
-                    sizes.iter().map(|row| row.iter().map(|bytes| bytes * 3).collect()).collect();
-                let problem = problem.sizes(&tripled).element_bytes(3);
-                problem.verify(&Fast).unwrap();
-                let steps = problem.plan(&Fast).unwrap();
-                let counts = steps.iter().flat_map(|s| &s.sends).flat_map(|send| &send.byte_counts);
-                assert!(counts.into_iter().all(|count| count.bytes.is_multiple_of(3)));
-            }
-        }
     }
 }

@@ -10,11 +10,11 @@
 
 use swapmeet_sdk::{About, Problem, Stop, export_plugin};
 
-mod birkhoff;
-mod bruck;
-mod fast;
-mod node_aware;
-mod rounds;
+pub mod birkhoff;
+pub mod bruck;
+pub mod fast;
+pub mod node_aware;
+pub mod rounds;
 
 const ANYWHERE: About = About { ports: 1, ..About::DEFAULT };
 

@@ -11,34 +11,36 @@
 use std::collections::VecDeque;
 
 #[derive(Debug, Clone, Copy)]
-struct Entry {
-    column: u32,
-    /// Demand that is not sent yet, in the unit of the matrix. A round uses it before the padding.
+pub struct Entry {
+    pub column: u32,
+    /// Demand that is not sent yet, in the unit of the matrix (bytes or elements).
     demand: u64,
     padding: u64,
 }
 
 impl Entry {
-    fn amount(self) -> u64 {
+    pub fn amount(self) -> u64 {
         self.demand + self.padding
     }
 }
 
-pub(crate) type Round = Vec<(u64, u64, u64)>;
+/// The sender, the receiver and the amount of each send.
+pub type Round = Vec<(u64, u64, u64)>;
 
-pub(crate) struct Rounds {
-    rows: Vec<Vec<Entry>>,
+pub struct Rounds {
+    pub rows: Vec<Vec<Entry>>,
     used: Vec<Option<usize>>,
     row_of: Vec<Option<u32>>,
     /// The smallest entry of a bottleneck matching of the remaining amounts. The matching uses only
     /// entries of at least this amount. It never rises, because amounts only decrease.
     threshold: u64,
-    /// The sum of the amounts that remain in each row.
-    remaining: u64,
+    /// The sum of the amounts that remain in a row. It is the same for all rows.
+    pub remaining: u64,
 }
 
 impl Rounds {
-    pub(crate) fn new(demand: &[Vec<(u32, u64)>]) -> Self {
+    /// Pads a demand, given as a list of columns and amounts for each row.
+    pub fn new(demand: &[Vec<(u32, u64)>]) -> Self {
         let n = demand.len();
         let mut rows: Vec<Vec<Entry>> = demand
             .iter()
@@ -173,76 +175,5 @@ impl Iterator for Rounds {
             }
         }
         Some(round)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn random(n: u64, seed: u64) -> Vec<Vec<(u32, u64)>> {
-        let mut state = seed;
-        let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 33) % 30
-        };
-        let mut row = |i| {
-            let others = (0..n).filter(|j| *j != i);
-            others.map(|j| (j as u32, next().saturating_sub(9))).collect()
-        };
-        (0..n).map(&mut row).collect()
-    }
-
-    fn bottleneck(amounts: &[Vec<u64>], row: usize, taken: u32) -> u64 {
-        if row == amounts.len() {
-            return u64::MAX;
-        }
-        let free = (0..amounts.len()).filter(|column| taken >> column & 1 == 0);
-        let with = |c: usize| amounts[row][c].min(bottleneck(amounts, row + 1, taken | 1 << c));
-        free.map(with).max().unwrap_or(0)
-    }
-
-    #[test]
-    fn each_round_is_a_bottleneck_matching() {
-        for seed in 1..20 {
-            let mut rounds = Rounds::new(&random(6, seed));
-            loop {
-                let mut amounts = vec![vec![0; 6]; 6];
-                for (row, entries) in rounds.rows.iter().enumerate() {
-                    entries.iter().for_each(|e| amounts[row][e.column as usize] = e.amount());
-                }
-                let before = rounds.remaining;
-                if rounds.next().is_none() {
-                    break;
-                }
-                assert_eq!(before - rounds.remaining, bottleneck(&amounts, 0, 0), "seed {seed}");
-            }
-        }
-    }
-
-    #[test]
-    fn rounds_send_the_demand_in_the_least_possible_time() {
-        for (n, seed) in [(1, 1), (2, 2), (7, 3), (12, 4), (20, 5)] {
-            let demand = random(n, seed);
-            let mut left = vec![vec![0; n as usize]; n as usize];
-            for (from, row) in demand.iter().enumerate() {
-                row.iter().for_each(|(to, bytes)| left[from][*to as usize] = *bytes);
-            }
-            let row = |i: usize| left[i].iter().sum::<u64>();
-            let column = |j: usize| left.iter().map(|row| row[j]).sum::<u64>();
-            let largest = (0..n as usize).map(|i| row(i).max(column(i))).max().unwrap();
-            let mut time = 0;
-            for round in Rounds::new(&demand) {
-                time += round.iter().map(|(.., bytes)| *bytes).max().unwrap_or(0);
-                let mut seen = vec![[false; 2]; n as usize];
-                for (from, to, bytes) in round {
-                    left[from as usize][to as usize] -= bytes;
-                    assert!(!std::mem::replace(&mut seen[from as usize][0], true));
-                    assert!(!std::mem::replace(&mut seen[to as usize][1], true));
-                }
-            }
-            assert!(left.iter().flatten().all(|bytes| *bytes == 0));
-            assert_eq!(time, largest, "{n} ranks");
-        }
     }
 }
