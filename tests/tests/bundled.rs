@@ -1,6 +1,6 @@
 //! Each bundled plugin on the SDK's naive host, which traces every block, and the functions of its
 //! crate: closed forms, tables and figures of the papers, and recorded messages of other programs.
-//! A module for each crate, and within it one for each of the crate's modules with tests.
+//! There is a file for each crate, with a module for each tested module of the crate.
 
 mod balanced_rotation;
 mod bine;

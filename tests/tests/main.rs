@@ -1,5 +1,5 @@
-//! Tests across crates, with the real program and the real plugin files. They form a single test
-//! program, so that the workspace is linked only once.
+//! Tests across crates, with the real program and the real plugin files, and tests of the bundled
+//! plugins. They form a single test program, so that the workspace is linked only once.
 
 #![expect(
     clippy::unwrap_used,
