@@ -202,7 +202,8 @@ mod recorded {
 
     const TORUS_TREES: &str = include_str!("../../fixtures/schedules/bine-torus-trees.txt");
 
-    /// Returns the algorithm, and the variant unless it is the default, of a function of the library.
+    /// Returns the algorithm, and the variant unless it is the default, of a function of the
+    /// library.
     fn of_function(name: &str) -> (&'static dyn Algorithm, Option<&'static str>) {
         match name {
             "allgather_bine_permute_remap" => (&butterfly::ALL_GATHER, None),
@@ -218,8 +219,8 @@ mod recorded {
         }
     }
 
-    /// Returns the blocks of a message in the notation of the file. In an all-to-all, also removes them
-    /// from the sender's blocks in `held`.
+    /// Returns the blocks of a message in the notation of the file. In an all-to-all, also removes
+    /// them from the sender's blocks in `held`.
     fn blocks(
         send: &RehearsedSend,
         collective: Collective,
@@ -263,7 +264,8 @@ mod recorded {
                 lines[to as usize] += &format!(" <{from}");
                 let sent: Vec<_> =
                     before[from as usize].difference(&held[from as usize]).copied().collect();
-                // A rank sends one message per step, so it contained all blocks that the rank has lost.
+                // A rank sends one message per step, so it contained all blocks that the rank has
+                // lost.
                 held[to as usize].extend(sent);
             }
         }
@@ -323,8 +325,8 @@ mod recorded {
         assert_eq!(cases.len(), 48);
     }
 
-    /// The library's allreduce of whole vectors has the partners of its reduce-scatter. It uses at most
-    /// two ports for each dimension, so in two dimensions ports 4 and 5 repeat ports 0 and 1.
+    /// The library's allreduce of whole vectors has the partners of its reduce-scatter. It uses at
+    /// most two ports for each dimension, so in two dimensions ports 4 and 5 repeat ports 0 and 1.
     #[test]
     fn the_messages_on_tori_are_those_of_the_authors_library() {
         let cases = recorded_cases(TORI);

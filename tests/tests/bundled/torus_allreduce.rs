@@ -189,8 +189,8 @@ mod recorded {
         }
     }
 
-    /// The variant `latency` sends whole vectors and the records have parts, with the same partners.
-    /// `number` is as in `compare`.
+    /// The variant `latency` sends whole vectors and the records have parts, with the same
+    /// partners. `number` is as in `compare`.
     fn compare_partners(recorded: &Recorded<'_>, steps: &[RehearsedStep], number: usize) {
         for (rank, line) in recorded.lines.iter().enumerate() {
             let theirs: Vec<u64> =
@@ -202,16 +202,15 @@ mod recorded {
 
     #[test]
     fn swing_has_the_messages_of_the_authors_library() {
-        let cases = recorded_cases(SWING).into_iter().map(Recorded::new);
-        let cases: Vec<_> = cases.collect();
+        let cases: Vec<_> = recorded_cases(SWING).into_iter().map(Recorded::new).collect();
         for recorded in &cases {
             let of_phase = |steps: Vec<RehearsedStep>| {
                 let half = steps.len() / 2;
                 let is_gathered = recorded.title[0] == "allgather";
                 if is_gathered { steps[half..].to_vec() } else { steps[..half].to_vec() }
             };
-            // In the library, port k begins with dimension k, and port D + k is its mirror image; these
-            // have the segments 2 k and 2 k + 1 here.
+            // In the library, port k begins with dimension k, and port D + k is its mirror image;
+            // these have the segments 2 k and 2 k + 1 here.
             let dimensions = recorded.sides.len();
             let segment = recorded.port % dimensions * 2 + recorded.port / dimensions;
             compare(recorded, &of_phase(plan(&Swing, &recorded.sides, "all-ports")), segment, 0);
@@ -227,8 +226,7 @@ mod recorded {
 
     #[test]
     fn trivance_has_the_messages_of_the_authors_simulator() {
-        let cases = recorded_cases(TRIVANCE).into_iter().map(Recorded::new);
-        let cases: Vec<_> = cases.collect();
+        let cases: Vec<_> = recorded_cases(TRIVANCE).into_iter().map(Recorded::new).collect();
         for recorded in &cases {
             // Ports D to 2 D - 1 send the segments of ports 0 to D - 1 in the opposite direction.
             let dimensions = recorded.sides.len();
