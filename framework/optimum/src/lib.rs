@@ -10,8 +10,8 @@
 //! 1. [`network`] lists the links of a topology, with whole numbers as capacities.
 //! 2. [`demand`] converts a task to the amount of data that each node has for each other node.
 //! 3. `flow` solves demands between pairs of nodes as a maximum concurrent flow. `trees` solves
-//! collectives that copy or add data, by packings of spanning trees of links, and `packing` by
-//! packings of messages.
+//!    collectives that copy or add data, by packings of spanning trees of links, and `packing` by
+//!    packings of messages.
 //! 4. [`optimum`] converts the result to times, and finds the resources that limit the time.
 //! 5. [`certificate`] stores the lengths and the flows, and [`check`](mod@check) verifies them.
 

@@ -406,6 +406,7 @@ impl CellData {
 ///   shows; `exact`: equal as texts,
 /// - `at most`, `at least`: the paper's value is a bound,
 /// - `declared` (by the algorithm) and all other kinds: not compared.
+///
 /// A claim is decided by the key `holds` of its cell.
 fn verdict(
     is: &str,

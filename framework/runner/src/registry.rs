@@ -91,6 +91,7 @@ impl Registry {
     /// 3. the user's data directory;
     /// 4. the program's directories;
     /// 5. the linked plugins, except those that the program's directories contain as files.
+    ///
     /// If several plugins offer an algorithm of the same name, `names` determines its meaning.
     /// Errors in paths given by the user are returned. Other files that are not plugins are skipped
     /// with a line in the log.

@@ -2,10 +2,12 @@
 //! - A data file of one configuration, `COUNT_ALGORITHM[_SEGMENT]_TYPE.csv`, with one row of times
 //!   in nanoseconds for each iteration.
 //! - `aggregated_results_summary.csv`, with one row and the median time for each configuration.
+//!
 //! A data file does not state the collective and the number of ranks. They are in the file
 //! `SYSTEM_metadata.csv`, next to the folder of the system. A data file is in the folder
 //! `SYSTEM/TIMESTAMP/TEST_ID` or `SYSTEM/TIMESTAMP`, and its row of the metadata has the same
 //! timestamp and test. If the metadata is missing, the user can state the collective.
+//!
 //! The count is the number of elements of the larger buffer of a rank. For an all-to-all, a
 //! scatter, a gather, an allgather and a reduce-scatter, PICO divides the count by the number of
 //! ranks to obtain the size of a block.
