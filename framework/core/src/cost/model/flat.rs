@@ -201,8 +201,8 @@ impl Model for Flat {
     /// * A start-up: one half at the sender, and one half at the receiver.
     /// * Transmission, which is the largest of three times:
     ///   1. The time of the sender. In blocking mode the sender is busy with its half of the
-    ///      copying and with the transmission, `S (tc/2 + td)`. In nonblocking mode its copying engine
-    ///      is busy for `S tc/2`. If the same node also receives R bytes, `R tc/2` is added.
+    ///      copying and with the transmission, `S (tc/2 + td)`. In nonblocking mode its copying
+    ///      engine is busy for `S tc/2`. If the same node also receives R bytes, `R tc/2` is added.
     ///   2. The time of the p ports of a node: `S td/p` for sending, and `R td/p` for receiving.
     ///   3. The receiver's half of the copying: `R tc/2`.
     ///

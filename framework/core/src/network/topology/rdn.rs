@@ -84,10 +84,10 @@ impl Rdn {
         // The bisection is the better of two cuts. There are n clusters of n nodes of each type.
         //
         // 1. One side has n whole clusters, about half of each type. Half of the cross-edges, one
-        // for each two clusters of different types, are cut.
+        //    for each two clusters of different types, are cut.
         // 2. Let H be the node numbers of one half of the base, if it has a cut into halves. One
-        // side has the clusters of type 0 whose numbers are in H, and the nodes in H of each
-        // cluster of type 1. The only cut edges are within the n clusters of type 1.
+        //    side has the clusters of type 0 whose numbers are in H, and the nodes in H of each
+        //    cluster of type 1. The only cut edges are within the n clusters of type 1.
         //
         // Theorem 1 claims `n_k / 4` links for `n_k` nodes, which is the first cut.
         let halves = base.bisection().filter(|cut| 2 * cut.side == n);
