@@ -4,8 +4,9 @@
 //! 2^(d-1) messages share the links of a cut.
 //!
 //! In the words of Suh and Shin: "The mesh is recursively halved and nodes symmetrically located
-//! with respect to each cut exchange block[s]". Nodes exchange across the cut between the halves of
-//! the columns, then across that of the rows, and then in the same way within each quarter.
+//! with respect to each cut exchange block\[s\]". First nodes exchange across the cut between the
+//! two halves of the columns, then across the cut between the two halves of the rows. After that,
+//! each quarter is halved in the same way, and so on.
 
 use crate::{SQUARE, send_for_half, square};
 use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop, Symmetry};

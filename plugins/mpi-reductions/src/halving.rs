@@ -6,8 +6,8 @@
 //!
 //! In each step, rank r exchanges with rank r xor b, where b is half of the number of ranks in the
 //! first step and is halved in each further step. Before the step, both have sums for the same 2b
-//! ranks; each sends those for the b ranks with the partner's value in bit b. [`Participants`]
-//! defines the ranks.
+//! ranks; each sends those for the b ranks with the partner's value in bit b. `Participants`
+//! defines the ranks that participate.
 
 use crate::ANYWHERE;
 use crate::participants::Participants;

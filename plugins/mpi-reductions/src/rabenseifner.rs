@@ -4,10 +4,10 @@
 //! (`allreduce_intra_redscat_allgather`). If p is not a power of two, two additional steps add `2 m
 //! beta + m gamma` to the transfers.
 //!
-//! Each rank completes the sum of one segment of the vector. In step i of the reduce-scatter, rank
-//! r exchanges with rank r xor 2^i. Of the segments that it still sums, it sends those whose number
-//! differs from r in bit i. The allgather has the same steps in reverse order. [`Participants`]
-//! defines the ranks.
+//! The vector has one segment for each rank, which completes the sum of this segment. In step i of
+//! the reduce-scatter, rank r exchanges with rank r xor 2^i. Of the segments that it still sums, it
+//! sends those whose number differs from r in bit i. The allgather has the same steps in reverse
+//! order, and sends all completed segments. `Participants` defines the ranks that participate.
 
 use crate::ANYWHERE;
 use crate::participants::Participants;

@@ -11,8 +11,8 @@
 //! group, the tree is a chain that starts at rank r and visits the following ranks (modulo G).
 //!
 //! NCCL sends a segment as soon as it has arrived. This module chooses a step for each segment and
-//! edge ([`pipeline`]): in each step, every rank sends and receives at most one message of a pair
-//! between groups, and one within its group.
+//! edge (`pipeline`): in each step, every rank sends and receives at most one message of a pair
+//! between groups, and one within its group. All pairs have the same steps.
 
 use crate::pipeline::{Edge, pipeline};
 use crate::{ANYWHERE, pipeline_segments};
