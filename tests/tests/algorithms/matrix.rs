@@ -3,6 +3,7 @@
 use super::oracle::Verdict;
 use super::{arrivals, claims, oracle, orbits};
 use crate::support::timeless;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
@@ -17,7 +18,7 @@ use swapmeet_workloads::Workload;
 /// Topologies whose sides are odd, even, powers of two and of three, or multiples of four and two.
 /// Together they use every method of counting link loads: by orbits of links, by lines of a grid,
 /// and one message at a time.
-pub(super) const TOPOLOGIES: [&str; 31] = [
+const TOPOLOGIES: [&str; 31] = [
     "ring:1",
     "ring:2",
     "ring:3",
@@ -119,6 +120,8 @@ const SEARCHED: u64 = 16;
 const FIRST_TIER: [u64; 2] = [18, 9];
 
 pub(super) struct MatrixProblem<'a> {
+    /// Counts the problems of an algorithm from 0.
+    pub number: usize,
     pub algorithm: &'a Arc<Algorithm>,
     pub topology: &'a Arc<Network>,
     pub workload: &'a Workload,
@@ -127,13 +130,28 @@ pub(super) struct MatrixProblem<'a> {
 
 impl fmt::Display for MatrixProblem<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { algorithm, topology, workload, params } = self;
+        let Self { algorithm, topology, workload, params, .. } = self;
         write!(f, "{} {params:?} on {} with {workload}", algorithm.name, topology.spec())
     }
 }
 
-/// Calls `test` for each topology, workload and set of parameters of an algorithm. In the first
-/// tier of tests, sets other than the defaults are combined with the first workload only.
+/// [`TOPOLOGIES`], parsed once.
+static NETWORKS: LazyLock<Vec<Arc<Network>>> =
+    LazyLock::new(|| TOPOLOGIES.map(|spec| topology::parse(spec).unwrap()).into());
+
+/// Returns the workload of a spec, or `None` if the spec is invalid. Each spec is parsed once, because
+/// the suggestions of an error take long.
+fn parsed(spec: &str) -> Option<Arc<Workload>> {
+    static PARSED: Mutex<BTreeMap<String, Option<Arc<Workload>>>> = Mutex::new(BTreeMap::new());
+    let mut parsed = PARSED.lock().unwrap();
+    if !parsed.contains_key(spec) {
+        parsed.insert(spec.to_owned(), Workload::parse(spec).ok().map(Arc::new));
+    }
+    parsed[spec].clone()
+}
+
+/// Calls `test` for each topology, workload and set of parameters of an algorithm. In the first tier
+/// of tests, sets other than the defaults are combined with the first workload only.
 pub(super) fn for_each_problem(
     algorithm: &Arc<Algorithm>,
     mut test: impl FnMut(&MatrixProblem<'_>),
@@ -145,19 +163,21 @@ pub(super) fn for_each_problem(
         (true, true) => SEARCHED,
         (false, searches) => FIRST_TIER[usize::from(searches)],
     };
-    let topologies = TOPOLOGIES.map(|spec| topology::parse(spec).unwrap());
-    for topology in topologies.iter().filter(|topology| topology.nodes() <= most) {
+    let mut number = 0;
+    for topology in NETWORKS.iter().filter(|topology| topology.nodes() <= most) {
         for kind in collective::of_bits(algorithm.collectives) {
             let root = match kind.is_rooted() {
                 true => format!(",root={}", topology.nodes() - 1),
                 false => String::new(),
             };
             let specs = WORKLOADS.map(|workload| format!("{}/{workload}{root}", kind.word));
-            for (number, spec) in specs.iter().enumerate() {
-                let Ok(workload) = Workload::parse(spec) else { continue };
-                let count = if runs_all || number == 0 { variants.len() } else { 1 };
+            for (index, spec) in specs.iter().enumerate() {
+                let Some(workload) = parsed(spec) else { continue };
+                let count = if runs_all || index == 0 { variants.len() } else { 1 };
                 for params in &variants[..count] {
-                    test(&MatrixProblem { algorithm, topology, workload: &workload, params });
+                    let workload = &workload;
+                    test(&MatrixProblem { number, algorithm, topology, workload, params });
+                    number += 1;
                 }
             }
         }
@@ -175,11 +195,13 @@ struct Found {
 
 fn walk(algorithm: &Arc<Algorithm>) -> Found {
     let mut found = Found::default();
+    // In the first tier, each problem is priced on a third of the machines.
+    let turns = if swapmeet_tests::runs_all() { 1 } else { 3 };
     for_each_problem(algorithm, |problem| {
         let verdict = oracle::compare(problem);
         let is_right = matches!(verdict, Some(Verdict::Right(_)));
         found.right += u64::from(is_right);
-        found.reduced += orbits::compare(problem, |case, full, auto| {
+        found.reduced += orbits::compare(problem, turns, |case, full, auto| {
             let row = |record: &Record| Record { proved_on: None, ..timeless(record) };
             assert_eq!(row(auto), row(full), "{case}");
         });
