@@ -8,8 +8,10 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output};
+use std::sync::OnceLock;
 use swapmeet_results::{Record, read_file, read_records};
 use swapmeet_tests::{program, project};
+use tempfile::TempDir;
 
 /// A command of the program, with [`assert_cmd::Command`]'s methods, in this process if possible.
 #[derive(Clone)]
@@ -166,6 +168,19 @@ pub(crate) fn compile_c(
     name: &str,
     macros: &[(&str, &str)],
 ) -> Option<PathBuf> {
+    or_left_out(compiled(source, folder, name, macros))
+}
+
+fn or_left_out(compiled: Option<PathBuf>) -> Option<PathBuf> {
+    if compiled.is_none() {
+        tools::left_out("cc", "no C compiler `cc`");
+    }
+    compiled
+}
+
+/// Returns `None` if there is no C compiler.
+fn compiled(source: &str, folder: &Path, name: &str, macros: &[(&str, &str)]) -> Option<PathBuf> {
+    // Tests load some plugins in their own process.
     program();
     let out = folder.join(format!("{name}.{}", std::env::consts::DLL_EXTENSION));
     let mut cc = Command::new("cc");
@@ -175,18 +190,27 @@ pub(crate) fn compile_c(
         cc.arg(format!("-D{key}={value}"));
     }
     match cc.output() {
-        Err(_) => {
-            tools::left_out("cc", "no C compiler `cc`");
-            None
-        }
+        Err(_) => None,
         Ok(output) if output.status.success() => Some(out),
         Ok(output) => panic!("{source}: {}", String::from_utf8_lossy(&output.stderr)),
     }
 }
 
-/// Compiles `torture.c`, whose algorithms misbehave.
+/// Compiles `torture.c`, whose algorithms misbehave. Returns `None` as [`compile_c`] does. Many tests
+/// use this plugin, so it is compiled once, and each test gets a copy.
 pub(crate) fn torture(folder: &Path) -> Option<PathBuf> {
-    compile_c("tests/plugins/torture.c", folder, "torture", &[("_DEFAULT_SOURCE", "1")])
+    static COMPILED: OnceLock<Option<(TempDir, PathBuf)>> = OnceLock::new();
+    let compiled = COMPILED.get_or_init(|| {
+        let folder = TempDir::new().expect("the folder of temporary files is writable");
+        let macros = [("_DEFAULT_SOURCE", "1")];
+        let file = compiled("tests/plugins/torture.c", folder.path(), "torture", &macros)?;
+        Some((folder, file))
+    });
+    or_left_out(compiled.as_ref().map(|(_, file)| {
+        let copy = folder.join(file.file_name().expect("a plugin file has a name"));
+        std::fs::copy(file, &copy).expect("the folder of a test is writable");
+        copy
+    }))
 }
 
 /// Compiles `wrong.c` with these macros into a plugin with this file name.
