@@ -20,9 +20,8 @@ pub struct Theme {
     pub(crate) bad: Style,
     pub(crate) cursor: Style,
     pub(crate) faint_cursor: Style,
-    /// The colours of algorithms in curves and maps. The first six have the hues of saved figures.
-    /// The last two differ from saved figures, whose last two colours are too dark for a dark
-    /// background.
+    /// The colours of algorithms in curves and maps. They have the hues of saved figures
+    /// (`swapmeet_plot::style`), with a contrast to the background that saved figures need not have.
     pub(crate) series: [Color; 8],
     /// The colours of the kinds of time, such as start-up or contention.
     pub(crate) parts: [Color; 7],
@@ -51,14 +50,14 @@ const DEFAULT: Theme = Theme {
     cursor: Style::new().fg(Color::Black).bg(Color::Cyan),
     faint_cursor: fg(Color::Cyan),
     series: [
-        Color::Indexed(75),
-        Color::LightRed,
-        Color::Green,
-        Color::LightMagenta,
-        Color::Cyan,
-        Color::Yellow,
-        Color::Reset,
-        Color::Indexed(208),
+        Color::Indexed(32),
+        Color::Indexed(202),
+        Color::Indexed(36),
+        Color::Indexed(175),
+        Color::Indexed(117),
+        Color::Indexed(214),
+        Color::Indexed(198),
+        Color::Indexed(137),
     ],
     parts: [
         Color::Indexed(75),
@@ -92,14 +91,14 @@ const LIGHT: Theme = Theme {
     cursor: Style::new().fg(Color::Indexed(231)).bg(Color::Indexed(25)),
     faint_cursor: fg(Color::Indexed(25)),
     series: [
-        Color::Indexed(26),
+        Color::Indexed(25),
         Color::Indexed(160),
-        Color::Indexed(28),
+        Color::Indexed(29),
         Color::Indexed(162),
-        Color::Indexed(23),
-        Color::Indexed(94),
-        Color::Reset,
-        Color::Indexed(242),
+        Color::Indexed(27),
+        Color::Indexed(130),
+        Color::Indexed(89),
+        Color::Indexed(52),
     ],
     parts: [
         Color::Indexed(26),
@@ -138,8 +137,8 @@ const RICH: Theme = Theme {
         Color::Rgb(222, 140, 190),
         Color::Rgb(120, 214, 240),
         Color::Rgb(214, 182, 72),
-        Color::Rgb(240, 240, 240),
-        Color::Rgb(158, 158, 158),
+        Color::Rgb(214, 62, 134),
+        Color::Rgb(170, 118, 88),
     ],
     parts: [
         Color::Rgb(113, 128, 214),

@@ -6,7 +6,6 @@ use crate::draw::{Drawable, letter};
 use crate::figure::{Curve, Figure};
 use crate::marks::Paper;
 use crate::quantity::Point;
-use crate::style::Marker;
 use std::fmt::Write as _;
 use swapmeet_results::{latex_escaped, single_line};
 
@@ -164,21 +163,30 @@ impl Figure {
         )
     }
 
-    fn look(&self, curve: &Curve, paper: &Paper) -> (String, &'static str) {
+    /// Returns the options of the lines and of the marks of a curve.
+    fn look(&self, curve: &Curve, paper: &Paper) -> (String, String) {
         if !self.names.contains(&curve.name) {
-            return ("color=gray, densely dotted".to_owned(), "mark=none");
+            return ("color=gray, densely dotted".to_owned(), "mark=none".to_owned());
         }
         let style = self.styles.get(&curve.name);
+        let letter = format!("text, text mark={}", style.marker);
         let mark = match style.marker {
-            Marker::Circle => "mark=*, mark options={solid}",
-            Marker::Square => "mark=square*, mark options={solid}",
-            Marker::Triangle => "mark=triangle*, mark options={solid}",
-            Marker::Diamond => "mark=diamond*, mark options={solid}",
-            Marker::TriangleDown => "mark=triangle*, mark options={solid, rotate=180}",
-            Marker::Cross => "mark=x, mark options={solid}",
-            Marker::Star => "mark=star, mark options={solid}",
-            Marker::Plus => "mark=+, mark options={solid}",
+            '●' => "*",
+            '■' => "square*",
+            '▲' | '▼' => "triangle*",
+            '◆' => "diamond*",
+            '✖' => "x",
+            '✚' => "+",
+            '★' => "star",
+            '○' => "o",
+            '□' => "square",
+            '△' | '▽' => "triangle",
+            '◇' => "diamond",
+            '☆' => "10-pointed star",
+            _ => &letter,
         };
+        let turned = if matches!(style.marker, '▼' | '▽') { ", rotate=180" } else { "" };
+        let mark = format!("mark={mark}, mark options={{solid{turned}}}");
         let dashes = dash_pattern(style.dashes, paper.font() / 12.0 * POINTS);
         (format!("color={}{dashes}", self.colour(&curve.name)), mark)
     }

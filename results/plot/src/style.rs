@@ -4,19 +4,7 @@
 use crate::marks::scene::Colour;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use swapmeet_results::AlgorithmStyles;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Marker {
-    Circle,
-    Square,
-    Triangle,
-    Diamond,
-    TriangleDown,
-    Cross,
-    Star,
-    Plus,
-}
+use swapmeet_results::{AlgorithmStyles, mark};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
@@ -25,7 +13,8 @@ pub struct Style {
     pub colour: Colour,
     /// The lengths of dashes and gaps; empty for a solid line.
     pub dashes: &'static [f64],
-    pub marker: Marker,
+    /// The mark, which is also that of the dashboard ([`mark`]).
+    pub marker: char,
 }
 
 const LOOKS: usize = 8;
@@ -48,24 +37,13 @@ const DASHES: [&[f64]; 6] = [
     &[16.0, 5.0],
     &[8.0, 3.0, 2.0, 3.0, 2.0, 3.0],
 ];
-const MARKERS: [Marker; LOOKS] = [
-    Marker::Circle,
-    Marker::Square,
-    Marker::Triangle,
-    Marker::Diamond,
-    Marker::TriangleDown,
-    Marker::Cross,
-    Marker::Star,
-    Marker::Plus,
-];
-
 fn style_number(index: usize) -> Style {
-    // After eight styles, markers repeat with different dashes and colours. After 24, both would
-    // repeat together, so dashes are shifted by one.
+    // After eight styles, colours repeat in another order, so that neither colours nor dashes repeat
+    // together with the shape of a mark.
     Style {
         colour: COLOURS[(index + index / LOOKS) % LOOKS],
         dashes: DASHES[(index + index / 24) % DASHES.len()],
-        marker: MARKERS[index % LOOKS],
+        marker: mark(index),
     }
 }
 

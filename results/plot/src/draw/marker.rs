@@ -1,10 +1,24 @@
 use crate::marks::outline::Point;
 use crate::marks::scene::{Mark, ShapeStyle, Stroke};
-use crate::style::{Marker, Style};
+use crate::style::Style;
 
 /// `size` is half the height of the marker.
 pub(crate) fn marker(style: Style, (x, y): Point, size: f64, hint: Option<String>) -> Mark {
-    let filled = ShapeStyle { fill: Some(style.colour), stroke: None };
+    // A hollow marker is a shape with a stroke. Other marks than shapes are letters.
+    let (solid, is_hollow) = match style.marker {
+        '○' => ('●', true),
+        '□' => ('■', true),
+        '△' => ('▲', true),
+        '◇' => ('◆', true),
+        '▽' => ('▼', true),
+        '☆' => ('★', true),
+        other => (other, false),
+    };
+    let outline = Stroke { colour: style.colour, width: 0.3 * size, dashes: &[] };
+    let filled = match is_hollow {
+        true => ShapeStyle { fill: None, stroke: Some(outline) },
+        false => ShapeStyle { fill: Some(style.colour), stroke: None },
+    };
     let at = |(dx, dy): (f64, f64)| (x + dx * size, y + dy * size);
     let shape =
         |corners: &[(f64, f64)]| (corners.iter().map(|corner| at(*corner)).collect(), true, filled);
@@ -17,21 +31,30 @@ pub(crate) fn marker(style: Style, (x, y): Point, size: f64, hint: Option<String
             ShapeStyle { fill: None, stroke: Some(stroke) },
         )
     };
-    let (points, closed, look) = match style.marker {
-        Marker::Circle => return Mark::Circle { centre: (x, y), radius: size, look: filled, hint },
-        Marker::Square => shape(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
-        Marker::Triangle => shape(&[(0.0, -1.1), (1.0, 0.8), (-1.0, 0.8)]),
-        Marker::TriangleDown => shape(&[(0.0, 1.1), (1.0, -0.8), (-1.0, -0.8)]),
-        Marker::Diamond => shape(&[(0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)]),
-        Marker::Cross => strokes([(-1.0, -1.0), (1.0, 1.0), (1.0, -1.0), (-1.0, 1.0)]),
-        Marker::Plus => strokes([(-1.2, 0.0), (1.2, 0.0), (0.0, -1.2), (0.0, 1.2)]),
-        Marker::Star => {
+    let (points, closed, look) = match solid {
+        '●' => return Mark::Circle { centre: (x, y), radius: size, look: filled, hint },
+        '■' => shape(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
+        '▲' => shape(&[(0.0, -1.1), (1.0, 0.8), (-1.0, 0.8)]),
+        '▼' => shape(&[(0.0, 1.1), (1.0, -0.8), (-1.0, -0.8)]),
+        '◆' => shape(&[(0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)]),
+        '✖' => strokes([(-1.0, -1.0), (1.0, 1.0), (1.0, -1.0), (-1.0, 1.0)]),
+        '✚' => strokes([(-1.2, 0.0), (1.2, 0.0), (0.0, -1.2), (0.0, 1.2)]),
+        '★' => {
             let tip = |i: u32| {
                 let radius = if i.is_multiple_of(2) { 1.35 } else { 0.55 };
                 let turn = f64::from(i) * std::f64::consts::PI / 5.0;
                 (radius * turn.sin(), -radius * turn.cos())
             };
             shape(&(0..10).map(tip).collect::<Vec<_>>())
+        }
+        letter => {
+            return Mark::Cells {
+                at: (x - 0.7 * size, y + 0.8 * size),
+                words: letter.to_string(),
+                length: 1.4 * size,
+                colour: style.colour,
+                is_bold: true,
+            };
         }
     };
     Mark::Lines { points, closed, look, hint }
