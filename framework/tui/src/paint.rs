@@ -4,6 +4,7 @@
 //! A function that draws a part of a panel returns the number of screen rows that the part takes.
 
 use crate::click_map::{ClickMap, ClickTarget, PanelPosition};
+use crate::filter::Filter;
 use crate::keys::numbered;
 use crate::theme::Theme;
 use ratatui::Frame;
@@ -31,6 +32,12 @@ pub(crate) fn width(text: &str) -> u16 {
 
 pub(crate) fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> u16 {
     texts.into_iter().map(|text| width(text.as_ref())).max().unwrap_or(0)
+}
+
+/// Returns the part of an area below its first `rows` rows.
+pub(crate) fn below(area: Rect, rows: u16) -> Rect {
+    let rows = rows.min(area.height);
+    Rect { y: area.y + rows, height: area.height - rows, ..area }
 }
 
 pub(crate) fn cut(text: &str, columns: u16) -> String {
@@ -308,6 +315,15 @@ impl<'f, 'h> Painter<'f, 'h> {
     pub(crate) fn panel(&mut self, area: Rect, title: &str) -> Rect {
         let style = if self.has_keys { self.theme.accent } else { self.theme.dim };
         self.framed(area, &numbered(self.panel, title), style)
+    }
+
+    /// Draws the frame of a panel with a filter. If the title is too long, its end is cut, but not
+    /// the filter.
+    pub(crate) fn filtered_panel(&mut self, area: Rect, title: &str, filter: &Filter) -> Rect {
+        // Four columns are those of the frame, and two those of the number.
+        let room = area.width.saturating_sub(6);
+        let suffix = cut(&filter.suffix(), room);
+        self.panel(area, &(cut(title, room - width(&suffix)) + &suffix))
     }
 
     pub(crate) fn has_keys(&self) -> bool {

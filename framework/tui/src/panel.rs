@@ -13,6 +13,9 @@ use std::cell::Cell;
 use std::fmt::Debug;
 use swapmeet_runner::input::InputError;
 
+/// The text of a panel whose filter leaves out all lines.
+pub(crate) const NO_MATCH: &str = "No line matches the filter. Esc shows all.";
+
 #[derive(Debug, Clone, Default)]
 pub(crate) struct List {
     pub(crate) cursor: usize,

@@ -2,7 +2,7 @@
 
 use crate::app::{App, overlay};
 use crate::click_map::{ClickMap, ClickTarget};
-use crate::keys::numbered;
+use crate::keys::{ch, numbered};
 use crate::paint::{Painter, clock, cut, width};
 use crate::panels::{Overlay, VIEWS};
 use crate::theme;
@@ -149,14 +149,28 @@ fn bottom(painter: &mut Painter<'_, '_>, app: &App, progress: Option<(String, St
         let style = if message.is_bad { theme.bad } else { theme.good };
         x = painter.put(area, x, 0, &message.text, style) + 3;
     }
-    for (keys, word, key) in app.hints() {
-        let wanted = width(&keys) + width(word) + 1;
-        if x + wanted > area.width {
-            break;
+    // If not all hints fit, the last two are an ellipsis and the key for help.
+    let mut hints = app.hints();
+    let wide = |(keys, word, _): &(String, &str, _)| {
+        width(keys) + if word.is_empty() { 2 } else { width(word) + 3 }
+    };
+    let needed = |hints: &[_]| hints.iter().map(wide).sum::<u16>().saturating_sub(2);
+    let ellipsis = ("…".to_owned(), "", ch('?'));
+    if x + needed(&hints) > area.width {
+        let help = hints.iter().position(|(_, word, _)| *word == "help");
+        let help = help.map(|at| hints.remove(at));
+        let last = wide(&ellipsis) + help.as_ref().map_or(0, wide);
+        while !hints.is_empty() && x + needed(&hints) + last > area.width {
+            hints.pop();
         }
+        hints.extend([ellipsis].into_iter().chain(help));
+    }
+    for (keys, word, key) in hints {
         let from = x;
         x = painter.put(area, x, 0, &keys, theme.accent);
-        x = painter.put(area, x + 1, 0, word, theme.dim);
+        if !word.is_empty() {
+            x = painter.put(area, x + 1, 0, word, theme.dim);
+        }
         painter.add_click_target(area, from, 0, x - from, ClickTarget::Key(key));
         x += 2;
     }

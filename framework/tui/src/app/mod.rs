@@ -186,6 +186,9 @@ impl App {
     /// Processes all pending events; returns whether the screen has to be redrawn.
     pub fn tick(&mut self, now: Duration) -> bool {
         let mut news = self.session.tick(now);
+        if let Some(written) = self.session.written.take() {
+            self.end_writing(written);
+        }
         let shown = self.shown();
         let mut requests = Requests::new();
         // Only the visible panels change on their own.

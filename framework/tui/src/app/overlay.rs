@@ -198,6 +198,8 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
         for part in wrap(&about, columns).iter().take(3) {
             write(painter, part, theme.dim);
         }
+    } else if prompt.is_writing {
+        write(painter, "writing ...", theme.dim);
     } else if matches!(prompt.purpose, Purpose::SaveAs | Purpose::Render) {
         let (texts, style) = match app.output_files(prompt.purpose, Path::new(text)) {
             Ok(files) => (files.into_iter().map(|file| file.preview).collect(), theme.dim),

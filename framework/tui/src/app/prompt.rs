@@ -35,6 +35,8 @@ pub(crate) struct Prompt {
     /// The text before the user changed it. Esc restores this text.
     before: String,
     pub(crate) at: usize,
+    /// Whether a figure or report is being written. The input stays open until this has succeeded.
+    pub(crate) is_writing: bool,
     /// Whether Enter overwrites existing files, because the user has seen the warning about them.
     overwrites: bool,
 }
@@ -79,6 +81,7 @@ impl Prompt {
             error: None,
             before: text.to_owned(),
             at: 0,
+            is_writing: false,
             overwrites: false,
         }
     }
@@ -158,7 +161,7 @@ impl App {
 
     fn typed(&mut self) {
         let Some(prompt) = &mut self.prompt else { return };
-        (prompt.error, prompt.at, prompt.overwrites) = (None, 0, false);
+        (prompt.error, prompt.at, prompt.overwrites, prompt.is_writing) = (None, 0, false, false);
         match prompt.purpose {
             Purpose::Command | Purpose::SaveAs | Purpose::Render => {}
             Purpose::Filter => {
@@ -184,7 +187,7 @@ impl App {
     }
 
     fn accept(&mut self) {
-        let Some(mut prompt) = self.prompt.take() else { return };
+        let Some(mut prompt) = self.prompt.take_if(|prompt| !prompt.is_writing) else { return };
         let text = prompt.input.value().trim().to_owned();
         // Use the text. If it is invalid, the input stays open and shows the error.
         prompt.error = match prompt.purpose {
@@ -210,12 +213,23 @@ impl App {
                         return self.save(&files, &text);
                     }
                     files.into_iter().for_each(|file| self.session.write(file));
+                    prompt.is_writing = true;
                     Ok(())
                 });
                 written.err().map(|why| Text::flag("file", &text).error(why))
             }
         };
-        if prompt.error.is_some() {
+        if prompt.error.is_some() || prompt.is_writing {
+            self.prompt = Some(prompt);
+        }
+    }
+
+    /// Closes the input of a figure or report that has been written, or shows the error in it.
+    pub(super) fn end_writing(&mut self, written: Result<(), String>) {
+        let Some(mut prompt) = self.prompt.take_if(|prompt| prompt.is_writing) else { return };
+        if let Err(why) = written {
+            prompt.is_writing = false;
+            prompt.error = Some(Text::flag("file", prompt.input.value()).error(why));
             self.prompt = Some(prompt);
         }
     }

@@ -5,7 +5,7 @@ mod form;
 
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
-use crate::paint::{Painter, cut_middle, widest, width};
+use crate::paint::{Painter, below, cut_middle, scroll_start, widest, width};
 use crate::panel::{Keyed, List, Panel};
 use crate::session::chosen::{ListItem, ListKind, is_size};
 use crate::session::suggestions::ExperimentFile;
@@ -242,10 +242,11 @@ impl Panel for Choose {
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
-        let (size, suffix) = (session.chosen.size(), self.list().filter.suffix());
-        let title = format!("{}: {size} selected{suffix}", Self::TITLE);
-        let area = painter.panel(area, &title);
-        let headings = ListKind::ALL.len() as u16;
+        let title = format!("{}: {} selected", Self::TITLE, session.chosen.size());
+        let area = painter.filtered_panel(area, &title, &self.list().filter);
+        // On a small screen, the headings far from the open list make room for its lines.
+        let headings = area.height.saturating_sub(3).clamp(1, ListKind::ALL.len() as u16);
+        let first = scroll_start(self.open, ListKind::ALL.len(), headings.into());
         // Reserve rows for the description of the line under the cursor, but leave most of the area
         // to the lists.
         let about = match area.height.saturating_sub(headings + 1) {
@@ -256,7 +257,8 @@ impl Panel for Choose {
         };
         let open_lines = area.height.saturating_sub(headings + about + u16::from(about > 0));
         let mut y = 0;
-        for (at, kind) in (0..).zip(ListKind::ALL) {
+        for (at, kind) in (0..headings).zip(&ListKind::ALL[first..]) {
+            let kind = *kind;
             let open = kind == self.kind();
             heading(painter, session, kind, open, area, y);
             y += 1;
@@ -264,18 +266,13 @@ impl Panel for Choose {
                 let height = (area.height.saturating_sub(y)).saturating_sub(headings - 1 - at);
                 y += form.draw(painter, Rect { y: area.y + y, height, ..area });
             } else if open {
-                let list = Rect {
-                    x: area.x,
-                    y: area.y + y,
-                    width: area.width,
-                    height: open_lines.min(area.height.saturating_sub(y)),
-                };
+                let rest = below(area, y);
+                let list = Rect { height: open_lines.min(rest.height), ..rest };
                 y += self.draw_items(painter, session, list);
             }
         }
         if about > 0 && self.form.is_none() {
-            let foot =
-                Rect { y: area.y + area.height.saturating_sub(about), height: about, ..area };
+            let foot = below(area, area.height - about);
             painter.paragraph(foot, &self.about_item(session), painter.theme.dim);
         }
     }
@@ -449,32 +446,23 @@ impl Choose {
 
     fn about_item(&self, session: &Session) -> String {
         match self.item(session) {
-            Some(ListItem::Choice(_, choice)) => about_spec(session, self.kind(), &choice.spec),
-            Some(ListItem::Suggestion(suggestion)) if !suggestion.ready => {
-                format!("{}; press Enter to type it", suggestion.about)
-            }
-            Some(ListItem::Suggestion(suggestion)) => suggestion.about.clone(),
-            Some(ListItem::Setting(setting)) => setting.about.to_owned(),
-            Some(ListItem::ExperimentFile(file)) => {
-                format!("{}; Enter selects its contents, i opens another file", file.about)
-            }
-            Some(ListItem::Collective(kind, _)) => {
-                format!("{}: {}", kind.word, kind.help)
-            }
             None => String::new(),
+            Some(item) => {
+                let about = about(&item, session, self.kind());
+                match item {
+                    ListItem::Suggestion(suggestion) if !suggestion.ready => {
+                        format!("{about}; press Enter to type it")
+                    }
+                    ListItem::ExperimentFile(_) => {
+                        format!("{about}; Enter selects its contents, i opens another file")
+                    }
+                    ListItem::Collective(kind, _) => format!("{}: {about}", kind.word),
+                    _ => about.to_owned(),
+                }
+            }
         }
     }
-}
 
-fn about_spec(session: &Session, kind: ListKind, spec: &str) -> String {
-    session
-        .chosen
-        .suggestion_for(kind, spec)
-        .map(|suggestion| suggestion.about.clone())
-        .unwrap_or_default()
-}
-
-impl Choose {
     fn draw_items(&self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) -> u16 {
         let theme = painter.theme;
         let (kind, items) = (self.kind(), self.items(session));
@@ -509,7 +497,10 @@ impl Choose {
             // A setting shows its value; all other lines show their descriptions.
             let (text, about) = match item {
                 ListItem::Setting(setting) => (session.chosen.setting(setting), style),
-                _ => (about_short(item, session, kind), if here { style } else { theme.dim }),
+                _ => {
+                    let about = about(item, session, kind).split(';').next().unwrap_or("");
+                    (about.to_owned(), if here { style } else { theme.dim })
+                }
             };
             painter.put(text_area, end.max(6 + names.max(12)) + 2, y, &text, about);
         }
@@ -540,8 +531,10 @@ fn heading(
     painter.add_click(area, 0, y, area.width, PanelPosition::Heading(at));
     // The heading of a closed list shows its selected entries, so that the whole experiment is
     // always visible.
-    let picked: Vec<&str> = session.chosen.selected(kind).collect();
-    let by_tables = picked.is_empty() && session.chosen.is_named_by_tables(kind);
+    let picked: Vec<&str> = session.chosen.applying(kind).collect();
+    let by_tables =
+        picked.is_empty() && kind != ListKind::Systems && session.chosen.is_named_by_tables(kind);
+    let by_systems = by_tables && session.chosen.has_systems();
     let text = match (kind, open) {
         (ListKind::Settings, false) => {
             let texts =
@@ -563,6 +556,9 @@ fn heading(
             format!("{} experiment files", session.chosen.items(kind, &Default::default()).len())
         }
         (_, true) => format!("{} selected", picked.len()),
+        (ListKind::Topologies | ListKind::Machines, false) if by_systems => {
+            "given by the systems".to_owned()
+        }
         (_, false) if by_tables => "given by the [[case]] tables".to_owned(),
         (_, false) if picked.is_empty() => "none selected".to_owned(),
         (_, false) => {
@@ -578,7 +574,7 @@ fn heading(
     };
     // If nothing is selected in this list, no case can run, so the text has the style of a warning.
     let has_specs = ListKind::SPECS.contains(&kind);
-    let missing = picked.is_empty() && has_specs && !by_tables;
+    let missing = picked.is_empty() && has_specs && !by_tables && kind != ListKind::Systems;
     painter.put(area, x.max(14) + 1, y, &text, if missing { theme.warn } else { theme.dim });
 }
 
@@ -592,13 +588,16 @@ fn name(item: &ListItem<'_>) -> String {
     }
 }
 
-fn about_short(item: &ListItem<'_>, session: &Session, kind: ListKind) -> String {
-    let long = match item {
-        ListItem::Choice(_, choice) => about_spec(session, kind, &choice.spec),
-        ListItem::Suggestion(suggestion) => suggestion.about.clone(),
-        ListItem::Setting(setting) => setting.about.to_owned(),
-        ListItem::ExperimentFile(file) => file.about.clone(),
-        ListItem::Collective(kind, _) => kind.help.to_owned(),
-    };
-    long.split(';').next().unwrap_or("").to_owned()
+/// Returns a description, of which the part before the first `;` is a short one.
+fn about<'s>(item: &ListItem<'s>, session: &'s Session, kind: ListKind) -> &'s str {
+    match item {
+        ListItem::Choice(_, choice) => {
+            let known = session.chosen.suggestion_for(kind, &choice.spec);
+            known.map_or("", |suggestion| &suggestion.about)
+        }
+        ListItem::Suggestion(suggestion) => &suggestion.about,
+        ListItem::Setting(setting) => setting.about,
+        ListItem::ExperimentFile(file) => &file.about,
+        ListItem::Collective(kind, _) => kind.help,
+    }
 }

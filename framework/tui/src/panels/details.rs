@@ -3,7 +3,7 @@
 
 use crate::keys::Binding;
 use crate::paint::{Painter, widest, wrap};
-use crate::panel::{Keyed, List, Panel, list_in_field};
+use crate::panel::{Keyed, List, NO_MATCH, Panel, list_in_field};
 use crate::session::files::command;
 use crate::session::queue::CaseRow;
 use crate::session::{Request, Requests, Session};
@@ -45,7 +45,6 @@ impl Panel for Details {
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
-        // The title identifies the case.
         let Some((_, row)) = session.selected_row() else {
             let area = painter.panel(area, "Details");
             let text = "No cases yet. Choose them in 1, then press R to run them.";
@@ -53,15 +52,14 @@ impl Panel for Details {
         };
         let [algorithm, topology, workload, machine] = row.specs();
         let title = format!(
-            "Details{}: {algorithm} on {topology}, {workload}, {machine}{}",
-            of_repetitions(session, row),
-            self.list.filter.suffix()
+            "Details{}: {algorithm} on {topology}, {workload}, {machine}",
+            of_repetitions(session, row)
         );
-        let area = painter.panel(area, &title);
+        let area = painter.filtered_panel(area, &title, &self.list.filter);
         let theme = painter.theme;
         let all = self.entries(session);
         if all.is_empty() {
-            return painter.placeholder(area, "No line matches the filter. Esc shows all.");
+            return painter.placeholder(area, NO_MATCH);
         }
         // Values form a column to the right of the longest name. Long values are wrapped within
         // this column.
@@ -98,9 +96,8 @@ impl Panel for Details {
             let heading =
                 entry.value.is_empty() && entry.name.chars().all(|c| c.is_uppercase() || c == ' ');
             let style = if heading { theme.accent } else { theme.dim };
-            let cell =
-                if heading { area } else { Rect { width: (1 + names).min(area.width), ..area } };
-            painter.put(cell, 1, y, &entry.name, style);
+            let width = if heading { area.width } else { (1 + names).min(area.width) };
+            painter.put(Rect { width, ..area }, 1, y, &entry.name, style);
             for line in lines {
                 painter.put(area, names + 3, y, line, theme.text);
                 y += 1;

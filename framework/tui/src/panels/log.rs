@@ -2,7 +2,7 @@
 
 use crate::keys::Binding;
 use crate::paint::{Painter, scroll_start, wrap};
-use crate::panel::{Keyed, List, Panel, list_in_field};
+use crate::panel::{Keyed, List, NO_MATCH, Panel, list_in_field};
 use crate::session::{LogLine, Requests, Session};
 use ratatui::layout::Rect;
 use std::convert::Infallible;
@@ -47,18 +47,12 @@ impl Panel for Log {
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
-        let area = painter.panel(area, &format!("Log{}", self.list.filter.suffix()));
+        let area = painter.filtered_panel(area, "Log", &self.list.filter);
         let lines = self.shown(session);
         if lines.is_empty() {
             let none = session.log.lines().is_empty();
-            return painter.placeholder(
-                area,
-                if none {
-                    "The log is empty."
-                } else {
-                    "No line matches the filter. Esc shows all."
-                },
-            );
+            let text = if none { "The log is empty." } else { NO_MATCH };
+            return painter.placeholder(area, text);
         }
         let theme = painter.theme;
         let cursor = self.list.cursor.min(lines.len() - 1);

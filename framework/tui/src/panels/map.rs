@@ -5,7 +5,7 @@ mod pivot;
 
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
-use crate::paint::{Painter, cut_middle, position, scroll_start, widest, wrap};
+use crate::paint::{Painter, below, cut_middle, position, scroll_start, widest, wrap};
 use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
 use crate::session::comparison::{UNCHARGED, UNCHARGED_IN_WORDS};
 use crate::session::{RenderKind, Request, Requests, Session, with_others};
@@ -25,7 +25,7 @@ pub(crate) struct Map {
     is_table: bool,
 }
 
-/// The position of a cell: the indices of its map, row and column.
+/// The indices of the map, the row and the column of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
     map: usize,
@@ -55,8 +55,7 @@ impl Keyed for Map {
         bind(Action::Right, RIGHT, "go to larger blocks").pair("←→", "size"),
         bind(Action::Previous, &[ch('[')], "previous map"),
         bind(Action::Next, &[ch(']')], "next map: other networks, or machines").pair("[ ]", "map"),
-        bind(Action::RunFitting, &[ch('+')], "run all other algorithms that may fit")
-            .hint("all algorithms"),
+        bind(Action::RunFitting, &[ch('+')], "run all other algorithms that may fit").hint("all"),
     ];
 
     fn act(&mut self, action: Action, session: &Session) -> Requests {
@@ -136,8 +135,7 @@ impl Panel for Map {
             if let Some(answer) = session.answer() {
                 painter.paragraph(area, &answer, theme.text);
                 let why = session.selected_group().and_then(|group| session.compared.why(group));
-                let below = Rect { y: area.y + 3, height: area.height.saturating_sub(3), ..area };
-                painter.paragraph(below, &why.unwrap_or_default(), theme.accent);
+                painter.paragraph(below(area, 3), &why.unwrap_or_default(), theme.accent);
                 return;
             }
             let text = "A map needs rows of at least two block sizes, networks or machines. Choose more in 1, then press a to add them.";
@@ -171,20 +169,18 @@ impl Panel for Map {
             painter.paragraph(Rect { y, height: rows, ..area }, text, theme.text);
             y += rows;
         }
-        let body = Rect { y: area.y + top, height: area.height.saturating_sub(top + high), ..area };
+        let body = below(Rect { height: area.height - high, ..area }, top);
         if self.is_table {
             let text = format!("times on {}", map.rows[place.row]);
             painter.put(body, 1, 0, &text, theme.accent);
-            let table = Rect { y: body.y + 1, height: body.height.saturating_sub(1), ..body };
-            return pivot::pivot(painter, session, map, (place.row, place.column), table);
+            return pivot::pivot(painter, session, map, (place.row, place.column), below(body, 1));
         }
         let legend = if body.height >= 7 { legend(painter, session, map, body) } else { 0 };
-        let room = Rect { y: body.y + legend, height: body.height.saturating_sub(legend), ..body };
+        let room = below(body, legend);
         let high = self.draw_map(painter, session, map, place, room);
         // In the remaining rows, list the fastest algorithm for each block size, and then all times.
         // Both belong to the map row of the selected case.
-        let rest =
-            Rect { y: room.y + high + 1, height: room.height.saturating_sub(high + 1), ..room };
+        let rest = below(room, high + 1);
         let strip = strip(session, map, place.row);
         let rows = (strip.len() as u16).min(rest.height);
         let list = Rect { height: rows, ..rest };
@@ -194,8 +190,7 @@ impl Panel for Map {
             painter.put(Rect { width: list.width.saturating_sub(1), ..list }, 1, y, text, style);
         }
         painter.scrollbar(list, first, strip.len());
-        let table =
-            Rect { y: rest.y + rows + 1, height: rest.height.saturating_sub(rows + 1), ..rest };
+        let table = below(rest, rows + 1);
         if table.height >= 4 {
             pivot::pivot(painter, session, map, (place.row, place.column), table);
         }
@@ -206,7 +201,6 @@ fn cell(map: &WinnerMap, row: usize, column: usize) -> Option<&MapCell> {
     map.cells.get(row)?.get(column)?.as_ref()
 }
 
-/// Returns the position of a group in a map.
 fn place_in(map: &WinnerMap, group: usize) -> Option<(usize, usize)> {
     let rows = map.cells.iter().enumerate();
     let mut places =
@@ -248,7 +242,6 @@ impl Map {
         filled.take(count).last().map(|place| self.select(place, session)).unwrap_or_default()
     }
 
-    /// Selects the fastest case in a cell.
     fn select(&self, place: Place, session: &Session) -> Requests {
         let map = &session.compared.maps[place.map];
         let winner = cell(map, place.row, place.column).and_then(|cell| {
@@ -351,8 +344,7 @@ impl Map {
     }
 }
 
-/// Returns a shade for how much faster the fastest algorithm is than the second fastest. A blank
-/// means that the difference is not significant.
+/// Returns the shade of the lead over the second fastest algorithm, which the legend explains.
 fn shade(winner: &Winner) -> char {
     match winner.margin() {
         Margin::Tied => ' ',

@@ -96,7 +96,6 @@ pub(crate) fn overlays() -> Vec<Box<dyn AnyPanel>> {
 }
 
 impl View {
-    /// Returns the panel that is shown.
     pub(crate) fn panel(&self) -> &dyn AnyPanel {
         &*self.panels[self.pictures.get(self.at).map_or(0, |picture| picture.panel)]
     }
@@ -114,7 +113,6 @@ impl View {
         &mut self.panels
     }
 
-    /// Returns the number of the picture that has a key.
     pub(crate) fn picture_of(&self, key: Key) -> Option<usize> {
         self.pictures.iter().position(|picture| picture.key == key)
     }

@@ -2,7 +2,7 @@
 //! such as start-up or contention.
 
 use crate::keys::{Binding, NEXT, PREVIOUS, bind, ch};
-use crate::paint::{Painter, position, widest, width, wrap};
+use crate::paint::{Painter, below, position, widest, width, wrap};
 use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
 use crate::session::comparison::{Line, UNCHARGED};
 use crate::session::{RenderKind, Request, Requests, Session};
@@ -76,7 +76,6 @@ impl Panel for Parts {
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
-        // The title names the group.
         let groups = &session.compared.groups;
         let Some(number) = session.selected_group() else {
             let area = painter.panel(area, Self::TITLE);
@@ -85,29 +84,27 @@ impl Panel for Parts {
         };
         self.list.cursor = number;
         let group = &groups[number];
-        let filtered = self.list.filter.suffix();
-        let head = format!("Where time goes{}: ", position(number, groups.len()));
-        let room = usize::from(area.width.saturating_sub(8 + width(&head) + width(&filtered)));
-        let title = format!("{head}{}{filtered}", session.compared.group_label(group, room));
-        let area = painter.panel(area, &title);
+        let filter = &self.list.filter;
+        let head = format!("{}{}: ", Self::TITLE, position(number, groups.len()));
+        let room = area.width.saturating_sub(8 + width(&head) + width(&filter.suffix()));
+        let title = head + &session.compared.group_label(group, room.into());
+        let area = painter.filtered_panel(area, &title, filter);
         // Show the bars of this group and, in the remaining rows, those of the groups after it.
         let lines = self.timed_lines(session, number);
         if lines.is_empty() {
-            let text = if filtered.is_empty() {
+            let text = if filter.text().is_empty() {
                 "No algorithm has a time here."
             } else {
                 "No algorithm with a time matches the filter. Esc shows all."
             };
             return painter.placeholder(area, text);
         }
-        let why = session.compared.why(number).filter(|_| area.height > 6);
-        let why = why.unwrap_or_default();
-        let rows = match (why.is_empty(), wrap(&why, area.width.saturating_sub(2)).len()) {
-            (true, _) => 0,
-            (false, rows) => (rows as u16).min(2),
-        };
-        painter.paragraph(Rect { height: rows, ..area }, &why, painter.theme.accent);
-        let area = rest(area, rows);
+        let mut rows = 0;
+        if let Some(why) = session.compared.why(number).filter(|_| area.height > 6) {
+            rows = wrap(&why, area.width.saturating_sub(2)).len().min(2) as u16;
+            painter.paragraph(Rect { height: rows, ..area }, &why, painter.theme.accent);
+        }
+        let area = below(area, rows);
         let mut left = area.height.saturating_sub(3 + lines.len() as u16 * MOST_ROWS);
         let others = (1..groups.len()).map(|offset| (number + offset) % groups.len());
         let others = others.map(|other| (other, self.timed_lines(session, other)));
@@ -120,13 +117,12 @@ impl Panel for Parts {
         let others: Vec<(usize, Vec<Bar<'_>>)> = others.collect();
         let all = lines.iter().chain(others.iter().flat_map(|(_, lines)| lines));
         let mut top = legend(painter, &all.collect::<Vec<_>>(), area) + 1;
-        top += self.bars(painter, lines, rest(area, top));
+        top += self.bars(painter, lines, below(area, top));
         for (other, lines) in others.into_iter().filter(|(_, lines)| !lines.is_empty()) {
-            let label = session
-                .compared
-                .group_label(&groups[other], usize::from(area.width.saturating_sub(2)));
+            let room = area.width.saturating_sub(2).into();
+            let label = session.compared.group_label(&groups[other], room);
             painter.put(area, 1, top, &label, painter.theme.dim);
-            top += 1 + self.bars(painter, lines, rest(area, top + 1));
+            top += 1 + self.bars(painter, lines, below(area, top + 1));
         }
     }
 }
@@ -134,10 +130,6 @@ impl Panel for Parts {
 /// The maximum number of screen rows of an algorithm: its bar, the percentages of the parts, and an
 /// empty row.
 const MOST_ROWS: u16 = 3;
-
-fn rest(area: Rect, top: u16) -> Rect {
-    Rect { y: area.y + top, height: area.height.saturating_sub(top), ..area }
-}
 
 impl Parts {
     /// Returns the bars of a group: those of the algorithms that have a time and pass the filter.
@@ -170,26 +162,16 @@ impl Parts {
         // is proportional to the time.
         for (i, bar) in (0..).zip(&lines) {
             let (line, y) = (bar.line, i * each);
-            painter.put(
-                Rect { width: (1 + names).min(area.width), ..area },
-                1,
-                y,
-                &line.stats.algorithm,
-                painter.theme.text,
-            );
+            let name = Rect { width: (1 + names).min(area.width), ..area };
+            painter.put(name, 1, y, &line.stats.algorithm, painter.theme.text);
             if line.is_uncharged {
                 painter.put(area, 0, y, UNCHARGED, painter.theme.warn);
             }
             let whole = if self.shares { bar.total } else { most };
-            let end =
-                bar.draw(painter, whole, Rect { x: area.x + names + 2, width: room, ..area }, y);
-            painter.put(
-                area,
-                names + 3 + end,
-                y,
-                &format!("{}{}", duration(bar.total), spread(bar)),
-                painter.theme.text,
-            );
+            let room = Rect { x: area.x + names + 2, width: room, ..area };
+            let end = bar.draw(painter, whole, room, y);
+            let text = format!("{}{}", duration(bar.total), spread(bar));
+            painter.put(area, names + 3 + end, y, &text, painter.theme.text);
             if each > 1 {
                 painter.put(area, names + 2, y + 1, &in_words(bar), painter.theme.dim);
             }

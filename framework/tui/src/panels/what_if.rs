@@ -3,7 +3,7 @@
 
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
-use crate::paint::{Painter, cut, widest};
+use crate::paint::{Painter, below, cut, widest};
 use crate::panel::{Keyed, List, Panel, list_in_field};
 use crate::session::comparison::{Line, UNCHARGED};
 use crate::session::trial::{Slider, StepSize, presets_of};
@@ -108,15 +108,7 @@ impl Keyed for WhatIf {
             (Action::More, Some(slider)) => moved(&slider, true, StepSize::Small),
             (Action::MuchLess, Some(slider)) => moved(&slider, false, StepSize::Large),
             (Action::MuchMore, Some(slider)) => moved(&slider, true, StepSize::Large),
-            (
-                Action::Less
-                | Action::More
-                | Action::MuchLess
-                | Action::MuchMore
-                | Action::Type
-                | Action::Reset,
-                None,
-            ) => Requests::new(),
+            (_, None) => Requests::new(),
         }
     }
 
@@ -170,18 +162,19 @@ impl Panel for WhatIf {
             }
             (Some(InputTarget::Value), None) | (None, _) => return Ok(Requests::new()),
         };
-        match request {
-            Ok(request) => Ok(vec![request]),
-            Err(why) => Err(Text::flag("value", text).error(why)),
-        }
+        request.map(|request| vec![request]).map_err(|why| Text::flag("value", text).error(why))
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         let tried = &session.trial;
         let title = match tried.in_words() {
             Some(words) if tried.is_on() => format!("What if: a trial of {words}"),
-            Some(words) => format!("What if: {words}"),
-            None => "What if".to_owned(),
+            _ => match session.selected_row() {
+                // The name of the row's machine. Its case has the definition instead if the row is
+                // from a file.
+                Some((_, row)) => format!("What if: {}", row.specs()[3]),
+                None => "What if".to_owned(),
+            },
         };
         let area = painter.panel(area, &title);
         let sliders = tried.sliders();
@@ -195,22 +188,16 @@ impl Panel for WhatIf {
         let body = Rect { height: area.height.saturating_sub(about), ..area };
         let (left, right) = if area.width >= 110 {
             let wide = area.width * 11 / 20;
-            (
-                Rect { width: wide, ..body },
-                Rect { x: body.x + wide + 1, width: body.width.saturating_sub(wide + 1), ..body },
-            )
+            let right = Rect { x: body.x + wide + 1, width: body.width - wide - 1, ..body };
+            (Rect { width: wide, ..body }, right)
         } else {
             let high = (body.height * 3 / 5).min(sliders.len() as u16);
-            (
-                Rect { height: high, ..body },
-                Rect { y: body.y + high, height: body.height.saturating_sub(high), ..body },
-            )
+            (Rect { height: high, ..body }, below(body, high))
         };
         self.draw_sliders(painter, &sliders, left);
         ranking(painter, session, right);
         if let Some(slider) = sliders.get(self.list.cursor) {
-            let foot = Rect { y: body.bottom(), height: about, ..area };
-            painter.paragraph(foot, &explain(slider), painter.theme.dim);
+            painter.paragraph(below(area, body.height), &explain(slider), painter.theme.dim);
         }
     }
 }
@@ -253,13 +240,8 @@ impl WhatIf {
             }
             // Show the original value, which the parameter has after a reset.
             if slider.is_changed() {
-                painter.put(
-                    area,
-                    x,
-                    y,
-                    &format!("was {}", slider.was),
-                    if here { style } else { theme.dim },
-                );
+                let style = if here { style } else { theme.dim };
+                painter.put(area, x, y, &format!("was {}", slider.was), style);
             }
         }
         painter.scrollbar(area, first, sliders.len());

@@ -1,6 +1,7 @@
 //! The answer in one sentence: which algorithm is the fastest at which size.
 
 use super::Session;
+use std::collections::BTreeSet;
 use swapmeet_results::analysis::{Axis, Family};
 use swapmeet_results::{duration, units};
 
@@ -165,18 +166,24 @@ impl Session {
         }
     }
 
-    /// States how many of the algorithms that support the collective were run.
+    /// States how many of the algorithms that support the collective fit and were run. These counts
+    /// are the same for the cases of a session and for their rows in a file.
     fn coverage(&self) -> String {
-        let run = self.queue.specs()[0].len();
-        let algorithms = units::count(run, "algorithm");
-        let fitting = self.fitting_algorithms();
-        let is_busy = self.queue.is_busy() || self.is_comparing();
-        match (fitting.len(), run) {
-            _ if is_busy => format!("{} of {algorithms} so far.", self.compared.algorithms.len()),
-            (0, 1) => "The only algorithm that fits was run.".to_owned(),
-            (0, _) => format!("All {algorithms} that fit were run."),
-            (more, 1) => format!("{algorithms} was run; + runs {more} more that may fit."),
-            (more, _) => format!("{algorithms} were run; + runs {more} more that may fit."),
+        let compared = &self.compared;
+        let of_queue = &self.queue.specs()[0];
+        let algorithms = units::count(of_queue.len(), "algorithm");
+        if self.queue.is_busy() || self.is_comparing() {
+            return format!("{} of {algorithms} so far.", compared.algorithms.len());
+        }
+        let run = of_queue.difference(&compared.unsupported).count();
+        let none = BTreeSet::new();
+        let known = self.chosen.fitting(&self.registry, of_queue, &none, false).len();
+        let all = of_queue.len() + known;
+        match self.fitting_algorithms().len() {
+            _ if run == all && all == 1 => "The only algorithm was run.".to_owned(),
+            _ if run == all => format!("All {all} algorithms were run."),
+            0 => format!("{run} of {all} algorithms were run; the others do not fit."),
+            more => format!("{run} of {all} algorithms were run; + runs {more} more that may fit."),
         }
     }
 }

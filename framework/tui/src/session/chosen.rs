@@ -1,4 +1,4 @@
-//! The selection of cases. It consists of four lists of specs, and settings. Specs have the same
+//! The selection of cases. It consists of lists of specs, and settings. Specs have the same
 //! syntax as on the command line.
 
 mod typed;
@@ -25,6 +25,7 @@ pub(crate) enum ListKind {
     Topologies,
     Workloads,
     Machines,
+    Systems,
     Settings,
     ExperimentFiles,
     Collectives,
@@ -32,18 +33,19 @@ pub(crate) enum ListKind {
 
 impl ListKind {
     /// The lists in display order. The first three are questions; the others have good defaults.
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Collectives,
         Self::Topologies,
         Self::Workloads,
         Self::Algorithms,
         Self::Machines,
+        Self::Systems,
         Self::Settings,
         Self::ExperimentFiles,
     ];
     /// The lists of specs, in the order of [`ChosenState::choices`].
-    pub(crate) const SPECS: [Self; 4] =
-        [Self::Algorithms, Self::Topologies, Self::Workloads, Self::Machines];
+    pub(crate) const SPECS: [Self; 5] =
+        [Self::Algorithms, Self::Topologies, Self::Workloads, Self::Machines, Self::Systems];
 
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -51,6 +53,7 @@ impl ListKind {
             Self::Topologies => "Network",
             Self::Workloads => "Sizes",
             Self::Machines => "Machines",
+            Self::Systems => "Systems",
             Self::Settings => "Settings",
             Self::ExperimentFiles => "Studies",
             Self::Collectives => "Collective",
@@ -63,6 +66,7 @@ impl ListKind {
             Self::Topologies => "topology",
             Self::Workloads => "workload",
             Self::Machines => "machine",
+            Self::Systems => "system",
             Self::Settings => "setting",
             Self::ExperimentFiles => "experiment file",
             Self::Collectives => "collective",
@@ -89,8 +93,8 @@ pub(crate) enum ListItem<'a> {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ChosenState {
-    choices: [Vec<Choice>; 4],
-    /// The experiment without its four lists, which are in `choices`, and without its baseline.
+    choices: [Vec<Choice>; 5],
+    /// The experiment without its lists of specs, which are in `choices`, and without its baseline.
     experiment: Experiment,
     /// Whether the chosen algorithms are all that may fit, so that those that turn out to be
     /// unsupported are left out.
@@ -100,7 +104,7 @@ pub(crate) struct ChosenState {
 #[derive(Debug, Clone)]
 pub(crate) struct Chosen {
     state: ChosenState,
-    suggestions: [Vec<Suggestion>; 4],
+    suggestions: [Vec<Suggestion>; 5],
     experiment_files: Vec<ExperimentFile>,
     /// A file, and the selection for which it was read or written.
     file: Option<(PathBuf, ChosenState)>,
@@ -127,6 +131,7 @@ impl Chosen {
             selected(std::mem::take(&mut experiment.topologies)),
             selected(workloads),
             selected(std::mem::take(&mut experiment.machines)),
+            selected(std::mem::take(&mut experiment.systems)),
         ];
         let state = ChosenState { choices, experiment, all_that_fit: false };
         let file = file.map(|file| (file, state.clone()));
@@ -341,7 +346,7 @@ impl Chosen {
     pub(crate) fn experiment(&self, baseline: Option<&str>) -> Experiment {
         let list = |kind: ListKind| {
             let text = |spec| Text::flag(kind.singular(), spec);
-            self.selected(kind).map(text).collect::<Vec<_>>()
+            self.applying(kind).map(text).collect::<Vec<_>>()
         };
         let algorithms = list(ListKind::Algorithms);
         Experiment {
@@ -351,6 +356,7 @@ impl Chosen {
             algorithms,
             workloads: list(ListKind::Workloads),
             machines: list(ListKind::Machines),
+            systems: list(ListKind::Systems),
             ..self.state.experiment.clone()
         }
     }
@@ -372,9 +378,9 @@ impl Chosen {
             )?;
             words.push(quoted(&file.display().to_string()));
         } else {
-            let lists = ["--algorithm", "--topology", "--workload", "--machine"];
+            let lists = ["--algorithm", "--topology", "--workload", "--machine", "--system"];
             for (kind, flag) in ListKind::SPECS.into_iter().zip(lists) {
-                for spec in self.selected(kind) {
+                for spec in self.applying(kind) {
                     let text = Text::flag(kind.singular(), spec);
                     let machine = (kind == ListKind::Machines)
                         .then(|| case::machine(&text, self.own_machines()).ok()?.definition());
@@ -388,15 +394,29 @@ impl Chosen {
         Ok(words.join(" "))
     }
 
-    /// Returns whether the `case` tables of the experiment give all entries of a kind, so that its
-    /// list may be empty.
+    /// Returns the selected specs of a list that apply: without a selected topology, no machine
+    /// does, because systems have their own.
+    pub(crate) fn applying(&self, kind: ListKind) -> impl Iterator<Item = &str> {
+        let is_unused = kind == ListKind::Machines
+            && self.selected(ListKind::Topologies).next().is_none()
+            && self.has_systems();
+        self.selected(kind).filter(move |_| !is_unused)
+    }
+
+    pub(crate) fn has_systems(&self) -> bool {
+        self.selected(ListKind::Systems).next().is_some()
+    }
+
+    /// Returns whether systems or the `case` tables of the experiment give all entries of a kind,
+    /// so that its list may be empty.
     pub(crate) fn is_named_by_tables(&self, kind: ListKind) -> bool {
-        let experiment = &self.state.experiment;
+        let experiment = &self.experiment(None);
         match kind {
             ListKind::Algorithms => experiment.is_named_by_tables(|table| &table.algorithms),
             ListKind::Topologies => experiment.is_named_by_tables(|table| &table.topologies),
             ListKind::Workloads => experiment.is_named_by_tables(|table| &table.workloads),
             ListKind::Machines => experiment.is_named_by_tables(|table| &table.machines),
+            ListKind::Systems => true,
             ListKind::Settings | ListKind::ExperimentFiles | ListKind::Collectives => false,
         }
     }
@@ -411,9 +431,11 @@ impl Chosen {
     }
 
     pub(crate) fn count(&self) -> u64 {
-        let lists = ListKind::SPECS.iter().map(|s| self.selected(*s).count() as u64);
+        let [algorithms, topologies, workloads, machines, systems] =
+            ListKind::SPECS.map(|kind| self.applying(kind).count() as u64);
         let repetitions = u64::from(self.state.experiment.repetitions);
-        lists.chain([repetitions]).fold(1, u64::saturating_mul)
+        let networks = topologies.saturating_mul(machines).saturating_add(systems);
+        [algorithms, workloads, repetitions].into_iter().fold(networks, u64::saturating_mul)
     }
 
     /// Returns the selected cases. The error names a list without selected entries, or an invalid

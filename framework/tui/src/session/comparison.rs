@@ -107,6 +107,8 @@ pub(crate) struct Compared {
     /// lines.
     pub(crate) number: u64,
     pub(crate) algorithms: BTreeSet<String>,
+    /// The algorithms of which all rows are unsupported.
+    pub(crate) unsupported: BTreeSet<String>,
     pub(crate) outcomes: BTreeSet<String>,
     pub(crate) specs: [BTreeSet<String>; 4],
     /// The index of the group of each setting. A setting is everything in a case except the
@@ -370,6 +372,10 @@ impl Compared {
             all
         };
         let algorithms = number(&|line| line.stats.algorithm.clone(), |texts| &mut texts.algorithm);
+        let mut unsupported = algorithms.clone();
+        for line in lines.iter().filter(|line| line.stats.status != Status::Unsupported) {
+            unsupported.remove(&line.stats.algorithm);
+        }
         let outcomes = number(&outcome, |texts| &mut texts.outcome);
         let groups = || comparison.groups.iter();
         let specs = GROUP_SPECS.map(|spec| groups().map(|group| spec(group).to_owned()).collect());
@@ -398,6 +404,7 @@ impl Compared {
             maps,
             link_costs,
             algorithms,
+            unsupported,
             outcomes,
             specs,
             group_of,

@@ -120,7 +120,9 @@ pub(crate) struct Session {
     /// The columns of values that the table shows, by their titles. If it is empty, all of them.
     pub(crate) columns: Vec<String>,
     follow: Follow,
-    writing: Option<Task<Message>>,
+    writing: Option<Task<Result<String, String>>>,
+    /// The result of the last figure or report, until the input of its name has ended.
+    pub(crate) written: Option<Result<(), String>>,
     analysis: Analysis,
     undo: Undo,
 }
@@ -156,6 +158,7 @@ impl Session {
             columns,
             follow: Follow::new(setup.follow),
             writing: None,
+            written: None,
             analysis: Analysis::default(),
             undo: Undo::default(),
             registry: Arc::new(setup.registry),
@@ -397,11 +400,11 @@ impl Session {
     /// Writes a file in a separate thread, because rendering many rows takes a long time.
     pub(crate) fn write(&mut self, saved: OutputFile) {
         let name = saved.file.display().to_string();
-        let work = move || match files::save(&[saved]) {
-            Ok(text) => Message { text, is_bad: false },
-            Err(error) => Message { text: format!("{name}: {error}"), is_bad: true },
-        };
+        let work = move || files::save(&[saved]).map_err(|error| format!("{name}: {error}"));
         self.writing = self.start("writing", work);
+        if self.writing.is_none() {
+            self.written = Some(Err("no thread can be started to write the file".to_owned()));
+        }
     }
 
     /// Starts a task. If it cannot be started, shows the reason.
@@ -415,14 +418,12 @@ impl Session {
 
     /// If a file has been written, reports the result. Returns whether there is a result.
     fn poll_written(&mut self) -> bool {
-        match take_ended(&mut self.writing) {
-            None => return false,
-            Some(Some(message)) => {
-                self.add_log(&message.text, message.is_bad);
-                self.message = Some(message);
-            }
-            Some(None) => self.show_message("the file could not be written", true),
-        }
+        let Some(ended) = take_ended(&mut self.writing) else { return false };
+        let written = ended.unwrap_or_else(|| Err("the file could not be written".to_owned()));
+        let (Ok(text) | Err(text)) = &written;
+        self.add_log(text, written.is_err());
+        self.show_message(text, written.is_err());
+        self.written = Some(written.map(drop));
         true
     }
 

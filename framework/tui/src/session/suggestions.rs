@@ -7,6 +7,7 @@ use std::sync::Arc;
 use swapmeet_core::cost::machine::presets;
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, PERMUTATION, of_bits};
 use swapmeet_core::network::topology::families;
+use swapmeet_core::system::{System, systems};
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::plugin::{Algorithm, Param, ParamKind};
 use swapmeet_runner::registry::Registry;
@@ -99,8 +100,9 @@ fn form(name: &str, syntax: &str, about: &str) -> Suggestion {
     }
 }
 
-pub(crate) fn suggestions(experiment: &Experiment, registry: &Registry) -> [Vec<Suggestion>; 4] {
-    [algorithms(registry), topologies(), workloads(), machines(experiment)]
+pub(crate) fn suggestions(experiment: &Experiment, registry: &Registry) -> [Vec<Suggestion>; 5] {
+    let systems = systems().iter().map(|s| ready(&s.example(), about_system(s)));
+    [algorithms(registry), topologies(), workloads(), machines(experiment), systems.collect()]
 }
 
 fn algorithms(registry: &Registry) -> Vec<Suggestion> {
@@ -180,4 +182,11 @@ fn machines(experiment: &Experiment) -> Vec<Suggestion> {
     let own = experiment.own_machines.iter().map(|m| own_machine(&m.name.value));
     let about = "p changes its parameters in a form";
     own.chain(presets().iter().map(|p| ready(p.name, format!("{}; {about}", p.title)))).collect()
+}
+
+fn about_system(system: &System) -> String {
+    let System { title, gpus_per_domain, measured, .. } = system;
+    format!(
+        "{title}; domains x GPUs, at most {gpus_per_domain} GPUs in one; measurements: {measured}"
+    )
 }

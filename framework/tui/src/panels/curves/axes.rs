@@ -15,9 +15,8 @@ impl Scale {
     pub(super) const ALL: [Self; 3] = [Self::LogLog, Self::LogX, Self::Linear];
 }
 
-/// The axes of a plot. `x` and `y` are the ranges of the axes, in logarithms if an axis is
-/// logarithmic. `origin` and `floor` are the values at the left end of the x axis and at the lower
-/// end of the y axis.
+/// `x` and `y` are the ranges of the axes, in logarithms if an axis is logarithmic. `origin` and
+/// `floor` are the values at the left end of the x axis and at the lower end of the y axis.
 pub(super) struct Axes {
     log_x: bool,
     log_y: bool,

@@ -111,15 +111,9 @@ impl Panel for Curves {
         let Some(family) = families.get(next) else { return Requests::new() };
         self.list.cursor = 0;
         self.chosen = Some((family.axis, family.settings.title()));
-        match session.selected_group().is_some_and(|group| family.groups.contains(&group)) {
-            true => Requests::new(),
-            false => family
-                .groups
-                .first()
-                .map(|group| Request::SelectGroup(*group))
-                .into_iter()
-                .collect(),
-        }
+        let is_here = session.selected_group().is_some_and(|group| family.groups.contains(&group));
+        let first = family.groups.first().filter(|_| !is_here);
+        first.map(|group| Request::SelectGroup(*group)).into_iter().collect()
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
@@ -130,15 +124,13 @@ impl Panel for Curves {
             return painter.placeholder(area, &session.text_without_results(text));
         };
         let which = position(at, session.compared.families.len());
-        let filter = &self.list.filter;
         let title = format!(
-            "{} against {}{which}: {}{}",
+            "{} against {}{which}: {}",
             if self.is_relative { "Time relative to the fastest" } else { "Time" },
             family.axis.label(),
-            family.settings.title(),
-            filter.suffix()
+            family.settings.title()
         );
-        let area = painter.panel(area, &title);
+        let area = painter.filtered_panel(area, &title, &self.list.filter);
         let Some(shown) = self.shown(session) else { return };
         let Shown { family, crossovers, optimum } = &*shown;
         if family.curves.is_empty() {
@@ -153,25 +145,16 @@ impl Panel for Curves {
         let listed = listed as u16;
         let mut legend = legend(painter, session, family, optimum.is_some(), area);
         if !family.shared_xs.is_empty() && area.height > 10 {
-            let values = family
-                .shared_xs
-                .iter()
-                .map(|x| family.axis.text(*x))
-                .collect::<Vec<_>>()
-                .join(", ");
-            let text = match family.axis {
-                Axis::Nodes => {
-                    format!("several topologies have {values} nodes, so no line is drawn there")
-                }
-                Axis::Faults => {
-                    format!(
-                        "several patterns have {values} failed links, so no line is drawn there"
-                    )
-                }
+            let values = family.shared_xs.iter().map(|x| family.axis.text(*x));
+            let values = values.collect::<Vec<_>>().join(", ");
+            let several = match family.axis {
+                Axis::Nodes => format!("topologies have {values} nodes"),
+                Axis::Faults => format!("patterns have {values} failed links"),
                 Axis::Block | Axis::Variation | Axis::Parameter(_) => {
-                    format!("several workloads have blocks of {values}, so no line is drawn there")
+                    format!("workloads have blocks of {values}")
                 }
             };
+            let text = format!("several {several}, so no line is drawn there");
             painter.put(area, 1, legend, &text, painter.theme.dim);
             legend += 1;
         }
@@ -205,11 +188,11 @@ impl Panel for Curves {
         }
         painter.lines(plot, ([axes.x.0, axes.x.1], [axes.y.0, axes.y.1]), &lines);
         // Draw the marks of the fastest last, so that they cover the others.
-        let mut points: Vec<(usize, &Point)> = Vec::new();
-        for curve in distinct(family) {
+        let points = distinct(family).flat_map(|curve| {
             let look = session.styles.number(&curve.algorithm);
-            points.extend(curve.points.iter().map(|point| (look, point)));
-        }
+            curve.points.iter().map(move |point| (look, point))
+        });
+        let mut points: Vec<(usize, &Point)> = points.collect();
         points.sort_by(|(_, a), (_, b)| b.time.total_cmp(&a.time));
         for (look, point) in points {
             let style = painter.theme.series(look);
@@ -229,30 +212,20 @@ impl Panel for Curves {
         for (y, crossover) in
             (area.height.saturating_sub(listed)..area.height).zip(crossovers.iter().skip(first))
         {
-            painter.put(
-                area,
-                1,
-                y,
-                &format!("✕ {}", remarked(session, family, crossover).in_words(family.axis)),
-                painter.theme.text,
-            );
+            let text = remarked(session, family, crossover).in_words(family.axis);
+            painter.put(area, 1, y, &format!("✕ {text}"), painter.theme.text);
         }
         if farthest > 0 && listed > 0 {
             let last = first + usize::from(listed);
             let text = format!(" {}..{last} of {} (↑ ↓)", first + 1, crossovers.len());
-            painter.put_right(
-                area,
-                area.width.saturating_sub(1),
-                area.height.saturating_sub(1),
-                &text,
-                painter.theme.dim,
-            );
+            let (x, y) = (area.width.saturating_sub(1), area.height.saturating_sub(1));
+            painter.put_right(area, x, y, &text, painter.theme.dim);
         }
     }
 }
 
 impl Curves {
-    /// Returns the curves that pass the filter; `None` if there is no family.
+    /// Returns the curves that pass the filter.
     fn shown(&self, session: &Session) -> Option<Rc<Shown>> {
         let (compared, filter) = (&session.compared, &self.list.filter);
         let at = self.family(session);
@@ -293,12 +266,8 @@ impl Curves {
                 *axis == family.axis && *title == family.settings.title()
             })
         };
-        let mut own = (0..families.len()).filter(|at| families[*at].groups.contains(&group));
-        let first = own.next().unwrap_or(0);
-        std::iter::once(first)
-            .chain(own)
-            .find(|at| families.get(*at).is_some_and(is_chosen))
-            .unwrap_or(first)
+        let own = (0..families.len()).filter(|at| families[*at].groups.contains(&group));
+        own.min_by_key(|at| !is_chosen(&families[*at])).unwrap_or(0)
     }
 }
 
@@ -359,12 +328,11 @@ fn optimum(compared: &Compared, family: &Family) -> Option<Curve> {
 }
 
 fn coincide(a: &Curve, b: &Curve) -> bool {
-    let times =
-        |curve: &Curve| curve.points.iter().map(|point| (point.x, point.time)).collect::<Vec<_>>();
+    let times = |curve: &Curve| curve.points.iter().map(|p| (p.x, p.time)).collect::<Vec<_>>();
     times(a) == times(b)
 }
 
-/// Returns the curves that differ. If several curves are equal, only the first of them is returned.
+/// Returns the first of all curves that are equal.
 fn distinct(family: &Family) -> impl Iterator<Item = &Curve> {
     let is_new = |(i, curve): &(usize, &Curve)| {
         !family.curves[..*i].iter().any(|other| coincide(curve, other))

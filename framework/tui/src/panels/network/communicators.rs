@@ -17,8 +17,6 @@ pub(super) const SEVERAL: u64 = u64::MAX;
 /// communicator also on terminals without colours, or with few.
 const MARKS: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const MARK_OF_SEVERAL: char = '*';
-/// The number of colours. The further colours of a theme's series are hard to tell from text.
-const COLOURS: usize = 6;
 
 /// Returns the value of a place whose messages are of one communicator, or of several (`None`).
 pub(super) fn value(communicator: Option<u32>) -> u64 {
@@ -34,7 +32,7 @@ pub(super) fn joined(a: u64, b: u64) -> u64 {
     }
 }
 
-/// Returns the value of each rank: its communicator.
+/// Returns the value of each rank, that of its communicator.
 pub(super) fn of_ranks(recording: &Recording) -> Vec<u64> {
     let mut values = vec![0; recording.topology.nodes() as usize];
     for (number, ranks) in (0..).zip(&recording.communicators) {
@@ -49,7 +47,7 @@ pub(super) fn mark(theme: &Theme, value: u64) -> (char, Style) {
         SEVERAL => (MARK_OF_SEVERAL, theme.accent),
         _ => {
             let number = (value - 1) as usize;
-            (char::from(MARKS[number % MARKS.len()]), theme.series(number % COLOURS))
+            (char::from(MARKS[number % MARKS.len()]), theme.series(number))
         }
     }
 }

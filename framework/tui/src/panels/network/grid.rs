@@ -4,15 +4,13 @@ use super::cell::{Cell, LinkPlace};
 use super::communicators;
 use super::lattice::{InterPlaneLoad, Lattice, Loads};
 use super::view::{DISCONNECTS, Heat, PictureInfo, Quantity, View};
-use crate::paint::Painter;
+use crate::paint::{Painter, below};
 use crate::session::recording::{Frame, Recording};
-use crate::theme::SHADES;
 use ratatui::layout::Rect;
 use std::collections::HashSet;
 use swapmeet_core::network::topology::Network;
 use swapmeet_results::units;
 
-/// Draws all planes of a grid if they fit. Otherwise, draws the selected plane.
 pub(super) fn grid(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
@@ -25,24 +23,17 @@ pub(super) fn grid(
     let working = WorkingLinks::of(recording.topology.as_ref());
     let shows_loads = !matches!(quantity, Quantity::Held | Quantity::Communicator);
     let has_digits = shows_loads && !painter.theme.coloured;
-    let note = if working.is_complete() { "" } else { "✕ failed link" };
+    let note = if working.ends.is_none() { "" } else { "✕ failed link" };
     if planes(painter, heat, frame, lattice, (view, &working), area) {
         return PictureInfo { has_digits, ..PictureInfo::heat(note.to_owned()) };
     }
     let (loads, across) = lattice.loads(recording.topology.as_ref(), frame, quantity);
-    let area = if recording.topology.radices().len() == 3 && area.height > 3 {
-        let foot = Rect { y: area.y + area.height.saturating_sub(1), height: 1, ..area };
-        painter.put(
-            foot,
-            1,
-            0,
-            &plane_in_words(recording, quantity, lattice, across),
-            painter.theme.text,
-        );
-        Rect { height: area.height.saturating_sub(1), ..area }
-    } else {
-        area
-    };
+    let has_foot = recording.topology.radices().len() == 3 && area.height > 3;
+    if has_foot {
+        let text = plane_in_words(recording, quantity, lattice, across);
+        painter.put(area, 1, area.height - 1, &text, painter.theme.text);
+    }
+    let area = Rect { height: area.height - u16::from(has_foot), ..area };
     for least in [Cell::LEAST, Cell::FLAT] {
         let (rows, columns) = lattice.shape(area.width.saturating_sub(2) / least.wide);
         if let Some((cell, _)) = Cell::largest(1, rows, columns, area) {
@@ -90,17 +81,13 @@ fn mosaic(
     }
     for (i, value) in (0..).zip(blocks) {
         let Some(value) = value else { continue };
-        let hot = heat.level(value);
-        let (mark, style) = match heat.quantity {
-            Quantity::Communicator if hot > 0 => communicators::mark(&painter.theme, value),
-            _ if painter.theme.coloured && hot > 0 => ('█', painter.theme.heat(hot)),
-            _ => (SHADES[hot], painter.theme.heat(hot)),
-        };
+        let (mark, style) = heat.mark(&painter.theme, value);
         let border = |at: u64, room: u64, many: u64| (at * room / many) as u16;
         let x = |offset| 1 + border(i % many_across + offset, room[1], many_across);
         let y = |offset| border(i / many_across + offset, room[0], many_down);
         // A block without load is a single dot.
-        let (end_x, end_y) = if hot > 0 { (x(1), y(1)) } else { (x(0) + 1, y(0) + 1) };
+        let (end_x, end_y) =
+            if heat.level(value) > 0 { (x(1), y(1)) } else { (x(0) + 1, y(0) + 1) };
         for (x, y) in (y(0)..end_y).flat_map(|y| (x(0)..end_x).map(move |x| (x, y))) {
             painter.dot(area, x, y, mark, style);
         }
@@ -132,24 +119,17 @@ fn planes(
     let (wide, high) = (columns * u64::from(cell.wide) + 2, rows * u64::from(cell.high) + 1);
     for number in 0..lattice.planes {
         let Some(one) = Lattice::of(topology, number as usize, view.turned) else { return false };
-        let (x, y) = (1 + number % per_row * wide, number / per_row * high);
-        let place = Rect {
-            x: area.x + x as u16,
-            y: area.y + y as u16,
-            width: wide as u16,
-            height: high as u16,
-        };
+        let (x, y) = ((1 + number % per_row * wide) as u16, (number / per_row * high) as u16);
+        let place = Rect::new(area.x + x, area.y + y, wide as u16, high as u16);
         let (loads, across) = one.loads(topology, frame, heat.quantity);
-        let to_others =
-            if across.sum > 0 && matches!(heat.quantity, Quantity::Messages | Quantity::Bytes) {
-                format!(" ◆ {}", heat.text(across.sum))
-            } else {
-                String::new()
-            };
+        let is_load = matches!(heat.quantity, Quantity::Messages | Quantity::Bytes);
+        let to_others = match across.sum {
+            sum if sum > 0 && is_load => format!(" ◆ {}", heat.text(sum)),
+            _ => String::new(),
+        };
         let style = if number == lattice.plane { painter.theme.accent } else { painter.theme.dim };
         painter.put(place, 0, 0, &format!("plane {}{to_others}", number + 1), style);
-        let place = Rect { y: place.y + 1, height: place.height.saturating_sub(1), ..place };
-        plane(painter, heat, frame, &one, (&loads, columns, working), cell, place);
+        plane(painter, heat, frame, &one, (&loads, columns, working), cell, below(place, 1));
     }
     true
 }
@@ -164,7 +144,7 @@ fn plane(
     cell: Cell,
     place: Rect,
 ) {
-    let of_ranks = heat.of_ranks();
+    let of_ranks = communicators::of_ranks(heat.recording);
     for index in 0..lattice.nodes() {
         let (x, y) = ((index % columns) as u16 * cell.wide, (index / columns) as u16 * cell.high);
         let held = frame.held.get(lattice.node(index) as usize).copied().unwrap_or(0);
@@ -174,7 +154,16 @@ fn plane(
             Quantity::Messages | Quantity::Bytes | Quantity::Held | Quantity::Loss => held,
         };
         node(painter, heat, (value, own.sends()), cell, place, (x, y));
-        mark_fault(painter, frame, lattice.node(index), place, (x, y));
+        // Mark the sender and the receiver of the invalid send.
+        let here = lattice.node(index);
+        let mark = match frame.at_fault {
+            Some((from, _)) if from == here => Some('F'),
+            Some((_, to)) if to == here => Some('T'),
+            _ => None,
+        };
+        if let Some(mark) = mark {
+            painter.dot(place, x, y, mark, painter.theme.bad);
+        }
         if heat.quantity == Quantity::Held {
             continue;
         }
@@ -211,22 +200,19 @@ fn plane_in_words(
     let Lattice { plane, planes, across: dimension, .. } = lattice;
     let place = format!("plane {} of {planes} (dimension {})", plane + 1, dimension + 1);
     let size = |load| units::size(recording.bytes(load) as f64);
+    let (sum, most) = match quantity {
+        Quantity::Messages => {
+            (units::count(across.sum as usize, "message"), across.most.to_string())
+        }
+        _ => (size(across.sum), size(across.most)),
+    };
     match quantity {
         Quantity::Messages | Quantity::Bytes if across.sum == 0 => {
             format!("{place}; no messages to other planes")
         }
-        Quantity::Messages => {
-            format!(
-                "{place}; ◆ {} to other planes, link load {}",
-                units::count(across.sum as usize, "message"),
-                across.most
-            )
+        Quantity::Messages | Quantity::Bytes => {
+            format!("{place}; ◆ {sum} to other planes, link load {most}")
         }
-        Quantity::Bytes => format!(
-            "{place}; ◆ {} to other planes, link load {}",
-            size(across.sum),
-            size(across.most)
-        ),
         Quantity::Held | Quantity::Loss | Quantity::Communicator => place,
     }
 }
@@ -244,10 +230,7 @@ fn node(
     let theme = painter.theme;
     let quantity = heat.quantity;
     let (mark, style) = match quantity {
-        Quantity::Held => {
-            let hot = heat.level(value);
-            (if theme.coloured && hot > 0 { '█' } else { SHADES[hot] }, theme.heat(hot))
-        }
+        Quantity::Held => heat.mark(&theme, value),
         Quantity::Loss => ('□', theme.dim),
         Quantity::Communicator if value > 0 => {
             (if sends { '■' } else { '□' }, communicators::mark(&theme, value).1)
@@ -260,21 +243,6 @@ fn node(
     let (wide, high) = if quantity == Quantity::Held { (cell.wide, cell.high) } else { (1, 1) };
     for (dx, dy) in (0..high).flat_map(|dy| (0..wide).map(move |dx| (dx, dy))) {
         painter.dot(area, x + dx, y + dy, mark, style);
-    }
-}
-
-/// If the node is the sender or the receiver of the invalid send, marks it.
-fn mark_fault(
-    painter: &mut Painter<'_, '_>,
-    frame: &Frame,
-    node: u64,
-    area: Rect,
-    (x, y): (u16, u16),
-) {
-    let Some((from, to)) = frame.at_fault else { return };
-    let mark = if node == from { 'F' } else { 'T' };
-    if node == from || node == to {
-        painter.dot(area, x, y, mark, painter.theme.bad);
     }
 }
 
@@ -292,10 +260,6 @@ impl WorkingLinks {
             || topology.damage().is_some_and(|damage| damage.drawn().contains("down="));
         let all = || (0..topology.link_slots()).filter_map(|link| topology.link_ends(link));
         Self { ends: has_failed.then(|| all().collect()), is_closed: topology.kind() != "mesh" }
-    }
-
-    fn is_complete(&self) -> bool {
-        self.ends.is_none()
     }
 
     /// Returns whether the link between two neighbours in the grid has failed.

@@ -1,13 +1,12 @@
 //! A histogram of the loads of links, or of the amounts of data in nodes.
 
 use super::view::{Heat, Quantity};
-use crate::paint::{Painter, widest};
+use crate::paint::{Painter, below, widest};
 use crate::session::recording::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use swapmeet_results::units;
 
-/// Draws the histogram.
 pub(super) fn histogram(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, frame: &Frame, area: Rect) {
     let theme = painter.theme;
     let (quantity, recording) = (heat.quantity, heat.recording);
@@ -21,14 +20,13 @@ pub(super) fn histogram(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, frame: &
         Quantity::Bytes | Quantity::Loss => frame.links.iter().map(|l| l.load).collect(),
     };
     values.sort_unstable();
-    let area = if quantity != Quantity::Held && area.height > 2 {
+    let has_head = quantity != Quantity::Held && area.height > 2;
+    if has_head {
         let idle = recording.links.saturating_sub(values.len() as u64);
         let text = format!("{} of {} links used, {idle} idle", values.len(), recording.links);
         painter.put(area, 1, 0, &text, theme.dim);
-        Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
-    } else {
-        area
-    };
+    }
+    let area = below(area, has_head.into());
     let bins = bins(&values, usize::from(area.height).max(1));
     let text = |value: u64| match quantity {
         Quantity::Communicator if value == 1 => "one communicator".to_owned(),

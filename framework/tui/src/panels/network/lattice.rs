@@ -5,18 +5,15 @@ use super::view::Quantity;
 use crate::session::recording::Frame;
 use swapmeet_core::network::topology::{Network, strides};
 
-/// One plane of a grid, which consists of rows and columns of nodes.
+/// One plane of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Lattice {
-    /// The number of planes of the grid.
     pub(crate) planes: u64,
-    /// The index of this plane.
     pub(crate) plane: u64,
     /// The dimension along which the planes of a three-dimensional grid are stacked. The other two
     /// dimensions become rows and columns.
     pub(crate) across: usize,
-    /// The number of rows. It is `None` for a one-dimensional grid, which can be broken into rows
-    /// of any length.
+    /// `None` for a one-dimensional grid, which can be broken into rows of any length.
     rows: Option<u64>,
     columns: u64,
     /// The difference between the index of a node and that of its neighbour in the next plane, in
@@ -27,22 +24,18 @@ pub(crate) struct Lattice {
 /// The load on the links that lead from one plane to other planes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct InterPlaneLoad {
-    /// The total load on all links to other planes.
     pub(crate) sum: u64,
-    /// The maximum load on a link to another plane.
+    /// The maximum over the links.
     pub(crate) most: u64,
 }
 
-/// The loads on the outgoing links of a node, one for each direction.
+/// The loads on the outgoing links of a node: to the next and the previous column, to the next and
+/// the previous row, and to other planes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Loads {
-    /// The load on the link to the next column.
     pub(crate) ahead: u64,
-    /// The load on the link to the previous column.
     pub(crate) back: u64,
-    /// The load on the link to the next row.
     pub(crate) down: u64,
-    /// The load on the link to the previous row.
     pub(crate) up: u64,
     pub(crate) across: u64,
 }
@@ -54,7 +47,6 @@ impl Loads {
         all.into_iter().fold(0, |a, b| quantity.joined(a, b))
     }
 
-    /// Returns whether any of the links carries a load.
     pub(crate) fn sends(self) -> bool {
         self != Self::default()
     }
@@ -91,19 +83,18 @@ impl Lattice {
         })
     }
 
-    /// Returns the node at an index of the plane. Indices count the nodes row by row.
+    /// Returns the node at an index, which counts the nodes of the plane row by row.
     pub(crate) fn node(&self, index: u64) -> u64 {
         let [across, down, ahead] = self.strides;
         self.plane * across + index / self.columns * down + index % self.columns * ahead
     }
 
-    /// Returns the indices of the plane, the row and the column of a node.
+    /// Returns the plane, the row and the column of a node.
     fn place(&self, node: u64) -> [u64; 3] {
         let sides = [self.planes, self.rows.unwrap_or(1), self.columns];
         [0, 1, 2].map(|i| node / self.strides[i] % sides[i])
     }
 
-    /// Returns the number of nodes in the plane.
     pub(crate) fn nodes(&self) -> u64 {
         self.rows.unwrap_or(1) * self.columns
     }
@@ -120,14 +111,13 @@ impl Lattice {
         }
     }
 
-    /// Returns the index of the node in the next column. The column after the last one is the first
-    /// one.
+    /// Returns the index of the node in the next column; the first column follows the last one.
     pub(crate) fn next_column(&self, index: u64) -> Option<u64> {
         let column = index % self.columns;
         (self.columns > 1).then(|| index - column + (column + 1) % self.columns)
     }
 
-    /// Returns the index of the node in the next row. The row after the last one is the first one.
+    /// Returns the index of the node in the next row; the first row follows the last one.
     pub(crate) fn next_row(&self, index: u64) -> Option<u64> {
         let rows = self.rows?;
         (rows > 1).then(|| (index + self.columns) % (rows * self.columns))

@@ -5,7 +5,7 @@ use super::grid::grid;
 use super::lattice::Lattice;
 use super::picture::legend;
 use super::view::{DISCONNECTS, DOUBLED, Heat, Picture, PictureInfo, Quantity, View};
-use crate::paint::{Painter, cut_middle};
+use crate::paint::{Painter, below, cut_middle};
 use crate::session::recording::{Frame, Load, Recording};
 use ratatui::layout::Rect;
 use swapmeet_core::network::topology::Network;
@@ -52,8 +52,7 @@ pub(super) fn draw(
     painter.put(area, 1, 0, "What the loss of a link costs", theme.accent);
     let text = cut_middle(&in_words(costs), area.width.saturating_sub(2));
     painter.put(area, 1, 1, &text, theme.text);
-    let high = area.height.saturating_sub(3);
-    let body = Rect { y: area.y + 2, height: high, ..area };
+    let body = below(Rect { height: area.height.saturating_sub(1), ..area }, 2);
     let lattice = Lattice::of(recording.topology.as_ref(), view.plane, view.turned);
     let drawn = match lattice.filter(|_| view.picture == Picture::Network) {
         Some(lattice) => grid(painter, &heat, &frame, &lattice, view, body),
@@ -66,7 +65,7 @@ pub(super) fn draw(
     let cut = if has_cut { "X disconnects ranks" } else { "" };
     let notes = [cut, &drawn.note].into_iter().filter(|note| !note.is_empty());
     let note = notes.collect::<Vec<_>>().join("; ");
-    let foot = Rect { y: area.y + area.height.saturating_sub(1), height: 1, ..area };
+    let foot = below(area, area.height.saturating_sub(1));
     legend(painter, &heat, &frame, &PictureInfo { note, ..drawn }, foot);
 }
 
@@ -87,7 +86,6 @@ fn in_words(costs: &LinkCosts) -> String {
     [Some(all), worst, cut].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// Lists the links whose failure costs most.
 fn ranking(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, costs: &LinkCosts, area: Rect) {
     let theme = painter.theme;
     let mut links: Vec<((u64, u64), u64)> =

@@ -4,12 +4,11 @@ use super::communicators;
 use super::view::{Heat, PictureInfo, Quantity};
 use crate::paint::{Painter, width};
 use crate::session::recording::{Frame, Pair};
-use crate::theme::SHADES;
 use ratatui::layout::Rect;
 use std::collections::BTreeMap;
 
-/// Draws the matrix. The colour of a message shows its size, the maximum load of the links on its
-/// route, or its communicator. If there are too many nodes, one mark represents all messages between two groups of
+/// The colour of a message shows its size, the maximum load of the links on its route, or its
+/// communicator. If there are too many nodes, one mark represents all messages between two groups of
 /// nodes.
 pub(super) fn matrix(
     painter: &mut Painter<'_, '_>,
@@ -33,7 +32,7 @@ pub(super) fn matrix(
     // A mark shows the maximum value of its messages. A key of the map is the row and the column of
     // a mark. A map saves memory, because most pairs of nodes do not communicate in a step.
     let mut cells: BTreeMap<(u64, u64), u64> = BTreeMap::new();
-    let of_ranks = heat.of_ranks();
+    let of_ranks = communicators::of_ranks(heat.recording);
     for pair in pairs {
         let value = match heat.quantity {
             Quantity::Messages => pair.shared,
@@ -51,7 +50,6 @@ pub(super) fn matrix(
         let x = label + 2 + (column * wide) as u16;
         painter.put(place, x, 0, &(column * side).to_string(), theme.dim);
     }
-    // Draw one row for each sender, or for each group of senders.
     for row in 0..marks {
         let y = 1 + row as u16;
         painter.put_right(place, label + 1, y, &(row * side).to_string(), theme.dim);
@@ -63,13 +61,7 @@ pub(super) fn matrix(
                     let digit = char::from_digit((*shared).min(10) as u32, 10).unwrap_or('+');
                     (if theme.coloured { '■' } else { digit }, theme.heat(heat.level(*shared)))
                 }
-                Some(value) if heat.quantity == Quantity::Communicator => {
-                    communicators::mark(&theme, *value)
-                }
-                Some(load) => {
-                    let hot = heat.level(*load);
-                    (if theme.coloured && hot > 0 { '█' } else { SHADES[hot] }, theme.heat(hot))
-                }
+                Some(value) => heat.mark(&theme, *value),
             };
             painter.dot(place, x, y, mark, style);
         }

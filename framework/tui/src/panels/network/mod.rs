@@ -17,8 +17,8 @@ mod time_plot;
 mod view;
 
 use crate::click_map::PanelPosition;
-use crate::keys::{Binding, DOWN, ENTER, FIRST, LAST, LEFT, RIGHT, UP, bind, ch};
-use crate::paint::{Painter, cut_middle};
+use crate::keys::{Binding, DOWN, ENTER, LEFT, RIGHT, UP, bind, ch};
+use crate::paint::{Painter, below, cut_middle};
 use crate::panel::{Keyed, List, Panel, list_in_field, next_of, wrap_index};
 use crate::session::packed::CaseKey;
 use crate::session::queue::CaseRow;
@@ -33,7 +33,6 @@ use swapmeet_results::{Group, duration};
 use unicode_width::UnicodeWidthStr;
 use view::{Picture, Quantity, View};
 
-/// The network panel.
 #[derive(Debug, Default)]
 pub(crate) struct Network {
     list: List,
@@ -64,8 +63,6 @@ pub(crate) enum Action {
     ZoomOut,
     Faster,
     Slower,
-    First,
-    Last,
     PreviousPlane,
     NextPlane,
     TurnPlanes,
@@ -100,8 +97,6 @@ impl Keyed for Network {
         bind(Action::ZoomOut, &[ch('Z')], "zoom out"),
         bind(Action::Faster, &[ch('+'), ch('=')], "play faster"),
         bind(Action::Slower, &[ch('-')], "play slower").pair("+-", "speed"),
-        bind(Action::First, FIRST, "go to the first step"),
-        bind(Action::Last, LAST, "go to the last step"),
         bind(Action::PreviousPlane, &[ch('[')], "previous plane of a three-dimensional network"),
         bind(Action::NextPlane, &[ch(']')], "next plane").pair("[ ]", "plane"),
         bind(Action::TurnPlanes, &[ch('o')], "change the orientation of the planes").hint("turn"),
@@ -123,13 +118,11 @@ impl Keyed for Network {
 
     fn act(&mut self, action: Action, session: &Session) -> Requests {
         match action {
-            // Playback, and the choice of the case.
             Action::Play => return self.playback.toggle(session),
             Action::PreviousStep => return self.sideways(-1, session),
             Action::NextStep => return self.sideways(1, session),
             Action::PreviousCase => return self.step(-1, session),
             Action::NextCase => return self.step(1, session),
-            // Appearance: the quantity, the kind of picture, and the zoom.
             Action::Quantity => return self.next_quantity(session),
             Action::Matrix => {
                 self.view.picture = match self.view.picture {
@@ -139,20 +132,13 @@ impl Keyed for Network {
             }
             Action::ZoomIn => self.view.zoom = (self.view.zoom + 1).min(20),
             Action::ZoomOut => self.view.zoom = self.view.zoom.saturating_sub(1),
-            // The speed and the position of the playback.
             Action::Faster => self.playback.speed = (self.playback.speed * 2.0).min(64.0),
             Action::Slower => self.playback.speed = (self.playback.speed / 2.0).max(0.25),
-            Action::First => return self.playback.go_to_end(false, session),
-            Action::Last => return self.playback.go_to_end(true, session),
-            // Planes: a network with three dimensions shows one plane at a time.
-            Action::PreviousPlane => {
-                self.view.plane = wrap_index(self.view.plane, -1, self.planes(session));
-            }
-            Action::NextPlane => {
-                self.view.plane = wrap_index(self.view.plane, 1, self.planes(session));
+            Action::PreviousPlane | Action::NextPlane => {
+                let by = if matches!(action, Action::NextPlane) { 1 } else { -1 };
+                self.view.plane = wrap_index(self.view.plane, by, self.planes(session));
             }
             Action::TurnPlanes => return self.turn(session),
-            // Actions that simulate a schedule or need a second schedule.
             Action::Record => return self.record(session),
             Action::MostExpensive => return self.show_most_expensive(session),
             Action::KeepSchedule => return vec![Request::ToggleKept],
@@ -212,12 +198,8 @@ impl Panel for Network {
     }
 
     fn click(&mut self, position: PanelPosition, session: &Session) -> Requests {
-        match position {
-            PanelPosition::Mark(step) => self.playback.go_to(step, session),
-            PanelPosition::Anywhere | PanelPosition::Line(_) | PanelPosition::Heading(_) => {
-                Requests::new()
-            }
-        }
+        let PanelPosition::Mark(step) = position else { return Requests::new() };
+        self.playback.go_to(step, session)
     }
 
     fn shows_schedule(&self) -> bool {
@@ -268,14 +250,13 @@ impl Panel for Network {
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
-        // If there is no schedule, show the reason and the key to press.
         let Some((_, row)) = session.selected_row() else {
             let area = painter.panel(area, "Network");
             let text = "No cases yet. Choose them in 1, then press R to run them. The schedule is shown here.";
             return painter.placeholder(area, text);
         };
-        let area = painter
-            .panel(area, &self.title(session, row, usize::from(area.width.saturating_sub(8))));
+        let title = self.title(session, row, area.width.saturating_sub(8).into());
+        let area = painter.panel(area, &title);
         let Some(recording) = session.schedule() else {
             let text = match (&row.case, row.record().and_then(|r| r.plan_ms)) {
                 (Err(why), _) => format!("The schedule is not available: {why}"),
@@ -305,15 +286,9 @@ impl Panel for Network {
             None if view.quantity == Quantity::Loss => view.quantity = Quantity::Messages,
             None => {}
         }
-        // Draw one picture if no schedule is kept for comparison, or if the kept schedule is that
-        // of the case in focus.
         let heat = |of: &[&Recording]| most_of_all(session, row, of, view.quantity);
-        let Some(other) = session
-            .kept
-            .as_ref()
-            .map(KeptSchedule::recording)
-            .filter(|other| other.key != recording.key)
-        else {
+        let kept = session.kept.as_ref().map(KeptSchedule::recording);
+        let Some(other) = kept.filter(|other| other.key != recording.key) else {
             let one = ScheduleView {
                 recording,
                 step: self.playback.step,
@@ -345,11 +320,10 @@ impl Network {
         self.view.quantity = next_of(&Quantity::ALL, self.view.quantity);
         let has_communicators = session.schedule().is_some_and(|r| !r.communicators.is_empty());
         if self.view.quantity == Quantity::Communicator && !has_communicators {
-            self.view.quantity = next_of(&Quantity::ALL, self.view.quantity);
+            self.view.quantity = Quantity::Loss;
         }
-        let has_costs = session
-            .selected_row()
-            .is_some_and(|(_, row)| session.compared.link_costs(&row.key).is_some());
+        let row = session.selected_row();
+        let has_costs = row.is_some_and(|(_, row)| session.compared.link_costs(&row.key).is_some());
         if self.view.quantity == Quantity::Loss && !has_costs && !session.is_comparing() {
             self.view.quantity = Quantity::Messages;
             let hint =
@@ -359,8 +333,8 @@ impl Network {
         Requests::new()
     }
 
-    /// Returns the number of planes of the network. In three dimensions, it is the size of the
-    /// dimension along which planes are stacked. The user can choose this dimension.
+    /// Returns the number of planes of the network: the size of the dimension along which they are
+    /// stacked.
     fn planes(&self, session: &Session) -> usize {
         let lattice =
             |r: &Recording| Lattice::of(r.topology.as_ref(), self.view.plane, self.view.turned);
@@ -407,11 +381,8 @@ impl Network {
     fn record(&mut self, session: &Session) -> Requests {
         let is_open = session.selected_row().is_some_and(|(_, row)| row.row().is_none());
         self.playback.follows = is_open;
-        vec![Request::Record(if is_open {
-            FrameSelection::Newest
-        } else {
-            FrameSelection::From(self.playback.step)
-        })]
+        let from = FrameSelection::From(self.playback.step);
+        vec![Request::Record(if is_open { FrameSelection::Newest } else { from })]
     }
 
     /// Returns the step of the kept schedule to display. Depending on `in_time`, it is the step
@@ -429,16 +400,14 @@ impl Network {
     /// expensive step.
     fn show_most_expensive(&mut self, session: &Session) -> Requests {
         let say = |text: &str| vec![Request::Say(text.to_owned())];
-        let Some(by_cost) = session.schedule().map(Recording::by_cost) else {
+        let Some(recording) = session.schedule() else {
             return say("the schedule is not simulated yet");
         };
-        if session
-            .schedule()
-            .is_some_and(|recording| recording.lacks_ranks() || recording.awaits_ranks())
-        {
+        if recording.lacks_ranks() || recording.awaits_ranks() {
             self.awaits_costs = true;
             return say("simulating the times of ranks");
         }
+        let by_cost = recording.by_cost();
         if by_cost.is_empty() {
             return say("steps of this schedule have no times");
         }
@@ -466,16 +435,11 @@ fn longest(recording: &Recording) -> f64 {
 fn halves(area: Rect) -> (Rect, Rect) {
     if area.width >= 80 {
         let wide = area.width / 2;
-        (
-            Rect { width: wide - 1, ..area },
-            Rect { x: area.x + wide, width: area.width.saturating_sub(wide), ..area },
-        )
+        let second = Rect { x: area.x + wide, width: area.width - wide, ..area };
+        (Rect { width: wide - 1, ..area }, second)
     } else {
         let high = area.height / 2;
-        (
-            Rect { height: high, ..area },
-            Rect { y: area.y + high, height: area.height.saturating_sub(high), ..area },
-        )
+        (Rect { height: high, ..area }, below(area, high))
     }
 }
 
@@ -497,7 +461,7 @@ fn named(
         implementation.algorithm, setting.topology, setting.workload
     );
     painter.put(area, 1, 0, &cut_middle(&text, area.width.saturating_sub(2)), painter.theme.accent);
-    Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
+    below(area, 1)
 }
 
 /// Returns the maximum of the colour scale. It is the same for all algorithms with the same
@@ -507,15 +471,13 @@ fn named(
 fn most_of_all(session: &Session, row: &CaseRow, shown: &[&Recording], quantity: Quantity) -> u64 {
     let [_, topology, workload, _] = row.specs();
     let peaks = session.compared.peaks(topology, workload);
-    let own = |recording: &&Recording| match quantity {
-        Quantity::Messages | Quantity::Communicator => recording.most[0],
-        Quantity::Bytes | Quantity::Held | Quantity::Loss => {
-            recording.bytes(recording.most[quantity as usize])
-        }
-    };
-    let own = shown.iter().map(own).fold(0, u64::max);
+    let shown = shown.iter();
     match quantity {
-        Quantity::Messages | Quantity::Communicator => own.max(peaks.link_messages),
-        Quantity::Bytes | Quantity::Held | Quantity::Loss => own.max(peaks.node_bytes),
+        Quantity::Messages | Quantity::Communicator => {
+            shown.map(|recording| recording.most[0]).fold(peaks.link_messages, u64::max)
+        }
+        Quantity::Bytes | Quantity::Held | Quantity::Loss => shown
+            .map(|recording| recording.bytes(recording.most[quantity as usize]))
+            .fold(peaks.node_bytes, u64::max),
     }
 }

@@ -7,14 +7,13 @@ use super::lattice::Lattice;
 use super::matrix::matrix;
 use super::rank_times::rank_times;
 use super::stepwise_ranks::stepwise_ranks;
-use super::view::{Heat, Picture, PictureInfo, Quantity, View};
-use crate::paint::Painter;
+use super::view::{Heat, Picture, PictureInfo, Quantity, View, shade};
+use crate::paint::{Painter, below};
 use crate::session::recording::Frame;
-use crate::theme::{LEVELS, SHADES};
+use crate::theme::LEVELS;
 use ratatui::layout::Rect;
 use swapmeet_core::cost::kind::Kind;
 
-/// Draws the legend.
 pub(super) fn legend(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
@@ -52,7 +51,6 @@ pub(super) fn legend(
     if quantity == Quantity::Communicator {
         return communicators::legend(painter, heat.recording, frame, (what, &drawn.note), area);
     }
-    let mark = |level: usize| if theme.coloured && level > 0 { '█' } else { SHADES[level] };
     // In a theme without colours, cells contain digits. Each digit represents a range of the
     // quantity.
     if drawn.has_digits {
@@ -73,16 +71,18 @@ pub(super) fn legend(
     let mut x = painter.put(area, 1, 0, &format!("{what}: {}", heat.text(0)), theme.text) + 1;
     if heat.is_exact() {
         // Each value has its own colour, so draw each value with its mark.
-        painter.dot(area, x, 0, mark(0), theme.heat(0));
-        x += 3;
-        for load in 1..=heat.most {
-            x = painter.put(area, x, 0, &heat.text(load), theme.text) + 1;
-            painter.dot(area, x, 0, mark(heat.level(load)), theme.heat(heat.level(load)));
+        for load in 0..=heat.most {
+            if load > 0 {
+                x = painter.put(area, x, 0, &heat.text(load), theme.text) + 1;
+            }
+            let (mark, style) = heat.mark(&theme, load);
+            painter.dot(area, x, 0, mark, style);
             x += 3;
         }
     } else {
         for level in 0..LEVELS {
-            painter.dot(area, x, 0, mark(level), theme.heat(level));
+            let (mark, style) = shade(&theme, level);
+            painter.dot(area, x, 0, mark, style);
             x += 1;
         }
         x = painter.put(area, x + 1, 0, &heat.end(), theme.text) + 2;
@@ -98,7 +98,7 @@ pub(super) fn draw(
     heat: &Heat<'_>,
     (step, frame): (usize, &Frame),
     view: &View,
-    area: Rect,
+    mut area: Rect,
 ) -> PictureInfo {
     if view.picture == Picture::RanksOverTime {
         if heat.recording.awaits_ranks() {
@@ -111,6 +111,13 @@ pub(super) fn draw(
         };
         if let Some(drawn) = drawn {
             return drawn;
+        }
+        if !heat.recording.is_growing() && !heat.recording.lacks_ranks() {
+            let model = &heat.recording.key.setting.model;
+            let text =
+                format!("The model {model} has no times of steps or ranks, so this is the step.");
+            painter.put(area, 1, 0, &text, painter.theme.warn);
+            area = below(area, 1);
         }
     }
     let lattice = Lattice::of(heat.recording.topology.as_ref(), view.plane, view.turned);

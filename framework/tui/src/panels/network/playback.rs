@@ -24,7 +24,6 @@ impl Default for Playback {
 }
 
 impl Playback {
-    /// Starts or pauses playback.
     pub(super) fn toggle(&mut self, session: &Session) -> Requests {
         self.follows = false;
         let Some(recording) = session.schedule() else { return vec![Request::WantSchedule] };
@@ -41,25 +40,20 @@ impl Playback {
     /// Advances to the next step if the displayed step has been visible for long enough. Returns
     /// whether the displayed step has changed.
     pub(super) fn tick(&mut self, session: &Session) -> (bool, Requests) {
-        let (is_same, none) = ((false, Requests::new()), Requests::new());
-        let Some(recording) = session.schedule() else { return is_same };
+        let none = Requests::new();
+        let Some(recording) = session.schedule() else { return (false, none) };
         if self.follows {
             let newest = recording.newest();
             self.follows = recording.is_growing();
             return (std::mem::replace(&mut self.step, newest) != newest, none);
         }
-        if !self.plays || recording.frame(self.step).is_none() {
-            return is_same;
-        }
         let due = (session.now.saturating_sub(self.since).as_secs_f64() * self.speed) as usize;
-        let last = recording.step_count().saturating_sub(1);
-        if due == 0 {
-            return is_same;
+        if !self.plays || recording.frame(self.step).is_none() || due == 0 {
+            return (false, none);
         }
+        let last = recording.step_count().saturating_sub(1);
         if self.step >= last {
-            if !recording.is_growing() {
-                self.plays = false;
-            }
+            self.plays = recording.is_growing();
             return (!self.plays, none);
         }
         (true, self.go_to((self.step + due).min(last), session))
@@ -77,7 +71,6 @@ impl Playback {
         Requests::new()
     }
 
-    /// Goes to the first or the last step.
     pub(super) fn go_to_end(&mut self, last: bool, session: &Session) -> Requests {
         let steps = session.schedule().map_or(0, Recording::step_count);
         self.go_to(if last { steps.saturating_sub(1) } else { 0 }, session)

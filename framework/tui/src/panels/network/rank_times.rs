@@ -11,7 +11,7 @@ use ratatui::style::Style;
 use swapmeet_core::cost::kind::{Kind, Times};
 use swapmeet_results::duration;
 
-/// Draws the plot. The displayed step is in the middle and is highlighted for each rank.
+/// The displayed step is in the middle and is highlighted for each rank.
 pub(super) fn rank_times(
     painter: &mut Painter<'_, '_>,
     recording: &Recording,
@@ -92,7 +92,6 @@ struct Cell {
     is_shown: bool,
 }
 
-/// Returns the kind of time that takes longest; `None` if all times are 0.
 pub(super) fn most(kinds: &Times) -> Option<Kind> {
     let (most, time) = kinds.each().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
     (time > 0.0).then_some(most)

@@ -6,7 +6,7 @@ use super::playback::Playback;
 use super::step_times;
 use super::view::{Heat, Picture, Quantity, View};
 use crate::click_map::PanelPosition;
-use crate::paint::{Painter, width};
+use crate::paint::{Painter, below, width};
 use crate::session::recording::{Recording, StepRecord};
 use ratatui::layout::Rect;
 use swapmeet_results::{Record, units};
@@ -42,9 +42,8 @@ impl ScheduleView<'_> {
         let many = view.picture == Picture::RanksOverTime || names_communicators;
         let legend_rows = if many && area.height >= 20 { 2 } else { 1 };
         let foot = self.foot(painter, area, top, legend_rows);
-        let body = Rect { y: area.y + top, height: area.height.saturating_sub(top + foot), ..area };
-        let y = area.bottom().saturating_sub(legend_rows);
-        let legend_at = Rect { y, height: legend_rows, ..area };
+        let body = below(Rect { height: area.height.saturating_sub(foot), ..area }, top);
+        let legend_at = below(area, area.height.saturating_sub(legend_rows));
         let Some(frame) = recording.frame(self.step) else {
             return painter.placeholder(body, "Simulating this step ...");
         };
@@ -59,15 +58,14 @@ impl ScheduleView<'_> {
         legend(painter, &heat, frame, &drawn, legend_at);
     }
 
-    /// Draws the chart of step times above the legend. Returns the number of screen rows that both
-    /// of them take.
+    /// Draws the chart of step times above the legend.
     fn foot(&self, painter: &mut Painter<'_, '_>, area: Rect, top: u16, legend_rows: u16) -> u16 {
         let free = area.height.saturating_sub(top);
         let is_timed =
             (0..self.recording.steps.len()).any(|step| self.recording.times(step).is_some());
         let high = if is_timed { step_times::height(free) } else { 1.min(free.saturating_sub(1)) };
-        let y = area.bottom().saturating_sub(legend_rows + high);
-        let place = Rect { y, height: high, ..area };
+        let place = below(area, area.height.saturating_sub(legend_rows + high));
+        let place = Rect { height: high.min(place.height), ..place };
         if is_timed && high > 1 {
             step_times::chart(painter, self.recording, self.step, self.longest, place);
         } else {
@@ -76,10 +74,8 @@ impl ScheduleView<'_> {
         (high + legend_rows).min(free)
     }
 
-    /// Writes the number, the properties and the times of the step. Returns the number of screen
-    /// rows that this takes.
+    /// Writes the number, the properties and the times of the step.
     fn header(&self, painter: &mut Painter<'_, '_>, player: Option<&Playback>, area: Rect) -> u16 {
-        // First row: the number of the step, its phase, and the state of playback.
         let theme = painter.theme;
         let recording = self.recording;
         let more = if recording.is_growing() { "+" } else { "" };
@@ -92,21 +88,10 @@ impl ScheduleView<'_> {
             (None, _) => String::new(),
         };
         let plays = player.is_some_and(|player| player.plays || player.follows);
-        painter.put_right(
-            area,
-            area.width.saturating_sub(1),
-            0,
-            &state,
-            if plays { theme.good } else { theme.dim },
-        );
-        let room = area.width.saturating_sub(width(&state) + 3);
-        painter.put(
-            Rect { width: room, ..area },
-            x + 2,
-            0,
-            recording.phase_of(self.step),
-            theme.text,
-        );
+        let style = if plays { theme.good } else { theme.dim };
+        painter.put_right(area, area.width.saturating_sub(1), 0, &state, style);
+        let room = Rect { width: area.width.saturating_sub(width(&state) + 3), ..area };
+        painter.put(room, x + 2, 0, recording.phase_of(self.step), theme.text);
         // Second row: the messages of the step or, in the last step of an invalid schedule, the
         // broken rule.
         let broken = recording
@@ -121,20 +106,10 @@ impl ScheduleView<'_> {
         // Third row, if the area is high enough: the time of the step, with one number for each
         // kind of time.
         let times = recording.times(self.step).filter(|_| area.height >= 12);
-        match times {
-            Some(parts) => {
-                let line = Rect { y: area.y + 2, height: 1, ..area };
-                step_times::in_words(
-                    painter,
-                    &parts,
-                    recording.end(self.step),
-                    recording.ranks.is_some(),
-                    line,
-                );
-                3
-            }
-            None => 2,
+        if let Some(times) = &times {
+            step_times::in_words(painter, times, recording, self.step, below(area, 2));
         }
+        2 + u16::from(times.is_some())
     }
 
     fn broken(&self, record: &Record) -> String {
@@ -149,13 +124,28 @@ impl ScheduleView<'_> {
             idle => format!(", {} selected nothing", units::count(idle as usize, "send")),
         };
         format!(
-            "{}, longest {}, {}, link load {}, at most {} per node{idle}",
+            "{}, longest {}, {}, link load {}{}, at most {} per node{idle}",
             units::count(note.messages as usize, "message"),
             units::size(self.recording.bytes(note.max_load) as f64),
             units::count(note.max_hops as usize, "hop"),
             note.max_link_messages,
+            self.busiest(note.max_link_messages),
             units::count(note.max_sends as usize, "send")
         )
+    }
+
+    /// Names a link that carries the maximum number of messages, as in `down=3~4`, and says how many
+    /// others carry as many. The text is empty if the data of the step is not recorded.
+    fn busiest(&self, most: u64) -> String {
+        let topology = &self.recording.topology;
+        let loads = self.recording.frame(self.step).map_or(&[][..], |frame| &frame.links);
+        let mut busiest = loads.iter().filter(|load| load.messages == most);
+        let first = busiest.next().and_then(|load| topology.link_ends(load.link));
+        match (first, busiest.count()) {
+            (None, _) => String::new(),
+            (Some((from, to)), 0) => format!(" ({from}~{to})"),
+            (Some((from, to)), others) => format!(" ({from}~{to}, {others} more)"),
+        }
     }
 
     /// Draws a bar for the link load of each step, and highlights the displayed step.
@@ -174,23 +164,13 @@ impl ScheduleView<'_> {
             let bar = BARS
                 [((busiest * BARS.len() as u64).div_ceil(most) as usize).clamp(1, BARS.len()) - 1];
             let here = steps.contains(&self.step);
-            painter.dot(
-                area,
-                x,
-                0,
-                bar,
-                if here { painter.theme.accent } else { painter.theme.dim },
-            );
+            let style = if here { painter.theme.accent } else { painter.theme.dim };
+            painter.dot(area, x, 0, bar, style);
             painter.add_click(area, x, 0, 1, PanelPosition::Mark(steps.start));
         }
         if columns.len() + 20 < room {
-            painter.put(
-                area,
-                columns.len() as u16 + 3,
-                0,
-                "link load of each step",
-                painter.theme.dim,
-            );
+            let x = columns.len() as u16 + 3;
+            painter.put(area, x, 0, "link load of each step", painter.theme.dim);
         }
     }
 }

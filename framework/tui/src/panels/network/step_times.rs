@@ -118,15 +118,16 @@ fn by_time(times: &Times) -> Vec<Kind> {
 pub(super) fn in_words(
     painter: &mut Painter<'_, '_>,
     times: &Times,
-    end: Option<f64>,
-    of_ranks: bool,
+    recording: &Recording,
+    step: usize,
     area: Rect,
 ) {
     let theme = painter.theme;
-    let mean = if of_ranks { " per rank" } else { "" };
-    let end = end.map(|end| format!("  ends at {}", duration(end))).unwrap_or_default();
-    let mut x =
-        painter.put(area, 1, 0, &format!("{}{mean}{end}", duration(times.total())), theme.text) + 1;
+    let mean = if recording.ranks.is_some() { " per rank" } else { "" };
+    let end =
+        recording.end(step).map(|end| format!("  ends at {}", duration(end))).unwrap_or_default();
+    let text = format!("{}{mean}{end}", duration(times.total()));
+    let mut x = painter.put(area, 1, 0, &text, theme.text) + 1;
     for part in by_time(times) {
         let (c, style) = theme.part(part);
         x = painter.put(area, x + 1, 0, &c.to_string(), style);

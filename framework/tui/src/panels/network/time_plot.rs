@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use swapmeet_results::duration;
 
-/// The visible interval of time, in µs.
+/// An interval of time, in µs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TimeWindow {
     pub(super) from: f64,
@@ -34,10 +34,9 @@ impl TimeWindow {
     }
 }
 
-/// The geometry of the plot.
 pub(super) struct TimePlot {
     pub(super) window: TimeWindow,
-    /// The number of ranks in each row.
+    /// The number of ranks of each row.
     pub(super) side: u64,
     pub(super) rows: u64,
     pub(super) columns: u16,
@@ -70,7 +69,6 @@ impl TimePlot {
         Some(Self { window, side, rows: nodes.div_ceil(side), columns, here, label })
     }
 
-    /// Returns whether a column belongs to the displayed step.
     pub(super) fn is_here(&self, column: u16) -> bool {
         (self.here[0]..self.here[1]).contains(&column)
     }

@@ -2,7 +2,8 @@
 
 use super::communicators;
 use crate::session::recording::{Frame, Recording};
-use crate::theme::{LEVELS, level, level_above_one};
+use crate::theme::{LEVELS, SHADES, Theme, level, level_above_one};
+use ratatui::style::Style;
 use swapmeet_core::cost::kind::Times;
 use swapmeet_results::units;
 
@@ -42,7 +43,6 @@ impl Quantity {
     }
 }
 
-/// The kind of picture of a step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Picture {
     #[default]
@@ -53,7 +53,6 @@ pub(super) enum Picture {
     RanksOverTime,
 }
 
-/// The view settings.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct View {
     pub(super) picture: Picture,
@@ -70,8 +69,8 @@ pub(super) struct View {
 pub(super) const DISCONNECTS: u64 = u64::MAX;
 
 /// In pictures of [`Quantity::Loss`], the load of a link whose failure doubles the time. A link
-/// whose failure does not change the time has load 0. Loads are rounded to integers. This number is
-/// large, so that the loads between 0 and this number remain precise.
+/// whose failure does not change the time has load 0. The number is large, so that loads between
+/// these, which are integers, remain precise.
 pub(super) const DOUBLED: f64 = 1e6;
 
 /// The colour scale of a picture.
@@ -84,20 +83,10 @@ pub(super) struct Heat<'r> {
 }
 
 impl Heat<'_> {
-    /// Converts a load to the unit of the displayed quantity: messages or bytes.
     fn value(&self, load: u64) -> u64 {
         match self.quantity {
             Quantity::Messages | Quantity::Loss | Quantity::Communicator => load,
             Quantity::Bytes | Quantity::Held => self.recording.bytes(load),
-        }
-    }
-
-    /// Returns the value of each rank: its communicator. Other quantities than communicators have no
-    /// values of ranks.
-    pub(super) fn of_ranks(&self) -> Vec<u64> {
-        match self.quantity {
-            Quantity::Communicator => communicators::of_ranks(self.recording),
-            Quantity::Messages | Quantity::Bytes | Quantity::Held | Quantity::Loss => Vec::new(),
         }
     }
 
@@ -112,7 +101,14 @@ impl Heat<'_> {
         }
     }
 
-    /// Formats a load with the unit of the displayed quantity.
+    /// Returns the mark and the style of a place with a load.
+    pub(super) fn mark(&self, theme: &Theme, load: u64) -> (char, Style) {
+        match self.quantity {
+            Quantity::Communicator if load > 0 => communicators::mark(theme, load),
+            _ => shade(theme, self.level(load)),
+        }
+    }
+
     pub(super) fn text(&self, load: u64) -> String {
         self.text_of(self.value(load))
     }
@@ -126,7 +122,6 @@ impl Heat<'_> {
         }
     }
 
-    /// Formats the maximum value of the colour scale.
     pub(super) fn end(&self) -> String {
         self.text_of(self.most)
     }
@@ -137,9 +132,14 @@ impl Heat<'_> {
     }
 }
 
+/// Returns the mark and the style of a heat level.
+pub(super) fn shade(theme: &Theme, level: usize) -> (char, Style) {
+    let mark = if theme.coloured && level > 0 { '█' } else { SHADES[level] };
+    (mark, theme.heat(level))
+}
+
 /// The properties of a picture that its legend needs.
 pub(super) struct PictureInfo {
-    /// A note to show in the legend.
     pub(super) note: String,
     /// Whether the picture shows loads as digits instead of colours.
     pub(super) has_digits: bool,

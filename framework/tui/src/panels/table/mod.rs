@@ -7,8 +7,8 @@ mod layout;
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
 use crate::memo::Memo;
-use crate::paint::{Painter, clock, cut, widest, width, wrap};
-use crate::panel::{Keyed, List, Panel, list_in_field};
+use crate::paint::{Painter, below, clock, cut, widest, width, wrap};
+use crate::panel::{Keyed, List, NO_MATCH, Panel, list_in_field};
 use crate::session::comparison::{Compared, Line, UNCHARGED, UNCHARGED_IN_WORDS};
 use crate::session::packed::CaseKey;
 use crate::session::queue::{CaseRow, CaseState};
@@ -174,22 +174,20 @@ impl Panel for Table {
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         let compared = &session.compared;
         let lines = self.order(session);
-        let area = painter.panel(area, &self.title_of(session));
+        let area = painter.filtered_panel(area, &self.title_of(session), &self.list.filter);
         if let Some(error) = &compared.error {
             return painter.placeholder(area, error);
         }
         if lines.is_empty() {
-            let text = if session.queue.rows().is_empty() {
-                session.text_without_results(
-                    "No cases yet. Choose them in 1, then press R to run them.",
-                )
-            } else {
-                "No line matches the filter. Esc shows all.".to_owned()
+            let text = "No cases yet. Choose them in 1, then press R to run them.";
+            let text = match session.queue.rows().is_empty() {
+                true => session.text_without_results(text),
+                false => NO_MATCH.to_owned(),
             };
             return painter.placeholder(area, &text);
         }
         let top = progress(painter, session, area);
-        let area = Rect { y: area.y + top, height: area.height.saturating_sub(top), ..area };
+        let area = below(area, top);
         let at = self.cursor(session);
         self.list.cursor = at.unwrap_or(0);
         let foot = foot(painter, session, lines[self.list.cursor], &lines, area);
@@ -243,12 +241,10 @@ impl Panel for Table {
                 x += placed.wide + layout.gap;
             }
         }
-        let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
-        painter.scrollbar(body, first, lines.len());
+        painter.scrollbar(below(area, 1), first, lines.len());
     }
 }
 
-/// Returns the identity of the (first) case of a line.
 fn case_of(entry: Entry, session: &Session) -> CaseKey {
     match entry {
         Entry::Line(line) => session.case_of(&session.compared.lines[line]),
@@ -363,8 +359,7 @@ fn foot(
     if line(&entry).filter(has_failed).is_some() {
         let row = session.selected_row().map(|(_, row)| row.remark()).unwrap_or_default();
         let lines = wrap(&row, area.width.saturating_sub(2)).len().min(MOST_REASON_LINES) as u16;
-        let foot = Rect { y: area.bottom() - lines, height: lines, ..area };
-        painter.paragraph(foot, &row, painter.theme.dim);
+        painter.paragraph(below(area, area.height - lines), &row, painter.theme.dim);
         return lines;
     }
     if lines.iter().take(MOST).filter_map(line).any(|line| line.is_uncharged) {
@@ -487,21 +482,16 @@ impl Table {
             (tally.stopped, "stopped"),
         ];
         let counts = counts.iter().filter(|(count, _)| *count > 0);
-        let mut parts = vec![
-            counts.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", "),
-        ];
+        let mut parts: Vec<String> =
+            counts.map(|(count, word)| format!("{count} {word}")).collect();
         let specs = [Column::Topology, Column::Workload, Column::Machine];
         let common = specs.iter().filter_map(|column| column.texts(&session.queue));
-        parts.extend(
-            common.filter(|texts| texts.len() == 1).filter_map(|texts| texts.first().cloned()),
-        );
+        parts.extend(common.filter(|texts| texts.len() == 1).flatten().cloned());
         if !session.compared.groups.is_empty() {
             parts.push(format!("baseline: {}", baseline(&session.compared, session)));
         }
-        parts.retain(|part| !part.is_empty());
-        let parts =
-            if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
-        format!("{}{parts}{}", Self::TITLE, self.list.filter.suffix())
+        let colon = if parts.is_empty() { "" } else { ": " };
+        format!("{}{colon}{}", Self::TITLE, parts.join(", "))
     }
 
     fn head(&self, painter: &mut Painter<'_, '_>, layout: &Layout, area: Rect) {
@@ -530,8 +520,7 @@ impl Table {
     }
 }
 
-/// Names the baseline that the rows have: the algorithm that the user has chosen, or the fastest
-/// algorithm in groups in which it has no time.
+/// Names the baseline that the rows have: the chosen algorithm where it has a time.
 fn baseline(compared: &Compared, session: &Session) -> String {
     let Some(name) = session.baseline.as_deref() else { return "the fastest".to_owned() };
     let is_used = |group: &usize| {

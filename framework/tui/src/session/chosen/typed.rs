@@ -33,13 +33,14 @@ pub(crate) fn is_size(text: &str) -> bool {
 }
 
 /// If the text that is invalid as a network or a machine has the name of a system, which has both,
-/// says how to open the system.
+/// says where to select the system.
 fn of_system(error: InputError, text: &str) -> InputError {
     let name = text.split(':').next().unwrap_or(text);
     let Some(system) = systems().iter().find(|system| system.name == name) else { return error };
     let spec = if expand(text).is_ok() { text.to_owned() } else { system.example() };
     let message = format!("`{name}` is a system, which has its own network and machine");
-    InputError { message, ..error }.help(format!("`swapmeet tui --system {spec}` opens it"))
+    let help = format!("select it in Systems, or `swapmeet tui --system {spec}` opens it");
+    InputError { message, ..error }.help(help)
 }
 
 impl Chosen {
@@ -112,6 +113,10 @@ impl Chosen {
             ListKind::Machines => case::machine(&flag, self.own_machines())
                 .map_err(|error| of_system(error, text))?
                 .to_string(),
+            ListKind::Systems => {
+                expand(text).map_err(|e| case::spec_error(&flag, &e))?;
+                text.to_owned()
+            }
             ListKind::Settings | ListKind::ExperimentFiles | ListKind::Collectives => {
                 text.to_owned()
             }
@@ -185,6 +190,7 @@ impl Chosen {
             }
             ListKind::Topologies
             | ListKind::Workloads
+            | ListKind::Systems
             | ListKind::Settings
             | ListKind::ExperimentFiles
             | ListKind::Collectives => Vec::new(),
