@@ -2,6 +2,7 @@
 //! their cases.
 
 use super::pty::{Terminal, rows};
+use super::sessions::Session;
 use crate::support::swapmeet;
 use std::path::Path;
 
@@ -257,4 +258,87 @@ fn an_incomplete_last_row_does_not_hide_the_others() {
         terminal.keys("\u{3}");
         terminal.end(0);
     }
+}
+
+/// The colours of figures are those of `swapmeet_plot`. On the screen, an algorithm has the same hue
+/// in every theme; its lightness depends on the background.
+#[test]
+fn algorithms_have_the_marks_and_hues_of_figures() {
+    const FIGURES: [(&str, &str, &str); 6] = [
+        ("pairwise", "▲", "#009e73"),
+        ("pex", "◆", "#cc79a7"),
+        ("linear", "▼", "#56b4e9"),
+        ("direct", "★", "#882255"),
+        ("bruck", "✚", "#a05a2c"),
+        ("row-column", "○", "#d55e00"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let names = FIGURES.map(|(name, ..)| name);
+    let run = "run --topology ring:16 --workload uniform:64..256*4 --machine paragon --quiet --out rows.csv";
+    let algorithms = names.iter().flat_map(|name| ["--algorithm", name]);
+    let arguments: Vec<&str> = run.split(' ').chain(algorithms).collect();
+    swapmeet(&arguments).current_dir(folder.path()).assert().success();
+    let quoted = names.map(|name| format!("\"{name}\"")).join(", ");
+    let mut session = Session::run(&format!(
+        "topologies = [\"ring:16\"]\nworkloads = [\"uniform:64\", \"uniform:256\"]\nalgorithms = [{quoted}]"
+    ));
+    session.keys("3v");
+    let hue = |rgb: [u8; 3]| {
+        let most = rgb.iter().max().unwrap() - rgb.iter().min().unwrap();
+        assert!(most > 40, "{rgb:?} is grey");
+        let [r, g, b] = rgb.map(f64::from);
+        (3_f64.sqrt() * (g - b)).atan2(2.0 * r - g - b).to_degrees()
+    };
+    for (name, mark, colour) in FIGURES {
+        let plot = ["plot", "rows.csv", "--algorithm", name, "--force", "--out", "one.svg"];
+        swapmeet(&plot).current_dir(folder.path()).assert().success();
+        let figure = std::fs::read_to_string(folder.path().join("one.svg")).unwrap();
+        assert!(figure.contains(colour), "{name}: {figure}");
+        // A hollow marker has only a stroke.
+        let is_hollow = figure.contains("<circle") && figure.contains("fill=\"none\"");
+        assert_eq!(mark == "○", is_hollow, "{name}: {figure}");
+        let part = |at: usize| u8::from_str_radix(&colour[at..at + 2], 16).unwrap();
+        for theme in ["default", "light", "rich"] {
+            let shown = session.colour_of(theme, &format!("{mark} {name}"));
+            let turned = (hue(shown) - hue([1, 3, 5].map(part))).rem_euclid(360.0);
+            assert!(turned.min(360.0 - turned) < 27.0, "{theme}, {name}: {shown:?}");
+        }
+    }
+}
+
+/// One definition of the algorithms that fit: those that support the collective.
+#[test]
+fn rows_from_files_have_the_counts_of_the_run() {
+    // `pex` needs a power of two ranks, and so supports only one of the networks.
+    for topologies in ["\"torus:6x6\"", "\"torus:6x6\", \"torus:4x4\""] {
+        let mut session = Session::with_state(
+            &format!(
+                "topologies = [{topologies}]\nalgorithms = [\"pex\", \"bruck\", \"pairwise\"]"
+            ),
+            "",
+        );
+        session.type_and_wait("R3");
+        let answer = |session: &mut Session| {
+            let screen = session.screen(200, 60);
+            let line = screen.lines().find(|line| line.contains("algorithms were run"));
+            line.unwrap_or_else(|| panic!("{screen}")).to_owned()
+        };
+        let expected = if topologies.contains("4x4") { "3 of " } else { "2 of " };
+        let of_run = answer(&mut session);
+        assert!(of_run.contains(expected), "{of_run}");
+        let mut again = Session::opened(session.app.outcome().records);
+        assert_eq!(answer(&mut again), of_run);
+    }
+}
+
+/// The machine of a row keeps the name that the experiment gave it.
+#[test]
+fn rows_from_files_keep_the_names_of_machines() {
+    let text = "topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]\nmachines = [\"mine\"]\n[machine.mine]\nbase = \"paragon\"\nstartup_us = 80";
+    let mut session = Session::run(text);
+    session.type_and_wait("5");
+    assert!(session.screen(100, 30).contains("5 What if: mine "), "{}", session.screen(100, 30));
+    let mut again = Session::opened(session.app.outcome().records);
+    again.type_and_wait("5");
+    assert!(again.screen(100, 30).contains("5 What if: mine "), "{}", again.screen(100, 30));
 }

@@ -361,7 +361,7 @@ fn broken_lines_have_marks_only_for_nodes() {
 fn invalid_settings_are_rejected() {
     let mut session = Session::new("repetitions = 3\nseed = 18446744073709551613");
     session.keys("hhhhhh");
-    session.keys("lllll");
+    session.keys("llllll");
     session.keys("i");
     session.control('u');
     session.keys("4");

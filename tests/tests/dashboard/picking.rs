@@ -124,7 +124,7 @@ fn the_parameters_of_machines_and_algorithms_are_a_form() {
 #[test]
 fn selecting_a_study_can_be_undone() {
     let mut session = session();
-    session.keys("llllll");
+    session.keys("lllllll");
     session.keys("/figure-14");
     session.key(KeyCode::Enter);
     session.key(KeyCode::Enter);
@@ -326,7 +326,7 @@ fn a_selection_with_case_and_exclude_tables_keeps_its_cases() {
     session.keys("1");
     let screen = session.screen(100, 30);
     assert!(screen.contains("Choose: cases of the experiment's tables selected"), "{screen}");
-    session.keys("lllll");
+    session.keys("llllll");
     assert_eq!(picked(&mut session, "Network"), "given by the [[case]] tables");
     // Flags cannot express the tables.
     let message = |session: &mut Session| session.app.message().unwrap_or_default().to_owned();

@@ -75,7 +75,7 @@ macro_rules! replays {
 
 replays!(
     a1, a2, a3, a4, a5, a7, a8, a9, a10, a12, a13, b1, b2, b4, b5, c1, c2, c3, c4, c5, c6, c7, c8,
-    c9, c10, c11, c12
+    c9, c10, c11, c12, d1, d2, d5, d7, d8, d9
 );
 
 const ONE: &str = "topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\", \"bruck\"]\nworkloads = [\"uniform:64\", \"uniform:4KiB\"]";

@@ -12,9 +12,11 @@ use ratatui::style::Color;
 use ratatui::{Frame, Terminal};
 use std::path::PathBuf;
 use std::time::Duration;
+use swapmeet_results::Record;
 use swapmeet_runner::case::CaseGrid;
 use swapmeet_runner::describe::PluginReader;
 use swapmeet_runner::experiment::Experiment;
+use swapmeet_runner::lookup::experiment_of;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::worker::{WorkerKind, Workers};
 use swapmeet_tests::{plugin_file, program};
@@ -81,6 +83,17 @@ impl Session {
         let grid = CaseGrid::new(&setup.experiment, &setup.registry).unwrap();
         let setup = Setup { cases: grid.iter().collect(), is_example: true, ..setup };
         Self::open(setup, Options::default())
+    }
+
+    /// Starts a session that shows rows from files.
+    pub(super) fn opened(opened: Vec<Record>) -> Self {
+        let plugins =
+            ["classic", "thakur"].map(|name| plugin_file(&format!("swapmeet_plugin_{name}")));
+        let setup = Self::setup(&plugins, &PluginReader::InProcess, "");
+        let experiment = experiment_of(opened.iter(), &setup.registry);
+        let mut session = Self::open(Setup { opened, experiment, ..setup }, Options::default());
+        session.settle();
+        session
     }
 
     fn start(plugins: &[PathBuf], reader: &PluginReader, text: &str, options: Options) -> Self {
@@ -181,6 +194,16 @@ impl Session {
     pub(super) fn is_coloured(&mut self, width: u16, height: u16) -> bool {
         let (buffer, _) = self.draw(width, height);
         buffer.content.iter().any(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset)
+    }
+
+    /// Returns the colour of the first occurrence of a text in a theme, as red, green and blue.
+    pub(super) fn colour_of(&mut self, theme: &str, text: &str) -> [u8; 3] {
+        self.app.set_appearance(Appearance { theme: Theme::named(theme).unwrap(), ascii: false });
+        let (buffer, _) = self.draw(200, 60);
+        let lines = lines(&buffer);
+        let (row, line) = lines.iter().enumerate().find(|(_, line)| line.contains(text)).unwrap();
+        let column = line[..line.find(text).unwrap()].chars().count();
+        contrast::rgb(buffer[(column as u16, row as u16)].fg, [0; 3])
     }
 
     /// Draws the screen in the theme with this name. Returns the first character whose contrast is
