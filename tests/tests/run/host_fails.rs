@@ -24,7 +24,7 @@ impl Listener for Broken {
     }
 }
 
-const LINE: u32 = line!() - 5;
+const LINE: u32 = line!() - 4;
 
 impl Observer for Broken {
     fn listeners(&mut self) -> Vec<&mut dyn Listener> {
