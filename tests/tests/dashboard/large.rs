@@ -151,8 +151,15 @@ fn a_matrix_has_a_mark_for_each_message() {
 fn a_matrix_shows_the_link_load_of_messages() {
     let mut session = network("dragonfly:3x2x2", "pairwise");
     let screen = session.screen(120, 50);
-    let busiest: u64 =
-        screen.split("link load ").nth(1).unwrap().split(',').next().unwrap().parse().unwrap();
+    let busiest: u64 = screen
+        .split("link load ")
+        .nth(1)
+        .unwrap()
+        .split([',', ' '])
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
     assert!(
         busiest > 1 && screen.contains("maximum link load on the route of a message: 0"),
         "{screen}"
