@@ -1,5 +1,6 @@
 use crate::marks::outline::Point;
 use crate::marks::scene::{Mark, ShapeStyle, Stroke};
+use crate::marks::text::CELL_FONT;
 use crate::style::Style;
 
 /// `size` is half the height of the marker.
@@ -49,9 +50,9 @@ pub(crate) fn marker(style: Style, (x, y): Point, size: f64, hint: Option<String
         }
         letter => {
             return Mark::Cells {
-                at: (x - 0.7 * size, y + 0.8 * size),
+                at: (x - 0.3 * CELL_FONT, y + 0.36 * CELL_FONT),
                 words: letter.to_string(),
-                length: 1.4 * size,
+                length: 0.6 * CELL_FONT,
                 colour: style.colour,
                 is_bold: true,
             };
