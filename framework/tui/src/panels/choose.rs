@@ -383,8 +383,6 @@ impl Choose {
         }
     }
 
-    /// Deselects all lines that pass the filter or, if none of them is selected, selects all of
-    /// them.
     fn choose_all(&mut self, session: &Session) -> Requests {
         let (kind, filter) = (self.kind(), self.list().filter.clone());
         let last = self.items(session).last().map(name);
@@ -513,7 +511,6 @@ impl Choose {
     }
 }
 
-/// Draws the heading of a list. The heading of a closed list also shows the selected entries.
 fn heading(
     painter: &mut Painter<'_, '_>,
     session: &Session,
@@ -522,7 +519,6 @@ fn heading(
     area: Rect,
     y: u16,
 ) {
-    // A click on the heading opens or closes the list.
     let theme = painter.theme;
     let style = if open && painter.has_keys() { theme.accent } else { theme.text };
     painter.put(area, 0, y, if open { "▾" } else { "▸" }, style);

@@ -12,7 +12,7 @@ use std::convert::Infallible;
 use swapmeet_results::{Record, Residual, columns, units};
 use swapmeet_runner::case::Case;
 
-/// The details panel. Its cursor is the scroll position.
+/// Its cursor is the scroll position.
 #[derive(Debug, Default)]
 pub(crate) struct Details {
     list: List,
@@ -161,8 +161,7 @@ fn detail(name: &str, value: impl Into<String>) -> DetailLine {
     DetailLine { name: name.to_owned(), value: value.into() }
 }
 
-/// Returns a text with the number of this repetition if the case has several repetitions. The text
-/// is needed because a line of the comparison shows the mean of all repetitions.
+/// Returns the number of this repetition, because a line of the table has the mean of all of them.
 fn of_repetitions(session: &Session, row: &CaseRow) -> String {
     let compared = &session.compared;
     let line = compared.line_of(&row.key);
@@ -177,8 +176,7 @@ fn state(row: &CaseRow) -> String {
     if remark.is_empty() { row.word().to_owned() } else { format!("{}: {remark}", row.word()) }
 }
 
-/// Returns lines that compare the time of a row with other times of the same case. A predicted row
-/// is compared with measured times, and a measured row with predicted times.
+/// Compares the time of a predicted row with measured times of the same case, and vice versa.
 fn residual_lines(all: &[Residual], row: &Record) -> Vec<DetailLine> {
     let name = |row: &Record| row.case().setting.short_machine().into_owned();
     let is_of = |b: &&Residual| {

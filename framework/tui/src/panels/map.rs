@@ -269,7 +269,7 @@ impl Map {
             .unwrap_or_default()
     }
 
-    /// Returns the texts below the map: the winner of the selected cell, and the reason.
+    /// Returns the winner of the selected cell, and the reason.
     fn foot(&self, session: &Session, map: &WinnerMap, place: Place) -> Vec<String> {
         let compared = &session.compared;
         let found = cell(map, place.row, place.column);
@@ -368,8 +368,7 @@ fn legend(painter: &mut Painter<'_, '_>, session: &Session, map: &WinnerMap, are
     y + 1
 }
 
-/// Describes the winner of a cell, with the mark of unequal charges. If several algorithms are
-/// equally fast, also says how many.
+/// Describes the winner of a cell, and how many others are equally fast.
 fn winner_in_words(session: &Session, cell: &MapCell) -> String {
     let (compared, winner) = (&session.compared, &cell.winner);
     let equal = compared.equally_fast(cell.group);
@@ -397,8 +396,7 @@ fn winner_in_words(session: &Session, cell: &MapCell) -> String {
     text
 }
 
-/// Returns one line for each block size in a row of the map. The line names the fastest algorithm
-/// and how much faster it is than the second fastest.
+/// Describes the winner for each block size in a row of the map.
 fn strip(session: &Session, map: &WinnerMap, row: usize) -> Vec<String> {
     let sizes: Vec<String> = map.xs.iter().map(|x| map.x_axis.text(*x)).collect();
     let wide = widest(&sizes);

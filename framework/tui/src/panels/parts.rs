@@ -10,7 +10,7 @@ use ratatui::layout::Rect;
 use swapmeet_core::cost::kind::{Kind, Parts as Times};
 use swapmeet_results::{duration, parts};
 
-/// The parts panel. Its cursor selects a group.
+/// Its cursor selects a group.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     list: List,
@@ -187,8 +187,7 @@ struct Bar<'s> {
     total: f64,
 }
 
-/// Returns a text with the confidence interval of the mean and the number of repetitions. The text
-/// is empty if there are no repetitions.
+/// Returns the confidence interval of the mean and the number of repetitions, if there are any.
 fn spread(bar: &Bar<'_>) -> String {
     let Some(time) = bar.line.stats.time.as_ref().filter(|time| time.n > 1) else {
         return String::new();
@@ -226,7 +225,7 @@ impl Bar<'_> {
     }
 }
 
-/// Returns a text with the percentage of each part. The largest part is first.
+/// Lists the percentage of each part, the largest first.
 fn in_words(bar: &Bar<'_>) -> String {
     let timed = bar
         .parts

@@ -21,7 +21,7 @@ pub(crate) struct WhatIf {
     scales: Vec<Scale>,
 }
 
-/// A logarithmic scale: the values at its ends, and its number of columns.
+/// A logarithmic scale with the values at its ends.
 #[derive(Debug, Clone, Copy, Default)]
 struct Scale {
     least: f64,
@@ -213,7 +213,6 @@ impl WhatIf {
     }
 
     fn draw_sliders(&mut self, painter: &mut Painter<'_, '_>, sliders: &[Slider], area: Rect) {
-        // Names and values are in columns. The scales take the remaining width.
         let theme = painter.theme;
         let names = widest(sliders.iter().map(Slider::name));
         let values = widest(sliders.iter().map(|slider| &slider.value)).clamp(6, 14);

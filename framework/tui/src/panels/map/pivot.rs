@@ -42,8 +42,7 @@ fn rows<'s>(session: &'s Session, map: &WinnerMap, row: usize, column: usize) ->
     rows
 }
 
-/// Draws the table. `row` is the map row that the table shows, and `column` is the index of the
-/// block size under the cursor.
+/// `row` is the map row that the table shows, and `column` the block size under the cursor.
 pub(super) fn pivot(
     painter: &mut Painter<'_, '_>,
     session: &Session,

@@ -13,7 +13,8 @@ use std::sync::Arc;
 use swapmeet_results::units::number_to;
 use swapmeet_results::{Group, Status, Verified, duration};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A column of the table. The columns are in display order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Column {
     /// The state of the case, while cases run.
     State,
@@ -37,7 +38,6 @@ pub(super) enum Column {
 }
 
 impl Column {
-    /// All columns in display order.
     pub(super) const ALL: [Self; 16] = [
         Self::State,
         Self::Topology,
@@ -58,23 +58,35 @@ impl Column {
     ];
 
     pub(super) fn title(self) -> &'static str {
+        // In the order of the columns.
+        const TITLES: [&str; 16] = [
+            "state",
+            "topology",
+            "workload",
+            "machine",
+            "algorithm",
+            "time",
+            "ratio",
+            "verified",
+            "95 %",
+            "time/bound",
+            "time/optimum",
+            "steps",
+            "messages",
+            "link load",
+            "algbw GB/s",
+            "busbw GB/s",
+        ];
+        TITLES[self as usize]
+    }
+
+    /// Returns the value of a column that counts.
+    fn count(self, line: &Line) -> Option<u64> {
         match self {
-            Self::State => "state",
-            Self::Topology => "topology",
-            Self::Workload => "workload",
-            Self::Machine => "machine",
-            Self::Algorithm => "algorithm",
-            Self::Time => "time",
-            Self::Ratio => "ratio",
-            Self::Interval => "95 %",
-            Self::OverBound => "time/bound",
-            Self::OverOptimum => "time/optimum",
-            Self::Steps => "steps",
-            Self::Messages => "messages",
-            Self::LinkLoad => "link load",
-            Self::AlgorithmBandwidth => "algbw GB/s",
-            Self::BusBandwidth => "busbw GB/s",
-            Self::Verified => "verified",
+            Self::Steps => line.steps,
+            Self::Messages => line.messages,
+            Self::LinkLoad => line.max_link_messages,
+            _ => None,
         }
     }
 
@@ -83,7 +95,6 @@ impl Column {
     fn value(self, all: &Compared, index: usize) -> Option<f64> {
         let (texts, line) = (all.texts[index], &all.lines[index]);
         let rank = |at: usize| all.ranks.get(texts.group as usize).map(|ranks| ranks[at] as f64);
-        let count = |value: Option<u64>| value.map(|v| v as f64);
         match self {
             // Sort specs in the order in which the user selected them, so that 8x8 comes before
             // 16x16.
@@ -96,9 +107,7 @@ impl Column {
             Self::Interval => line.interval().map(|i| i.high - i.low),
             Self::OverBound => line.over_bound,
             Self::OverOptimum => line.over_optimum(),
-            Self::Steps => count(line.steps),
-            Self::Messages => count(line.messages),
-            Self::LinkLoad => count(line.max_link_messages),
+            Self::Steps | Self::Messages | Self::LinkLoad => self.count(line).map(|n| n as f64),
             Self::AlgorithmBandwidth => line.stats.bandwidths.map(|b| b.algorithm),
             Self::BusBandwidth => line.stats.bandwidths.map(|b| b.bus),
         }
@@ -122,9 +131,8 @@ impl Column {
 
     /// Returns the index of the column in [`CaseRow::specs`]; `None` if the column is not a spec.
     fn spec_of_case(self) -> Option<usize> {
-        [Self::Algorithm, Self::Topology, Self::Workload, Self::Machine]
-            .iter()
-            .position(|column| *column == self)
+        let specs = [Self::Algorithm, Self::Topology, Self::Workload, Self::Machine];
+        specs.iter().position(|column| *column == self)
     }
 
     /// Returns the different texts of this column in all cases of the queue, also in those that
@@ -134,17 +142,13 @@ impl Column {
         Some(&queue.specs()[self.spec_of_case()?])
     }
 
-    pub(super) fn varies(self, queue: &Queue) -> bool {
-        self.texts(queue).is_some_and(|texts| texts.len() > 1)
-    }
-
     /// Returns the text of this column for a case without a row.
     pub(super) fn text_of_case(self, case: &CaseRow) -> String {
         self.spec_of_case().map_or(String::new(), |at| case.specs()[at].to_owned())
     }
 
     pub(super) fn text(self, compared: &Compared, line: &Line) -> String {
-        let count = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
+        let number = |n: Option<f64>| n.map(|n| number_to(n, 4)).unwrap_or_default();
         match self {
             Self::State => mark(line.stats.status).to_owned(),
             Self::Topology | Self::Workload | Self::Machine => self
@@ -172,15 +176,11 @@ impl Column {
             },
             Self::OverBound => line.over_bound.map(|x| format!("{x:.2}")).unwrap_or_default(),
             Self::OverOptimum => line.over_optimum().map(|x| format!("{x:.2}")).unwrap_or_default(),
-            Self::Steps => count(line.steps),
-            Self::Messages => count(line.messages),
-            Self::LinkLoad => count(line.max_link_messages),
-            Self::AlgorithmBandwidth => {
-                line.stats.bandwidths.map(|b| number_to(b.algorithm, 4)).unwrap_or_default()
+            Self::Steps | Self::Messages | Self::LinkLoad => {
+                self.count(line).map(|n| n.to_string()).unwrap_or_default()
             }
-            Self::BusBandwidth => {
-                line.stats.bandwidths.map(|b| number_to(b.bus, 4)).unwrap_or_default()
-            }
+            Self::AlgorithmBandwidth => number(line.stats.bandwidths.map(|b| b.algorithm)),
+            Self::BusBandwidth => number(line.stats.bandwidths.map(|b| b.bus)),
         }
     }
 
@@ -203,7 +203,6 @@ impl Column {
     }
 }
 
-/// Returns the mark of a row's status.
 pub(super) fn mark(status: Status) -> &'static str {
     match status {
         Status::Ok => "✓",

@@ -71,13 +71,10 @@ pub(super) fn layout(
 ) -> Layout {
     let (specs, values): (Vec<Candidate>, Vec<Candidate>) =
         candidates.into_iter().partition(|candidate| candidate.texts.is_some());
-    let essential: u16 = values
-        .iter()
-        .filter(|value| {
-            value.column == Column::State || BY_IMPORTANCE[..ESSENTIAL].contains(&value.column)
-        })
-        .map(|value| value.wide + 1)
-        .sum();
+    let is_essential = |value: &&Candidate| {
+        value.column == Column::State || BY_IMPORTANCE[..ESSENTIAL].contains(&value.column)
+    };
+    let essential: u16 = values.iter().filter(is_essential).map(|value| value.wide + 1).sum();
     // Shorten the specs if they do not fit next to the essential values: first drop the parts that
     // all of them have in common, and then abbreviate them.
     let room_of_specs = room.saturating_sub(essential);
@@ -132,17 +129,14 @@ pub(super) fn layout(
         .unwrap_or(values.len().saturating_sub(1));
     let across = across.min(farthest);
     let mut shown: Vec<&Candidate> = Vec::new();
-    let importance = |column: Column| {
-        let place = BY_IMPORTANCE.iter().position(|other| *other == column);
-        if column == Column::State || sort == Some(column) {
-            0
-        } else {
-            place.map_or(0, |at| at + 1)
-        }
+    // The state and the sort column are first.
+    let importance = |value: &&Candidate| {
+        let place = BY_IMPORTANCE.iter().position(|other| *other == value.column);
+        place.filter(|_| sort != Some(value.column))
     };
     let mut order: Vec<&Candidate> = values[across..].iter().collect();
     if across == 0 {
-        order.sort_by_key(|value| importance(value.column));
+        order.sort_by_key(importance);
     }
     for value in order {
         shown.push(value);
@@ -152,7 +146,7 @@ pub(super) fn layout(
         }
     }
     let more = across + shown.len() < values.len();
-    shown.sort_by_key(|value| Column::ALL.iter().position(|column| *column == value.column));
+    shown.sort_by_key(|value| value.column);
     placed.extend(shown.into_iter().map(|value| Placed {
         column: value.column,
         wide: value.wide,
@@ -161,7 +155,7 @@ pub(super) fn layout(
         abbreviations: Abbreviations::default(),
     }));
     // The state is the first column.
-    placed.sort_by_key(|placed| Column::ALL.iter().position(|column| *column == placed.column));
+    placed.sort_by_key(|placed| placed.column);
     let gap = if total_width(placed.iter().map(|p| p.wide), 2) <= room { 2 } else { 1 };
     Layout { columns: placed, gap, more, farthest }
 }

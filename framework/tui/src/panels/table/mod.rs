@@ -20,7 +20,6 @@ use ratatui::style::Style;
 use std::rc::Rc;
 use swapmeet_results::{Status, duration};
 
-/// Returns the titles of the columns of values.
 pub(crate) fn value_columns() -> impl Iterator<Item = &'static str> {
     Column::ALL.into_iter().filter(|column| column.is_value()).map(Column::title)
 }
@@ -55,7 +54,6 @@ pub(crate) struct Table {
 /// the filter, the sort column and its direction.
 type OrderInputs = (u64, u64, String, Option<Column>, bool);
 
-/// A line of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// The index of a line of the analysis.
@@ -90,10 +88,8 @@ impl Keyed for Table {
             Action::Sort => {
                 // Sort only by a visible column, so that the user can see why the lines are in this
                 // order.
-                let at = |column: Column| Column::ALL.iter().position(|other| *other == column);
-                let now = self.sort.and_then(at);
                 let next = self.in_sight.iter().filter(|column| **column != Column::State);
-                self.sort = next.copied().find(|column| at(*column) > now);
+                self.sort = next.copied().find(|column| Some(*column) > self.sort);
                 self.reverse = false;
                 let text = self.sort.map_or("group, fastest first", Column::title);
                 return vec![Request::Say(format!("sorted by {text}"))];
@@ -213,9 +209,7 @@ impl Panel for Table {
             }
             let begins =
                 index == first || group_of(lines[index - 1], session) != group_of(*entry, session);
-            if let Entry::Line(line) = entry
-                && compared.lines[*line].is_uncharged
-            {
+            if line_of(entry, compared).is_some_and(|line| line.is_uncharged) {
                 painter.put(area, 0, y, UNCHARGED, if here { style } else { painter.theme.warn });
             }
             let mut x = 1;
@@ -249,6 +243,13 @@ fn case_of(entry: Entry, session: &Session) -> CaseKey {
     match entry {
         Entry::Line(line) => session.case_of(&session.compared.lines[line]),
         Entry::Open(index) => session.queue.rows()[index].key.clone(),
+    }
+}
+
+fn line_of<'c>(entry: &Entry, compared: &'c Compared) -> Option<&'c Line> {
+    match entry {
+        Entry::Line(line) => Some(&compared.lines[*line]),
+        Entry::Open(_) => None,
     }
 }
 
@@ -293,8 +294,7 @@ fn cell(
     }
 }
 
-/// Returns the state of a case in words. A running case has its step and the elapsed time, which is
-/// time on this computer.
+/// Returns the state of a case in words. The elapsed time of a running case is that on this computer.
 fn state(
     painter: &Painter<'_, '_>,
     session: &Session,
@@ -317,7 +317,7 @@ fn state(
     }
 }
 
-/// Draws the progress of the run in the first row. Returns the number of rows that it takes.
+/// Draws the progress of the run in the first row.
 fn progress(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) -> u16 {
     let tally = session.queue.tally();
     if !session.queue.is_busy() || area.height < 4 || area.width < 20 {
@@ -338,7 +338,7 @@ fn progress(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) -> u16
 }
 
 /// Writes below the table why the case under the cursor has no time, or else what the mark `†`
-/// means, if some line has it. Returns the number of rows that the text takes.
+/// means, if some line has it.
 fn foot(
     painter: &mut Painter<'_, '_>,
     session: &Session,
@@ -347,11 +347,7 @@ fn foot(
     area: Rect,
 ) -> u16 {
     const MOST: usize = 1_000;
-    let compared = &session.compared;
-    let line = |entry: &Entry| match entry {
-        Entry::Line(line) => Some(&compared.lines[*line]),
-        Entry::Open(_) => None,
-    };
+    let line = |entry| line_of(entry, &session.compared);
     if area.height < 8 {
         return 0;
     }
@@ -421,25 +417,21 @@ impl Table {
         const MOST: usize = 64;
         let compared = &session.compared;
         let tally = session.queue.tally();
-        let lines: Vec<&Line> = shown
-            .iter()
-            .filter_map(|entry| match entry {
-                Entry::Line(line) => Some(&compared.lines[*line]),
-                Entry::Open(_) => None,
-            })
-            .collect();
+        let lines = || shown.iter().filter_map(|entry| line_of(entry, compared));
         let is_wanted = |column: &Column| match column {
             Column::State => tally.open() + tally.stopped > 0,
-            Column::Topology | Column::Workload | Column::Machine => column.varies(&session.queue),
+            Column::Topology | Column::Workload | Column::Machine => {
+                column.texts(&session.queue).is_some_and(|texts| texts.len() > 1)
+            }
             // The user has chosen the columns of values.
             column if column.is_value() && !session.columns.is_empty() => {
                 session.columns.iter().any(|title| title == column.title())
             }
-            Column::Interval => lines.iter().any(|line| line.interval().is_some()),
+            Column::Interval => lines().any(|line| line.interval().is_some()),
             Column::AlgorithmBandwidth | Column::BusBandwidth => {
-                lines.iter().any(|line| line.stats.bandwidths.is_some())
+                lines().any(|line| line.stats.bandwidths.is_some())
             }
-            Column::OverOptimum => lines.iter().any(|line| line.over_optimum().is_some()),
+            Column::OverOptimum => lines().any(|line| line.over_optimum().is_some()),
             _ => true,
         };
         let candidate = |column: Column| {
