@@ -1,7 +1,7 @@
 //! Topologies, node sets, verification of delivery and cost models of Swapmeet.
 //!
-//! This crate reads no files, starts no threads, and needs no terminal or plugin. Data flows one
-//! way:
+//! This crate reads no files, starts no threads, and needs no terminal or plugin. Data flows
+//! through four modules, in this order:
 //!
 //! 1. [`simulation`] runs a schedule step by step.
 //! 2. [`delivery`] executes the sends of a step and tracks which blocks each node holds.
@@ -10,8 +10,8 @@
 //!
 //! # Example
 //!
-//! This program runs an all-to-all: in step i, every node sends a block to the node whose number is
-//! greater by i (modulo the number of nodes). It compares the completion time with a lower bound.
+//! This program runs an all-to-all: in step i, each node sends a block to the node whose number is
+//! larger by i (modulo the number of nodes). It compares the completion time with a lower bound.
 //!
 //! ```
 //! use swapmeet_core::cost::bound::Traffic;
@@ -48,11 +48,12 @@
 //! assert!(0.0 < bound_us && bound_us < time_us);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-
+//!
 //! # Assertions
 //!
-//! Bad input gives an error or a [`Fault`](delivery::fault::Fault). A state that only a defect of
-//! this crate can cause is an assertion, which panics: a wrong time would be worse than no time.
+//! Bad input gives an error or a [`Fault`](delivery::fault::Fault). If only a defect of this crate
+//! can cause a state, an assertion checks for it and panics, because a wrong time would be worse
+//! than none.
 
 #![warn(missing_docs)]
 #![allow(

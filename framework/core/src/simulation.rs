@@ -34,13 +34,13 @@ use std::sync::Arc;
 /// The task that a schedule has to carry out.
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// The network. If there are communicators, it is the view of one of them.
+    /// The network of the ranks of one communicator. Without communicators, these are all ranks.
     pub topology: Arc<Network>,
-    /// The communicators that run the collective at the same time; `None` for one of all ranks.
+    /// The communicators that run the collective at the same time, or `None` if there is only one.
     pub communicators: Option<Arc<Communicators>>,
     /// The collective, with the initial and the required blocks of each node.
     pub collective: Collective,
-    /// The sizes of blocks; `None` for uniform blocks, which are counted instead.
+    /// The sizes of blocks, or `None` if all blocks have the same size. Blocks are then counted.
     pub sizes: Option<Arc<dyn BlockSizes>>,
     /// Whether messages of 0 bytes are skipped. Their blocks are traced all the same.
     pub skip_empty: bool,
@@ -80,16 +80,16 @@ impl Task {
         self.communicators.as_ref().map_or(&self.topology, |communicators| communicators.network())
     }
 
-    /// Returns the size of the block from `origin` to `destination`, or of the sum to which it
-    /// contributes, in bytes; 1 if blocks are counted. A side that does not distinguish blocks,
-    /// such as the destinations of a permutation, is ignored.
+    /// Returns the size in bytes of the block from `origin` to `destination`, or of the sum to
+    /// which this block contributes. Returns 1 if blocks are counted. If blocks do not differ by
+    /// origin or by destination, as in a permutation, the node of that side is ignored.
     pub fn block_load(&self, origin: u64, destination: u64) -> u64 {
         let Some(sizes) = &self.sizes else { return 1 };
         let [origin, destination] = self.collective.sizing_nodes(origin, destination);
         sizes.bytes(origin, destination)
     }
 
-    /// Returns the nodes that must receive data of `origin`; for tokens, all nodes.
+    /// Returns the nodes that must receive data of `origin`. For tokens, returns all nodes.
     pub fn receivers(&self, origin: u64) -> Range<u64> {
         let (kind, root) = (self.collective.kind(), self.collective.root().unwrap_or(0));
         match (kind.initial, kind.required) {
@@ -123,7 +123,7 @@ const RECORDS_BLOCKS: Fault =
     Fault::OutOfOrder("the schedule sends byte counts, but claims a symmetry of blocks");
 
 /// A run of a schedule. Each method executes a call of a plugin. A call that is not permitted at
-/// this point, such as a send before the first step, is a fault.
+/// the current point of the schedule, such as a send before the first step, is a fault.
 pub struct Simulation<'a> {
     task: Task,
     state: State,
@@ -145,8 +145,9 @@ impl<'a> Simulation<'a> {
         Ok(Self { task, state, listeners: Listeners::new(Vec::new()), in_step: false })
     }
 
-    /// Sets the grid of the schedule (that of the topology if `radices` is empty) and the division
-    /// of blocks. `byte_counts` is set if the schedule sends byte counts instead of blocks.
+    /// Sets the grid of the schedule and the division of blocks. If `radices` is empty, the grid is
+    /// that of the topology. `byte_counts` is set if the schedule sends byte counts instead of
+    /// blocks.
     pub fn layout(
         &mut self,
         radices: &[u64],
@@ -160,8 +161,9 @@ impl<'a> Simulation<'a> {
         setup.replace_by(laid_out)
     }
 
-    /// Embeds the grid: node `virtual_node` runs on node `physical` of the network. If `home`, the
-    /// data of the physical node starts and ends at this virtual node.
+    /// Embeds the grid of the schedule: `virtual_node` of the grid runs on node `physical` of the
+    /// network. If `home` is set, the data of the physical node starts and ends at this virtual
+    /// node.
     pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         let State::Setup(setup) = &mut self.state else {
             return Err(Fault::OutOfOrder("the schedule places a node after its first step"));
@@ -170,8 +172,8 @@ impl<'a> Simulation<'a> {
     }
 
     /// Declares that the schedule is invariant under a group, which acts on the axes by
-    /// `symmetries`. Returns the coordinates of each axis that the plugin must plan. They start at
-    /// 0 unless `can_start_anywhere`.
+    /// `symmetries`. Returns the range of coordinates on each axis that the plugin must plan. Each
+    /// range starts at 0, unless `can_start_anywhere` is set.
     pub fn symmetric(
         &mut self,
         symmetries: &[Symmetry],
@@ -270,8 +272,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Redistributes all data of a node, with that received in the previous step. Errors unless the
-    /// schedule sends byte counts.
+    /// Redistributes all data of a node, including the data that it received in the previous step.
+    /// Errors unless the schedule sends byte counts.
     pub fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
         self.end_step()?;
         self.begin()?;

@@ -14,10 +14,10 @@
 //! * **Transmission.** The largest of three bounds is used. (1) The bytes of a node must pass
 //!   through its k ports and its links. (2) The bytes that must cross a cut are divided among its
 //!   links (see `cuts`). For the complete exchange of m-byte blocks, the busiest link carries at
-//!   least `m n N1 / 8` bytes on a torus whose longest side N1 is even, and `m n N1 / 4` bytes on a
 //!   mesh (Suh & Shin, 3.1.4). (3) A block of b bytes that crosses h links uses link capacity for
-//!   `b h` bytes. Their sum is divided among all links (Spencer, 4.6). In `wormhole`, a link that
-//!   carries `free_contention` messages at full speed counts as that many links.
+//!   `b h` bytes. The sum of this capacity over all blocks is divided among all links (Spencer,
+//!   4.6). In `wormhole`, a link that carries `free_contention` messages at full speed counts as
+//!   that many links.
 //! * **Reduction.** Each byte of a sum of n terms needs n - 1 additions. In a reduce or allreduce
 //!   of m bytes, at best each of n nodes reduces `(n - 1)/n m` bytes. In a reduce-scatter a node
 //!   reduces n - 1 times the size of its result. For an allreduce, at least `2 (n - 1)/n m` bytes
@@ -27,7 +27,7 @@
 //! step, nodes need not add, and in an allreduce a node sends and receives only m bytes.
 //!
 //! * **Propagation.** The largest latency between a node and another node for which it has data. If
-//!   a step is charged the mean of its hops, the bound is one hop for each step.
+//!   the machine charges a step the mean of its hops, the bound is one hop for each step.
 //!
 //! In the model `store-and-forward`, each hop of a message has a start-up and transmits the whole
 //! message again. The bound is the larger of two times, because a long message over few hops can
@@ -90,7 +90,7 @@ impl fmt::Display for BoundKind {
 /// Lower bounds on the costs that add up to a completion time, in µs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Bound {
-    /// The bound on each kind of time. The delay by shared links is transmission.
+    /// The bound on each kind of time. The delay because messages share links is transmission.
     pub times: Times,
     /// The kind of the transmission bound, or [`BoundKind::StartUps`] if nothing is transmitted.
     pub kind: BoundKind,
@@ -115,7 +115,8 @@ impl Bound {
     }
 }
 
-/// Returns the most messages that a node can send at the same time: one per neighbour or link.
+/// Returns the most messages that a node can send at the same time: one per link, or one per other
+/// node, whichever is more.
 fn most_messages(topology: &Network) -> u64 {
     /// The most nodes whose links are counted. In larger networks, all nodes have the same degree.
     const MANY: u64 = 1 << 16;
@@ -126,14 +127,14 @@ fn most_messages(topology: &Network) -> u64 {
     links.unwrap_or(0).max(topology.nodes() - 1)
 }
 
-/// Returns the bytes for each port of the busiest node, divided by the largest bandwidth of a link.
+/// Returns the bytes per port of the busiest node, divided by the largest bandwidth of a link.
 fn port_bytes(topology: &Network, traffic: &Traffic, ports: PortLimit) -> f64 {
     let fastest = topology.bandwidths().map_or(1.0, |(_, most)| most);
     traffic.sent.max(traffic.received) / ports.at_most(most_messages(topology)) as f64 / fastest
 }
 
 /// Returns the larger of two bounds and its kind: the bytes through one port of a node, and the
-/// bytes through one link. A link carries `free` messages at full speed.
+/// bytes through one link. A link carries `free` messages at full speed at the same time.
 pub(super) fn network_bytes(
     topology: &Network,
     traffic: &Traffic,
@@ -152,15 +153,16 @@ pub(super) fn least_latency(topology: &Network, traffic: &Traffic) -> f64 {
     traffic.farthest as f64 * topology.latencies().map_or(1.0, |(least, _)| least)
 }
 
-/// Returns a lower bound on the sum of the mean hops of all steps: one hop per step, because many
-/// bytes over one link can make a mean almost 1; 0 if ranks share nodes.
+/// Returns a lower bound on the sum, over all steps, of the mean hops of a step, weighted by load.
+/// It counts one hop for each of the fewest possible steps, because the mean can be close to 1 if
+/// most of the load crosses a single link. If ranks share nodes, the bound is 0.
 pub(super) fn least_mean_hops(topology: &Network, traffic: &Traffic, ports: PortLimit) -> f64 {
     let steps = fewest_steps(traffic.peers + 1, ports.count());
     if topology.shares_nodes() { 0.0 } else { steps as f64 }
 }
 
-/// Returns the larger of two times, and its kind: `transmission_us`, of the given `kind`, and the
-/// time of the busiest node's bytes on the link into the network.
+/// Returns the larger of two times, and its kind. The first is `transmission_us`, whose kind is
+/// `kind`. The second is the time of the busiest node's bytes on its link into the network.
 pub(super) fn or_injected(
     topology: &Network,
     traffic: &Traffic,
@@ -176,7 +178,8 @@ pub(super) fn or_injected(
     if injected > transmission_us { (injected, BoundKind::Bytes) } else { (transmission_us, kind) }
 }
 
-/// Returns the larger of [`network_bytes`] and the bytes times hops of all blocks, over all ports.
+/// Returns the larger of two amounts and its kind: [`network_bytes`], and the bytes times hops of
+/// all blocks, divided by the number and the bandwidth of all ports.
 pub(super) fn stored_bytes(
     topology: &Network,
     traffic: &Traffic,

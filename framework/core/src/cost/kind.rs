@@ -5,7 +5,7 @@ use std::ops::{AddAssign, Index, IndexMut};
 
 word_enum! {
     /// A kind of time. All kinds but the last are parts of a completion time. A wait for a peer is
-    /// not, because the critical path continues at the peer.
+    /// no part, because the critical path then leads through the peer.
     #[derive(Hash, PartialOrd, Ord)]
     pub enum Kind {
         /// Start-ups of messages (alpha).
@@ -52,7 +52,8 @@ impl Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Times<T = f64>(pub [T; Kind::ALL.len()]);
 
-/// The parts of a completion time in µs; `None` if the model has none, and for [`Kind::Peer`].
+/// The parts of a completion time in µs. A part is `None` if the model does not have it;
+/// [`Kind::Peer`] is always `None`.
 pub type Parts = Times<Option<f64>>;
 
 impl<T> Index<Kind> for Times<T> {

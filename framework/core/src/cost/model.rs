@@ -63,10 +63,10 @@ pub struct ModelKind {
     pub name: &'static str,
     /// A short description for lists.
     pub title: &'static str,
-    /// The parameters, in the order in which they are printed in specs such as `free:hop_us=1`.
+    /// The parameters, in the order in which specs such as `free:hop_us=1` print them.
     pub parameters: &'static [&'static dyn Parameter],
-    /// The time for pricing a schedule, divided by the time for planning and tracing it, measured
-    /// with the algorithm `pex` and uniform blocks on `torus:32x32`. Event-driven models take long.
+    /// The time that pricing a schedule takes, divided by the time that planning and tracing it
+    /// takes. It was measured with the algorithm `pex` and uniform blocks on `torus:32x32`.
     pub pricing_time: f64,
     pub(super) prepare: fn(&Settings) -> Result<Arc<dyn Model>, ParameterError>,
 }
@@ -79,7 +79,7 @@ impl fmt::Display for ModelKind {
 
 /// A model with the values of its parameters.
 pub trait Model: Debug + Send + Sync {
-    /// Returns the detail of a schedule that the evaluators read.
+    /// Returns how much detail of a schedule the evaluators need.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
@@ -89,18 +89,19 @@ pub trait Model: Debug + Send + Sync {
         false
     }
 
-    /// Returns whether the model has a cost on networks with switches that can add and copy data.
+    /// Returns whether the model can price steps in which switches add and copy data.
     fn has_reducing_switches(&self) -> bool {
         false
     }
 
     /// Returns whether a message crosses all of its links at once and shares them with other
-    /// messages, so that forwarding it at nodes of its route gains nothing.
+    /// messages. If so, it gains nothing if nodes on its route receive and forward it.
     fn shares_routes(&self) -> bool {
         true
     }
 
-    /// See [`Machine::message_us`](super::machine::Machine::message_us); `None` for `startup_us`.
+    /// Returns the value of [`Machine::message_us`](super::machine::Machine::message_us), or `None`
+    /// if this is `startup_us`.
     fn message_us(&self) -> Option<f64> {
         None
     }
@@ -120,7 +121,8 @@ pub trait Model: Debug + Send + Sync {
         None
     }
 
-    /// Returns the ranks that enter late, each with its time in µs. Errors if one does not exist.
+    /// Returns the ranks that enter late, each with the time in µs at which it enters. Errors if a
+    /// rank does not exist.
     fn late_ranks(&self, _nodes: u64, _seed: u64) -> Result<Vec<(usize, f64)>, String> {
         Ok(Vec::new())
     }
@@ -128,7 +130,8 @@ pub trait Model: Debug + Send + Sync {
     /// Returns an evaluator of one schedule.
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator>;
 
-    /// Returns a lower bound for any schedule of `traffic`, in which a node has data for another.
+    /// Returns a lower bound on the time of any schedule for `traffic`. There is at least one node
+    /// with data for another node.
     fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound;
 
     /// Returns whether the lower bound depends on the loads of links.
@@ -176,12 +179,13 @@ pub struct Cost {
     pub rounds: Option<u64>,
     /// The times at which ranks ended; `None` in models in which all ranks share one clock.
     pub ranks: Option<RankTimes>,
-    /// The time of one communicator alone, in µs; `None` if it was not calculated.
+    /// The time that one communicator takes if it runs alone, in µs; `None` if it was not
+    /// calculated.
     pub alone_us: Option<f64>,
     /// The name of the fastest protocol, if the machine has several.
     pub protocol: Option<String>,
-    /// The cost of each job ([`PricingContext::starts`]) from its start, or empty. The other fields
-    /// are those of the longest job.
+    /// If there are several jobs ([`PricingContext::starts`]), the cost of each job from its start.
+    /// The other fields are then those of the longest job. Empty without jobs.
     pub jobs: Vec<Self>,
 }
 
@@ -207,9 +211,10 @@ pub trait Evaluator: Listener + Send {
     /// Returns the cost, or the reason why the model has none for the schedule.
     fn cost(&mut self) -> Result<Cost, String>;
 
-    /// Sets or removes the deadline at which the evaluator pauses; a paused evaluator continues.
-    /// Returns whether the evaluator can pause: one whose work per message is limited cannot. An
-    /// evaluator that pauses before the last step ignores later steps, so its cost is invalid.
+    /// Sets or removes the deadline at which the evaluator pauses. If the evaluator is paused, it
+    /// continues. Returns whether the evaluator can pause; if its work per message is limited, it
+    /// cannot. If an evaluator pauses before the last step, it ignores later steps, so its cost is
+    /// invalid.
     fn pause_at(&mut self, _deadline: Option<Instant>) -> bool {
         false
     }
@@ -229,7 +234,7 @@ pub trait Evaluator: Listener + Send {
         None
     }
 
-    /// Starts a time-space record. If ranks have no clocks of their own, returns the record as the
+    /// Starts a time-space record. If ranks have no clocks of their own, returns `record` as the
     /// error.
     fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
         Err(record)
@@ -276,12 +281,12 @@ pub struct PricingContext<'a> {
     /// Whether blocks have a uniform size, so that loads are counted in blocks or their segments.
     /// Only such a load shows whether a message has data of several blocks.
     pub counted: bool,
-    /// Whether the collective distinguishes blocks by origin and destination, as all-to-all.
+    /// Whether the collective distinguishes blocks by origin and destination, as all-to-all does.
     pub exchanges: bool,
     /// Background traffic, set by [`Machine::evaluator`](super::machine::Machine::evaluator).
     pub background: Option<&'a Background>,
-    /// The start of each of several jobs in µs, or empty. With jobs, the network is
-    /// [`Jobs::network`](crate::simulation::merged::Jobs::network).
+    /// If there are several jobs, the time in µs at which each of them starts; otherwise empty.
+    /// With jobs, the network is [`Jobs::network`](crate::simulation::merged::Jobs::network).
     pub starts: &'a [f64],
 }
 

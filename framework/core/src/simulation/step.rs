@@ -5,7 +5,8 @@ use crate::network::symmetry::Group;
 use crate::network::topology::Route;
 pub use crate::network::transfer::Transfer;
 
-/// The facts of a step. Loads are in bytes for explicit sizes, otherwise in blocks or segments.
+/// The facts of a step. Loads are in bytes if blocks have explicit sizes. Otherwise, they are in
+/// blocks, or in segments if blocks are divided.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StepFacts {
     /// The number of messages between different nodes. Local copies are not messages.
@@ -22,7 +23,8 @@ pub struct StepFacts {
     pub max_link_messages: u64,
     /// The largest load on one directed link.
     pub max_link_load: u64,
-    /// The largest product of a message's load and the number of messages on a link, if needed.
+    /// The largest product of a message's load and the number of messages on a link of its route;
+    /// `None` unless a listener needs it.
     pub max_multiplexed_load: Option<u128>,
     /// The largest number of messages that a physical node sends.
     pub max_sends: u64,
@@ -30,18 +32,21 @@ pub struct StepFacts {
     pub max_receives: u64,
     /// The largest load that one node sends or receives.
     pub max_node_load: u64,
-    /// The largest load that a node sends or receives over links, not between ranks that share it.
+    /// The largest load that a node sends or receives over links, without messages between ranks
+    /// that share the node.
     pub max_injected_load: u64,
-    /// The largest load that a node sends and receives in messages of several blocks, if needed.
+    /// The largest load that a node sends and receives in messages of several blocks; `None` unless
+    /// a listener needs it.
     pub max_packed_load: Option<u64>,
-    /// The largest number of blocks (or fractions) that a node sends and receives in messages of
-    /// several blocks, if needed. In a schedule of byte counts, the data for one destination is a
-    /// block.
+    /// The largest number of blocks (or fractions of blocks) that a node sends and receives in
+    /// messages of several blocks; `None` unless a listener needs it. In a schedule of byte counts,
+    /// all data for one destination counts as a block.
     pub max_packed_blocks: Option<f64>,
     /// Whether any node sends to one node and receives from a different one. Otherwise, each node
     /// only sends, only receives, or exchanges messages with a single node.
     pub one_directional: bool,
-    /// The largest latency of a route, as a multiple of `hop_us`; `None` if every link has 1.
+    /// The largest latency of a route, as a multiple of `hop_us`. `None` if the latency of every
+    /// link is `hop_us`.
     pub max_latency: Option<f64>,
     /// Expected values, if routes are drawn at random. All other facts about links and hops are
     /// then those of one draw.
@@ -61,15 +66,16 @@ pub struct Expected {
     pub hops: f64,
 }
 
-/// Facts of a step as times: loads divided by bandwidths, which are multiples of the machine's.
+/// Facts of a step as times: loads divided by bandwidths. The unit of bandwidth is the machine's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BandwidthTimes {
     /// The largest time of a message: its load divided by the lowest bandwidth on its route.
     pub message: f64,
     /// The largest time of a link: its load divided by its bandwidth.
     pub link: f64,
-    /// The largest product of a message's load and the quotient of the number of messages and the
-    /// bandwidth on a link of its route. Equal to [`Self::message`] unless a listener needs it.
+    /// The largest product of three values, for any message and link of its route: the message's
+    /// load, the number of messages on the link, and 1 / bandwidth of the link. Equal to
+    /// [`Self::message`] unless a listener needs this value.
     pub multiplexed: f64,
     /// The largest time of all messages that a node sends, or of all that it receives.
     pub node: f64,
@@ -129,7 +135,7 @@ pub struct Step<'a> {
     pub proof: Proof,
     /// The number of the step, from 1. Only steps with messages are counted.
     pub number: u64,
-    /// The number of the step as the schedule counts steps, from 1, with steps without messages.
+    /// The number of the step in the schedule, from 1. Steps without messages are counted, too.
     pub schedule_step: u64,
     /// The name of the step's phase; empty if the schedule has no named phases.
     pub phase: &'a str,
@@ -140,11 +146,12 @@ pub struct Step<'a> {
     /// [`Detail::Representatives`](crate::simulation::listener::Detail), these are the messages of
     /// the planned nodes, without hops ([`Step::symmetry`]).
     pub transfers: &'a [Transfer],
-    /// The group that maps `transfers` to the messages of all nodes; `None` if these are listed.
+    /// The group that maps `transfers` to the messages of all nodes. `None` if `transfers` has them
+    /// all.
     pub symmetry: Option<&'a Group>,
     /// For each message, the schedule's number of the latest step in which any of its data arrived
-    /// at its sender; 0 for data from the start. Empty unless a listener needs it
-    /// ([`Interests::arrivals`](crate::simulation::listener::Interests)).
+    /// at its sender; 0 if the sender had all of the data from the start. Empty unless a listener
+    /// needs it ([`Interests::arrivals`](crate::simulation::listener::Interests)).
     pub latest_arrivals: &'a [u32],
     /// The requested routes, to which [`Transfer::route`] refers.
     pub routes: &'a [Route],
@@ -154,19 +161,19 @@ pub struct Step<'a> {
     pub inverse_bandwidth: &'a [f64],
     /// For each message, its expected hops; empty unless routes are drawn at random.
     pub mean_hops: &'a [f64],
-    /// The links that may be the busiest: the number of messages on the link and the time of their
-    /// loads in the unit of [`StepFacts::longest`]. A link is left out if another link has at least
-    /// as many messages and as long a time. Empty unless a listener needs it.
+    /// For each link that may be the busiest, the number of messages on the link, and the time of
+    /// their loads in the unit of [`StepFacts::longest`]. A link is left out if another link has at
+    /// least as many messages and as long a time. Empty unless a listener needs it.
     pub busiest_links: &'a [(u64, f64)],
     /// The facts of the step.
     pub facts: StepFacts,
-    /// The load that each node (with `symmetry`, each planned node) holds at the end.
+    /// The load that each node (with `symmetry`, each planned node) holds at the end of the step.
     pub held: &'a [u64],
 }
 
 impl<'a> Step<'a> {
     /// Returns the largest number of blocks that a node sends and receives in messages of several
-    /// blocks. With `counted`, all blocks have the same size.
+    /// blocks. `counted` is set if all blocks have the same size.
     pub(crate) fn packed_blocks(&self, counted: bool) -> f64 {
         if counted && self.proof != Proof::ByteCounts {
             return self.facts.max_packed_load.unwrap_or(0) as f64 / self.segments as f64;

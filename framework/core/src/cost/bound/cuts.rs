@@ -1,5 +1,5 @@
-//! Lower bounds on link loads from cuts of the network into two sides: the bytes that must cross a
-//! cut, divided by the bandwidth of its links.
+//! Lower bounds on link loads from cuts, which divide a network into two sides: the bytes that must
+//! cross a cut, divided by the bandwidth of its links.
 //!
 //! Every cut gives a valid bound. These cuts are examined:
 //! - The cuts that separate a single node.
@@ -10,13 +10,15 @@
 //!   order of the nodes: along each dimension, by distance from node 0, by distance from the node
 //!   that is farthest from node 0, and by the Fiedler vector of the network (the eigenvector of the
 //!   second smallest eigenvalue of its Laplacian; Fiedler, 1973).
-//! - Improvements of the best of these by local search: a node, a switch, or a switch with its
+//! - Improvements of the best of these cuts by local search: a node, a switch, or a switch with its
 //!   nodes is moved to the opposite side as long as this raises the bound.
 //!
-//! Switches are placed by two rules. With the first, a switch joins the side to which most of its
-//! links lead. The second rule only counts the links that lead towards the nearest nodes.
+//! A switch is placed on a side by two rules, which are both tried. By the first rule, a switch
+//! joins the side to which most of its links lead. The second rule only counts the links that lead
+//! towards the nearest nodes.
 //!
-//! Without a cut, the bytes times hops of all blocks, over the bandwidth of all links, are a bound.
+//! A further bound needs no cut: the bytes times hops of all blocks, divided by the bandwidth of
+//! all links.
 
 use super::BoundKind;
 use crate::delivery::collective::BlockSizes;
@@ -50,7 +52,8 @@ const MAX_PAIRED: u64 = 1 << 10;
 const MAX_MOVED: u64 = 1 << 6;
 
 /// Returns the largest of all bounds. `hop_bytes` is the sum of bytes times hops of all blocks,
-/// `busiest` the largest amount of a node, and `root` the root or node 0.
+/// `busiest` is the largest amount that a node sends or receives, and `root` is the root of the
+/// collective, or node 0 without a root.
 pub(super) fn on_links(
     task: &Task,
     demand: &Demand<'_>,
@@ -122,8 +125,9 @@ fn bisected(topology: &topology::Network, demand: &Demand<'_>) -> OnLinks {
     none.or(bytes / cut.links as f64, BoundKind::Bisection)
 }
 
-/// Returns a bound if links are not listed: the amount of the root (or node 0) per link of this
-/// node, or `busiest` per link of a node, divided by the largest bandwidth.
+/// Returns a bound for a network whose links are not listed. It is the larger of two amounts per
+/// link, divided by the largest bandwidth: the amount of the root (or node 0) per link of this
+/// node, and `busiest` per link of a node.
 fn at_nodes(task: &Task, demand: &Demand<'_>, root: u64, busiest: f64) -> f64 {
     let topology = task.network().as_ref();
     if topology.shares_nodes() {
@@ -132,7 +136,8 @@ fn at_nodes(task: &Task, demand: &Demand<'_>, root: u64, busiest: f64) -> f64 {
     let (out, into) = demand.at(root, task.topology.nodes());
     let rank = task.communicators.as_ref().map_or(root, |all| all.rank(0, root));
     let at_root = topology.links_from(rank).map_or(0.0, |n| out.max(into) / n as f64);
-    // The node with the most links is assumed to be the busiest, so the bound may be too low.
+    // It is unknown which node is the busiest. It is assumed to be the node with the most links, so
+    // the bound may be too low.
     let most = topology.degree().or_else(|| {
         let listed = (0..topology.nodes()).take_while(|_| !demand.is_cheap());
         listed.filter_map(|node| topology.links_from(node)).max()
@@ -144,10 +149,11 @@ fn fastest(topology: &topology::Network) -> f64 {
     topology.bandwidths().map_or(1.0, |(_, most)| most)
 }
 
-/// A rule that places the switches on a side of a cut. A switch follows to the first side as soon
-/// as more than half of the bandwidth of its *counted* links leads there.
+/// A rule that places the switches on a side of a cut. As soon as more than half of the bandwidth
+/// of a switch's *counted* links leads to the first side, the switch joins this side.
 struct Follow<'a> {
-    /// The hops from each vertex to the nearest node, if only links to a lower level count.
+    /// If only links to a lower level are counted, the level of each vertex: its hops from the
+    /// nearest node.
     level: Option<&'a [u32]>,
     half: Vec<f64>,
 }
@@ -217,21 +223,25 @@ struct Side<'a> {
     pairs: Option<Pairs>,
     inside: Vec<f64>,
     count: f64,
-    /// The sum of the amounts of the nodes in the set ([`Demand::amounts`]).
+    /// The sum of the amounts ([`Demand::amounts`]) of the nodes in the set, which is the first
+    /// side.
     own: f64,
     all: f64,
-    /// The amounts that must leave and enter the set, only for `pairs` or tokens. For a combine,
-    /// these are the amounts of the dispatch, and [`Side::bytes`] swaps them.
+    /// The amounts that must leave and enter the set; only for `pairs`, tokens and communicators.
+    /// For tokens that are combined, these are the amounts of the dispatch, and [`Side::bytes`]
+    /// swaps them.
     crossing: (f64, f64),
     /// For each class of tokens, the number of its receivers in the set, without the owner. `None`
-    /// without tokens, or if there are too many pairs of a class and a receiver.
+    /// without tokens, with communicators, or if there are too many pairs of a class and a
+    /// receiver.
     receivers: Option<Vec<u32>>,
 }
 
 #[derive(Debug)]
 struct InCommunicators<'a> {
     all: &'a Communicators,
-    /// For each communicator, its members in the set, and their amounts ([`Demand::amounts`]).
+    /// For each communicator, the number of its members in the set, and the sum of their amounts
+    /// ([`Demand::amounts`]).
     inside: Vec<[f64; 2]>,
 }
 
@@ -266,8 +276,8 @@ impl Pairs {
 
 impl<'a> Side<'a> {
     fn new(task: &'a Task, demand: &'a Demand<'a>, nodes: usize) -> Self {
-        /// The most pairs of a class and a receiver that are counted. Each cut takes time for all
-        /// pairs.
+        /// The most pairs of a class and a receiver for which receivers are counted, because
+        /// counting for a cut visits all pairs.
         const MAX_RECEIVERS: u64 = 1 << 25;
         let inside = vec![0.0; nodes];
         let receivers = match demand {
@@ -295,8 +305,8 @@ impl<'a> Side<'a> {
         self.communicators.iter_mut().for_each(|all| all.inside.fill([0.0; 2]));
     }
 
-    /// Returns the amounts of a communicator of `size` ranks that must leave and enter the set.
-    /// `here` and `own` are its members in the set and the sum of their amounts.
+    /// Returns the amounts that must leave and enter the set in a communicator of `size` ranks.
+    /// `here` is the number of its members in the set, and `own` is the sum of their amounts.
     fn of_one(&self, [here, own]: [f64; 2], size: f64) -> (f64, f64) {
         let there = size - here;
         if here == 0.0 || there == 0.0 {
@@ -335,8 +345,8 @@ impl<'a> Side<'a> {
             self.communicators.iter_mut().for_each(|all| all.inside[communicator] = after);
         }
         if let (Demand::Tokens(tokens, ..), Some(receivers)) = (self.demand, &mut self.receivers) {
-            // Only tokens that the node has or receives may cross the cut before or after the node
-            // moves.
+            // If the node moves, this only changes whether those tokens cross the cut that the node
+            // has or receives.
             let node = node as u64;
             let own = (0..tokens.classes(node)).map(|class| (node, class));
             let wanted = tokens.wanted(node).iter().map(|(owner, class)| ((*owner).into(), *class));
@@ -400,9 +410,10 @@ struct Cut<'a> {
     network: &'a CutGraph,
     inside: Vec<bool>,
     leaving: f64,
-    /// The bandwidth from the second side to the first. Used only with [`CutGraph::reversed`].
+    /// The bandwidth of the links from the second side to the first. Used only with
+    /// [`CutGraph::reversed`].
     entering: f64,
-    /// For each switch, the bandwidth of its links to the first side that count ([`Follow`]).
+    /// For each switch, the bandwidth of its counted links ([`Follow`]) to the first side.
     joined: Vec<f64>,
     side: Side<'a>,
 }
@@ -510,7 +521,8 @@ impl Best {
         cut.clear(&moved);
     }
 
-    /// Moves the set ([`CutGraph::movable`]) that raises the bound most, until none does.
+    /// Moves the set of vertices ([`CutGraph::movable`]) that raises the bound most to the opposite
+    /// side. Repeats this until no set raises the bound.
     fn improve(&mut self, cut: &mut Cut<'_>) {
         let network = cut.network;
         self.inside().for_each(|vertex| cut.flip(vertex));
@@ -534,7 +546,8 @@ impl Best {
         (0..).zip(&self.inside).filter(|(_, inside)| **inside).map(|(vertex, _)| vertex)
     }
 
-    /// Sums the bandwidths of the best cut again, because each move adds a rounding error.
+    /// Returns the bound of the best cut, with the bandwidths of its links summed again, because
+    /// each move of the search adds a rounding error.
     fn exact_bound(&self, cut: &mut Cut<'_>) -> f64 {
         let inside: Vec<u32> = self.inside().collect();
         inside.iter().for_each(|vertex| cut.flip(*vertex));
@@ -634,8 +647,8 @@ mod tests {
         (4, &[0, 1, 2, 3, 4], 13),
     ];
 
-    /// Returns each item of data: the nodes that have it at the start, those that need it, its
-    /// bytes.
+    /// Returns each item of data: the nodes that have the item at the start, the nodes that need
+    /// it, and its bytes.
     fn items(collective: &Collective, sizes: &Sizes) -> Vec<(Vec<u64>, Vec<u64>, u64)> {
         let all = || (0..NODES).collect::<Vec<u64>>();
         let pairs = || (0..NODES).flat_map(|from| (0..NODES).map(move |to| (from, to)));

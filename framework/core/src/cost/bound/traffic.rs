@@ -14,11 +14,12 @@ pub struct Traffic {
     pub sent: f64,
     /// The largest amount that one node must receive.
     pub received: f64,
-    /// Whether the node that sends the largest amount also receives it.
+    /// Whether the same node sends the largest amount and receives the largest amount.
     pub by_same_node: bool,
     /// The largest number of peers that one node must send to or receive from.
     pub peers: u64,
-    /// The most hops from a node to one for which it has data; a lower bound for too many pairs.
+    /// The most hops from a node to another node for which it has data. If there are too many pairs
+    /// of nodes, a lower bound on these hops.
     pub farthest: u64,
     /// The bytes times hops of all blocks on shortest routes; 0 if there are too many pairs.
     pub hop_bytes: f64,
@@ -170,7 +171,8 @@ impl Demand<'_> {
                     (out + sent as f64, into + received as f64)
                 })
             }
-            // These amounts bound the root. Tokens have no root, so only the busiest node remains.
+            // These amounts are for a bound at the root. Tokens have no root; they are bounded at
+            // the busiest node.
             _ => (0.0, 0.0),
         })
     }
@@ -182,7 +184,8 @@ impl Demand<'_> {
         }
     }
 
-    /// Returns whether the amounts across a cut follow without a list of all pairs of nodes.
+    /// Returns whether the amounts across a cut can be computed without a list of all pairs of
+    /// nodes.
     pub(super) fn is_cheap(&self) -> bool {
         !matches!(self, Self::Pairs(_))
     }
@@ -196,8 +199,9 @@ impl Demand<'_> {
     }
 
     /// Returns the sum of bytes times hops of all blocks on shortest routes, and the largest
-    /// distance from a node to one for which it has data. Data that nodes may copy or reduce has
-    /// one hop per receiver or term. Returns `None` if there are too many pairs of nodes.
+    /// distance from a node to another node for which it has data. For data that nodes may copy or
+    /// reduce, one hop is counted for each receiver or term. Returns `None` if there are too many
+    /// pairs of nodes.
     pub(super) fn hop_bytes(&self, task: &Task) -> Option<(f64, u64)> {
         const MAX_ROUTES: u64 = 1 << 18;
         let topology = task.network().as_ref();

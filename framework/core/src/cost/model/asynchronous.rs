@@ -1,9 +1,9 @@
 //! The engine of the models `loggp` and `fluid`. Each rank has its own clock, and does not wait
 //! until other ranks end a step.
 //!
-//! A step that the simulation has reported is *known*, and is stored ([`Steps`]) until all ranks
-//! have ended it. [`Progress`] has the position of each rank in the schedule. A model decides when
-//! messages are sent and received ([`RankModel`]).
+//! A step is *known* when the simulation of the schedule has reported it. Known steps are stored
+//! until all ranks have ended them ([`Steps`]). [`Progress`] has the position of each rank in the
+//! schedule. A model decides when messages are sent and received ([`RankModel`]).
 //!
 //! 1. A rank *enters* a step. The model starts its sends and matches its receives.
 //! 2. The model reports each send and each receive that is *complete*.
@@ -11,11 +11,11 @@
 //!
 //! With `order=data`, each send starts when its data is available, without steps ([`DataOrder`]).
 //!
-//! Events are processed only while no rank waits for an unknown step, whose events could be
-//! earlier.
+//! Events are processed only while no rank waits for an unknown step, because an event of such a
+//! step could be earlier than all known events.
 //!
-//! In a *folded* simulation, one rank represents an orbit: nodes that symmetries map to each other,
-//! and which therefore do the same work at the same time.
+//! In a *folded* simulation, each rank represents an orbit, which is a set of nodes that symmetries
+//! map to each other. The nodes of an orbit do the same work at the same time.
 
 use super::time_space::TimeSpace;
 use super::{Cost, Evaluator, RankTimes, segment_bytes};
@@ -67,7 +67,8 @@ pub(super) static ORDER: TypedParameter<Order> = TypedParameter {
     read: |text| parse_word(text, Order::WORDS),
 };
 
-/// Adds the loads that nodes reduce at the end of a step to the bytes that each node reduces.
+/// Converts the loads that nodes reduce at the end of a step to bytes, and adds them to `bytes`,
+/// which has an entry for each node.
 pub(super) fn add_sums(bytes: &mut Vec<f64>, summed: Summed<'_>, nodes: usize, unit_bytes: f64) {
     let unit_bytes = segment_bytes(unit_bytes, summed.segments);
     bytes.resize(nodes, 0.0);
@@ -79,9 +80,9 @@ pub(super) struct StepMessage {
     pub from: u32,
     pub to: u32,
     pub route: u32,
-    /// The number of known steps from the latest arrival of the message's data to the message; 0
-    /// without `order=data`, for data from the start, or if all ranks had ended the step of the
-    /// arrival.
+    /// The number of known steps from the latest arrival of the message's data to the step of the
+    /// message. It is 0 without `order=data`, if the sender had the data from the start, or if all
+    /// ranks had ended the step of the arrival.
     pub back: u32,
     pub load: u64,
 }
@@ -93,7 +94,8 @@ pub(super) struct StepIndex {
     first_send: Vec<u32>,
     received: Arc<Vec<u32>>,
     first_receive: Vec<u32>,
-    /// The destination of each message from the first node of the sender's orbit, if folded.
+    /// If folded, the destination of each message when the first node of the sender's orbit sends
+    /// it.
     targets: Vec<u32>,
     pub routes: Vec<Route>,
     unit_bytes: f64,
@@ -191,7 +193,7 @@ pub(crate) struct Steps {
     too_many: bool,
     waiting: usize,
     has_sums: bool,
-    /// For each rank, the bytes that it reduces at the end of the next step.
+    /// For each rank, the bytes that it reduces at the end of the step that is added next.
     summed: Vec<f64>,
 }
 
@@ -219,7 +221,7 @@ impl Steps {
     }
 
     pub(super) fn add(&mut self, step: &Step<'_>) {
-        /// These messages take 2 GiB.
+        /// This number of messages takes 2 GiB.
         const MAX_MESSAGES: usize = 1 << 26;
         self.too_many |= self.messages + step.transfers.len() > MAX_MESSAGES;
         if self.too_many {
@@ -227,8 +229,8 @@ impl Steps {
             return;
         }
         self.messages += step.transfers.len();
-        // Converts the number of a step to a distance from the new step; 0 if all ranks have ended
-        // it.
+        // Converts the number of a step to the distance of this step from the new step; 0 if all
+        // ranks have ended that step.
         let back = |after: u32| {
             let come = self.steps.partition_point(|earlier| earlier.schedule_step <= after.into());
             if come == 0 { 0 } else { (self.steps.len() + 1 - come) as u32 }
@@ -278,7 +280,8 @@ impl Steps {
         self.waiting = if are_waiting { self.nodes } else { 0 };
     }
 
-    /// Returns the step that a rank enters. If it is not known yet, counts the rank as waiting.
+    /// Returns the step that a rank enters. If the step is not known yet, counts the rank as
+    /// waiting.
     pub(super) fn enter(&mut self, number: u64) -> Option<&StepIndex> {
         if number >= self.known() {
             self.wait();
@@ -286,8 +289,8 @@ impl Steps {
         self.get(number)
     }
 
-    /// Returns the ranks that can continue after a step was added: all ranks with `order=data`,
-    /// otherwise those whose position is this step. They no longer count as waiting.
+    /// Returns the ranks that can continue after a step was added. With `order=data`, these are all
+    /// ranks, otherwise those whose position is the added step. They no longer count as waiting.
     fn wake_ranks(&mut self, by_data: bool, positions: impl Iterator<Item = u64>) -> Vec<usize> {
         let last = self.known().saturating_sub(1);
         let awake: Vec<usize> = (0..)
@@ -347,12 +350,13 @@ impl Steps {
     }
 }
 
-/// A split of the orbits of old ranks into smaller orbits of new ranks, before a step with fewer
-/// symmetries.
+/// A refinement of a folded simulation before a step with fewer symmetries. The orbits of the *old*
+/// ranks are split into smaller orbits, each of which a *new* rank represents.
 pub(super) struct Refinement<'a> {
-    /// For each new rank, the old rank whose orbit contained its orbit.
+    /// For each new rank, the old rank whose orbit contains the orbit of the new rank.
     pub of: &'a [usize],
-    /// Maps a new rank and the destination of its old rank's message to the new rank's destination.
+    /// Maps a new rank, and the destination of a message of its old rank, to the destination of the
+    /// corresponding message of the new rank.
     pub moved: &'a dyn Fn(usize, u32) -> u32,
     /// Maps a node to the new rank that represents it.
     pub rank: &'a dyn Fn(u32) -> u32,
@@ -411,8 +415,8 @@ pub(crate) static MOST_EVENTS: TypedParameter<u64> = TypedParameter {
     read: |text| parse_count(text, "a whole number from 1"),
 };
 
-/// The number of events between two readings of the clock; fewer in tests, so that small cases
-/// pause.
+/// The number of events between two readings of the clock. It is smaller in tests, so that small
+/// cases pause, too.
 const BETWEEN_READINGS: u64 = if cfg!(test) { 1 << 6 } else { 1 << 12 };
 
 #[derive(Debug, Clone, Copy)]
@@ -460,7 +464,8 @@ impl EventLimit {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Errors if the limit is reached, with the simulated time and the step of the slowest rank.
+    /// Errors if the limit is reached. The message has the simulated time and the slowest rank's
+    /// step.
     fn check_limit(&self, model: &str, us: f64, step: u64) -> Result<(), String> {
         if !self.reached() {
             return Ok(());
@@ -618,8 +623,9 @@ pub(crate) trait RankModel: Send {
         self.progress_mut().steps.sum(summed);
     }
 
-    /// Returns all values on which the further simulation depends, relative to the current time and
-    /// step, so that equal steps can be skipped. `None` if it depends on other values.
+    /// Returns all values on which the rest of the simulation depends, relative to the current time
+    /// and step. If they repeat, steps can be skipped. `None` if it depends on values that cannot
+    /// be compared.
     fn state(&self) -> Option<State> {
         None
     }
@@ -632,9 +638,9 @@ pub(crate) trait RankModel: Send {
 
     fn resume(&mut self, rank: usize);
 
-    /// Reduces the data of a step after the rank's last send and receive (`is_empty` if it has
-    /// none). Returns whether the rank enters the next step now; otherwise the model calls
-    /// [`RankModel::next_step`] later.
+    /// Reduces the data of a step after the rank's last send and receive of this step. `is_empty`
+    /// is set if the rank has none. Returns whether the rank enters the next step now; otherwise
+    /// the model calls [`RankModel::next_step`] later.
     fn finish_step(&mut self, rank: usize, is_empty: bool) -> bool;
 
     fn process_event(&mut self) -> bool;
@@ -651,7 +657,7 @@ pub(crate) trait RankModel: Send {
     fn now_us(&self) -> f64;
 
     /// Executes the last reductions. Returns the critical path of each job, and the times at which
-    /// its ranks end. Errors if the model cannot represent these.
+    /// the ranks of the job end. Errors if the model cannot represent these times.
     fn finish(&mut self) -> Result<Vec<(Times, Option<RankTimes>)>, String>;
 
     fn is_folded(&self) -> bool {
@@ -705,8 +711,9 @@ pub(crate) trait RankModel: Send {
         self.refusal().is_some() || events.reached() || steps.limit_reached()
     }
 
-    /// Processes events until a rank waits for the next step, then adds or skips this step. Events
-    /// of the last step are processed after the simulation has freed the memory of the schedule.
+    /// Processes events until a rank waits for the next step, then adds or skips this step. The
+    /// events that remain after the last step are processed later, when the simulation of the
+    /// schedule has ended and its memory is free.
     fn step(&mut self, step: &Step<'_>) {
         self.run(false);
         if !self.is_stopped() && !self.progress().events.is_paused() && !self.skips(step) {

@@ -1,8 +1,8 @@
 //! The clocks of event-driven models: a time, and the critical path that leads to it.
 //!
-//! Times are whole numbers ([`Time`]), so sums do not depend on the order of additions, and two
-//! sequences of the same duration end at exactly the same time. Simultaneous events are ordered by
-//! the rules of a model, never by rounding errors.
+//! Times are whole numbers ([`Time`]), so a sum does not depend on the order of additions, and two
+//! sequences with the same total duration end at exactly the same time. Simultaneous events are
+//! ordered by the rules of a model, never by rounding errors.
 //!
 //! A [`Clock`] is a moment, such as an arrival. Ranks have a `RankClock` (`super::time_space`).
 
@@ -67,7 +67,8 @@ pub(super) fn ticks(us: f64) -> Ticks {
     (us * PER_US).round() as Ticks
 }
 
-/// Only the product with the fractional part of `bytes` is rounded.
+/// Returns the time of `bytes` bytes, each of which takes `ticks`. Only the time of a fraction of a
+/// byte is rounded.
 pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
     if ticks == 0 {
         return 0;
@@ -82,19 +83,20 @@ pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
 }
 
 pub(super) fn us(ticks: Ticks) -> f64 {
-    // Nearly all durations fit in 63 bits, whose conversion is ten times as fast and equally exact.
+    // Nearly all durations fit into 63 bits. Converting these is ten times as fast, and equally
+    // exact.
     i64::try_from(ticks).map_or_else(|_| large_to_f64(ticks), |ticks| ticks as f64) / PER_US
 }
 
-/// If this code were inlined into [`us`], every duration would be converted with 128 bits.
+/// This function is not inlined into [`us`], where it would make all conversions use 128 bits.
 #[cold]
 #[inline(never)]
 fn large_to_f64(ticks: Ticks) -> f64 {
     ticks as f64
 }
 
-/// A time, and the critical path to it. Clocks are ordered by time. Simultaneous clocks with exact
-/// critical paths are ordered by the parts of their paths.
+/// A time, and the critical path to it. Clocks are ordered by time. Simultaneous clocks are ordered
+/// by the parts of their critical paths, if these parts are exact.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Clock<T: Time = Ticks> {
     at: T,
@@ -117,7 +119,7 @@ impl<T: Time> Clock<T> {
         &self.path
     }
 
-    /// A wait for a peer is contention on the critical path.
+    /// Adds a duration. On the critical path, a wait for a peer counts as contention.
     #[must_use]
     pub(super) fn after(mut self, kind: Kind, ticks: T) -> Self {
         let part = if kind == Kind::Peer { Kind::Contention } else { kind };
@@ -139,7 +141,7 @@ impl<T: Time> Clock<T> {
 }
 
 impl Clock {
-    /// Returns the clock after a further time of this kind, in µs.
+    /// Returns the clock that is later by `us` µs of this kind.
     #[must_use]
     pub fn after_us(self, kind: Kind, us: f64) -> Self {
         self.after(kind, ticks(us))

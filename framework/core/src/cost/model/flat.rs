@@ -3,20 +3,21 @@
 //!
 //! # Stages
 //!
-//! Each phase of a schedule is a *stage*. At its start, every node *composes* (rearranges) the data
-//! that it sends in the stage, including data for itself, which takes `rearrange_byte_us` per byte.
-//! When all nodes have composed, each node works through its own messages in the order of the
-//! schedule, and does not wait until other nodes end a step. There is a barrier between two stages.
-//! A late rank (`late=`) composes its data for the first stage when it enters; other nodes do not
-//! wait for it. Declared rearrangements ([`crate::simulation::Simulation::rearrange`]) cost
-//! nothing, because composing includes them.
+//! Each phase of a schedule is a *stage*. At the start of a stage, every node *composes*
+//! (rearranges) the data that it sends in the stage, including data for itself. Composing takes
+//! `rearrange_byte_us` per byte. When all nodes have composed their data, each node works through
+//! its own messages in the order of the schedule, and does not wait until other nodes end a step.
+//! There is a barrier between two stages. A late rank (`late=`) composes its data for the first
+//! stage when it enters; other nodes do not wait for it. Rearrangements that the schedule declares
+//! ([`crate::simulation::Simulation::rearrange`]) cost nothing, because composing includes them.
 //!
 //! # Messages
 //!
-//! A message of m bytes has a start-up time Ts and a copying time `m tc`. Half of each is spent at
-//! the sender, and half at the receiver. Between the two, it *crosses* the network in the time
-//! `m td`. A node receives at most as many messages at the same time as it has ports. When all data
-//! that a node receives in a step has arrived, the node reduces it (`reduce_byte_us` per byte).
+//! A message of m bytes has a start-up time Ts (`startup_us`) and a copying time `m tc`
+//! (`copy_byte_us`). Half of each is spent at the sender, and half at the receiver. In between, the
+//! message *crosses* the network in the time `m td` (`byte_us`). A node receives at most as many
+//! messages at the same time as it has ports. When all data that a node receives in a step has
+//! arrived, the node reduces it (`reduce_byte_us` per byte).
 //!
 //! **Blocking mode** (section 2.3 (1), Figs. 2 and 3; `Blocking`). A node does one thing at a time.
 //! In each step it first sends, then receives:
@@ -25,10 +26,10 @@
 //!
 //! **Nonblocking mode** (section 2.3 (2); `Nonblocking`). Three components work concurrently:
 //! - The processor starts all sends one after another, Ts/2 each. Then it completes receives in the
-//!   order of arrival, Ts/2 each. A send that forwards data of the same stage waits until its
-//!   receive is complete, and so do all later sends of the node.
-//! - A copying engine (DMA) takes `m tc/2` for each sent or received message, in order of
-//!   readiness.
+//!   order of arrival, Ts/2 each. A send that forwards data received in the same stage waits until
+//!   the receives of that data are complete. All later sends of the node wait with it.
+//! - A copying engine (DMA) takes `m tc/2` for each message that the node sends or receives. It
+//!   copies messages in the order in which they become ready.
 //! - Ports: a message waits until an output port of its sender and an input port of its receiver
 //!   are free (section 2.3), and takes `m td` to cross. Of the messages with a free port at both
 //!   ends, the message that was ready first crosses first; of simultaneous messages, that of the
@@ -36,9 +37,9 @@
 //!   output port while its receiver is busy, a direct exchange of irregular messages on 16 nodes
 //!   would take a tenth longer than in the paper.
 //!
-//! With a second send buffer, the processor composes data for the next stage when it is received.
-//! Simultaneous events are ordered by kind, node and message, with exact times
-//! ([`crate::cost::model::clock`]).
+//! If a node has a second send buffer (`buffers=2`), its processor composes received data for the
+//! next stage as soon as the data arrives. Simultaneous events are ordered by kind, node and
+//! message, with exact times ([`crate::cost::model::clock`]).
 //!
 //! # Kinds of time
 //!
@@ -47,10 +48,10 @@
 //!
 //! # Why this model has its own simulation
 //!
-//! In the engine of `loggp` and `fluid` (`asynchronous`), a rank begins a step as soon as the step
-//! is known, and a step is freed when all ranks have ended it. In this model, no node can begin
-//! before the last message of the stage is known, because all of its data is composed first. In
-//! nonblocking mode, a node is also in many steps at once.
+//! In the engine of `loggp` and `fluid` (`asynchronous`), a rank begins a step as soon as the
+//! schedule has reported the step, and a step is freed when all ranks have ended it. In this model,
+//! no node can begin a stage before the last message of the stage is known, because nodes first
+//! compose all data of the stage. In nonblocking mode, a node also works on many steps at once.
 
 use super::asynchronous::add_sums;
 use super::{Cost, Evaluator, Model, ModelKind, PricingContext, Refused, segment_bytes};
@@ -154,7 +155,8 @@ impl Model for Flat {
         Detail::AllNodes
     }
 
-    /// In blocking mode, a node receives all messages of a step before it continues.
+    /// In blocking mode, the order of the schedule decides when a node sends: it receives all
+    /// messages of a step before it continues.
     fn follows_arrivals(&self) -> bool {
         self.mode == Mode::Nonblocking
     }
@@ -197,7 +199,8 @@ impl Model for Flat {
     ///
     /// **Bound 1, from bytes**, is the sum of three times:
     /// * Rearrangement: `S rearrange_byte_us`, because a stage starts when all nodes have composed
-    ///   their data. With a second send buffer 0, because nodes compose during transmission.
+    ///   their data. With a second send buffer, this time is 0, because nodes compose during
+    ///   transmission.
     /// * A start-up: one half at the sender, and one half at the receiver.
     /// * Transmission, which is the largest of three times:
     ///   1. The time of the sender. In blocking mode the sender is busy with its half of the
@@ -207,9 +210,9 @@ impl Model for Flat {
     ///   3. The receiver's half of the copying: `R tc/2`.
     ///
     /// **Bound 2, from start-ups**, is the least time in which data reaches all of its
-    /// destinations. In blocking mode, a sender is free again half a start-up after the send began,
-    /// and the receiver can forward the data a whole start-up after it. So after t halves of a
-    /// start-up, data has reached at most F(t+1) nodes including its origin, where F are the
+    /// destinations. In blocking mode, a sender is free again half a start-up after its send began.
+    /// The receiver can forward the data a whole start-up after this send began. So after t halves
+    /// of a start-up, data has reached at most F(t+1) nodes including its origin, where F are the
     /// Fibonacci numbers (1, 1, 2, 3, 5, etc.). For d destinations, the bound is the smallest t
     /// with F(t+1) > d. This is the postal model with a latency of two sends (Bar-Noy & Kipnis,
     /// 1992). In nonblocking mode, sends do not wait for receives, and this bound is one start-up.
@@ -263,7 +266,7 @@ struct Stages {
     stage: Stage,
     precomposed: Vec<f64>,
     has_sums: bool,
-    /// For each node, the bytes that it reduces at the end of the next step.
+    /// For each node, the bytes that it reduces at the end of the step that is reported next.
     summed: Vec<f64>,
     barriers: u64,
     nodes: Nodes,
@@ -345,8 +348,8 @@ impl Stages {
         let (node, bytes) = (copy.node, self.bytes(copy.load, copy.segments));
         match self.machine.self_messages {
             SelfMessages::Count => {
-                // A node has the data for itself from the start, even if it was joined with later
-                // data.
+                // The data of a node for itself is there from the start, even if a send joins it
+                // with data that arrives later.
                 let (from, to, step) = (node, node, copy.schedule_step);
                 self.add(StageMessage { from, to, step, after: 0, bytes });
             }
@@ -466,7 +469,8 @@ pub struct StageMessage {
     pub to: u32,
     /// The step of the schedule.
     pub step: u64,
-    /// The latest step of this stage in which the sender received any of the message's data.
+    /// The latest step in which the sender received any of the message's data. A step of an earlier
+    /// stage causes no wait.
     pub after: u64,
     /// Size in bytes.
     pub bytes: f64,
@@ -487,7 +491,8 @@ pub struct Stage {
     /// For each node, the bytes that it composes at the start of the stage.
     pub composed: Vec<f64>,
     reductions: Vec<Reduction>,
-    /// For each message, the number of its receiver's reduction from 1 on; 0 without a reduction.
+    /// For each message, the position in `reductions` (from 1) of the reduction that needs it, or
+    /// 0.
     reduction_of: Vec<u32>,
 }
 
@@ -543,7 +548,8 @@ impl Stage {
     }
 
     /// Simulates the stage. All nodes have composed their data at `start`. Returns the time at
-    /// which the last node ends. With `compose`, nodes compose received data for the next stage.
+    /// which the last node ends. If `compose` is set, nodes compose the data that they receive for
+    /// the next stage.
     pub fn run(&self, machine: &Flat, start: Clock, compose: bool) -> Clock {
         let clocks = vec![RankClock::beginning(start); self.composed.len()];
         self.simulate(machine, &mut Nodes::new(clocks), compose)
@@ -557,7 +563,7 @@ impl Stage {
             Mode::Blocking => Blocking::new(simulation, ports).run(),
             Mode::Nonblocking => Nonblocking::new(simulation, ports, compose).run(),
         }
-        // A reduction without messages reduces data that nodes sent to themselves.
+        // A reduction that needs no message reduces data that the node sent to itself.
         for reduction in self.reductions.iter().filter(|reduction| reduction.missing == 0) {
             let reducing = of_bytes(ticks(machine.reduce_byte_us), reduction.bytes);
             nodes.spend(reduction.node, Kind::Reduction, reducing);
@@ -662,9 +668,9 @@ impl<'a> Simulation<'a> {
         self.events.push(Reverse(Event { at, kind, node, message }));
     }
 
-    /// Records that the receiver waits for a message: for a peer until the sender starts, then with
-    /// contention for engines and ports, and transmission while it is copied or crosses the
-    /// network.
+    /// Records that the receiver waits for a message. Until the sender starts the message, the
+    /// receiver waits for a peer. Afterwards, its wait is transmission while the message is copied
+    /// or crosses the network, and contention while the message waits for engines and ports.
     fn wait_for(&mut self, message: u32, until: Clock, copied_from: Ticks) {
         let &StageMessage { to, bytes, .. } = self.message(message);
         let InFlight { clock, started, ready, .. } = self.in_flight[message as usize];
@@ -698,9 +704,10 @@ impl<'a> Simulation<'a> {
 
 struct Blocking<'a> {
     stage: Simulation<'a>,
-    /// A task is twice the number of a message, plus 1 if the node receives it.
+    /// A task is a send or a receive: twice the number of the message, plus 1 for a receive.
     tasks: Tasks,
-    /// The times at which input ports become free, `ports` of them per node; empty without a limit.
+    /// The times at which input ports become free: `ports` times for each node, or none without a
+    /// limit.
     free_at: Vec<Ticks>,
     ports: usize,
 }
@@ -720,7 +727,8 @@ impl<'a> Blocking<'a> {
 
     fn run(mut self) {
         (0..self.stage.nodes.clocks.len() as u32).for_each(|node| self.proceed(node));
-        // Requests for ports are served in the order of time. No request creates an earlier one.
+        // Requests for ports are served in the order of their times. No request causes an earlier
+        // one.
         while let Some(Reverse(Event { message, at: ready, .. })) = self.stage.events.pop() {
             let s = &mut self.stage;
             let &StageMessage { from, to, bytes, .. } = s.message(message);
@@ -776,15 +784,17 @@ struct Nonblocking<'a> {
     receives: Tasks,
     engines: Vec<Ticks>,
     free: Vec<usize>,
-    /// For each end, the messages that wait for its ports in the order of readiness, with their
-    /// opposite ends. Some may have crossed already.
+    /// For each end, the messages that wait for its ports, in the order of readiness, each with its
+    /// opposite end. Some of these messages may have crossed already.
     waiting: Vec<VecDeque<(u32, u32)>>,
     has_crossed: Vec<bool>,
-    /// The first message that could cross at each end whose ports have changed. It may be outdated.
+    /// For each end whose ports have changed, the first message that could cross. It may be
+    /// outdated.
     candidates: BinaryHeap<Reverse<Candidate>>,
 }
 
-/// A message that may be the next one to cross. The smallest candidate crosses first.
+/// A message that may be the next one to cross. The smallest candidate, by the order of the fields,
+/// crosses first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     ready: Ticks,
@@ -924,8 +934,9 @@ impl<'a> Nonblocking<'a> {
         }
     }
 
-    /// Returns the next message that can cross now, and occupies its ports. Must be called when all
-    /// messages and ports of the current time are known.
+    /// Returns the next message that can cross now, and occupies its ports. Must be called only
+    /// when all messages that are ready at the current time, and all ports that are free, are
+    /// known.
     fn next_to_cross(&mut self) -> Option<u32> {
         while let Some(Reverse(candidate)) = self.candidates.pop() {
             let Some(first) = self.first_to_cross(candidate.end) else { continue };

@@ -2,20 +2,21 @@
 //! (LogGPS: Alexandrov et al., 1995; Ino et al., 2001). It follows the rules of LogGOPSim (Hoefler,
 //! Schneider & Lumsdaine, 2010) and gives the same times.
 //!
-//! A rank works through its steps. It posts the receives of a step, then its sends, and continues
-//! when all of these are complete, without a wait for other ranks. The parameters are the processor
-//! times o of a message and O of a byte, the gaps g of a message and G of a byte at the interface,
-//! the latency L, and the rendezvous threshold S. A message of s bytes costs:
+//! A rank works through its steps. In each step, it posts its receives, then its sends. When all of
+//! these are complete, it enters the next step, without a wait for other ranks. The parameters are
+//! the processor times o of a message and O of a byte, the gaps g of a message and G of a byte at
+//! the interface, the latency L, and the rendezvous threshold S. A message of s bytes costs:
 //! - The sender's processor is busy for `o + (s - 1) O`, its interface for `g + (s - 1) G`.
-//! - It arrives `o + L` after its start.
-//! - When the receiver is free, the message occupies its processor for `o + (s - 1) max(O, G)` and
-//!   its interface for `g + (s - 1) G`. So the time of the bytes is charged at the receiver, after
-//!   the arrival of the message.
-//! - A message of at most S bytes is complete at the sender when it is sent. A longer one is
+//! - The message arrives `o + L` after the start of its send.
+//! - When the processor and the interface of the receiver are free, the message occupies this
+//!   processor for `o + (s - 1) max(O, G)` and this interface for `g + (s - 1) G`. So the time of
+//!   the bytes is charged at the receiver, after the arrival of the message.
+//! - A message of at most S bytes is complete at the sender when it is sent. A longer message is
 //!   complete when the receiver has posted the receive and starts to receive it (rendezvous).
 //!
 //! With `order=data` ([`data_order`](super::asynchronous::data_order)) all receives are posted at
-//! the start. A message of more than S bytes then delays only its sender, until its receive starts.
+//! the start of the schedule. A message of more than S bytes then delays only its sender, until the
+//! receiver starts to receive it.
 //!
 //! At the end of a step, the reduction occupies the processor (`reduce_byte_us` per byte). The
 //! processor of a late rank (`late=`) is busy until the rank enters.
@@ -108,8 +109,9 @@ impl Model for LogGp {
         false
     }
 
-    /// Returns the larger of two bounds: one message and the largest reduction, or one message and
-    /// the bytes of one node. A byte takes less as a part of a message or as a message of its own.
+    /// Returns the larger of two bounds. Both contain the time of one message. The first adds the
+    /// largest reduction, the second the bytes of one node. A byte is charged as a part of a long
+    /// message or as a message of its own, whichever takes less time.
     fn lower_bound(&self, _: &Network, traffic: &Traffic) -> Bound {
         if self.noise > 0.0 {
             return Bound::default();
@@ -136,7 +138,7 @@ fn scaled(ticks: Ticks, noise: f64) -> Ticks {
     if noise == 1.0 { ticks } else { (ticks as f64 * noise).round() as Ticks }
 }
 
-/// The `u32` is an index into [`Simulation::messages`].
+/// The `u32` of a kind is an index into [`Simulation::messages`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum EventKind {
     Send,
@@ -153,9 +155,9 @@ struct Event {
     kind: EventKind,
 }
 
-/// A priority queue, in which the earliest event is first. Events are usually added in the order of
-/// their times, so each kind of event has a list, which is faster than a heap. Other events are in
-/// a heap.
+/// A priority queue, in which the earliest event is first. Events of one kind are usually added in
+/// the order of their times, so each kind has a list, which is faster than a heap. An event that is
+/// added out of order is stored in the heap.
 #[derive(Debug, Clone, Default)]
 struct EventQueue {
     lists: [VecDeque<Event>; 4],
@@ -170,8 +172,8 @@ impl EventQueue {
             EventKind::Retry(_) => 2,
             EventKind::EndStep => 3,
         }];
-        // A test for equality would be slow, because a vector load has to wait for the two stores
-        // of a new time.
+        // The times are compared with `<` and `<=`. `==` would be slow, because it loads the 128
+        // bits of a time at once, and this load has to wait for the two stores of a new time.
         let rest = |event: &Event| (event.sequence, event.rank, event.kind);
         let precedes =
             |last: &Event| last.at < event.at || last.at <= event.at && rest(last) <= rest(&event);
@@ -212,7 +214,7 @@ struct InFlight {
 #[derive(Debug, Clone, Copy)]
 struct Unexpected {
     step: u64,
-    /// The sender, if it waits for a rendezvous.
+    /// The sender, if it waits until this message is matched (rendezvous).
     sender: Option<u32>,
 }
 
@@ -224,23 +226,24 @@ struct Rank {
     incoming: Ticks,
     is_sending: bool,
     sequence: u64,
-    /// The messages that wait for the processor and the interface: sequence number and index.
+    /// The arrived messages that wait for the processor and the interface of the rank: the sequence
+    /// number of the arrival, and the index of the message.
     waiting: BinaryHeap<Reverse<(u64, u32)>>,
     unexpected: Vec<Unexpected>,
 }
 
 /// An event-driven simulation, which determines when the costs of messages are charged. A queue has
-/// all events, ordered by time and then by sequence number, which an event gets when it becomes
-/// known.
+/// all events, ordered by time and then by sequence number. Events get their sequence numbers in
+/// the order in which they become known.
 ///
-/// 1. `Send`: starts the rank's next message when its processor and interface are free. Schedules
-///    the message's `Arrival` and the rank's next `Send`.
+/// 1. `Send`: starts the rank's next message when the rank's processor and interface are free.
+///    Schedules the message's `Arrival` and the rank's next `Send`.
 /// 2. `Arrival`: receives a message if the receiver is free. Otherwise adds it to `waiting`.
 /// 3. `Retry`: tries to receive the first waiting message when the receiver may be free.
 /// 4. `EndStep`: all sends and receives of a step are complete. The rank enters the next step.
 ///
-/// A received message is matched with its receive. A message above `rendezvous_bytes` is complete
-/// at its sender only then. There are three cases:
+/// A received message is *matched* with its receive. Only then is a message above
+/// `rendezvous_bytes` complete at its sender. There are three cases:
 /// - Case A, `order=data`: the message is matched immediately, because all receives are posted.
 /// - Case B, the receiver is in the message's step: the message is matched immediately.
 /// - Case C, the receiver is in an earlier step: the message is *unexpected* (as in MPI), and is
@@ -261,9 +264,9 @@ struct Simulation {
     next_sequence: u64,
     /// Whether simultaneous events of a rank are processed in the reverse order.
     is_reversed: bool,
-    /// The simultaneous events that are next, the last one first. Empty unless `is_reversed`.
+    /// The simultaneous events that are processed next, in reverse. Empty unless `is_reversed`.
     simultaneous: Vec<Event>,
-    /// Whether an event was delayed by a simultaneous event of the same rank.
+    /// Whether an event had to wait because of a simultaneous event of the same rank.
     has_competing_events: bool,
     messages: Vec<InFlight>,
     free: Vec<u32>,
@@ -331,7 +334,7 @@ impl Simulation {
         if !self.is_reversed {
             return self.queue.pop();
         }
-        // A step that has become known in the meantime may have an earlier event.
+        // A step that has become known since the events were collected may have an earlier event.
         let first = self.queue.first_time();
         let is_late = |event: &&Event| first.is_some_and(|first| first < event.at);
         if self.simultaneous.last().filter(is_late).is_some() {
@@ -430,7 +433,7 @@ impl Simulation {
         if is_retry && r.waiting.peek() != Some(&entry) {
             return;
         }
-        // Only the first waiting message has a retry.
+        // Only the first waiting message has a `Retry` event.
         let free_at = r.processor.at().max(r.incoming);
         if free_at > event.at {
             if !is_retry {
@@ -542,7 +545,8 @@ impl Simulation {
 
 /// These functions divide a wait of a rank into phases, for the time-space record.
 impl Simulation {
-    /// Divides a wait until `until` into the bytes of the previous message and the gap after it.
+    /// Divides a wait for the interface, until `until`, into the bytes of the previous message and
+    /// the gap after them.
     #[cold]
     fn wait_for_interface(&self, rank: usize, until: Ticks) -> [(Kind, f64); 2] {
         let outgoing = self.ranks[rank].outgoing.at();
@@ -565,7 +569,8 @@ impl Simulation {
                 .is_some_and(|step| position.pending > 0 && position.sent < step.sends(rank).len()),
         };
         let interface = is_sending.then(|| self.wait_for_interface(rank, at));
-        // With `order=data`, a rank without a known send is in the step of the received message.
+        // With `order=data`, a rank without a known send enters the step of the received message in
+        // the record.
         if self.progress.has_no_known_send(rank)
             && let Some(record) = &mut self.progress.record
         {
@@ -674,8 +679,8 @@ impl RankModel for Simulation {
         let is_matched = |r: &Rank| r.waiting.is_empty() && r.unexpected.is_empty();
         assert!(self.ranks.iter().all(is_matched), "messages that no rank has matched");
         for rank in 0..self.ranks.len() {
-            // With `order=data`, a reduction begins when the next message arrives, so the last is
-            // pending.
+            // With `order=data`, a reduction begins when the next message arrives, so the last
+            // reduction of each rank is pending.
             let Progress { data_order, steps, .. } = &mut self.progress;
             let pending =
                 data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));
@@ -691,7 +696,7 @@ impl RankModel for Simulation {
 ///
 /// Two simultaneous events *compete* if one of them waits for the processor or interface of their
 /// rank. A case with competing events is simulated a second time, from a copy of the state before
-/// the first of them, and a note gives the time if it differs.
+/// the first competing events. If the second time differs from the first, a note states it.
 struct BothOrders {
     first: Simulation,
     before: Option<Box<Simulation>>,
@@ -705,8 +710,8 @@ impl BothOrders {
     }
 
     fn copy_state(&mut self) {
-        /// With more stored steps, a copy takes longer than a step's events, and is not made. The
-        /// second simulation then begins after the first competing events.
+        /// If more steps are stored, a copy takes longer than the events of a step, so no copy is
+        /// made. The second simulation then begins after the first competing events.
         const MOST_STEPS: u64 = 8;
         let steps = &self.first.progress().steps;
         let is_small = steps.known() - steps.first() <= MOST_STEPS;
@@ -796,7 +801,7 @@ mod tests {
     use crate::cost::model::test_steps::{Messages, cost, cost_of_forwarding, schedule, sends};
     use proptest::prelude::*;
 
-    /// Times are in µs here, and in ns in LogGOPSim.
+    /// The times in LogGOPSim's configuration are the same, but in ns instead of µs.
     const MACHINES: [&str; 4] = [
         "latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006",
         "latency_us=1,byte_us=0.001",
@@ -805,9 +810,9 @@ mod tests {
     ];
 
     /// For each schedule (name, ranks, block size in bytes), the times in ns of LogGOPSim 76451de
-    /// on each of the [`MACHINES`]. In the GOAL files, a `calc 0` operation separates two steps of
-    /// a rank: it depends on all operations of the first step, and those of the second depend on
-    /// it.
+    /// on each of the [`MACHINES`]. In the GOAL files (the input of LogGOPSim), a `calc 0`
+    /// operation separates two steps of a rank. It depends on all operations of the first step, and
+    /// all operations of the second step depend on it.
     const LOGGOPSIM: [(&str, u32, u64, [u64; 4]); 10] = [
         ("gen", 3, 100, [12188, 2198, 4092, 12188]),
         ("pairwise", 16, 1000, [172410, 29985, 158850, 172410]),
