@@ -3,10 +3,10 @@
 //! A *process* is a rank or a thread block of a GPU. It executes its operations one after another.
 //! A send waits for a free slot of its connection. A receive waits for data, and frees its slots.
 //!
-//! A connection has one sender and one receiver, and no operation depends on which of two others
-//! was first. So all interleavings end in the same state (G. Kahn, The semantics of a simple
-//! language for parallel programming, IFIP 1974), and it is enough to execute each process as far
-//! as possible.
+//! A connection has one sender and one receiver, and the effect of an operation does not depend on
+//! the order of other operations. So all interleavings end in the same state (G. Kahn, The
+//! semantics of a simple language for parallel programming, IFIP 1974), and it is enough to execute
+//! each process as far as possible.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -13,8 +13,8 @@ pub struct Background {
 }
 
 impl Background {
-    /// Creates flows among `ranks` ranks. `bytes(from, to)` returns the bytes from one to another.
-    /// Bytes from a rank to itself cross no link and are ignored.
+    /// Creates flows among `ranks` ranks. `bytes(from, to)` returns the bytes that one rank sends
+    /// to another. Bytes from a rank to itself cross no link and are ignored.
     pub fn new(ranks: u64, bytes: impl Fn(u64, u64) -> u64) -> Self {
         let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to)));
         let flow = |(from, to)| (from as u32, to as u32, bytes(from, to));

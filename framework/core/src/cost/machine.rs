@@ -2,7 +2,7 @@
 //!
 //! A machine starts as one of the [`presets`], which give a source for every value. Settings then
 //! change single values. Each of the [`models`] declares the [`parameters`](super::parameter) that
-//! it reads. Plugins can read those of [`Planning`].
+//! it reads. Plugins can read the parameters of [`Planning`].
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};
@@ -34,9 +34,11 @@ static MODEL: TypedParameter<&'static ModelKind> = TypedParameter {
     },
 };
 
-/// Returns the parameters of all models, of the choice of the model, and of [`Planning`].
+/// Returns all parameters: `model`, those of all models, those of a launch, and those of
+/// [`Planning`].
 pub fn parameters() -> Vec<&'static dyn Parameter> {
-    // The list is stored, because every parsed value needs it, and each model repeats most of it.
+    // The list is built once, because every parsed value needs it, and models share most
+    // parameters.
     static ALL: LazyLock<Vec<&'static dyn Parameter>> = LazyLock::new(|| {
         let mut all: Vec<&'static dyn Parameter> = vec![&MODEL];
         let of_models = models().iter().flat_map(|kind| kind.parameters);
@@ -50,7 +52,7 @@ pub fn parameters() -> Vec<&'static dyn Parameter> {
     ALL.clone()
 }
 
-/// Returns the names of the models that read a parameter, and `planning` if plugins can.
+/// Returns the names of the models that read a parameter, and `planning` if plugins can read it.
 pub fn readers(parameter: &dyn Parameter) -> String {
     let reads = |list: &[&dyn Parameter]| list.iter().any(|other| other.key() == parameter.key());
     let names = models().iter().filter(|kind| reads(kind.parameters)).map(|kind| kind.name);
@@ -199,7 +201,8 @@ impl Machine {
         self.parameters().iter().filter_map(set).collect()
     }
 
-    /// Returns the parameters that every model, the machine's model or [`Planning`] reads.
+    /// Returns the parameters of this machine: those of its model, and those that all machines
+    /// have.
     pub fn parameters(&self) -> Vec<&'static dyn Parameter> {
         let mut all: Vec<&'static dyn Parameter> = vec![&MODEL];
         all.extend(self.model.parameters);
@@ -249,13 +252,14 @@ impl Machine {
         self.planning
     }
 
-    /// Returns the time of a message without data, by which algorithms choose their segments.
+    /// Returns the time of a message without data. Algorithms use it to choose a number of
+    /// segments.
     pub fn message_us(&self) -> f64 {
         self.pricing.message_us().or_else(|| self.number("startup_us")).unwrap_or(0.0)
     }
 
-    /// Returns whether a message crosses all of its links at once, so that forwarding gains
-    /// nothing.
+    /// Returns whether a message crosses all of its links at once. If so, it gains nothing if nodes
+    /// on its route receive and forward it.
     pub fn shares_routes(&self) -> bool {
         self.pricing.shares_routes()
     }
@@ -265,7 +269,7 @@ impl Machine {
         self.pricing.follows_arrivals()
     }
 
-    /// Returns the detail of a schedule that the model reads.
+    /// Returns how much detail of a schedule the model needs.
     pub fn detail(&self) -> Detail {
         self.pricing.detail()
     }
@@ -337,7 +341,8 @@ impl Machine {
         self.background.as_deref()
     }
 
-    /// Returns the ranks that enter late, each with its time in µs. Errors if one does not exist.
+    /// Returns the ranks that enter late, each with the time in µs at which it enters. Errors if a
+    /// rank does not exist.
     pub fn late_ranks(&self, nodes: u64, seed: u64) -> Result<Vec<(usize, f64)>, String> {
         self.pricing.late_ranks(nodes, seed)
     }
@@ -361,7 +366,8 @@ impl Machine {
         self.pricing.bounds_by_links()
     }
 
-    /// Returns this machine with its current settings as a machine that the experiment defines.
+    /// Returns this machine with its current settings as a machine that the experiment defines
+    /// under another name.
     #[must_use]
     pub fn renamed(mut self, name: &str) -> Self {
         self.stands_for = Some(self.in_presets());
@@ -372,8 +378,9 @@ impl Machine {
         self
     }
 
-    /// Returns the definition of the experiment's machine as a spec that is valid without the
-    /// experiment, without settings of the machine's own spec, such as `ports=2` in `mine:ports=2`.
+    /// If the experiment defines this machine, returns the definition as a spec that is valid
+    /// without the experiment. It has no settings of the machine's own spec, such as `ports=2` in
+    /// `mine:ports=2`.
     pub fn stands_for(&self) -> Option<&str> {
         self.stands_for.as_deref()
     }
@@ -400,7 +407,8 @@ impl Machine {
         machine.to_string()
     }
 
-    /// Returns whether repetitions of a case differ: `noise`, or random late ranks (`late`).
+    /// Returns whether repetitions of a case differ, because of `noise` or random late ranks
+    /// (`late`).
     pub fn is_noisy(&self) -> bool {
         let is_drawn = |parameter: &&'static dyn Parameter| {
             parameter.key() == "late" && self.settings.get(*parameter).0.starts_with("random")

@@ -1,6 +1,7 @@
 //! Parameters of machines. A parameter has a key, a meaning, a default value and a parser.
 //!
-//! This file has those that several models or plugins can read. A model's file has its own ones.
+//! This file has the parameters that several models, or plugins, can read. All others are in the
+//! file of the model that reads them.
 
 use crate::spec::parse_decimal;
 use std::fmt::{self, Debug, Display};

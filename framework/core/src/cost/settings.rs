@@ -117,8 +117,8 @@ pub(crate) const fn joined<const N: usize>(
     all
 }
 
-/// Declares a struct with a field for each parameter that a model reads, in the order of specs. A
-/// field `..name: Type` stands for all parameters of another such struct.
+/// Declares a struct with a field for each parameter that a model reads, in the order in which
+/// specs print them. A field `..name: Type` stands for all parameters of another such struct.
 macro_rules! parameters {
     (
         $(#[$doc:meta])* $vis:vis struct $name:ident {

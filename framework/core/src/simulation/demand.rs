@@ -1,5 +1,6 @@
-//! The demand of a task: the data that each node has for other nodes, without the collective. Lower
-//! bounds and the optimum of a network depend only on the demand.
+//! The demand of a task: which data nodes need from other nodes, and whether it can be copied or
+//! added on the way. Different collectives can have the same demand. Lower bounds and the optimum
+//! of a network depend only on the demand.
 
 use crate::delivery::collective::{BlockSizes, FinalBlocks, MaxTraffic, Tokens, pair_traffic};
 use crate::network::communicators::Communicators;
@@ -12,15 +13,16 @@ pub enum Demand<'a> {
     Even(u64),
     /// Each piece of data has one origin and one destination.
     Pairs(Blocks<'a>),
-    /// Amounts of nodes that all other nodes must receive. Nodes may copy the data.
+    /// For each node, the amount of its data. All other nodes must receive this data and may copy
+    /// it.
     Copies(Amounts),
-    /// Sums of these sizes that nodes must receive. Each has a term from every node, and nodes may
-    /// add terms to partial sums.
+    /// For each node, the size of the sum that it must receive. A sum has a term from every node,
+    /// and nodes may add terms to partial sums.
     Sums(Amounts),
     /// A sum of this size that every node must receive, with a term from every node.
     SumForAll(u64),
-    /// The tokens of a dispatch or a combine, their sizes by pairs of nodes, and whether it is a
-    /// combine. Nodes on the routes may copy tokens, or add terms to partial sums.
+    /// The tokens of a dispatch or a combine, their sizes by pairs of nodes, and whether they
+    /// belong to a combine. Nodes on the routes may copy tokens, or add terms to partial sums.
     Tokens(&'a Tokens, &'a dyn BlockSizes, bool),
 }
 

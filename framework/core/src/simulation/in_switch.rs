@@ -1,19 +1,19 @@
 //! Sends whose data a switch adds or copies: reductions and multicasts in the network.
 //!
 //! Such a send names the receiver of the sum, or of the copy, as any send does. So delivery is
-//! verified as without switches: a contribution that reaches a sum twice is a fault of the
-//! receiver. Only the links differ. The sends that a switch adds, or copies, form a *group*: they
-//! have the same step, switch, receiver (of a sum) or sender (of a copy), and selected data.
-//! Together they use each link once:
+//! verified as if there were no switches: a contribution that reaches a sum twice is a fault of the
+//! receiver. Only the links differ. The sends whose data is added to one sum, or copied from one
+//! node, form a *group*: they have the same step, switch, receiver (of a sum) or sender (of a
+//! copy), and selected data. Together they use each link once:
 //!
 //! * The first message of a sum uses its whole route. Each other message ends at the first switch
 //!   of its route that an earlier message of the group has passed.
 //! * The first message of a copy uses its whole route. Each other message begins at the last switch
 //!   of its route that an earlier message of the group has passed.
 //!
-//! All messages of a group meet at the switch that the sends name. If they meet at other switches
-//! before (of a sum), or part after it (of a copy), data is also added or copied there, as in a
-//! tree.
+//! All messages of a group meet at the switch that the sends name. If messages of a sum already
+//! meet at an earlier switch, data is also added there. If messages of a copy part only at a later
+//! switch, data is also copied there. So the links of a group form a tree.
 
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::exchange::Rule;
@@ -190,8 +190,8 @@ mod tests {
         (rule, Switch::Multicaster(switch))
     }
 
-    /// Every node sends a message to the switch in step 1 and receives one in step 2. The root has
-    /// one in the opposite direction, too.
+    /// Every node sends a message to the switch in step 1 and receives one in step 2. The root also
+    /// receives the sum in step 1, and sends the copy in step 2.
     #[test]
     fn a_switch_adds_and_copies() {
         let up: Vec<_> = (0..4).map(|node| adds(node, 0, 4)).collect();

@@ -16,19 +16,20 @@ pub trait Listener {
     /// Handles one event. Events arrive in the schedule's order.
     fn notify(&mut self, event: ScheduleEvent<'_>);
 
-    /// Returns the needed measurements and events, which must not change during a schedule.
+    /// Returns the measurements and events that this listener needs. They must not change during a
+    /// schedule.
     fn interests(&self) -> Interests {
         Interests::SCHEDULE
     }
 }
 
-/// The detail that a listener reads. The simulation may report more.
+/// How much detail of a schedule a listener needs. The simulation may report more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
     /// Only the facts of steps ([`StepFacts`](super::step::StepFacts)).
     Facts,
-    /// The facts and messages of each step ([`Step::transfers`]), or those of the planned nodes
-    /// with the group that maps them to all nodes ([`Step::symmetry`]).
+    /// The facts and messages of each step ([`Step::transfers`]). These can be the messages of the
+    /// planned nodes, with the group that maps them to those of all nodes ([`Step::symmetry`]).
     Representatives,
     /// The whole schedule of all nodes: messages in their order, the load of each node, and local
     /// copies. A plan for one node of each orbit is expanded one step at a time.
@@ -39,7 +40,7 @@ pub enum Detail {
 /// ([`StepFacts`](super::step::StepFacts)) are reported only on request, because they take time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interests {
-    /// The detail that the listener reads.
+    /// How much detail the listener needs.
     pub detail: Detail,
     /// Whether [`ScheduleEvent::Sent`], `ByteSend` and `Redistribution` are reported.
     pub sends: bool,
@@ -89,8 +90,8 @@ impl Interests {
 /// One event of a schedule.
 #[derive(Debug, Clone, Copy)]
 pub enum ScheduleEvent<'a> {
-    /// The schedule of these communicators begins. Nodes in its events are their members. Only
-    /// reported if communicators differ in their schedules.
+    /// The schedule of these communicators begins. The nodes in its events are members of these
+    /// communicators. Reported only if communicators have different schedules.
     Communicators(&'a Arc<Communicators>),
     /// A phase begins.
     Phase(&'a str),
@@ -175,8 +176,8 @@ pub struct EmptySend {
 pub struct Sent<'a> {
     /// The number of the step as the schedule counts steps, from 1, with steps without messages.
     pub step: u64,
-    /// The latest step in which any of the sent data arrived at its sender; 0 for data from the
-    /// start. Only tracked for [`Interests::arrivals`].
+    /// The latest step in which any of the sent data arrived at its sender; 0 if the sender had all
+    /// of the data from the start. Tracked only for [`Interests::arrivals`].
     pub latest_arrival: u64,
     /// The sender.
     pub from: PlacedNode,
@@ -198,7 +199,8 @@ pub struct Sent<'a> {
     pub combine: bool,
     /// Whether each block is divided into one part for each node. Destinations are then parts.
     pub in_parts: bool,
-    /// The pieces of a block, which loads count: its parts times the segments of each part.
+    /// The number of pieces of a block, which is its parts times the segments of a part. Loads
+    /// count pieces.
     pub segments: u64,
     /// The load of all boxes.
     pub load: u64,
@@ -207,7 +209,7 @@ pub struct Sent<'a> {
 }
 
 impl Sent<'_> {
-    /// Returns whether a node of the machine sends to itself, and no switch works on the data.
+    /// Returns whether a node of the machine sends to itself and no switch adds or copies the data.
     pub fn is_local(&self) -> bool {
         self.from.physical == self.to.physical && self.route.is_none_or(|r| r.switch.is_none())
     }

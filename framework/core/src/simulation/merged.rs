@@ -3,10 +3,9 @@
 //!
 //! Each schedule is planned and verified on its own. A [`StepList`] stores the messages of its
 //! steps. Then [`Jobs::report`] reports all schedules as one: its step t has the messages of step t
-//! of all schedules. A schedule with fewer steps takes no part in the last steps. If a model's
-//! ranks have their own clocks, the schedules do not wait for each other, because no message
-//! connects them. In a model of synchronous steps, step t of all schedules runs together by
-//! definition.
+//! of all schedules. A schedule with fewer steps takes no part in the last steps. If each rank of a
+//! model has its own clock, the schedules do not wait for each other, because no message connects
+//! them. In a model of synchronous steps, step t of all schedules runs together by definition.
 //!
 //! Only this module stores the messages of whole schedules, up to [`MERGED_MESSAGES`]. Loads are
 //! converted to bytes, because the units of load of the schedules may differ.
@@ -25,7 +24,7 @@ use std::sync::Arc;
 pub struct Jobs {
     network: Arc<Network>,
     ranks_of_job: u64,
-    /// The number that is added to a switch in a requested path.
+    /// The number of a switch among the ranks of all jobs, minus its number among those of one job.
     switches_move: u64,
     lists: Vec<StepList>,
     left: u64,
@@ -42,7 +41,7 @@ pub enum Reported {
     First,
 }
 
-/// The steps of one schedule, with the ranks and the units of load of all schedules together.
+/// The steps of one schedule. Ranks are numbered, and loads are counted, as in the merged schedule.
 #[derive(Debug)]
 pub struct StepList {
     interests: Interests,
@@ -114,7 +113,7 @@ impl Jobs {
         }
     }
 
-    /// Adds a list that has received the steps of a verified schedule. Errors if it cannot be
+    /// Adds a list that has received the steps of a verified schedule. Errors if the list cannot be
     /// merged with others, for example because it has too many messages.
     pub fn add(&mut self, list: StepList) -> Result<(), Fault> {
         if let Some(fault) = list.refused {
@@ -238,7 +237,7 @@ impl StepList {
         let packed = step.facts.max_packed_load;
         let packed = packed.map(|load| self.bytes(load, step.segments)).transpose()?;
         let (of_job, moved) = (self.ranks_of_job, self.switches_move);
-        // The vertices of ranks stay those of the first job, whose ranks share the nodes.
+        // The ranks of all jobs share the nodes, so paths name nodes by the ranks of the first job.
         let vertex = |vertex: u64| if vertex < of_job { vertex } else { vertex + moved };
         let moved = |route: &Route| Route {
             path: route.path.iter().map(|v| vertex(*v)).collect(),

@@ -95,7 +95,7 @@ pub(crate) struct Messages {
     last: Vec<(u64, u32)>,
     has_several_messages: bool,
     earlier: Vec<u32>,
-    /// For each message, during a search, the next message with the same sender and receiver.
+    /// During a search, for each message, the next message with the same sender and receiver.
     other_route: Vec<u32>,
     last_found: LastFound,
     search: u64,
@@ -137,7 +137,8 @@ impl Messages {
         )))
     }
 
-    /// The load of a message saturates, which only a double delivery (a fault) can cause.
+    /// Adds a send. If a load is too large, it becomes the largest number. Only a double delivery,
+    /// which is a fault, can cause this.
     pub(crate) fn add(&mut self, step: u64, sent: Transfer, notes: SendNotes) {
         let last = &mut self.last[sent.from as usize];
         let mut before = NONE;
@@ -198,8 +199,8 @@ impl Messages {
             if last[sender as usize].1 as usize != i {
                 continue;
             }
-            // Visit the messages of a sender from last to first. The visited ones form a chain per
-            // receiver.
+            // Visit the messages of a sender from last to first. The visited messages to the same
+            // receiver form a chain.
             *search += 1;
             let mut at = i as u32;
             while at != NONE {
@@ -238,8 +239,8 @@ fn is_same_route(one: &Transfer, other: &Transfer, routes: &[Route]) -> bool {
         || route(one).zip(route(other)).is_some_and(|(one, other)| one.is(other))
 }
 
-/// Returns the number of a route in the list of a step, from 1, to which new routes are added. Only
-/// the newest are compared, because schedules seldom use a path twice.
+/// Returns the number, from 1, of a route in the list of a step. If the route is new, it is added.
+/// It is only compared with the newest routes, because schedules seldom use a path twice.
 pub(crate) fn number_of(routes: &mut Vec<Route>, route: &Route) -> u32 {
     const LOOK_BACK: usize = 16;
     let recent = routes.len().saturating_sub(LOOK_BACK);

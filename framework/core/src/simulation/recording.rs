@@ -1,15 +1,15 @@
 //! Recordings of the sends that a plugin plans for some nodes, to verify a claimed symmetry. In a
 //! normal run, the plugin plans only the representative of each orbit, and the sends of all other
-//! nodes follow from the symmetry. For the verification, it also plans other nodes, and these sends
-//! are compared with those of the representatives.
+//! nodes follow from the symmetry. For the verification, the plugin also plans other nodes. Their
+//! sends are compared with those of the representatives.
 //!
 //! A recording stores one number per step, the sum of the fingerprints (hashes) of its sends. Each
 //! send is first mapped to the representative of its sender. So in a symmetric schedule, the sends
 //! of the representatives and those of their images have the same sum.
 //!
 //! If all nodes are recorded, the fingerprints of each image are multiplied by a factor of its own.
-//! Otherwise the sum would not change if one node lacked a send and another had it twice. Sums of
-//! different sends are equal with a probability of about 2^-60.
+//! Without these factors, the sum would not change if one node lacked a send and another node had
+//! it twice. Sums of different sends are equal with a probability of about 2^-60.
 
 use super::Task;
 use crate::delivery::boxes::{Axis, Layout, NodeSet, RunLayout, Side};
@@ -24,7 +24,8 @@ use std::collections::BTreeMap;
 /// The nodes whose sends are recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recorded {
-    /// The image of the representatives under the element of this number; 0 for themselves.
+    /// The images of the representatives under the group element with this number. Element 0 is the
+    /// identity, so number 0 means the representatives themselves.
     Image(u64),
     /// All nodes.
     AllNodes,
@@ -39,7 +40,8 @@ pub struct RecordingTask {
     pub kept_step: Option<u64>,
 }
 
-/// The last step with its own sum. All later steps share one, which limits the number of sums.
+/// The last step with a sum of its own. All later steps share a sum, which limits the number of
+/// sums.
 const LAST_STEP: u64 = 1 << 20;
 
 /// The recorded sends of some nodes, as one sum of fingerprints for each step.
@@ -215,8 +217,9 @@ impl Recording {
 
     /// Returns a number that describes the image of a set of nodes under an element of the group: 0
     /// for all nodes, the node's number plus 1 for one node, otherwise a fingerprint. Errors if the
-    /// set does not fit the grid, or with `set_error` if it is not [`NodeSet::All`]. `images` has
-    /// the sender and the receiver, each with its image, because most sets are one of them.
+    /// set does not fit the grid. If there is a `set_error`, all sets but [`NodeSet::All`] give
+    /// this error. `images` has the sender and the receiver, each with its image. They are given,
+    /// because most sets are one of these two nodes.
     fn described(
         &self,
         set: NodeSet<'_>,
@@ -262,7 +265,8 @@ fn mixed(a: u64, b: u64) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
-/// Returns the factor of an image. It is odd, so products modulo 2^64 stay different.
+/// Returns the factor of an image. It is odd, so different numbers have different products modulo
+/// 2^64.
 fn factor(element: u64) -> u64 {
     mixed(element, 0x2545_f491_4f6c_dd1d) | 1
 }

@@ -340,8 +340,8 @@ impl Running {
             Payload::Orbits(exchange) => send_and_note(exchange, rule, wants_blocks),
             Payload::Tokens(exchange) => {
                 let load = exchange.send(rule);
-                // Only the bytes of tokens are charged, because no measurement has a time for each
-                // token.
+                // The blocks of tokens are not counted, only their bytes, because no measurement
+                // has a time for each token.
                 load.map(|load| (0, load.map(|load| (load, Contents::several(0.0)))))
             }
             Payload::ByteCounts(_) => {
@@ -353,7 +353,8 @@ impl Running {
         let (first, moved) = match sent {
             Ok(sent) => sent,
             Err(fault) => {
-                // Also report the sends that full planning would execute before the fault.
+                // Also report the sends that would be executed before the fault if all nodes were
+                // planned.
                 self.expand_sends(listeners, Some(rule.from));
                 self.report_empty_send(listeners, ends, true);
                 return Err(fault);
@@ -540,9 +541,9 @@ fn send_and_note<L: Layout>(
     Ok((first, Some((load, contents))))
 }
 
-/// The expansion of a symmetric schedule for listeners that read all nodes: the sends of the
-/// representatives in the current step. At its end, these are reported with all their images in the
-/// order of full planning, by sender.
+/// The expansion of a symmetric schedule for listeners that read all nodes. It stores the sends of
+/// the representatives in the current step. At the end of the step, these sends and all of their
+/// images are reported in the order of full planning, which is by sender.
 #[derive(Debug)]
 struct Expansion {
     group: Group,

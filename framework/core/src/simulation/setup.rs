@@ -21,7 +21,7 @@ pub(super) struct Setup {
     division: Division,
     byte_counts: Option<ByteCountUnits>,
     has_layout: bool,
-    /// Whether the plugin has declared a symmetry, used or not.
+    /// Whether the plugin has declared a symmetry, even if the symmetry is not used.
     is_declared: bool,
     group: Option<Group>,
     recording: Option<RecordingTask>,
@@ -51,7 +51,7 @@ impl Setup {
         Self { recording: Some(what), ..self }
     }
 
-    /// Without `radices`, the grid is that of the topology.
+    /// If `radices` is empty, the grid is that of the topology.
     pub(super) fn with_layout(
         task: &Task,
         radices: &[u64],
@@ -131,7 +131,7 @@ impl Setup {
         }
         let embedding = &self.embedding;
         let (own, nodes) = (embedding.grid().radices(), [embedding.grid().nodes()]);
-        // A single symmetry acts on the numbers of nodes, however many axes the grid has.
+        // A single symmetry acts on the numbers of nodes, not on the coordinates of several axes.
         let radices = if symmetries.len() == 1 { &nodes } else { own };
         let group = Group::new(radices, symmetries).map_err(Fault::BadSymmetry)?;
         let is_uniform = self.byte_counts.is_none() && task.sizes.is_none();
@@ -143,7 +143,7 @@ impl Setup {
             && is_identity
             // If ranks share the ports of a node, messages must be counted for each rank.
             && !task.topology.shares_nodes()
-            // If the group maps failed links to other links, the nodes of an orbit differ.
+            // If the group does not preserve failed and slow links, the nodes of an orbit differ.
             && group.generators().into_iter().all(|generator| {
                 task.topology.damage_is_invariant(&|node| group.moved(node, generator))
             })
@@ -151,7 +151,8 @@ impl Setup {
             && is_invariant(&task.collective, &group);
         let recorded = self.recording.map_or(Recorded::Image(0), |what| what.nodes);
         let planned = match recorded {
-            // A plugin that cannot plan every image is never requested to plan one.
+            // If a plugin cannot plan every image, it is only requested to plan the
+            // representatives.
             Recorded::Image(number) if is_used => {
                 let number = if can_start_anywhere { number } else { 0 };
                 group.image_of_representatives(group.element(number))

@@ -1,8 +1,8 @@
 //! Measures a step: messages, loads and hops, the traffic of every node and of every link.
 //!
 //! Routes are expensive to compute, so every route is computed once per step and updates all
-//! counters. Routes are computed again only if a listener requests values that depend on the final
-//! number of messages on each link and do not follow from the counters.
+//! counters. Routes are computed a second time only for values that depend on the final number of
+//! messages on each link, if a listener requests them and they do not follow from the counters.
 
 use crate::delivery::fault::{Fault, SendFault};
 use crate::delivery::traced::Contents;
@@ -16,7 +16,8 @@ use crate::simulation::step::{BandwidthTimes, Expected, StepFacts, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The ends of a message: `sender` and `receiver` in the table of nodes, `from` and `to` as nodes.
+/// The ends of a message. `sender` and `receiver` are indices in the table of nodes, `from` and
+/// `to` are nodes.
 #[derive(Debug, Clone, Copy)]
 struct Ends {
     sender: u32,
@@ -41,12 +42,14 @@ pub(crate) struct StepStatistics {
     link_loads: Option<LinkLoad>,
     traffic: Vec<NodeTraffic>,
     hosts: Vec<u32>,
-    /// For each node, the load and the blocks in messages of several blocks; 0 between steps.
+    /// For each node, the load and the number of blocks in messages of several blocks; 0 between
+    /// steps.
     packed: Vec<(u64, f64)>,
     busiest_links: Vec<(u64, f64)>,
     inverse_bandwidth: Vec<f64>,
     mean_hops: Vec<f64>,
-    /// The messages, routes and facts of the last step; no facts if they cannot be reused.
+    /// The messages, routes and facts of the last step. The facts are `None` if they cannot be
+    /// reused.
     last: (Vec<Transfer>, Vec<Route>, Option<StepFacts>),
 }
 
@@ -290,8 +293,8 @@ impl StepStatistics {
         Ok(multiplexed)
     }
 
-    /// Stores the links that may be the most expensive: those without another link with at least as
-    /// many messages and as much time.
+    /// Stores the links that may be the most expensive. A link is left out if another link has at
+    /// least as many messages and as much time.
     fn find_busiest_links(&mut self, links: impl Iterator<Item = LinkUse>) {
         let mut links: Vec<LinkUse> = links.collect();
         links.sort_unstable_by(|a, b| b.messages.cmp(&a.messages).then(b.time.total_cmp(&a.time)));
@@ -424,7 +427,7 @@ struct NodeTraffic {
     step: u64,
     sends: u32,
     receives: u32,
-    /// The only node with which this node exchanges messages, unless `several_partners` is set.
+    /// The only node with which this node exchanges messages. Invalid if `several_partners` is set.
     partner: u32,
     several_partners: bool,
     sent: u64,
@@ -505,7 +508,7 @@ impl SymmetricLinks {
         for element in self.group.elements() {
             let moved = |node: u32| self.group.moved(node.into(), element);
             for t in messages {
-                // The group maps a requested path to different paths, so each image is a new route.
+                // The images of a requested path are different paths, so each image is a new route.
                 let mut route = t.route;
                 let path = route
                     .checked_sub(1)
@@ -526,9 +529,9 @@ impl SymmetricLinks {
 }
 
 impl StepStatistics {
-    /// Measures one step, given the messages of the representatives. The sender of each is an index
-    /// among the representatives, and is replaced by its node. The traffic of nodes and buffers is
-    /// that of the representatives.
+    /// Measures one step, given the messages of the representatives. The sender of a message is an
+    /// index among the representatives, and is replaced by the node with this index. The traffic of
+    /// nodes and buffers is that of the representatives.
     ///
     /// Multiplexed loads, contents and the busiest links are not measured. Models that need these
     /// read all messages ([`Detail::AllNodes`](crate::simulation::listener::Detail)).
@@ -588,7 +591,8 @@ impl StepStatistics {
     }
 }
 
-/// The loads that a node has sent and received in the phase `phase`; 0 in a later phase.
+/// The loads that a node has sent and received in the phase `phase`. In a later phase, they count
+/// as 0.
 #[derive(Debug, Clone, Copy, Default)]
 struct NodeBuffers {
     phase: u32,
@@ -602,7 +606,7 @@ impl NodeBuffers {
     const RECEIVED: usize = 1;
 
     /// Adds a load to one of the sums and returns the new sum. 128-bit integers would double the
-    /// size of the table, and reading it takes most of the time.
+    /// size of the table, and reading the table takes most of the computing time.
     #[inline]
     fn add(&mut self, phase: u32, which: usize, load: u64) -> u128 {
         if self.phase != phase {

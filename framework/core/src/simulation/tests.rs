@@ -1,5 +1,5 @@
-//! Tests of whole schedules: the events of listeners, and equal results of one node of each orbit
-//! and of all nodes.
+//! Tests of whole schedules: the events that listeners get, and whether one node of each orbit
+//! gives the same results as all nodes.
 
 use super::*;
 use crate::delivery::boxes::{Axis, Layout, NodeSet, Side};
@@ -499,7 +499,8 @@ proptest! {
 
 #[test]
 fn a_shift_invariant_schedule_is_verified_on_one_rank() {
-    // The number of nodes does not matter; an all-to-all of all of them takes its cube as long.
+    // The test does not depend on the number of nodes. The time for verifying all nodes grows with
+    // the cube of this number.
     let (n, mesh) = if is_full() { (1000, "mesh:25x40") } else { (300, "mesh:15x20") };
     let task = |proof_scope| Task {
         proof_scope,
@@ -542,7 +543,7 @@ fn faults_of_representatives_name_the_rest_of_the_orbit() {
     insta::assert_snapshot!(message(simulation.finish().map(|_| ())), @"after step 2: block 1 -> 0 was never delivered to node 0 (it is at node 1); missing in total: 30 blocks at 6 nodes");
 }
 
-/// Sets on long axes are stored as runs, even if each node represents only itself.
+/// Sets on long axes are stored as runs, even if each node is only represented by itself.
 #[test]
 fn faults_of_fully_planned_nodes_name_no_other_nodes() {
     let fault = |as_runs: bool| {

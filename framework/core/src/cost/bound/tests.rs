@@ -185,8 +185,8 @@ impl BlockSizes for OfOrigins {
     }
 }
 
-/// In an allgatherv, the node with the least data receives most. In a broadcast, only the root's
-/// data counts.
+/// In an allgatherv, the node with the least data receives the most. In a broadcast, only the
+/// root's data counts.
 #[test]
 fn blocks_for_all_nodes_count_as_often_as_they_must_move() {
     let of = |topology: &str, collective: Collective, own: [u64; 4], machine: &str| {
@@ -410,7 +410,8 @@ fn an_allreduce_moves_almost_twice_the_vector() {
     assert_eq!(transmission, 2.0 * 3.0 / 4.0 * 100.0);
 }
 
-/// Above 512 nodes, not all distances are examined, and the farthest pair may exchange nothing.
+/// In networks of more than 512 nodes, not all distances are examined. If blocks are empty, the
+/// farthest pair may exchange nothing.
 #[test]
 fn the_diameter_counts_only_if_all_pairs_exchange_data() {
     let farthest = |sizes: Sizes| {
@@ -430,8 +431,9 @@ fn machines_with_noise_have_no_bound() {
     }
 }
 
-/// Each byte takes a gap in a common message or an overhead in a message of its own. The bound is
-/// the cheaper of the two for all bytes but one, plus two overheads and a latency for one message.
+/// Each byte takes a gap as a part of a longer message, or an overhead as a message of its own. The
+/// bound is the cheaper of the two for all bytes but one, plus two overheads and a latency for one
+/// message.
 #[test]
 fn loggp_processes_the_bytes_of_a_node_one_after_another() {
     let topology = parse("ring:5").unwrap();
@@ -821,8 +823,9 @@ mod max_flow_oracle {
         assert!(4 * exact > 3 * all, "{exact} of {all} bounds are exact");
     }
 
-    /// One of several nodes has far more data than all others, which must pass through its links.
-    /// In an even exchange, the slow links between one group and the others determine the bound.
+    /// If one node has far more data than all others, its data must pass through its links,
+    /// whichever node it is. In an even exchange, the slow links between one group and the others
+    /// determine the bound.
     #[test]
     fn links_of_every_node_and_tier_are_bounded() {
         for (spec, links) in [
@@ -900,7 +903,8 @@ mod random_schedules {
         }
 
         /// Returns the spec of a machine of this model. The parameter `place` of the model, and up
-        /// to three others, may differ from their defaults. With more, few bounds are tight.
+        /// to three others, may differ from their defaults. If more of them differed, few bounds
+        /// would be tight.
         fn machine(&mut self, kind: &ModelKind, place: usize) -> String {
             let mut places = vec![place];
             for _ in 0..self.below(4) {
@@ -931,7 +935,7 @@ mod random_schedules {
                 let values: &[&str] = match key {
                     "free_contention" => &["1", "2", "4"],
                     "hops" => &["mean"],
-                    // The hops of a step count once only without rounds.
+                    // With rounds, bounds on hops are not tight, because each round charges hops.
                     "ports" if first == "hops" => &["all"],
                     "ports" => &["1", "2", "all"],
                     "virtual_channels" | "buffers" => &["1", "2"],
@@ -1085,7 +1089,8 @@ mod random_schedules {
         sends
     }
 
-    /// A case, its lower bound, its time, and the bound for the longest route if means are charged.
+    /// A case, its lower bound, its time, and, with `hops=mean`, the bound that `hops=longest`
+    /// would have.
     type BoundAndTime = (String, f64, f64, Option<f64>);
 
     fn bound_and_time(seed: u64) -> Option<BoundAndTime> {

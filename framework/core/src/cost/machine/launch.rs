@@ -1,6 +1,6 @@
 //! The costs of starting a collective, under any model: a time that is added (`launch_us`), and a
-//! least time (`floor_us`). On clusters of GPUs, a kernel is launched for each collective, and
-//! benchmarks of small collectives measure little else.
+//! least time of the whole collective (`floor_us`). On clusters of GPUs, a kernel is launched for
+//! each collective, and benchmarks of small collectives measure little else than this launch.
 
 use crate::cost::bound::Bound;
 use crate::cost::kind::{Kind, Parts};
@@ -21,7 +21,7 @@ static FLOOR_US: TypedParameter<f64> = TypedParameter::micros(
 );
 
 parameters! {
-    /// These times are start-up time. A schedule without messages does not start.
+    /// The added time is start-up time. A schedule without messages has neither of these costs.
     #[derive(Copy)]
     pub(super) struct Launch {
         launch_us: f64 = LAUNCH_US,
@@ -100,7 +100,8 @@ impl Evaluator for Launched {
         self.inner.advance()
     }
 
-    /// Adds `launch_us` in the first step. Whether the least time applies is known only at the end.
+    /// Adds `launch_us` from the first step on. It is known only at the end whether `floor_us`
+    /// applies.
     fn parts_so_far(&self) -> Option<Parts> {
         Some(self.with(self.inner.parts_so_far()?, self.launch.launch_us))
     }

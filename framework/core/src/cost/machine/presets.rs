@@ -7,7 +7,8 @@ pub fn presets() -> &'static [Preset] {
     PRESETS
 }
 
-/// Returns the families of the networks on whose measurements a preset was fitted, if it was.
+/// Returns the families of the networks on which the values of a preset were measured, if they were
+/// fitted to measurements.
 pub fn fitted_on(preset: &str) -> &'static [&'static str] {
     match preset {
         "fugaku" => &["torus", "tofu"],
@@ -15,8 +16,9 @@ pub fn fitted_on(preset: &str) -> &'static [&'static str] {
     }
 }
 
-/// Creates a machine of Liu et al. from Table 1, which has the start-up time, and the sum of the
-/// times of a byte's copy (`tc`) and transmission (`td`). Both are set to half of this sum.
+/// Creates a machine of Liu et al. from their Table 1. For each machine, the table has the start-up
+/// time, and the sum of the times to copy a byte (`tc`) and to transmit it (`td`). Both of these
+/// are set to half of the sum.
 macro_rules! of_table_1 {
     ($name:literal, $title:literal, $startup_us:literal, $half_byte_us:literal $(, $more:expr)*) => {
         Preset {

@@ -565,7 +565,7 @@ impl Progress {
     }
 
     /// Adds the positions of all ranks to `state`, relative to the last known step. Returns `false`
-    /// if the simulation depends on other values, so that no step may be skipped.
+    /// if the simulation also depends on other values. No step may be skipped then.
     pub(crate) fn add_state(&self, state: &mut State) -> bool {
         for Position { step, sent, pending } in &self.ranks {
             state.add_number(self.steps.known() - step);
@@ -581,8 +581,8 @@ impl Progress {
         self.ranks[rank].step += 1;
     }
 
-    /// With `order=data`, returns the step and index of the rank's next send, if its data is
-    /// available. If the known steps have no further send, the rank waits for a step.
+    /// With `order=data`, returns the step and index of the rank's next send, if the data of this
+    /// send is available. If the known steps have no further send, the rank waits for a step.
     pub(crate) fn next_send(&mut self, rank: usize) -> Option<(u64, u32)> {
         let order = self.data_order.as_mut()?;
         if order.waits(rank) {
@@ -725,7 +725,8 @@ pub(crate) trait RankModel: Send {
     fn skips(&mut self, step: &Step<'_>) -> bool {
         let Progress { repetition, steps, .. } = self.progress_mut();
         if repetition.count(step, steps.next_sums()) {
-            // The state can repeat while some ranks are still in an earlier sequence of steps.
+            // A state can also repeat while some ranks are still in an earlier sequence of equal
+            // steps. So states are compared only if all stored steps are in the current sequence.
             let Progress { repetition, steps, .. } = self.progress();
             let is_uniform = repetition.includes(steps.known() - steps.first());
             let state = if is_uniform { self.state() } else { None };

@@ -1,21 +1,23 @@
 //! The model `circuit`: synchronous rounds of circuits, several of which can share a directed link.
 //!
 //! A round costs `alpha + h delta + k L tau` (Spencer, chapter 2), where `startup_us` is alpha,
-//! `hop_us` is delta and `byte_us` is tau: a start-up, the switching of the longest circuit, which
-//! has h links, and the largest transmission time of a circuit. A circuit of L bytes that shares
-//! its most crowded link with k - 1 others takes `k L tau`. The time `L tau` of the longest message
-//! is transmission, the rest is contention.
+//! `hop_us` is delta and `byte_us` is tau. The three terms are a start-up, the switching of the
+//! longest circuit, which has h links, and the largest transmission time of a circuit. A circuit of
+//! L bytes that shares its most crowded link with k - 1 others takes `k L tau`. The time `L tau` of
+//! the longest message is transmission, the rest is contention.
 //!
-//! A link carries at most `virtual_channels` circuits (q), and so does a port. So a node with one
-//! port can send to q others in a round, whose circuits share the port like a link (section 3.1). A
-//! step that needs more circuits is run in several rounds ([`super::rounds`]), each with a
-//! start-up, the switching and transmission of its circuits, and a barrier.
+//! A link carries at most `virtual_channels` circuits (q) at the same time, and so does a port. So
+//! a node with one port can send to q other nodes in a round. The q circuits share the port as they
+//! would share a link (section 3.1). A step that needs more circuits is run in several rounds
+//! ([`super::rounds`]), each with a start-up, the switching and transmission of its circuits, and a
+//! barrier.
 //!
 //! If links have enough channels, or if there are very many circuits, circuits are not assigned to
 //! rounds one by one, and only the number of rounds is known. Each round is then charged the
 //! switching of the longest circuit of the step. All rounds together are charged the larger of two
 //! transmission times: the largest `k L tau` of a circuit, and the time of the busiest node's bytes
-//! through its ports. For a single round this is exact: the time of the slowest circuit.
+//! through its ports. If there is a single round, this is exact: it is the time of the slowest
+//! circuit.
 
 use super::rounds::{Arranged, Rounds};
 use super::synchronous::{CommonCosts, StepModel, Synchronous};
@@ -125,8 +127,9 @@ impl StepModel for Circuit {
     }
 }
 
-/// Returns the largest transmission time of a circuit if only ports are shared, as a load. With p
-/// ports and k circuits at a node, each takes `k / p` times as long; 0 if no port is shared.
+/// Returns the largest transmission time of a circuit, as a load, if circuits share only ports. If
+/// k circuits share p ports of a node, each takes `k / p` times as long as alone. Returns 0 if no
+/// port is shared.
 fn multiplexed_at_ports(step: &Step<'_>, topology: &Network, ports: PortLimit) -> f64 {
     let most = step.facts.max_sends.max(step.facts.max_receives);
     if ports.at_most(most) == most {
@@ -168,8 +171,8 @@ mod tests {
     use crate::cost::kind::Kind;
     use crate::cost::model::test_steps::cost;
 
-    /// With p ports and k circuits at a node, each takes `k / p` times as long, like circuits on a
-    /// link (Spencer, chapter 2), whether or not other nodes need several rounds.
+    /// If k circuits share p ports of a node, each takes `k / p` times as long, like circuits on a
+    /// link (Spencer, chapter 2). It does not matter whether other nodes need several rounds.
     #[test]
     fn circuits_share_ports_as_they_share_links() {
         let us = |topology: &str, machine: &str, sends: &[(u32, u32, u64)]| {
@@ -195,8 +198,8 @@ mod tests {
         assert_eq!(us("mesh:20", "virtual_channels=4", &turns), 401.0);
     }
 
-    /// A port shares its time equally among its circuits, and the link to node 0 has half of the
-    /// bandwidth.
+    /// The port of node 1 shares its time equally among two circuits. In the second network, the
+    /// link to node 0 has half of the bandwidth.
     #[test]
     fn circuits_share_ports_at_the_speed_of_their_slowest_link() {
         let sends: &[(u32, u32, u64)] = &[(1, 0, 100), (1, 2, 100)];
@@ -205,8 +208,8 @@ mod tests {
         assert_eq!(cost("mesh:3,slow=0-1:0.5", machine, &[sends]).parts.total(), 400.0);
     }
 
-    /// These are too many circuits to assign to rounds, so the cost depends only on the number of
-    /// rounds and on the bytes of a port.
+    /// There are too many circuits to assign them to rounds, so the cost depends only on the number
+    /// of rounds and on the bytes of a port.
     #[test]
     fn rounds_of_very_many_circuits_are_bounded_by_the_bytes_of_a_port() {
         let n = 2_100;

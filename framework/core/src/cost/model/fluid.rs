@@ -2,22 +2,23 @@
 //! share it by weighted max-min fairness, as in SimGrid's models of TCP networks (Velho et al.,
 //! 2013). The model gives the same times as SimGrid.
 //!
-//! A rank works through its steps ([`simulation`]). It posts the receives of a step, then its
-//! sends, each after a start-up. It continues when all of these are complete, without a wait for
-//! other ranks. With `order=data`, a rank posts all receives at the start. It sends one message
-//! after another, each as soon as its data is available, with at most `ports` in flight.
+//! A rank works through its steps ([`simulation`]). In each step, it posts its receives, then its
+//! sends, each after a start-up. When all of these are complete, it enters the next step, without a
+//! wait for other ranks. With `order=data`, a rank posts all receives at the start. It sends one
+//! message after another, each as soon as its data is available, with at most `ports` in flight.
 //!
 //! A start-up takes `startup_us` and the time of the protocol: `rendezvous_us` for a message of
 //! more than `rendezvous_bytes`, otherwise `eager_byte_us` for each byte.
 //!
-//! A message starts when its sender and its receiver have posted it. It waits for the latencies of
-//! its links, then it is transmitted, and shares these links with other messages ([`shares`]).
+//! A message starts when its sender and its receiver have posted it. It first waits for the
+//! latencies of its links. Then it is transmitted, and shares its links with other messages
+//! ([`shares`]).
 //!
 //! At the end of a step, a rank reduces the data that it received (`reduce_byte_us` per byte). A
 //! late rank (`late=`) posts its sends and receives after it has entered.
 //!
-//! Several jobs can run at the same time ([`PricingContext::starts`]), each on its own ranks, and
-//! share the nodes and links. A job starts when its ranks enter, like late ranks. Background
+//! Several jobs can run at the same time ([`PricingContext::starts`]), each on its own ranks. They
+//! share the nodes and links. All ranks of a job enter at its start, like late ranks. Background
 //! traffic consists of flows that start at time 0. No rank waits until a flow ends.
 //!
 //! The completion time is divided along the critical path. A message continues the critical path of
@@ -208,7 +209,7 @@ impl Model for Fluid {
         true
     }
 
-    /// Barriers would separate the steps of all jobs.
+    /// Jobs cannot have barriers, because a barrier would separate the steps of all jobs.
     fn runs_jobs(&self) -> bool {
         self.order != Order::Barrier && self.barrier_us.us(2) == 0.0
     }
@@ -267,9 +268,9 @@ impl Model for Fluid {
     }
 }
 
-/// A simulation and its copy, which shows how exact the result is. The copy is made when the first
-/// window of time begins (`flow_window`), and has windows of twice the length. A note reports the
-/// difference between the times.
+/// A simulation and its copy, whose windows of time (`flow_window`) have twice the length. The copy
+/// is made when the first window begins. A note reports the difference between the two times, which
+/// shows how exact the result is.
 struct WithCopy {
     first: Simulation,
     copy: Option<Box<Simulation>>,

@@ -7,7 +7,7 @@ use crate::cost::parameter::{DefaultValue, TypedParameter, parse_micros};
 use crate::network::topology::random::SplitMix64;
 use std::fmt;
 
-/// A constant for the seed, so that late ranks do not depend on other draws.
+/// A constant that changes the seed, so that the late ranks do not depend on other random draws.
 const STREAM: u64 = 0x1A7E_0000_0000_0001;
 
 pub(super) static LATE: TypedParameter<Late> = TypedParameter {
@@ -55,7 +55,8 @@ impl Late {
         matches!(self, Self::Listed(ranks) if ranks.is_empty())
     }
 
-    /// Errors if a listed rank does not exist, or if more than `nodes` are to be drawn.
+    /// Returns the late ranks, each with the time by which it is late. Errors if a listed rank does
+    /// not exist, or if more than `nodes` ranks are to be drawn.
     pub(super) fn ranks(&self, nodes: u64, seed: u64) -> Result<Vec<(usize, f64)>, String> {
         match self {
             Self::Listed(ranks) => match ranks.last().filter(|(rank, _)| u64::from(*rank) >= nodes)
@@ -158,8 +159,8 @@ mod tests {
         }
     }
 
-    /// All steps are symmetric, but with a late rank, `fluid` must simulate all nodes. The schedule
-    /// takes at most as long after the rank has entered as without a late rank.
+    /// All steps are symmetric, but `fluid` must simulate all nodes because of the late rank. After
+    /// the rank has entered, the schedule takes at most as long as without a late rank.
     #[test]
     fn a_late_rank_ends_the_symmetry_of_a_schedule() {
         let steps: Sends =

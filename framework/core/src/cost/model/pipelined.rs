@@ -4,10 +4,11 @@
 //! In a synchronous model, every step of a ring pays the start-up of a message between nodes. In a
 //! pipeline, only the data that crosses between nodes pays it. The completion time has three parts:
 //!
-//! - `L` is the longest chain of start-ups. A message waits for the data that it forwards. Its
-//!   chain is its own start-up after the longest chain of those messages that its sender received
-//!   up to the step in which the last of this data arrived, as with `order=data`. A rank that sends
-//!   several messages starts all of them at once.
+//! - `L` is the longest chain of start-ups. A message waits for the data that it forwards. Consider
+//!   the step in which the last of this data arrived, and all messages that the sender had received
+//!   by then. The chain of the message is the longest chain of these messages, followed by its own
+//!   start-up (as with `order=data`). A rank that sends several messages starts all of them at
+//!   once.
 //! - `B` is the time of the bytes on the busiest link, as if a link never waited for data.
 //! - The pipeline has to be filled. If each step waited for the step before, the bytes would take
 //!   `D`, the sum over all steps of the time of the busiest link in the step. If all messages are
@@ -126,12 +127,12 @@ struct Protocol {
     fraction: Tiers<f64>,
 }
 
-/// The parameter `protocols`; empty for a single protocol, whose start-ups are parameters.
+/// The parameter `protocols`. Empty if there is a single protocol, whose start-ups are parameters.
 #[derive(Debug, Clone, PartialEq)]
 struct ProtocolList(Vec<Protocol>);
 
 impl ProtocolList {
-    /// Protocols are limited, because every message has a chain for each protocol.
+    /// The number of protocols is limited, because every message has a chain for each protocol.
     const MOST: usize = 16;
 
     fn read(text: &str) -> Result<Self, String> {
@@ -264,7 +265,8 @@ enum StartUp {
     Switch,
 }
 
-/// The longest chains that end at a rank, after each step in which one became longer.
+/// The longest chains that end at a rank, one for each protocol, after each step in which the rank
+/// has received a message.
 #[derive(Debug, Default)]
 struct Arrivals {
     steps: Vec<u64>,
@@ -279,14 +281,14 @@ struct Pipeline {
     arrivals: Vec<Arrivals>,
     received: (Vec<u32>, Vec<Chain>),
     longest: Vec<Chain>,
-    /// For each link, the time of all bytes so far for a `byte_us` of 1.
+    /// For each link, the time of all bytes so far if `byte_us` were 1.
     on_links: Vec<f64>,
     transfers: Vec<Transfer>,
     segments: u64,
     startups: Vec<StartUp>,
     loaded: Vec<(u64, f64)>,
     times: Vec<f64>,
-    /// For each protocol, the sum of the busiest links' times in all steps.
+    /// For each protocol, the sum of the times of the busiest link in each step.
     step_by_step_us: Vec<f64>,
     rearrangement_us: f64,
     counted: bool,
@@ -318,7 +320,7 @@ impl Pipeline {
 
     fn step(&mut self, step: &Step<'_>) {
         let unit_bytes = segment_bytes(self.unit_bytes, step.segments);
-        // The steps of a ring are equal, so their routes are computed once.
+        // In a ring, all steps are equal, so their routes are computed only once.
         let is_repeated = step.segments == self.segments
             && step.transfers == self.transfers
             && step.transfers.iter().all(|transfer| transfer.route == 0);
@@ -507,9 +509,10 @@ mod tests {
         of(topology, machine, steps).parts.total()
     }
 
-    /// In an allreduce, data goes 2(n - 1) hops around a ring of d groups of g ranks. Of these, 2d
-    /// are between groups if g is at least 3. Every rank sends 2(n - 1)/n of the vector. The closed
-    /// form is that of rings in NCCL's `src/graph/tuning.cc`, which counts 2(d - 1) boundaries.
+    /// In an allreduce, data goes 2(n - 1) hops around a ring of d groups of g ranks. If g is at
+    /// least 3, 2d of these hops are between groups. Every rank sends 2(n - 1)/n of the vector. The
+    /// closed form is that of rings in NCCL's `src/graph/tuning.cc`, which counts 2(d - 1) hops
+    /// between groups.
     #[test]
     fn a_ring_pays_the_start_up_between_groups_only_at_boundaries() {
         let machine = "startup_us=2,outside_startup_us=30,byte_us=0.5";
@@ -523,7 +526,7 @@ mod tests {
         }
     }
 
-    /// Under `wormhole`, the same ring pays the longest start-up in every step.
+    /// Under `wormhole`, the same ring would pay the longest start-up in every step.
     #[test]
     fn links_within_groups_have_their_own_bandwidth() {
         let steps = ring(8, 1, 100);

@@ -1,6 +1,6 @@
 //! The protocols of message-passing libraries. A short message is sent *eagerly*: it is copied
-//! through buffers, which costs time for each byte. For a longer one, sender and receiver first
-//! agree on a direct transfer (*rendezvous*), which costs a fixed time.
+//! through buffers, which costs time for each byte. For a longer message, the sender and the
+//! receiver first agree on a direct transfer (*rendezvous*), which costs a fixed time.
 
 use crate::cost::parameter::{DefaultValue, TypedParameter};
 

@@ -1,4 +1,5 @@
-//! Assigns the circuits of a step to rounds, if links have too few virtual channels for all.
+//! Assigns the circuits of a step to rounds, if links have too few virtual channels for all at
+//! once.
 //!
 //! A lower bound on the number of rounds is the number of circuits on the busiest link, divided by
 //! the number of channels q. It cannot always be reached: five circuits of two links each around a
@@ -13,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The most links that the circuits of a step have in total, if they are assigned to rounds.
+/// If the circuits of a step cross more links than this in total, they are not assigned to rounds.
 pub(super) const MAX_CROSSINGS: u64 = 1 << 22;
 
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +30,7 @@ pub(super) struct Rounds {
     pub arranged: Option<Arranged>,
 }
 
-/// The loads of all rounds of a step, added up, in segments divided by bandwidths.
+/// Sums over all rounds of a step. The unit of loads is a segment, divided by a bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Arranged {
     /// The sum of the latencies of each round's longest circuit, in units of `hop_us`.

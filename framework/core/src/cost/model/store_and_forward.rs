@@ -1,4 +1,5 @@
-//! The model `store-and-forward`: in synchronous steps, every node of a route stores messages.
+//! The model `store-and-forward`: synchronous steps, in which every node of a route receives a
+//! whole message before it sends the message on.
 //!
 //! A message of L bytes over h links takes `h (ts + L tw)` (Li, Peng & Chu, section III), where
 //! `ts` is `startup_us` and `tw` is `byte_us`. A step takes as long as its slowest message. In the
@@ -54,8 +55,9 @@ impl Model for StoreAndForward {
         Box::new(Synchronous::new(*self, context))
     }
 
-    /// Returns the larger of two bounds: the start-ups of all steps and the transmission of the
-    /// bytes, or the start-ups of the longest route. A long and a short message can overlap.
+    /// Returns the larger of two bounds. The first is the start-ups of all steps and the
+    /// transmission of the bytes. The second is the start-ups of the longest route. They are not
+    /// added, because a long message and a message with a long route can be sent at the same time.
     fn lower_bound(&self, topology: &Network, traffic: &Traffic) -> Bound {
         let (bytes, kind) = bound::stored_bytes(topology, traffic, self.common.ports);
         let network = [0.0, bytes * self.byte_us];
@@ -218,8 +220,8 @@ mod tests {
         assert_eq!(total, 1300.0, "three start-ups and 1000 bytes between nodes 0 and 1");
     }
 
-    /// The link 1-3, which the second message takes with probability 1/2, has 1.5 messages and 1005
-    /// bytes on average.
+    /// The second message takes link 1-3 with probability 1/2, so this link has 1.5 messages and
+    /// 1005 bytes on average.
     #[test]
     fn random_routes_have_their_expected_loads() {
         let machine = "free:model=store-and-forward,startup_us=10,byte_us=1,ports=all";

@@ -19,8 +19,9 @@ use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent, Su
 use crate::simulation::step::{Step, StepFacts};
 use std::sync::Arc;
 
-/// Raises the cost of a step to the time of the busiest node's bytes on the link into the network.
-/// Bytes beyond the longest message are contention. `unit_us` is the time of a unit of load.
+/// Raises the cost of a step to the time of the busiest node's bytes on its link into the network.
+/// The time of bytes beyond the longest message is contention. `unit_us` is the time of a unit of
+/// load.
 fn or_injected(cost: Times, facts: &StepFacts, unit_us: f64) -> Times {
     if unit_us == 0.0 {
         return cost;
@@ -51,8 +52,8 @@ pub(super) trait StepModel: Model + Copy {
         None
     }
 
-    /// `network_us` is a bound on transmission, of this `kind`, and `propagation_us` on
-    /// propagation.
+    /// Returns a bound for all steps together. `network_us` is a bound on transmission, and `kind`
+    /// is its kind. `propagation_us` is a bound on propagation.
     fn bound_of_steps(
         &self,
         topology: &Network,
@@ -79,7 +80,7 @@ pub(super) trait StepModel: Model + Copy {
 
 word_enum! {
     pub(super) enum Rearrangement {
-        /// The rearrangements that the schedule declares, which the paper of its algorithm charges.
+        /// The rearrangements that the schedule declares. The paper of its algorithm charges these.
         Declared = "declared",
         /// Messages of several blocks, gathered at the sender and scattered at the receiver.
         Packed = "packed",
@@ -120,7 +121,7 @@ pub(super) struct Synchronous<M> {
     common_costs: CommonCosts,
     topology: Arc<Network>,
     unit_bytes: f64,
-    /// The rounds of all steps, between which there are barriers.
+    /// The number of rounds of all steps. There is a barrier between two rounds.
     rounds: u64,
     total: Times,
     steps: u64,
@@ -166,8 +167,8 @@ impl<M: StepModel> Synchronous<M> {
         self.common_costs.ports.rounds(messages.div_ceil(self.model.channels().unwrap_or(1)))
     }
 
-    /// Ports require `at_ports` rounds, which are enough if no link has more than `channels`
-    /// circuits.
+    /// Returns the rounds of a step. Its ports require `at_ports` rounds. These are enough if no
+    /// link has more than `channels` circuits.
     fn rounds_on_links(&mut self, step: &Step<'_>, channels: u64, at_ports: u64) -> Rounds {
         let circuits = step.facts.max_link_messages;
         if circuits <= channels {
@@ -387,7 +388,8 @@ mod tests {
         }
     }
 
-    /// Routes within a group have two links of 0.25 times `hop_us` each, others two of `hop_us`.
+    /// Routes within a group have two links with a latency of 0.25 `hop_us` each. Other routes have
+    /// two links with a latency of `hop_us`.
     #[test]
     fn links_cost_their_own_latencies() {
         let step = [(0, 1, 8), (4, 5, 8)];
@@ -443,7 +445,7 @@ mod tests {
         }
     }
 
-    /// Only the two messages of the first step have the same sender.
+    /// Only in the first step do both messages have the same sender.
     #[test]
     fn one_step_is_remarked_on_if_a_node_has_several_messages_in_it() {
         let of = |sends| {

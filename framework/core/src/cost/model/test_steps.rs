@@ -18,7 +18,7 @@ pub(in crate::cost) type Sends = Vec<Vec<(u32, u32, u64, u32)>>;
 
 pub(super) type Messages = Vec<(u32, u32, u64)>;
 
-/// No message forwards received data.
+/// Converts steps to those of a schedule in which no message forwards received data.
 pub(in crate::cost) fn sends(steps: &[impl AsRef<[(u32, u32, u64)]>]) -> Sends {
     let send = |&(from, to, bytes): &(u32, u32, u64)| (from, to, bytes, 0);
     steps.iter().map(|step| step.as_ref().iter().map(send).collect()).collect()
@@ -107,7 +107,7 @@ pub(super) fn cost_with_sums(topology: &str, machine: &str, of: &[u64], steps: &
     evaluator.cost().unwrap()
 }
 
-/// With `is_recorded`, a time-space record is made, so that no step is skipped.
+/// If `is_recorded` is set, a time-space record is made, so that no step is skipped.
 pub(super) fn cost_of_reducing(
     topology: &str,
     machine: &str,

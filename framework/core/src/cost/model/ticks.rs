@@ -5,7 +5,7 @@ pub(crate) type Ticks = i64;
 
 pub(crate) const NEVER: Ticks = Ticks::MAX;
 
-/// The latest time of an event, 26 days: sums of a few times are never out of range.
+/// The latest time of an event, 26 days. With this limit, sums of a few times are in range.
 pub(crate) const LAST: Ticks = 1 << 61;
 
 pub(crate) const PER_US: f64 = 1e6;
@@ -22,7 +22,7 @@ pub(crate) fn us(ticks: Ticks) -> f64 {
     ticks as f64 / PER_US
 }
 
-/// The result is exactly the same for a list and for several copies of it.
+/// Returns the mean of times. It is exactly the same for a list and for several copies of the list.
 pub(crate) fn mean_us(times: impl ExactSizeIterator<Item = Ticks>) -> f64 {
     let count = times.len() as i128;
     let sum: i128 = times.map(i128::from).sum();
@@ -33,7 +33,8 @@ pub(crate) fn too_long(model: &str) -> String {
     format!("the model `{model}` simulates up to 26 days, this case takes longer")
 }
 
-/// The entries of a group, which fills a cache line. Its minimum is an entry of the next level.
+/// The number of entries of a group. A group fills a cache line, and its minimum is an entry of the
+/// next level.
 const FAN: usize = 8;
 
 const UNSET: [Ticks; FAN] = [NEVER; FAN];
@@ -109,7 +110,8 @@ impl Timers {
     }
 }
 
-/// Independent pairs are compared first, in parallel.
+/// Returns the minimum. Independent pairs are compared first, so that the processor does it in
+/// parallel.
 fn least(entries: &[Ticks; FAN]) -> Ticks {
     let lesser = |a: Ticks, b: Ticks| if b < a { b } else { a };
     let [a, b, c, d] = [0, 1, 2, 3].map(|at| lesser(entries[at], entries[at + FAN / 2]));

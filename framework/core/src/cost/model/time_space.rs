@@ -2,15 +2,16 @@
 //!
 //! An entry has four times of a rank: when it entered a step, when it had made all sends of the
 //! step, when it had waited for its peers, and when it ended the step. It also has the time that
-//! the rank spent on each [`Kind`] in between. A record is made only on request
-//! ([`super::Evaluator::record_time_space`]).
+//! the rank spent on each [`Kind`] between the first and the last of these times. A record is made
+//! only on request ([`super::Evaluator::record_time_space`]).
 //!
-//! The number of entries is limited. With more steps, 2, 4, 8, etc. neighbouring steps of a rank
-//! are joined ([`TimeSpace::steps_per_entry`]). The total time of each kind stays the same.
+//! The number of entries is limited. If a schedule has too many steps, 2, 4, 8, etc. neighbouring
+//! steps of a rank share an entry ([`TimeSpace::steps_per_entry`]). The total time of each kind
+//! stays the same.
 //!
 //! Each charge begins when the previous charge of the rank ends, so the kinds of time of a rank add
-//! up to the time at which it ends. Only the clock of a rank (`RankClock`) charges time, and does
-//! so whenever it advances. So the record and the clocks cannot disagree.
+//! up to the time at which the rank ends. Only the clock of a rank (`RankClock`) charges time, and
+//! does so whenever it advances. So the record and the clocks cannot disagree.
 
 use super::clock::{Clock, Ticks, Time};
 use crate::cost::kind::{Kind, Times};
@@ -28,7 +29,8 @@ pub struct Entry {
     pub posted: f64,
     /// The time at which the rank had made all sends of the step.
     pub started: f64,
-    /// The end of the rank's last wait for a peer, or `started` if it did not wait later.
+    /// The end of the rank's last wait for a peer. If all waits ended before `started`, it is
+    /// `started`.
     pub waited: f64,
     /// The time at which the rank ended the step and the barrier after it.
     pub ended: f64,
@@ -152,8 +154,8 @@ impl TimeSpace {
         self.only
     }
 
-    /// Each new rank copies the entries of the old rank in `of`. If `only` is set, only this new
-    /// rank is recorded.
+    /// Replaces the ranks of a folded simulation. Each new rank copies the entries of an old rank,
+    /// which is given by `of`. If `only` is set, only this new rank is recorded.
     pub(super) fn remap(&mut self, of: &[usize], only: Option<usize>) {
         let entries = |(rank, old): (usize, &usize)| match only {
             Some(only) if only != rank => Vec::new(),
@@ -191,7 +193,7 @@ impl TimeSpace {
     }
 }
 
-/// The clock of a rank or of one of its simultaneous tasks, which all charge the rank's time line.
+/// The clock of a rank, or of one of its simultaneous tasks. All of these charge time to the rank.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RankClock<T: Time = Ticks>(Clock<T>);
 
@@ -218,8 +220,9 @@ impl<T: Time> RankClock<T> {
         }
     }
 
-    /// Advances the clock to `to`, and continues its critical path, such as that of an awaited
-    /// message. The wait consists of `phases` (kinds with their ends in µs) and a last phase.
+    /// Advances this clock to the time and the critical path of `to`, which can be that of an
+    /// awaited message. In the record, the wait consists of `phases` (kinds with their ends in µs)
+    /// and, until `to`, a phase of the kind `last`.
     pub(super) fn follow(
         &mut self,
         to: Clock<T>,
@@ -483,8 +486,8 @@ mod tests {
         assert_eq!([0, 1, 2].map(|rank| record.entries(rank).len()), [0, 1, 0]);
     }
 
-    /// Node 1 waits for a message that it forwards in step 2, and receives one of step 3. With
-    /// `order=data`, the wait belongs to step 2, which has its next send.
+    /// Node 1 waits for a message that it forwards in step 2. It also receives a message of step 3.
+    /// With `order=data`, the wait belongs to step 2, in which the node makes its next send.
     #[test]
     fn a_wait_belongs_to_the_step_of_the_next_send() {
         let steps = vec![vec![(0, 1, 1000, 0)], vec![(1, 3, 10, 1)], vec![(2, 1, 10, 0)]];

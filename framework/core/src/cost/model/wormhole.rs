@@ -7,15 +7,16 @@
 //!
 //! If f messages share a link, the step costs `alpha + L max(beta, f beta_sat)` (Thakur, Choudhary
 //! & Fox, section 2), with the start-up time alpha, the time beta of a byte, and beta_sat, which is
-//! beta divided by `free_contention`. In that paper all messages of a step have L bytes. If sizes
+//! beta divided by `free_contention`. In their paper, all messages of a step have L bytes. If sizes
 //! differ, the bytes on the busiest link replace `L f`. If a node sends to one node and receives
 //! from another in the same step, beta is `unpaired_byte_us` (`beta_sr` in the paper).
 //!
 //! The protocol adds to the start-up: `rendezvous_us` if the longest message has more than
 //! `rendezvous_bytes`, otherwise `eager_byte_us` for each of its bytes.
 //!
-//! A step in which a node has more messages than ports runs in rounds, each with a start-up, the
-//! hops and a barrier. Together they are charged the time of the busiest node's bytes at its ports.
+//! A step in which a node has more messages than ports is run in rounds, each with a start-up, the
+//! hops and a barrier. All rounds together are charged the time of the busiest node's bytes at its
+//! ports.
 
 use super::protocol::{EAGER_BYTE_US, Protocols, RENDEZVOUS_BYTES, RENDEZVOUS_US};
 use super::rounds::Rounds;

@@ -3,8 +3,9 @@
 //!
 //! For each send, [`StepMessage::back`] identifies the latest step in which its sender received any
 //! of the data. The send waits until the sender has received and reduced all data of that step and
-//! of all earlier steps. Messages may arrive in any order. If the simulation joins boxes, all of
-//! their data counts as received in the latest of their steps.
+//! of all earlier steps. Messages may arrive in any order. If the simulation of the schedule has
+//! joined boxes, all data of the joined box counts as received in the latest of the steps in which
+//! its parts arrived.
 
 use super::{StepMessage, Steps};
 
@@ -61,8 +62,8 @@ impl DataOrder {
             let is_reduced = position.unreduced_bytes == 0.0;
             position.reduced = if is_reduced { position.received } else { position.unreduced };
         }
-        // Sends of later steps do not wait for other ranks, so a step with reduced data can be
-        // freed.
+        // Sends of later steps do not wait for other ranks. So if the rank has reduced all data of
+        // a step, the step can be freed.
         while position.current < position.step.min(position.reduced) {
             steps.leave(position.current);
             position.current += 1;
@@ -98,7 +99,8 @@ impl DataOrder {
         self.0[rank].sent += 1;
     }
 
-    /// Begins to reduce all received data. Returns its bytes; 0 during a reduction.
+    /// Begins to reduce all received data, and returns its bytes. Returns 0 if a reduction is
+    /// running.
     pub(crate) fn begin_reduction(&mut self, rank: usize, steps: &mut Steps) -> f64 {
         self.next(rank, steps);
         let position = &mut self.0[rank];
@@ -159,7 +161,7 @@ mod tests {
         let hop = 2.0 * 2.0 + 8.0 + 63.0 * 0.5;
         assert!((us(9, machine, &chain(9, 1)) - 8.0 * hop).abs() < 1e-9);
         assert!((us(7, machine, &ring_allgather(7)) - 6.0 * hop).abs() < 1e-9);
-        // The root is busy for `63 G` with each child, so all branches end at the same time.
+        // The root needs `63 G` for the bytes of each child, so all branches end at the same time.
         let no_overhead = "model=loggp,order=data,latency_us=8,byte_us=0.5";
         assert!((us(32, no_overhead, &binomial(5)) - 5.0 * (8.0 + 63.0 * 0.5)).abs() < 1e-9);
     }
@@ -190,7 +192,7 @@ mod tests {
         }
     }
 
-    /// With `order=step`, the second send waits for the receive of a long message.
+    /// With `order=step`, the second send would wait for the receive of a long message.
     #[test]
     fn sends_that_forward_nothing_do_not_wait_for_receives() {
         let steps = vec![vec![(0, 1, 1001, 0)], vec![(1, 2, 11, 0)]];

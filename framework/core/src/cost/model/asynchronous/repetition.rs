@@ -2,11 +2,11 @@
 //!
 //! Ring algorithms have thousands of equal steps, one after another. After some of them, the
 //! simulation is usually in a *steady state*: each step advances all times by the same duration,
-//! and all critical paths by the same costs. These are added for each further equal step, which is
-//! not simulated.
+//! and all critical paths by the same costs. From then on, equal steps are not simulated. Instead,
+//! this duration and these costs are added for each of them.
 //!
-//! To detect a steady state, the states before two consecutive equal steps are compared, after 2,
-//! 4, 8, ... equal steps.
+//! To detect a steady state, the states before two consecutive equal steps are compared. This is
+//! done after 2, 4, 8, etc. equal steps.
 
 use crate::cost::kind::Times;
 use crate::cost::model::ticks::{NEVER, Ticks};
@@ -14,7 +14,8 @@ use crate::network::topology::Route;
 use crate::network::transfer::Transfer;
 use crate::simulation::step::Step;
 
-/// A copy of more messages, for comparison with the next step, would take more than 24 MiB.
+/// Steps with more messages are never skipped, because copying a step for the comparison with the
+/// next step would take more than 24 MiB.
 const MOST_MESSAGES: usize = 1 << 20;
 
 #[derive(Debug, Clone)]
@@ -55,7 +56,8 @@ impl State {
     }
 }
 
-/// The effect of steps: a duration, and costs on the critical path (at most the largest value).
+/// The effect of steps: a duration, and costs on the critical path. Sums are limited to
+/// `Ticks::MAX`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Change {
     pub steps: u64,
@@ -99,8 +101,8 @@ pub(crate) struct Repetition {
 }
 
 impl Repetition {
-    /// Counts a step as equal to the previous ones, or as the first of a new sequence. Returns
-    /// whether the state before the step is needed.
+    /// Counts a step as equal to the previous step, or as the first step of a new sequence. Returns
+    /// whether the state before this step is needed.
     pub(crate) fn count(&mut self, step: &Step<'_>, summed: &[f64]) -> bool {
         let is_equal = self.equal > 0
             && self.transfers == step.transfers
@@ -128,7 +130,8 @@ impl Repetition {
         false
     }
 
-    /// Compares `state` with that before the previous step, or stores it for the next comparison.
+    /// Compares `state` with the state before the previous step, or stores it for the next
+    /// comparison.
     pub(crate) fn compare(&mut self, state: Option<State>) {
         match (self.before.take(), state) {
             (Some(before), Some(state)) => self.of_step = before.change(&state),
@@ -171,7 +174,7 @@ mod tests {
         vec![step; steps]
     }
 
-    /// The limit on events is too small for 2,000 simulated steps.
+    /// The limit on events would be reached if all 2,000 steps were simulated.
     #[test]
     fn equal_steps_are_skipped_in_a_steady_state() {
         for machine in MACHINES {
@@ -183,7 +186,8 @@ mod tests {
         }
     }
 
-    /// After 2,000 mostly skipped steps, the sizes alternate, so that no further step is skipped.
+    /// After 2,000 equal steps, most of which are skipped, the sizes alternate, so no further step
+    /// is skipped.
     #[test]
     fn skipped_steps_count_in_the_error_of_the_event_limit() {
         let alternating = (0..2000).flat_map(|step| ring(&[100 + 100 * (step % 2); 8], 1));
@@ -200,7 +204,7 @@ mod tests {
         parts.flat_map(|(bytes, count)| ring(bytes, *count)).collect()
     }
 
-    /// With a time-space record, no step is skipped.
+    /// Compares the cost with that of a run with a time-space record, in which no step is skipped.
     fn assert_skipping_changes_nothing(network: &str, machine: &str, steps: &Sends) {
         let skipping = cost_of_forwarding(network, machine, steps);
         let (complete, _) = time_space_of(network, machine, steps);
@@ -231,8 +235,9 @@ mod tests {
         phases.into_iter().flat_map(|phase| vec![phase; n as usize - 1]).collect()
     }
 
-    /// In a former defect, steps were skipped while ranks were in steps in the opposite direction,
-    /// which took 8442.1 µs. Shares have 7 bytes. The expected time is that of a naive simulation.
+    /// In a former defect, steps were skipped while ranks were in steps in the opposite direction.
+    /// The time was then 8442.1 µs. Shares have 7 bytes. The expected time is that of a naive
+    /// simulation.
     #[test]
     fn hierarchical_allreduce_on_a_broken_ring_takes_the_time_of_the_naive_simulation() {
         let (network, steps) = ("ring:16,down=11~12", allreduce(16, 7));
@@ -247,8 +252,10 @@ mod tests {
         assert!((us - 4802.1).abs() < 1e-9, "{us}");
     }
 
-    /// In a former defect, this took 60530 µs with a late rank. Each of the 39 steps around the
-    /// ring takes 39 hops and 25 µs of bytes from rank 15 to rank 16, and most steps back overlap.
+    /// In a former defect, this took 60530 µs with a late rank. As the link between ranks 15 and 16
+    /// is down, the message between them crosses 39 hops (780 µs) and needs 25 µs for its bytes in
+    /// each of the 39 reducing steps: 31395 µs in total. The 39 steps in the opposite direction add
+    /// only 2095 µs, because most of them overlap.
     #[test]
     fn bucket_allreduce_on_a_broken_ring_takes_the_time_of_its_trace() {
         for late in ["none", "0:10000"] {

@@ -47,7 +47,8 @@ fn equal_messages_in_blocking_mode_cost_equation_1() {
 }
 
 /// Equation (2) of Liu, Wang & Prasanna: in nonblocking mode, start-ups, copying and transfer
-/// overlap. The time is that of the largest, plus that to fill and to drain the pipeline.
+/// overlap. The step takes the largest of these three times, plus the time to fill and to drain the
+/// pipeline.
 #[test]
 fn equal_messages_in_nonblocking_mode_cost_the_largest_term_of_equation_2() {
     let near = |text: &str, expected: f64| {
@@ -80,7 +81,7 @@ fn a_node_receives_one_message_at_a_time() {
     );
 }
 
-/// Figs. 2 and 3 of Liu, Wang & Prasanna: a delayed message delays the next one of its sender.
+/// Figs. 2 and 3 of Liu, Wang & Prasanna: a delayed message delays the next message of its sender.
 #[test]
 fn contention_at_one_node_delays_others() {
     let steps: [&[(u32, u32, f64)]; 3] = [
@@ -304,8 +305,8 @@ fn equal_times_do_not_depend_on_the_order_of_additions() {
     };
     assert_eq!(ends(&[1.0, 2.0]).us(), ends(&[3.0]).us());
     assert_ne!(0.1 + 0.2, 0.3, "what floating-point numbers say");
-    // The messages of nodes 0 and 1 to node 2 are both ready after 0.3 µs, one and two messages
-    // after the start. That of node 0 is served first.
+    // The messages of nodes 0 and 1 to node 2 are both ready after 0.3 µs. Node 0 has sent one
+    // message before, and node 1 has sent two. The message of node 0 is served first.
     let steps: [&[(u32, u32, f64)]; 3] =
         [&[(0, 3, 3.0), (1, 4, 1.0)], &[(1, 5, 2.0)], &[(0, 2, 10.0), (1, 2, 20.0)]];
     assert_eq!(run(&stage(6, &steps), &machine("byte_us=0.1")).path()[Kind::Contention], 1.0);

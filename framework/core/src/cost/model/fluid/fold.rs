@@ -3,15 +3,16 @@
 //!
 //! Folding is possible if translations of the network (shifts of the coordinates of its nodes) map
 //! a schedule onto itself. An orbit is the set of all images of a node, or of a link, under these
-//! translations. All nodes of an orbit do the same work at the same time, and all its links have
-//! the same load. If m links of a message's route are in an orbit with as many links as there are
-//! translations, then m images of the message cross each of these links. If the orbit has only 1/k
-//! as many links, k m images do.
+//! translations. All nodes of an orbit do the same work at the same time, and all links of an orbit
+//! have the same load. Suppose that m links of a message's route are in one orbit. If the orbit has
+//! as many links as there are translations, m images of the message cross each link of the orbit.
+//! If it has only 1/k as many links, k m images do.
 //!
 //! [`Fold`] is the folded network. [`Symmetry`] finds the translations that map a schedule onto
-//! itself: at first all translations of the network, of which each step keeps those that map its
-//! messages onto themselves. With orbit planning, the plugin plans only one node of each orbit of a
-//! symmetry group. The result is that of full planning, because the messages are the same.
+//! itself. It begins with all translations of the network. Each step then keeps only those that map
+//! the messages of the step onto themselves. With orbit planning, the plugin plans only one node of
+//! each orbit of a symmetry group. The result is the same as with full planning, because the
+//! messages are the same.
 
 use crate::network::symmetry::Group;
 use crate::network::topology::automorphisms::{CoordinatePermutation, Orbits};
@@ -22,7 +23,8 @@ use crate::simulation::listener::Summed;
 use crate::simulation::step::Step;
 
 /// The grid of a network's node numbers, and the orbits of its nodes and links. In each dimension,
-/// neighbouring nodes of an orbit are one *period* apart. An unfolded network has one dimension.
+/// neighbouring nodes of an orbit are one *period* apart. The grid of an unfolded network has one
+/// dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fold {
     nodes: u32,
@@ -44,9 +46,10 @@ impl Fold {
         Self::of_axes(topology, |_, side| vec![side])
     }
 
-    /// Folds a network by exclusive-ors of node numbers and by translations of other axes. An axis
-    /// of 2^k coordinates that may be permuted is stored as k dimensions of length 2, in which a
-    /// translation is an exclusive-or. Returns `None` if the network has no such axis.
+    /// Folds a network by exclusive-ors of node numbers, and by translations along other axes. If
+    /// the 2^k coordinates of an axis may be permuted, the axis is stored as k dimensions of length
+    /// 2, in which a translation is an exclusive-or. Returns `None` if the network has no such
+    /// axis.
     pub(super) fn by_exclusive_or(topology: &Network) -> Option<Self> {
         let fold = Self::of_axes(topology, |axis, side| match axis {
             AxisSymmetry::Permutations if side.is_power_of_two() && side > 1 => {
@@ -57,8 +60,8 @@ impl Fold {
         (fold.sides.len() > topology.radices().len()).then_some(fold)
     }
 
-    /// Folds a network as far as possible. `sides` maps the symmetry and length of an axis to the
-    /// lengths of the dimensions that store it.
+    /// Folds a network as far as possible. `sides` maps the symmetry and the length of an axis to
+    /// the lengths of the dimensions that store this axis.
     fn of_axes(topology: &Network, sides: impl Fn(AxisSymmetry, u32) -> Vec<u32>) -> Option<Self> {
         if topology.shares_nodes() || topology.random_routing().is_some() {
             return None;
@@ -143,8 +146,8 @@ impl Fold {
         self.quotient.as_ref().map_or(self.slots, |quotient| quotient.links.count() as u64)
     }
 
-    /// Returns the orbit of a link, and how many images of a message that crosses one link of the
-    /// orbit cross each of its links.
+    /// Returns the orbit of a link. Also returns how many images of a message cross each link of
+    /// the orbit, if the message crosses one link of the orbit.
     pub(super) fn link(&self, link: u64) -> (u32, u32) {
         let Some(Quotient { nodes, links }) = &self.quotient else { return (link as u32, 1) };
         let orbit = links.orbit(link);
@@ -180,12 +183,13 @@ impl Fold {
 #[derive(Debug, Clone)]
 pub(super) struct Symmetry {
     ordered: bool,
-    /// For each node, the planned node of its orbit, and the group element that maps it to the
-    /// node.
+    /// For each node, the planned node of its orbit, and the group element that maps the planned
+    /// node to it.
     homes: Vec<(u32, u32)>,
-    /// For each dimension, the smallest translation in the orbit planning's group, or the side.
+    /// For each dimension, the smallest translation in the group of the orbit planning, or the side
+    /// if there is none.
     group_periods: Vec<u32>,
-    /// For each dimension, the last tried translation, and the image of each node.
+    /// For each dimension, the last tried translation, and the image of each node under it.
     images: Vec<(u32, Vec<u32>)>,
 }
 
@@ -275,8 +279,8 @@ impl Symmetry {
         of.all(|((period, side), group_period)| period == side || period % group_period == 0)
     }
 
-    /// Returns a new period for each dimension: the smallest multiple of the old period that
-    /// `fits`, or the side.
+    /// Returns a new period for each dimension: the smallest multiple of the old period for which
+    /// `fits` returns `true`, or the side if there is none.
     fn kept_periods(&mut self, fold: &Fold, fits: impl Fn(&[u32]) -> bool) -> Vec<u32> {
         let mut periods = fold.periods().to_vec();
         self.images.resize(periods.len(), (0, Vec::new()));
@@ -384,7 +388,7 @@ pub(super) fn sum(summed: Summed<'_>, node: u32) -> u64 {
     summed.of[summed.symmetry.map_or(node as usize, home)]
 }
 
-/// Returns whether each node sends the same amount to all others, which any permutation preserves.
+/// Returns whether each node sends the same amount to all others. Any permutation preserves this.
 fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
     let load = step.transfers.first().map(|t| t.load);
     let messages = step.transfers.len() as u64 * step.symmetry.map_or(1, Group::order);

@@ -1,5 +1,5 @@
-//! Messages in flight. They first wait for their latency, and then share the links of their routes
-//! until their bytes have arrived.
+//! Messages in flight. A message first waits for its latency. Then it shares the links of its route
+//! until all of its bytes have arrived.
 
 use super::Fluid;
 use super::fold::Fold;
@@ -16,18 +16,19 @@ use crate::cost::model::ticks::{LAST, NEVER, Ticks, nearest, ticks};
 use crate::network::topology::{Network, Route, Run};
 use std::sync::Arc;
 
-/// These hops take about 3 GiB.
+/// This number of hops takes about 3 GiB.
 const MAX_HOPS: usize = 1 << 27;
-/// These links take about 2 GiB.
+/// This number of links takes about 2 GiB.
 const MAX_LINKS: u64 = 1 << 24;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NewMessage {
     pub from: u32,
     pub to: u32,
-    /// The destination node if the first node of the sender's orbit sends the message.
+    /// The node to which the first node of the sender's orbit sends the message.
     pub target: u32,
-    /// The step of the message, and its index among its sender's sends; `None` for background.
+    /// The step of the message, and its index among its sender's sends. `None` for background
+    /// traffic.
     pub source: Option<(u64, u32)>,
     pub bytes: f64,
     pub noise: f64,
@@ -41,7 +42,7 @@ pub(super) struct InFlight {
     pub from: u32,
     pub to: u32,
     step: u64,
-    /// The index among its sender's sends of this step, or [`BACKGROUND`].
+    /// The index of the message among its sender's sends in this step, or [`BACKGROUND`].
     index: u32,
     start: u32,
     pub started: Ticks,
@@ -78,7 +79,8 @@ pub(super) struct MessagesInFlight {
     free: Vec<u32>,
     count: usize,
     background: usize,
-    /// For each orbit of nodes, the last route, because a rank often sends to the same node again.
+    /// For each orbit of nodes, the route of the last message, because a rank often sends to the
+    /// same node several times.
     routes: Vec<FoundRoute>,
     longest: usize,
     position: Vec<u32>,
@@ -102,7 +104,8 @@ struct RouteSummary {
 }
 
 impl MessagesInFlight {
-    /// The network is folded ([`super::fold`]) if it and the settings of the machine are symmetric.
+    /// The network is folded ([`super::fold`]) if the network and the settings of the machine
+    /// permit it.
     pub(super) fn new(machine: &Fluid, context: PricingContext<'_>) -> Self {
         let topology = Arc::clone(context.topology);
         let fits = topology.link_slots().saturating_add(2 * topology.nodes()) <= MAX_LINKS;
@@ -223,14 +226,15 @@ impl MessagesInFlight {
             let into = out + fold.orbits() as u32;
             let [from, to] =
                 [from, target].map(|rank| fold.orbit(topology.physical_node(rank.into()) as u32));
-            // A switch that adds or copies data replaces the receiver or the sender.
+            // If a switch adds or copies data, the route ends or begins at the switch, not at a
+            // node.
             let uses = route.map_or([true; 2], |r| [r.leaves_sender(), r.reaches_receiver()]);
             let ends = [out + from, into + to].into_iter().zip(uses).filter(|(_, used)| *used);
             links.extend(ends.map(|(link, _)| Hop { link, times: 1 }));
         }
         let weight = units.weight(machine.round_trip_us(hop_latency, inverse));
-        // A route in a folded network that crosses a link several times crosses different links of
-        // the original network.
+        // If a route in a folded network crosses a link several times, it crosses different links
+        // of the original network.
         let times = |hop: &Hop| if fold.is_plain() { u64::from(hop.times) } else { 1 };
         let narrowest = links.iter().map(|hop| self.shares.capacity(hop.link) / times(hop)).min();
         let narrowest = narrowest.unwrap_or(u64::MAX);
@@ -238,8 +242,8 @@ impl MessagesInFlight {
         found
     }
 
-    /// Finds the route again, unless it is the sender's last one, because storing routes would
-    /// double the memory of a message.
+    /// Attaches a message to the links of its route. The route is found again, unless it is the
+    /// last one of the sender, because storing routes would double the memory of a message.
     fn attach(&mut self, number: u32, (left, now): (i128, Ticks), steps: &Steps) {
         let message = self.messages[number as usize];
         let sender = message.from as usize;
@@ -279,8 +283,8 @@ impl MessagesInFlight {
         number
     }
 
-    /// Splits orbits. Each message is copied for every new orbit of its sender's old orbit. `steps`
-    /// are the steps before the split.
+    /// Splits orbits. Each message is copied for every new orbit in the old orbit of its sender.
+    /// `steps` are the steps before the split.
     pub(super) fn unfold(&mut self, fold: Arc<Fold>, steps: &Steps, now: Ticks) {
         let before = std::mem::replace(&mut self.fold, fold);
         let mut ranks = vec![Vec::new(); before.orbits()];
@@ -360,7 +364,8 @@ impl MessagesInFlight {
         message.source().map(|_| (message, arrival))
     }
 
-    /// Adds all messages to the state. Returns `false` with background traffic or windows of time.
+    /// Adds all messages to the state. Returns `false` if there is background traffic or a window
+    /// of time.
     pub(super) fn add_state(&self, state: &mut State, known: u64, now: Ticks) -> bool {
         if self.background > 0 || self.shares.has_windows() {
             return false;
@@ -401,9 +406,9 @@ impl MessagesInFlight {
         }
     }
 
-    /// Computes the rates of all messages, exactly or for a window of time in which `fraction` of
-    /// them should arrive. Every examined link reduces `most` by 1, and exact computations stop at
-    /// 0.
+    /// Computes the rates of all messages, either exactly, or for a window of time in which
+    /// `fraction` of the messages should arrive. `most` is reduced by 1 for every examined link.
+    /// Exact computations stop when it is 0.
     pub(super) fn share(&mut self, fraction: f64, now: Ticks, steps: &Steps, most: &mut u64) {
         self.attach_added(now, steps);
         for (number, left) in self.shares.next_window(fraction, now, most, &mut self.ends) {

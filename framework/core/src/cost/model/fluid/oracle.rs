@@ -1,4 +1,4 @@
-//! A test oracle: the simplest form of the model `fluid`. Each event computes all rates by
+//! A test oracle: the simplest form of the model `fluid`. At each event, all rates are computed by
 //! progressive filling, which repeatedly fills the most constrained link. Times are in µs, not
 //! whole picoseconds.
 
@@ -16,7 +16,7 @@ struct Flow {
 }
 
 /// Returns the time at which each rank ends `steps` of messages (sender, receiver, bytes). If
-/// `weighted`, a flow's weight is its inverse latency.
+/// `weighted` is set, the weight of a flow is 1 / latency of its route.
 pub(in crate::cost::model) fn ends(
     topology: &str,
     costs: [f64; 2],
@@ -147,7 +147,7 @@ struct RankByData {
     enters: f64,
     startup: Option<f64>,
     reduction: Option<f64>,
-    /// For each step, the missing messages, and the bytes that the rank has not begun to reduce.
+    /// For each step, the number of messages that have not arrived.
     missing: Vec<u32>,
     unreduced: Vec<u64>,
     available: usize,
@@ -160,7 +160,7 @@ const EQUAL_US: f64 = 1e-9;
 const NEAR_US: f64 = 1e-4;
 
 /// Returns the time at which each rank ends `steps` with `order=data`, and whether a near tie may
-/// have decided it. At the end of a step, every rank reduces the bytes in `sums`.
+/// have decided one of these times. At the end of a step, every rank reduces the bytes in `sums`.
 pub(super) fn ends_by_data(
     topology: &Network,
     machine: &ByData,

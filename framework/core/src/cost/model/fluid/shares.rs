@@ -28,10 +28,11 @@ use windows::Windows;
 mod windows;
 
 /// The fastest link transmits from `2^(CAPACITY_BITS - 1)` to `2^CAPACITY_BITS` units of work per
-/// tick. So a level has 64 bits, and the sum of the weights of 2^27 messages has fewer.
+/// tick. With this choice, levels fit into 64 bits, and so does the sum of the weights of 2^27
+/// messages.
 const CAPACITY_BITS: i32 = 48;
 const WEIGHT_BITS: i32 = 32;
-/// The smallest weight is at least `2^(WEIGHT_BITS - MOST_RATIO_BITS)`, even on longer routes.
+/// No weight is less than `2^(WEIGHT_BITS - MOST_RATIO_BITS)`, however long the route is.
 const MOST_RATIO_BITS: i32 = 20;
 
 /// The units of work, bandwidth and weight. A link of bandwidth 1 transmits a power of two of units
@@ -112,7 +113,8 @@ impl Units {
     }
 }
 
-/// Returns the time of the work, to the nearest tick; later than [`LAST`] if the rate is 0.
+/// Returns the time that `work` takes at `rate`, to the nearest tick. If the rate is 0, returns a
+/// time later than [`LAST`].
 pub(super) fn duration(work: i128, rate: u64) -> Ticks {
     let rate = i128::from(rate);
     let nearest = (2 * work.max(0) + rate).checked_div(2 * rate);
@@ -127,7 +129,7 @@ pub(super) struct Hop {
 }
 
 const IDLE: u32 = u32::MAX;
-/// The slot of a flow that uses links, but is in [`Shares::added`] or [`Shares::windows`].
+/// Marks a flow that uses links but has no slot: it is in [`Shares::added`] or [`Shares::windows`].
 const WITHOUT_SLOT: u32 = u32::MAX - 1;
 /// The level of a flow without a rate, and of a link that is not full.
 const OPEN: u64 = u64::MAX;
@@ -184,8 +186,9 @@ struct Remaining {
     number: u32,
 }
 
-/// A link in the queue, and a level below which nothing changes on the link, as one number with the
-/// level first. Comparisons of numbers have no branches, which are mispredicted for pairs.
+/// A link in the queue, and a level below which nothing changes on this link. They are stored as
+/// one number, whose upper bits are the level, because a comparison of two numbers needs no branch.
+/// The branches in a comparison of pairs are often mispredicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Queued(u128);
 
@@ -213,13 +216,14 @@ pub(super) struct Shares {
     flows: Vec<Flow>,
     rest: Vec<Remaining>,
     unused_slots: Vec<u32>,
-    /// Slot s has its hops from `hops[s << shift]` on.
+    /// The hops of slot s begin at `hops[s << shift]`.
     shift: u32,
     hops: Vec<Hop>,
     has_times: bool,
     /// For each hop, its position in [`Link::on`].
     place: Vec<u32>,
-    /// The flows that are not attached to their links yet, which saves memory if windows begin.
+    /// The new flows that are not attached to their links yet. If windows begin first, the memory
+    /// for attaching them is saved.
     added: Vec<u32>,
     new: Vec<u32>,
     dirty: Vec<u32>,
@@ -379,7 +383,7 @@ impl Shares {
                 OPEN => link.unrated -= weight * times,
                 _ => link.rated -= rate * times,
             }
-            // A link that is not full limits no flow, so no rate changes because of it.
+            // If a link is not full, it limits no flow, so the end of a flow changes no rate on it.
             if link.level < OPEN && !std::mem::replace(&mut link.is_dirty, true) {
                 self.dirty.push(number);
             }
@@ -398,8 +402,9 @@ impl Shares {
         !self.added.is_empty() || self.window_end() <= now || self.windows.is_none() && has_changed
     }
 
-    /// Updates the rates of all flows. Every examined link reduces `most` by 1, and the solve stops
-    /// at 0. Calls `ends` with each flow whose rate changes, and its new end.
+    /// Updates the rates of all flows. `most` is reduced by 1 for every examined link, and the
+    /// solve stops when it is 0. `ends` is called with each flow whose rate changes, and the new
+    /// end of this flow.
     pub(super) fn solve(&mut self, now: Ticks, most: &mut u64, mut ends: impl FnMut(usize, Ticks)) {
         self.solve += 1;
         self.changed.clear();
@@ -551,7 +556,8 @@ impl Shares {
             if open == 0 {
                 return OPEN;
             }
-            // If no flow has a level in between, the same flows keep their rates at the next level.
+            // If no flow has a level between `level` and `next`, the flows that keep their rates
+            // are the same at both levels, so the link is full at `next`.
             let next = quotient(left, open, self.level_bits).max(level);
             if next <= lowest {
                 return next;
@@ -560,8 +566,8 @@ impl Shares {
         }
     }
 
-    /// Returns the capacity that rounding may leave on a full link: less than one unit per flow and
-    /// level.
+    /// Returns the capacity that rounding may leave unused on a full link: less than one unit per
+    /// flow and level.
     fn slack(&self, link: &Link) -> u64 {
         2 * (link.weights >> self.least_weight_bits) + 2
     }
@@ -748,10 +754,10 @@ impl Fill {
         self.links[link as usize]
     }
 
-    /// Computes the rates of all flows. `links` are those with flows, out of `count` links.
-    /// `has_rate` has a bit for each flow that gets no rate. `limits` are levels and flows in
-    /// ascending order. Calls `give` with each flow and its level. Returns the number of examined
-    /// links.
+    /// Computes the rates of all flows. `links` has the links with flows, of `count` links in
+    /// total. If the bit of a flow in `has_rate` is set, the flow gets no rate. `limits` has pairs
+    /// of a level and a flow, in ascending order. `give` is called with each flow and its level.
+    /// Returns the number of examined links.
     fn solve(
         &mut self,
         network: &impl SharedLinks,
@@ -779,8 +785,8 @@ impl Fill {
                 self.give(network, flow, limit, &mut give);
                 continue;
             }
-            // Case 2: find all links that become full at this level. Rates that were given in the
-            // meantime can only raise the level of a link, which is then queued again.
+            // Case 2: find all links that become full at this level. Rates that were given after a
+            // link was queued can only raise the level of the link. It is then queued again.
             self.full.clear();
             while let Some(&Reverse((key, link))) = self.queue.peek() {
                 if key > level {

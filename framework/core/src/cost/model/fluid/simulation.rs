@@ -2,7 +2,7 @@
 //!
 //! # Events
 //!
-//! A message starts when its sender has posted it, after a start-up, and its receiver has posted it
+//! A message starts when both ranks have posted it: its sender after a start-up, and its receiver
 //! by entering the step. All events are ordered by one clock. Simultaneous events are processed in
 //! this order:
 //!
@@ -14,21 +14,22 @@
 //! 6. The clock advances to the next event.
 //!
 //! The result does not depend on the order of simultaneous events of the same kind. If several of
-//! them let a rank or a message continue, it continues the largest of their critical paths,
-//! compared part by part, in the order of [`Kind`].
+//! them together let a rank or a message continue, its critical path is the largest of the paths of
+//! these events, compared part by part, in the order of [`Kind`].
 //!
 //! # Data order
 //!
 //! With `order=data`, a rank sends its messages one after another, each as soon as its data and a
-//! port are available. Events only record what they make available, and *touch* their ranks, which
-//! continue after all simultaneous events. So a rank reduces all data that arrives at the same time
-//! together, in any order of the arrivals.
+//! port are available. Events only record what they make available, and *touch* their ranks. The
+//! touched ranks continue when all simultaneous events have been processed. So a rank reduces all
+//! data that arrives at the same time together, in any order of the arrivals.
 //!
 //! # Folding
 //!
-//! If the schedule is symmetric, only one rank of each orbit (nodes that the symmetries map to each
-//! other) is simulated ([`super::fold`]). The number of a rank is then that of its orbit. If a step
-//! has fewer symmetries than the steps before it, the orbits are split first.
+//! If the schedule is symmetric, only one rank of each orbit is simulated ([`super::fold`]). An
+//! orbit is a set of nodes that the symmetries map to each other, and ranks have the numbers of
+//! their orbits. If a step has fewer symmetries than the steps before it, the orbits are split
+//! first.
 
 use super::fold::{Fold, Symmetry, sum};
 use super::in_flight::{InFlight, MessagesInFlight, NewMessage};
@@ -49,14 +50,15 @@ use crate::simulation::listener::Summed;
 use crate::simulation::step::Step;
 use std::sync::Arc;
 
-/// The most messages of a step for which no windows of time are used ([`super::shares`]).
+/// Steps with more messages than this have windows of time ([`super::shares`]).
 const MOST_EXACT: usize = 10_000;
-/// The most messages per rank without windows. If ranks have few messages, arrivals often let them
-/// start more, which ends a window.
+/// Steps with at most this number of messages per rank have no windows. If ranks have few messages,
+/// an arrival often lets a rank start more messages, which ends a window.
 const MOST_EXACT_PER_RANK: usize = 8;
-/// A large step of n folded messages and t translations remains folded up to this quotient n / t.
-/// Exact shares take a time of n^2, windows without folding one of n * t. Measured, both were equal
-/// at about this quotient.
+/// A large step of n messages on a network that is folded by t translations remains folded if n / t
+/// is at most this number. Otherwise it is unfolded, and has windows. The time to compute exact
+/// shares grows with n^2, that of windows without folding with n t. In measurements, they were
+/// equal at about this quotient.
 const MOST_FOLDED: usize = 2_000;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -65,9 +67,10 @@ struct Rank {
     is_starting: bool,
     is_touched: bool,
     clock: RankClock<Ticks>,
-    /// The time at which the rank entered its step or, late with `order=data`, the schedule.
+    /// The time at which the rank entered its step. With `order=data`, the time at which a late
+    /// rank entered the schedule.
     entered: Clock<Ticks>,
-    /// The time at which the rank last posted sends, of which `first_posted` is the first.
+    /// The time at which the rank last posted sends. `first_posted` is the first of these sends.
     posted: Ticks,
     first_posted: usize,
     ended: Clock<Ticks>,
@@ -96,10 +99,11 @@ pub(super) struct Simulation {
     in_flight: MessagesInFlight,
     symmetry: Symmetry,
     now: Ticks,
-    /// The end of each rank's start-up, or the entry of a late rank, and the end of the barrier.
+    /// For each rank, the end of its start-up or the entry of a late rank. After these, the
+    /// barrier's end.
     startups: Timers,
     starts: Vec<Ticks>,
-    /// The time at which each rank enters its job's schedule; empty if no rank is late.
+    /// The time at which each rank enters its job's schedule. Empty if all ranks enter at time 0.
     late: Vec<Ticks>,
     held: Vec<HeldMessage>,
     touched: Vec<usize>,
@@ -303,7 +307,8 @@ impl Simulation {
         let fraction = if is_large { self.machine.flow_window } else { 0.0 };
         if self.in_flight.shares.begins_windows(fraction) {
             self.in_flight.begin_windows(self.now);
-            // Copy now, because no message is attached to links yet, whose lists take much memory.
+            // The copy is made now, because no message is attached to links yet. The lists of
+            // messages on links take much memory.
             if std::mem::take(&mut self.makes_copy) {
                 let mut copy = self.clone();
                 copy.machine.flow_window *= 2.0;
@@ -485,8 +490,8 @@ impl Simulation {
         self.progress.steps.add_folded(&folded, sends.targets);
     }
 
-    /// Folds the network by exclusive-ors if they leave fewer orbits in the first step, or equally
-    /// many and ranks exchange messages in pairs.
+    /// Folds the network by exclusive-ors instead of translations, if this leaves fewer orbits in
+    /// the first step, or equally many and ranks exchange messages in pairs.
     fn choose_group(&mut self, first: &Step<'_>) {
         let translations = &self.in_flight.fold;
         let Some(other) = self.in_flight.by_exclusive_or() else { return };
@@ -501,7 +506,7 @@ impl Simulation {
         }
     }
 
-    /// First splits orbits whose nodes reduce different amounts.
+    /// Adds the loads that nodes reduce. First splits orbits whose nodes reduce different loads.
     fn add_folded_sums(&mut self, summed: Summed<'_>) {
         if self.in_flight.fold.is_plain() && summed.symmetry.is_none() {
             return self.progress.steps.sum(summed);
@@ -514,7 +519,8 @@ impl Simulation {
         self.progress.steps.sum(Summed { of: &of, ..summed });
     }
 
-    /// Returns whether a step of folded messages is faster with windows on the unfolded network.
+    /// Returns whether a step of `messages` folded messages is faster with windows on the unfolded
+    /// network.
     fn needs_windows(&self, messages: usize) -> bool {
         let fold = &self.in_flight.fold;
         let translations = fold.nodes() as usize / fold.orbits();
@@ -523,7 +529,8 @@ impl Simulation {
             && messages > self.most_folded * translations
     }
 
-    /// First processes the events of the known steps, which is faster with larger orbits.
+    /// Splits orbits if `periods` are new. The events of the known steps are processed before the
+    /// split, because this is faster with larger orbits.
     fn set_periods(&mut self, periods: Vec<u32>) {
         if periods != self.in_flight.fold.periods() {
             self.run(false);
@@ -531,7 +538,8 @@ impl Simulation {
         }
     }
 
-    /// Each new rank copies the state of the old rank whose orbit included it.
+    /// Splits orbits. Each new rank copies the state of the old rank whose orbit contains the new
+    /// orbit.
     fn unfold(&mut self, fold: Fold) {
         let before = Arc::clone(&self.in_flight.fold);
         if fold.orbits() == before.orbits() {
@@ -587,8 +595,8 @@ impl Simulation {
         self.recorded_node.map(|node| self.in_flight.fold.orbit(node as u32) as usize)
     }
 
-    /// Divides a wait for a message that has arrived now among the message's phases. Returns the
-    /// end of each but the last, which is contention.
+    /// Divides a wait for a message that has arrived now into the phases of the message. Returns
+    /// the end of each phase except the last one, which is contention.
     #[cold]
     fn phases_of_wait(&mut self, rank: usize, message: &InFlight) -> [(Kind, f64); 3] {
         let (now, arrived) = (us(self.now), message.started + message.latency);
@@ -596,7 +604,7 @@ impl Simulation {
         let Some(record) = &mut self.progress.record else {
             unreachable!("a wait is divided only for a record");
         };
-        // Without a further send in the known steps, the rank's step is that of the message.
+        // If the rank has no further send in the known steps, it is in the step of the message.
         if let (true, Some((step, _))) = (has_no_known_send, message.source()) {
             record.enter(rank, step);
         }
@@ -752,8 +760,8 @@ impl RankModel for Simulation {
 
     fn finish(&mut self) -> Result<Vec<(Times, Option<RankTimes>)>, String> {
         for (rank, r) in self.ranks.iter_mut().enumerate() {
-            // With `order=data`, a reduction begins when the next message arrives, so the last is
-            // pending.
+            // With `order=data`, a reduction begins when the next message arrives, so the last
+            // reduction of each rank is pending.
             let Progress { data_order, steps, .. } = &mut self.progress;
             let pending =
                 data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));

@@ -101,7 +101,7 @@ fn barriers_separate_steps() {
     }
 }
 
-/// Specs of older versions have the parameter `eps_us`.
+/// Specs of older versions set the parameter `second_eps_us`.
 #[test]
 fn second_eps_us_has_no_effect_and_the_note_says_so() {
     let steps: [&[_]; 2] = [&[(0, 1, 100), (2, 3, 104)], &[(1, 0, 1000), (3, 2, 1000)]];
@@ -204,7 +204,8 @@ mod data_order {
         (evaluator.cost().unwrap(), ends, is_near)
     }
 
-    /// The naive simulation does not round times to picoseconds.
+    /// Compares the results with tolerances, because the naive simulation does not round times to
+    /// picoseconds.
     fn assert_agree(cost: &Cost, ends: &[f64], case: &str) {
         let last = ends.iter().copied().fold(0.0, f64::max);
         let first = ends.iter().copied().fold(f64::INFINITY, f64::min);
@@ -259,7 +260,7 @@ mod data_order {
         (steps, sums)
     }
 
-    /// Leaves out cases in which the rounding to picoseconds may decide a tie.
+    /// Skips cases in which the rounding to picoseconds may decide a tie.
     #[test]
     fn data_order_agrees_with_a_naive_simulation() {
         let (mut near_ties, count) = (0, cases(400, 20_000));
@@ -327,8 +328,9 @@ mod data_order {
     }
 
     /// The messages of `flow:segments=4` on `mesh:3x3,down=4-5+0~1` with
-    /// `moe:experts=9,top=2,tokens=3,bytes=1000` and the seed 66, a step per line: sender,
-    /// receiver, bytes, and the latest arrival without and, if it differs, with empty blocks.
+    /// `moe:experts=9,top=2,tokens=3,bytes=1000` and the seed 66. A line is a step. A message has
+    /// its sender, receiver, bytes, and the latest arrival of its data. If empty blocks change this
+    /// arrival, the latest arrival with them follows.
     const WITH_EMPTY_BLOCKS: [&str; 16] = [
         "0>3:1250:0 1>0:1250:0 2>5:1000:0 3>6:1250:0 4>1:1000:0 5>8:1250:0 7>4:1000:0 8>7:1250:0",
         "0>3:1250:0 1>2:1000:0:1 2>5:1000:0 5>8:1250:1 6>7:1250:0:1 7>4:1000:1",
@@ -814,8 +816,9 @@ mod exactness {
         });
     }
 
-    /// Rank 2 receives 10 bytes of step 1 from rank 0 and 10 bytes of step 2 from rank 1 after 10
-    /// µs. It forwards the data of step 1 after the reduction of all 20 bytes: 10 + 20 + 10 µs.
+    /// Rank 2 receives 10 bytes of step 1 from one rank and 10 bytes of step 2 from another, both
+    /// after 10 µs. It forwards the data of step 1 after the reduction of all 20 bytes: 10 + 20 +
+    /// 10 µs.
     #[test]
     fn data_that_arrives_together_is_reduced_together() {
         for (first, second) in [(0, 1), (1, 0)] {
@@ -887,7 +890,7 @@ mod windows {
     use crate::network::topology::parse;
     use crate::test_tiers::{cases, is_full};
 
-    /// Returns a machine whose ports limit rates, so that no note says that they do not.
+    /// Returns a machine for which no note says that its ports do not limit rates.
     fn without_port_note(machine: &str) -> String {
         let ports = if machine.contains("order=data") { "" } else { ",ports=all" };
         format!("free:model=fluid,{machine}{ports}")
@@ -966,9 +969,9 @@ mod windows {
         }
     }
 
-    /// All ranks send to one rank over its injection link. In the order of sizes, between the ends
-    /// of messages i - 1 and i, n - i + 1 messages each send the bytes by which message i is
-    /// longer.
+    /// All ranks send to one rank over its injection link. Messages are sorted by size. Between the
+    /// ends of messages i - 1 and i, the remaining n - i + 1 messages each send the bytes by which
+    /// message i is longer than message i - 1.
     #[test]
     fn windows_agree_with_the_closed_form_of_an_incast() {
         let n = 400_u64;
@@ -1014,8 +1017,8 @@ mod windows {
         assert_close(times(&found), times(&expected), [2e-3, 1e-2, 2e-3], network);
     }
 
-    /// In each group of three nodes, two messages of equal size have a link of their own, so both
-    /// end after twice the time of their bytes.
+    /// In each group of three nodes, two messages of equal size share a link that no other message
+    /// uses. So both end after twice the time of their bytes.
     #[test]
     fn messages_on_links_of_their_own_end_when_their_bytes_are_sent() {
         const GROUPS: u32 = 80;
@@ -1083,8 +1086,9 @@ mod windows {
     }
 
     /// Late ranks begin in the middle of a long window. In a former defect, their messages waited
-    /// for its end: 2389.4 µs, not 1700.0, without a note. Each message of rank 3 to another group
-    /// takes the time of its bytes on a link that its group shares.
+    /// for the end of the window, which took 2389.4 µs instead of 1700.0, without a note. Each
+    /// message of rank 3 to another group takes the time of its bytes on a link that the group
+    /// shares.
     #[test]
     fn messages_of_late_ranks_do_not_wait_for_the_end_of_a_window() {
         let network = "groups:16x8,inside=9,inside_hop=0";
@@ -1191,8 +1195,8 @@ mod background {
         cost_with_background(Background::new(nodes, bytes), network, &machine, steps).unwrap()
     }
 
-    /// A message of m bytes shares a link of one byte per µs with a flow of b bytes:
-    /// `m + min(m, b)`.
+    /// A message of m bytes shares a link of one byte per µs with a flow of b bytes, and ends after
+    /// `m + min(m, b)` µs.
     #[test]
     fn a_flow_shares_a_link_with_a_message_until_it_ends() {
         for (m, b, expected) in
@@ -1309,7 +1313,7 @@ mod background {
 }
 
 /// Each rank sends to three others over links of their own. A start-up takes 5 µs, the bytes 10 µs.
-/// Without a group, the start-ups follow each other.
+/// Without `grouped=yes`, a rank makes its start-ups one after another.
 #[test]
 fn grouped_sends_of_a_step_share_one_start_up() {
     let step = schedule("linear", 4, 100);
@@ -1353,8 +1357,8 @@ mod jobs {
         steps.map(|number| [of(first, number, 0), of(second, number, n)].concat()).collect()
     }
 
-    /// When the second message starts, the first has 100 - s bytes left, and both get half of the
-    /// rate.
+    /// When the second message starts at s µs, the first has 100 - s bytes left. From then on, each
+    /// of them gets half of the rate.
     #[test]
     fn jobs_on_the_same_link_share_it() {
         let message = |bytes| sends(&[[(0, 1, bytes)]]);
@@ -1378,7 +1382,7 @@ mod jobs {
         assert_eq!(costs.iter().map(total).collect::<Vec<_>>(), [30.0; 3]);
     }
 
-    /// The starts and numbers of steps of the jobs are arbitrary.
+    /// The jobs have arbitrary starts and numbers of steps.
     #[test]
     fn jobs_on_different_links_take_as_long_as_alone() {
         let along = |by: u32, side: u32, steps: u64| -> Sends {
@@ -1400,7 +1404,7 @@ mod jobs {
         }
     }
 
-    /// The ranks of the oracle are those of two jobs that share nodes.
+    /// The oracle simulates one schedule on a network with two ranks per node: those of both jobs.
     #[test]
     fn jobs_share_links_as_in_the_oracle() {
         let mut random = Random(7);
@@ -1441,8 +1445,8 @@ mod jobs {
         }
     }
 
-    /// The communicators of an all-to-all of pairs and a ring allreduce are ranks that differ in
-    /// two bits.
+    /// An all-to-all and a ring allreduce run in the same communicators of four ranks, whose
+    /// numbers differ in two bits.
     #[test]
     fn collectives_in_the_same_communicators_share_links_as_in_the_oracle() {
         let rank = |communicator: u32, member: u32| {

@@ -1,24 +1,25 @@
 //! Approximate rates for very many flows that share links.
 //!
-//! Exact rates change whenever a flow starts or ends. This module computes the rates (a *solution*)
-//! once for each *window* of time, in which a small fraction of the flows end. All windows together
-//! cost about as much as `1 / fraction` solutions with all flows, however many flows there are.
+//! Exact rates change whenever a flow starts or ends. This module divides time into *windows*, in
+//! each of which a small fraction of the flows end. It computes all rates (a *solution*) once for
+//! each window. All windows together cost about as much as `1 / fraction` solutions with all flows,
+//! however many flows there are.
 //!
-//! If a flow ends in a window, its rate is limited to its mean rate there: its remaining work
-//! divided by the length of the window. Other flows get the remaining capacity. So no capacity is
-//! left idle, no work is lost, and the error is of second order in the length. The end of the flow
-//! is computed from the rate that it would have without the limit.
+//! If a flow ends in a window, its rate is limited to its mean rate in the window: its remaining
+//! work divided by the length of the window. Other flows get the remaining capacity. So no capacity
+//! is left idle, no work is lost, and the error is of second order in the length. The end of the
+//! flow is computed from the rate that the flow would have without the limit.
 //!
 //! The length of a window is computed from the rates in the previous one. If more than twice the
 //! planned number of flows would end, for example because many flows have equal sizes, the length
 //! is computed again from rates without limits.
 //!
-//! A flow that starts in a window waits for the next one, but only for a small fraction of the time
-//! that it will take. If the window lasts longer, it is *cut*: it ends early, and the flows that
-//! would have ended later continue. So the delay of any chain of messages, such as one from a late
-//! rank, is at most this fraction. Flows that ended before the cut have used more capacity than
-//! their mean rates. To keep this small, the next window has at most twice the length of one that
-//! was cut.
+//! A flow that starts in a window waits for the next window, but only for a small fraction of the
+//! time that the flow will take. If the window lasts longer, it is *cut*: it ends early, and the
+//! flows that would have ended later in it continue. So the delay of any chain of messages, such as
+//! one from a late rank, is at most this fraction. Flows that ended before the cut have used more
+//! capacity than their mean rates. To keep this excess small, a window after a cut has at most
+//! twice the length of the window that was cut.
 //!
 //! Work is in `f64`, but sums are of whole numbers, so the order of flows does not matter.
 
@@ -28,11 +29,14 @@ use crate::cost::model::ticks::{NEVER, Ticks, nearest};
 
 /// The fewest flows that should end in a window. With fewer, exact rates are as fast.
 const LEAST_ENDS: f64 = 2.0;
-/// The fraction of its own time that a new flow waits, per fraction of flows that a window ends.
+/// A new flow waits for at most this fraction of its own time, times the fraction of the flows that
+/// end in a window.
 const WAIT: f64 = 1.0 / 20.0;
-/// If less than this fraction of the listed flows has work left, ended flows are removed.
+/// If less than this fraction of the listed flows has work left, the ended flows are removed from
+/// the list.
 const LEAST_LISTED: f64 = 0.8;
-/// Windows save no work if fewer flows than `LEAST_CHANGES * OBSERVED` change in [`OBSERVED`].
+/// If fewer than `LEAST_CHANGES * OBSERVED` flows start or end in [`OBSERVED`] windows, windows
+/// save no work.
 const LEAST_CHANGES: usize = 4;
 const OBSERVED: usize = 16;
 const BUCKET_BITS: u32 = 16;
@@ -212,7 +216,7 @@ pub(super) struct Windows {
     fraction: f64,
     start: Ticks,
     end: Ticks,
-    /// The time at which the window is cut, because a new flow would wait for too long.
+    /// The time at which the window is cut, because a new flow would otherwise wait for too long.
     cut: Ticks,
     longest: Ticks,
     endings: Vec<Ending>,
@@ -260,8 +264,8 @@ impl Windows {
         if now == self.end {
             return;
         }
-        // The rate that the flow would have now, from the level of a full link or the capacity
-        // left.
+        // The rate that the flow would have now: on a full link, that of the link's level; on
+        // another link, the capacity that is left, or an equal share if this is more.
         let on_link = |hop: &Hop| {
             let Load { capacity, weights, flows, .. } = self.loads.links[hop.link as usize];
             if flows == 0 {
@@ -291,8 +295,9 @@ impl Windows {
         examined
     }
 
-    /// Returns the time in ticks after which about [`Self::fraction`] of the flows has ended at
-    /// their present rates, rounded up to the limit of a bucket, and their number.
+    /// Returns the time in ticks after which about [`Self::fraction`] of the flows have ended at
+    /// their present rates, rounded up to the limit of a bucket. Also returns the number of these
+    /// flows.
     fn length(&self) -> (f64, usize) {
         let flows = &self.loads.flows;
         let times = (0..flows.len()).filter(|flow| flows.left[*flow] > 0.0);
@@ -314,8 +319,8 @@ impl Windows {
         (enough.map_or(f64::INFINITY, upper), ends.max(planned))
     }
 
-    /// Limits flows that may end in a window of this length to the rate with which they end at its
-    /// end.
+    /// Limits the rate of each flow that may end in a window of this length. At the limit, the flow
+    /// ends exactly at the end of the window.
     fn limit(&mut self, length: f64) {
         self.limits.clear();
         let (flows, places) = (&self.loads.flows, 2_f64.powi(self.loads.level_bits as i32));
@@ -330,7 +335,8 @@ impl Windows {
         self.limits.sort_unstable();
     }
 
-    /// Returns whether a flow ends in this time, given that its rate is rounded down.
+    /// Returns whether a flow with this work `left` ends in this time. Its stored rate is rounded
+    /// down.
     fn ends_in(&self, flow: usize, left: f64, length: f64) -> bool {
         left > 0.0 && left <= (self.loads.rate(flow) + 1.0) * length
     }
@@ -439,8 +445,8 @@ impl Windows {
         self.list();
     }
 
-    /// Returns the level that a flow would have without its limit. On a link that is not full, the
-    /// limited flows share the capacity that is left.
+    /// Returns the level that a flow would have without its limit. If a link is not full, the flows
+    /// with limits share the capacity that is left.
     fn unlimited_level(&self, flow: usize) -> u64 {
         let level = self.loads.flows.levels[flow];
         let on_link = |link: usize| {
@@ -466,8 +472,8 @@ impl Shares {
         self.windows.is_some()
     }
 
-    /// Returns whether to begin windows in which `fraction` of the flows end. If 0, windows are
-    /// off.
+    /// Returns whether windows should begin in which `fraction` of the flows end. If `fraction` is
+    /// 0, there are no windows.
     pub(in super::super) fn begins_windows(&mut self, fraction: f64) -> bool {
         self.refuses_windows &= fraction > 0.0;
         self.windows.is_none()
@@ -476,7 +482,7 @@ impl Shares {
     }
 
     /// Begins to use windows. Returns the flows on links with their remaining work. The caller
-    /// clears their timers and attaches them again ([`Shares::take_added`]).
+    /// clears the timers of these flows and attaches all flows again ([`Shares::take_added`]).
     pub(in super::super) fn begin_windows(&mut self, now: Ticks) -> Vec<(u32, f64)> {
         let flows = || (0..self.slots.len()).filter(|flow| self.is_sharing(*flow));
         let left = |flow| Some((flow as u32, self.left(flow, now)?.0.max(1) as f64));
@@ -496,8 +502,8 @@ impl Shares {
     }
 
     /// Begins the next window, in which `fraction` of the flows should end, and reduces `most` by
-    /// the examined links. If windows save no work, ends them and returns the flows to attach with
-    /// their work.
+    /// the number of examined links. If windows save no work, ends the use of windows, and returns
+    /// the flows that the caller has to attach again, with their remaining work.
     pub(in super::super) fn next_window(
         &mut self,
         fraction: f64,
