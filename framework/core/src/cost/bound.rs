@@ -14,6 +14,7 @@
 //! * **Transmission.** The largest of three bounds is used. (1) The bytes of a node must pass
 //!   through its k ports and its links. (2) The bytes that must cross a cut are divided among its
 //!   links (see `cuts`). For the complete exchange of m-byte blocks, the busiest link carries at
+//!   least `m n N1 / 8` bytes on a torus whose longest side N1 is even, and `m n N1 / 4` bytes on a
 //!   mesh (Suh & Shin, 3.1.4). (3) A block of b bytes that crosses h links uses link capacity for
 //!   `b h` bytes. The sum of this capacity over all blocks is divided among all links (Spencer,
 //!   4.6). In `wormhole`, a link that carries `free_contention` messages at full speed counts as

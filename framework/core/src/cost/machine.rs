@@ -34,11 +34,11 @@ static MODEL: TypedParameter<&'static ModelKind> = TypedParameter {
     },
 };
 
-/// Returns all parameters: `model`, those of all models, those of a launch, and those of
-/// [`Planning`].
+/// Returns all parameters: `model`, those of all models, those for the launch of a collective, and
+/// those of [`Planning`].
 pub fn parameters() -> Vec<&'static dyn Parameter> {
-    // The list is built once, because every parsed value needs it, and models share most
-    // parameters.
+    // The list is built only once, because every parsed value needs it, and many duplicates have to
+    // be removed.
     static ALL: LazyLock<Vec<&'static dyn Parameter>> = LazyLock::new(|| {
         let mut all: Vec<&'static dyn Parameter> = vec![&MODEL];
         let of_models = models().iter().flat_map(|kind| kind.parameters);

@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub struct Jobs {
     network: Arc<Network>,
     ranks_of_job: u64,
-    /// The number of a switch among the ranks of all jobs, minus its number among those of one job.
+    /// The number of a switch in the network of all jobs, minus its number in that of one job.
     switches_move: u64,
     lists: Vec<StepList>,
     left: u64,

@@ -237,11 +237,11 @@ fn classes(task: &Task) -> Result<u32, Fault> {
     )))
 }
 
-/// Returns whether sets of nodes are stored as runs, not as bits: on long axes, where bits take
-/// many words but most sets are few ranges. If bits do not fit into memory, the case is refused
-/// later.
+/// Returns whether sets of nodes are stored as runs, not as bits. This is faster on long axes, where
+/// bits take many words, but most sets are a few ranges. If even bits would need too much memory,
+/// returns `false`, and the case is refused later.
 fn has_long_axes(collective: &Collective, division: Division, embedding: &Embedding) -> bool {
-    /// From this length on, measurements show that runs are faster than bits.
+    /// In measurements, runs were faster than bits from this length on.
     const LONG_AXIS: u64 = 1 << 15;
     let is_long = |radix: &u64| *radix >= LONG_AXIS;
     division.distinguishes(collective.kind()).contains(&true)

@@ -66,7 +66,7 @@ pub struct Expected {
     pub hops: f64,
 }
 
-/// Facts of a step as times: loads divided by bandwidths. The unit of bandwidth is the machine's.
+/// Facts of a step as times: loads divided by bandwidths, in units of the machine's bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BandwidthTimes {
     /// The largest time of a message: its load divided by the lowest bandwidth on its route.

@@ -565,8 +565,9 @@ impl Best {
     }
 }
 
-/// Returns one side of each cut: for each dimension of the grid, sets of as many consecutive nodes
-/// as its stride, and for each switch, the nodes that are connected only to it.
+/// Returns sets of nodes, each of which is one side of a cut. For each dimension of the grid, they
+/// are sets of consecutive nodes, each of which has as many nodes as the stride of the dimension.
+/// For each switch, the set has the nodes that are connected only to this switch.
 fn blocks(radices: &[u64], network: &CutGraph) -> Vec<Vec<u32>> {
     let nodes = network.nodes() as u32;
     let mut blocks: Vec<Vec<u32>> = Vec::new();

@@ -624,8 +624,8 @@ pub(crate) trait RankModel: Send {
     }
 
     /// Returns all values on which the rest of the simulation depends, relative to the current time
-    /// and step. If they repeat, steps can be skipped. `None` if it depends on values that cannot
-    /// be compared.
+    /// and step. If they repeat, steps can be skipped. `None` if the simulation also depends on
+    /// other values.
     fn state(&self) -> Option<State> {
         None
     }

@@ -49,9 +49,10 @@
 //! # Why this model has its own simulation
 //!
 //! In the engine of `loggp` and `fluid` (`asynchronous`), a rank begins a step as soon as the
-//! schedule has reported the step, and a step is freed when all ranks have ended it. In this model,
-//! no node can begin a stage before the last message of the stage is known, because nodes first
-//! compose all data of the stage. In nonblocking mode, a node also works on many steps at once.
+//! simulation of the schedule has reported it, and a step is freed when all ranks have ended it. In
+//! this model, no node can begin a stage before the last message of the stage is known, because
+//! nodes first compose all data of the stage. In nonblocking mode, a node also works on many steps
+//! at once.
 
 use super::asynchronous::add_sums;
 use super::{Cost, Evaluator, Model, ModelKind, PricingContext, Refused, segment_bytes};
@@ -155,8 +156,8 @@ impl Model for Flat {
         Detail::AllNodes
     }
 
-    /// In blocking mode, the order of the schedule decides when a node sends: it receives all
-    /// messages of a step before it continues.
+    /// In blocking mode, arrivals are not needed: a node receives all messages of a step before it
+    /// continues, so it always has the data that it forwards.
     fn follows_arrivals(&self) -> bool {
         self.mode == Mode::Nonblocking
     }
@@ -491,8 +492,8 @@ pub struct Stage {
     /// For each node, the bytes that it composes at the start of the stage.
     pub composed: Vec<f64>,
     reductions: Vec<Reduction>,
-    /// For each message, the position in `reductions` (from 1) of the reduction that needs it, or
-    /// 0.
+    /// For each message, the position in `reductions` (from 1) of the reduction that needs it, or 0
+    /// if its data is not reduced.
     reduction_of: Vec<u32>,
 }
 

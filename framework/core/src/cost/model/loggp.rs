@@ -173,7 +173,7 @@ impl EventQueue {
             EventKind::EndStep => 3,
         }];
         // The times are compared with `<` and `<=`. `==` would be slow, because it loads the 128
-        // bits of a time at once, and this load has to wait for the two stores of a new time.
+        // bits of a time at once. This load has to wait until both halves of a new time are stored.
         let rest = |event: &Event| (event.sequence, event.rank, event.kind);
         let precedes =
             |last: &Event| last.at < event.at || last.at <= event.at && rest(last) <= rest(&event);
@@ -801,7 +801,7 @@ mod tests {
     use crate::cost::model::test_steps::{Messages, cost, cost_of_forwarding, schedule, sends};
     use proptest::prelude::*;
 
-    /// The times in LogGOPSim's configuration are the same, but in ns instead of µs.
+    /// LogGOPSim was run with the same parameters, in ns instead of µs.
     const MACHINES: [&str; 4] = [
         "latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006",
         "latency_us=1,byte_us=0.001",

@@ -30,7 +30,7 @@ pub(super) struct Rounds {
     pub arranged: Option<Arranged>,
 }
 
-/// Sums over all rounds of a step. The unit of loads is a segment, divided by a bandwidth.
+/// Sums over all rounds of a step. Loads are numbers of segments, divided by a bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Arranged {
     /// The sum of the latencies of each round's longest circuit, in units of `hop_us`.

@@ -147,7 +147,8 @@ struct RankByData {
     enters: f64,
     startup: Option<f64>,
     reduction: Option<f64>,
-    /// For each step, the number of messages that have not arrived.
+    /// For each step, the number of messages that have not arrived. `unreduced` has, for each step,
+    /// the bytes that the rank has not begun to reduce.
     missing: Vec<u32>,
     unreduced: Vec<u64>,
     available: usize,

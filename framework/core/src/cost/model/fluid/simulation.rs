@@ -50,10 +50,10 @@ use crate::simulation::listener::Summed;
 use crate::simulation::step::Step;
 use std::sync::Arc;
 
-/// Steps with more messages than this have windows of time ([`super::shares`]).
+/// Steps with at most this number of messages have no windows of time ([`super::shares`]).
 const MOST_EXACT: usize = 10_000;
-/// Steps with at most this number of messages per rank have no windows. If ranks have few messages,
-/// an arrival often lets a rank start more messages, which ends a window.
+/// Steps with at most this number of messages per rank have no windows, either. If ranks have few
+/// messages, an arrival often lets a rank start more messages, which ends a window.
 const MOST_EXACT_PER_RANK: usize = 8;
 /// A large step of n messages on a network that is folded by t translations remains folded if n / t
 /// is at most this number. Otherwise it is unfolded, and has windows. The time to compute exact
