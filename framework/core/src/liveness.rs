@@ -49,9 +49,9 @@ pub struct Programs {
 /// A deadlock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deadlock {
-    /// Processes each of which waits for the next one. The last one waits for the first, or for a
-    /// process that has ended and is not listed. An entry has the index of a process, the process
-    /// for which it waits, and whether it waits for a slot.
+    /// A list of processes, each of which waits for the next one. The last process waits for the
+    /// first one, or for a process that has ended and is not listed. An entry has the index of a
+    /// process, the index of the process for which it waits, and whether it waits for a slot.
     pub cycle: Vec<(usize, usize, bool)>,
 }
 

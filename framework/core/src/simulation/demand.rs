@@ -6,7 +6,7 @@ use crate::delivery::collective::{BlockSizes, FinalBlocks, MaxTraffic, Tokens, p
 use crate::network::communicators::Communicators;
 use crate::simulation::Task;
 
-/// The data that nodes have for other nodes, in blocks if they are counted, or bytes.
+/// The data that nodes have for other nodes: in blocks if blocks are counted, otherwise in bytes.
 #[derive(Debug)]
 pub enum Demand<'a> {
     /// Every node has the same amount for every other node.
@@ -81,7 +81,8 @@ impl Amounts {
     }
 }
 
-/// The blocks of a task, each with one origin and destination. Pairs without a block have 0.
+/// The sizes of the blocks of a task, each with one origin and one destination. If a pair of nodes
+/// has no block, its size is 0.
 #[derive(Debug, Clone, Copy)]
 pub struct Blocks<'a> {
     task: &'a Task,

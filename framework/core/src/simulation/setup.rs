@@ -237,9 +237,9 @@ fn classes(task: &Task) -> Result<u32, Fault> {
     )))
 }
 
-/// Returns whether sets of nodes are stored as runs, not as bits. This is faster on long axes, where
-/// bits take many words, but most sets are a few ranges. If even bits would need too much memory,
-/// returns `false`, and the case is refused later.
+/// Returns whether sets of nodes are stored as runs, not as bits. Runs are faster on long axes, on
+/// which bits take many words, but most sets are a few ranges. If even bits would need too much
+/// memory, returns `false`, and the case is refused later.
 fn has_long_axes(collective: &Collective, division: Division, embedding: &Embedding) -> bool {
     /// In measurements, runs were faster than bits from this length on.
     const LONG_AXIS: u64 = 1 << 15;

@@ -77,7 +77,7 @@ pub struct BandwidthTimes {
     /// load, the number of messages on the link, and 1 / bandwidth of the link. Equal to
     /// [`Self::message`] unless a listener needs this value.
     pub multiplexed: f64,
-    /// The largest time of all messages that a node sends, or of all that it receives.
+    /// The largest time that a node needs to send all of its messages, or to receive them.
     pub node: f64,
 }
 
@@ -89,9 +89,8 @@ impl StepFacts {
             && self.max_injected_load <= self.max_node_load
             && self.max_node_load <= self.total_load
             && self.max_sends.max(self.max_receives) <= self.messages
-            // Each link on a route carries the load of its message, and no other link does. Without
-            // shared links, `max_link_load` is the largest load of a message, perhaps within a
-            // node.
+            // The load of a message is on each link of its route, and on no other link. If no link
+            // is shared, `max_link_load` can be the load of a message that uses no link.
             && u128::from(self.max_link_load) <= self.load_hops.max(u128::from(self.max_load))
             && self.load_hops <= u128::from(self.total_load) * u128::from(self.max_hops)
             && self.load_hops <= u128::from(self.max_link_load) * u128::from(link_slots);

@@ -345,8 +345,7 @@ impl<'a> Side<'a> {
             self.communicators.iter_mut().for_each(|all| all.inside[communicator] = after);
         }
         if let (Demand::Tokens(tokens, ..), Some(receivers)) = (self.demand, &mut self.receivers) {
-            // If the node moves, this only changes whether those tokens cross the cut that the node
-            // has or receives.
+            // Moving the node can affect only those tokens that the node has or receives.
             let node = node as u64;
             let own = (0..tokens.classes(node)).map(|class| (node, class));
             let wanted = tokens.wanted(node).iter().map(|(owner, class)| ((*owner).into(), *class));

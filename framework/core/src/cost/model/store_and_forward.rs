@@ -7,11 +7,11 @@
 //! cross it one after another. If the busiest link takes longer than the slowest message, the
 //! difference is contention.
 //!
-//! A step in which a node has more messages than ports is run in rounds. In each round every node
-//! handles its slowest remaining messages, one per port, and the round takes as long as the slowest
-//! of all. No order takes less time: with p ports, at most `i p` messages of a node are complete
-//! after i rounds, so the slowest remaining message is at least as slow as number `i p + 1` of the
-//! node's messages, sorted from the slowest.
+//! A step in which a node has more messages than ports is run in rounds. In each round, every node
+//! handles its slowest remaining messages, one per port. The round takes as long as the slowest
+//! message of all nodes. No other order takes less time: with p ports, at most `i p` messages of a
+//! node are complete after i rounds. So if the node's messages are sorted from the slowest to the
+//! fastest, its slowest remaining message is at least as slow as number `i p + 1`.
 
 use super::rounds::Rounds;
 use super::synchronous::{CommonCosts, StepModel, Synchronous};

@@ -137,7 +137,7 @@ impl Fold {
         self.quotient.as_ref().map_or(orbit, |quotient| quotient.nodes.first(orbit) as u32)
     }
 
-    /// Returns the number of links of the folded network. The last ones are injection links.
+    /// Returns the number of links of the folded network. The last links are injection links.
     pub(super) fn links(&self) -> u64 {
         self.slots() + 2 * self.orbits() as u64
     }

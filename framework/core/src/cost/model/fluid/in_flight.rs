@@ -341,8 +341,8 @@ impl MessagesInFlight {
         }
     }
 
-    /// Ends the latency or the transmission of a message. If it arrives and is not background
-    /// traffic, returns it and its arrival.
+    /// Ends the latency or the transmission of a message. If the message arrives and is not
+    /// background traffic, returns it and its arrival.
     pub(super) fn next_phase(
         &mut self,
         number: usize,

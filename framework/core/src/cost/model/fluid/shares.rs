@@ -14,8 +14,8 @@
 //! - All links with the lowest level are filled together.
 //!
 //! Two solvers give equal results. [`Shares::solve_changes`] visits only links on which something
-//! changes. [`Fill`] computes all rates from the beginning. It is faster if many flows have started
-//! or ended, and computes the approximate rates of very many flows ([`windows`]).
+//! changes. [`Fill`] computes all rates from the beginning, which is faster if many flows have
+//! started or ended. It also computes the approximate rates of very many flows ([`windows`]).
 
 use super::fold::Fold;
 use super::{Fairness, Fluid};
@@ -61,7 +61,8 @@ impl Units {
             has_zero |= rtt == 0.0;
             shortest = if rtt > 0.0 { shortest.min(rtt) } else { shortest };
         }
-        // The time of a byte on a link of bandwidth 1 or, without link times, on an injection link.
+        // The time of a byte on a link of bandwidth 1. If links take no time, that on an injection
+        // link.
         let injection_us = machine.injection_byte_us;
         let byte_us = if machine.byte_us > 0.0 { machine.link_byte_us() } else { injection_us };
         let injection = if injection_us > 0.0 { byte_us / injection_us } else { 0.0 };
@@ -133,8 +134,8 @@ const IDLE: u32 = u32::MAX;
 const WITHOUT_SLOT: u32 = u32::MAX - 1;
 /// The level of a flow without a rate, and of a link that is not full.
 const OPEN: u64 = u64::MAX;
-/// With more than [`FEW`] flows, a solve starts from the beginning if more than one in [`MANY`] has
-/// started or ended.
+/// If there are more than [`FEW`] flows, and more than one in [`MANY`] has started or ended, a solve
+/// starts from the beginning.
 const MANY: usize = 4;
 const FEW: usize = 64;
 /// A solve that examines more links than `MOST_VISITS` times all hops starts from the beginning.

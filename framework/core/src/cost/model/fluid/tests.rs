@@ -180,7 +180,8 @@ mod data_order {
     use crate::network::topology::parse;
     use crate::test_tiers::cases;
 
-    /// Also returns whether a near tie may have decided the time of the naive simulation.
+    /// Returns the cost, the time at which each rank ends in the naive simulation, and whether a
+    /// near tie may have decided these times.
     fn simulate(
         network: &str,
         machine: &ByData,
@@ -539,8 +540,8 @@ mod symmetry {
         }
     }
 
-    /// A step splits the orbits while some messages have exactly 0 bytes left. These must not be
-    /// confused with messages of later steps.
+    /// A step splits the orbits while some messages have exactly 0 bytes left. These messages must
+    /// not be confused with messages of later steps.
     #[test]
     fn orbits_are_split_while_messages_end() {
         let shift = |k: u32| (0..8).map(|r| (r, (r + k) % 8, 64)).collect::<Messages>();
@@ -1043,8 +1044,8 @@ mod windows {
         // Only the full tier tests the limit per rank, because it takes long.
         let count = if is_full() { 3 } else { 2 };
         for (n, per_rank, is_exact) in cases.into_iter().take(count) {
-            // The longer messages of rank 0 break the symmetry. Only the number of messages
-            // decides, so three classes of sizes are enough.
+            // The longer messages of rank 0 break the symmetry. Only the number of messages decides
+            // whether there are windows, so three classes of sizes are enough.
             let bytes = |from, k| 100 + u64::from(k % 3) + u64::from(from == 0);
             let sends =
                 |from: u32| (1..=per_rank).map(move |k| (from, (from + k) % n, bytes(from, k)));
@@ -1224,7 +1225,7 @@ mod background {
     }
 
     /// Flows of one byte end before the schedule, and their ends are events. Flows of 1,000,000
-    /// bytes would end after it.
+    /// bytes would end after the schedule.
     #[test]
     fn flows_are_not_simulated_after_the_end_of_the_schedule() {
         let needed_events = |flow_bytes: u64| {

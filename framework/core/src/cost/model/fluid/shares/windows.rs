@@ -10,7 +10,7 @@
 //! is left idle, no work is lost, and the error is of second order in the length. The end of the
 //! flow is computed from the rate that the flow would have without the limit.
 //!
-//! The length of a window is computed from the rates in the previous one. If more than twice the
+//! The length of a window is computed from the rates in the previous window. If more than twice the
 //! planned number of flows would end, for example because many flows have equal sizes, the length
 //! is computed again from rates without limits.
 //!
