@@ -1,6 +1,6 @@
 //! Exports of schedules for other programs. Each format is one file and one entry of [`FORMATS`].
-//! At most one step is in memory. Formats that list all operations of a rank before those of the
-//! next collect the text of each rank in a `spool::Spool`.
+//! At most one step is in memory. In some formats, all operations of one rank precede those of the
+//! next rank. These formats collect the text of each rank in a `spool::Spool`.
 
 use counts::ByteCounts;
 use hashbrown::hash_table::Entry;
@@ -30,7 +30,8 @@ pub struct Format {
     pub help: &'static str,
     pub output: OutputKind,
     pub wants_sizes: bool,
-    /// Whether the format needs the vertices of each route. Otherwise, a path may be empty.
+    /// Whether the format needs the vertices of each route. If it does not, [`Part::path`] may be
+    /// empty.
     pub wants_routes: bool,
     pub over: Over,
     start: Start,
@@ -39,18 +40,19 @@ pub struct Format {
 type Start = fn(&Header, OutputFolder) -> Result<Box<dyn Export>, ExportError>;
 
 impl Format {
-    /// Returns whether the format needs the blocks or sums of a message, and not only its bytes.
+    /// Returns whether the format needs the blocks or sums in a message, in addition to its bytes.
     pub fn wants_blocks(&self) -> bool {
         self.wants_sizes || self.name == "msccl"
     }
 }
 
-/// The output if several communicators run the schedule at the same time (`over=`).
+/// What is exported if several communicators run the schedule at the same time (`over=`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Over {
     /// The messages of all communicators, between ranks of the network.
     AllMessages,
-    /// The schedule of one communicator, between its members, and the ranks of all communicators.
+    /// The schedule of one communicator, between its members, and a list of the ranks of each
+    /// communicator.
     OneCommunicator,
     Unsupported,
 }
@@ -149,32 +151,37 @@ pub trait Export {
         Ok(())
     }
 
-    /// Receives a flow of background traffic, before the first step. Most formats ignore it.
+    /// Receives a flow of background traffic. All flows precede the first step. Most formats ignore
+    /// them.
     fn background(&mut self, _flow: &Flow) -> Result<(), ExportError> {
         Ok(())
     }
 
-    /// Receives the route and the data of a send, a part of a message of the current step. A format
-    /// stores only what it needs, because a step may have millions of messages.
+    /// Receives the route and the data of a send, which is a part of a message of the current step.
+    /// An implementation stores only what its format needs, because a step may have millions of
+    /// messages.
     fn part(&mut self, _part: Part<'_>) -> Result<(), ExportError> {
         Ok(())
     }
 
     fn step(&mut self, step: &Step) -> Result<(), ExportError>;
 
-    /// Returns a deadlock if FIFOs of the target are too small. Called after the last step.
+    /// Returns a deadlock that occurs if FIFOs of the target are too small. This is called after
+    /// the last step.
     fn deadlock(&self) -> Option<Deadlock> {
         None
     }
 
-    /// Ends the export of a verified schedule. A program that executes the schedule replaces the
-    /// placeholders in `row`: `@NAME@`, `@REPETITION@`, `@TIME@`, `@FIRST@` and `@MEAN@`.
+    /// Ends the export of a verified schedule. `row` is a row for the case. Its placeholders
+    /// (`@NAME@`, `@REPETITION@`, `@TIME@`, `@FIRST@`, `@MEAN@`) are for the values that a program
+    /// measures when it executes the schedule.
     fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), ExportError>;
 }
 
 #[derive(Debug, Default)]
 pub struct Step {
-    /// The number of the step, counted from 1. Steps that only have local copies are not counted.
+    /// The number of the step, counted from 1. Steps without messages between nodes are not
+    /// counted.
     pub number: u64,
     /// The messages between different nodes, merged if sender, receiver and route are the same.
     pub messages: Vec<Message>,
@@ -197,9 +204,10 @@ pub struct Message {
     pub from: u64,
     pub to: u64,
     pub bytes: u64,
-    /// The latest step in which the sender received any of the data; 0 if it had all at the start.
+    /// The latest step in which the sender received any of the data, or 0 if the sender had all of
+    /// it at the start.
     pub after: u64,
-    /// A hash of the route, because the routes of all messages would take too much memory.
+    /// A hash of the route. The routes of all messages would take too much memory.
     route: u64,
 }
 
@@ -222,10 +230,11 @@ pub struct Part<'a> {
     pub counts: Vec<(u64, u64)>,
 }
 
-/// A set of blocks in a message. In a reduction, these are sums, each listed once.
+/// A set of blocks in a message. In a reduction, these are sums, and each sum is listed once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockTransfer {
-    /// The set of blocks, whose segments are the parts of blocks if the schedule divides them.
+    /// The blocks. If the schedule divides blocks into parts, the segments in the set are these
+    /// parts.
     pub set: BlockSet,
     pub keeps: bool,
     /// Whether the receiver adds the blocks to the values that it already has.
@@ -248,7 +257,8 @@ pub struct Exporter {
     head: Header,
     /// The number of segments of a block, and whether the schedule divides blocks into parts.
     layout: Layout,
-    /// The bytes in each node for each destination, if needed.
+    /// The bytes that each node holds for each destination; `None` if the format does not need
+    /// them.
     counts: Option<ByteCounts>,
     /// The number of the current step in the schedule, which also counts steps without messages.
     current: u64,
@@ -256,7 +266,8 @@ pub struct Exporter {
     earlier_steps: Vec<u64>,
     step: Step,
     /// For each sender, the indices of its messages in the current step, by receiver and hash of
-    /// the route. A table for each sender is small and stays in the processor's cache.
+    /// the route. Each sender has its own table, because a small table stays in the processor's
+    /// cache.
     by_route: Vec<HashTable<usize>>,
     hashes: DefaultHashBuilder,
 }
@@ -278,12 +289,12 @@ impl Exporter {
         }
     }
 
-    /// This must precede the first step.
+    /// Passes on a flow of background traffic, which must precede the first step.
     pub fn background(&mut self, flow: &Flow) -> Result<(), ExportError> {
         self.export()?.background(flow)
     }
 
-    /// Ends the export of a verified schedule. Returns a deadlock that is possible in the target.
+    /// Ends the export of a verified schedule. Returns a deadlock that can occur in the target.
     pub fn finish(mut self, row: &[(&str, String)]) -> Result<Option<Deadlock>, ExportError> {
         self.end_step()?;
         let export = self.export.ok_or("it has no schedule")?;
@@ -300,7 +311,7 @@ impl Exporter {
         if let Some(counts) = &mut self.counts {
             counts.arrive();
         }
-        // A step that only has local copies is not exported and gets no number.
+        // A step without messages between nodes is not exported and gets no number.
         if self.step.messages.is_empty() {
             return Ok(());
         }
@@ -344,11 +355,12 @@ impl Exporter {
             Some(sets) => Some(self.transfers(sets, &send)?),
             None => None,
         };
-        // Local copies are not exported, and neither are empty messages if the workload skips them.
+        // Local copies are not exported. If the workload skips empty messages, neither are these.
         if from == to || bytes == 0 && self.head.skip_empty {
             return Ok(());
         }
-        // Steps without messages are not exported, so the others get other numbers.
+        // Steps without messages are not exported, so `send.after` is converted to the number of
+        // the exported step.
         let after = self.earlier_steps.partition_point(|step| *step <= send.after) as u64;
         // Messages between the same nodes on the same route are merged.
         let Step { number, messages, .. } = &mut self.step;

@@ -1,12 +1,13 @@
 //! Fits the start-up time of a message and the time per byte to measurements.
 //! The time of a sample is the number of consecutive messages times the start-up time, plus the
 //! bytes times the time per byte. Measured times span orders of magnitude, so *relative* residuals
-//! are minimised. The fit first minimises the sum of the absolute residuals, which is robust
-//! against outliers from a busy machine, and then refines the result with Tukey's weights. Samples
-//! whose weight is 0 are left out.
-//! Libraries use different protocols for short and long messages (eager and rendezvous). Two pairs
-//! of costs, and the size from which the second applies, are used if they explain the times better
-//! by Schwarz's criterion.
+//! are minimised. The fit first minimises the sum of the absolute values of the residuals, which is
+//! robust against outliers from a busy machine. Then it refines the result with Tukey's weights,
+//! which leave out samples with large residuals (weight 0).
+//! Libraries use one protocol for short messages (eager) and another one for long messages
+//! (rendezvous). So the fit also tries two pairs of costs, of which the second applies from some
+//! message size on. The result has two pairs if they explain the times better by Schwarz's
+//! criterion.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -16,7 +17,7 @@ pub mod ping_pong;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     pub source: String,
-    /// The number of messages of the sample, which follow one after another.
+    /// The number of messages of the sample that follow one after another.
     pub messages: f64,
     pub bytes: f64,
     pub time_us: f64,
@@ -43,15 +44,17 @@ pub struct Costs {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// The costs of all messages, or of those below the size of [`Fit::rendezvous`].
+    /// The costs of all messages, or only of those that are smaller than the size in
+    /// [`Fit::rendezvous`].
     pub costs: Costs,
-    /// The size from which the rendezvous protocol is used, and its costs, if there are two.
+    /// The size from which the rendezvous protocol is used, and its costs; `None` if all messages
+    /// have the same costs.
     pub rendezvous: Option<(f64, Costs)>,
     /// The predicted time of each sample, and its weight: at most 1, and 0 if it was left out.
     pub fitted: Vec<(f64, f64)>,
 }
 
-/// The minimum number of different message sizes to which a pair of costs is fitted.
+/// A pair of costs is fitted to at least this number of different message sizes.
 const MIN_SIZES: usize = 3;
 
 pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
@@ -80,7 +83,8 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
     // Model 1: one pair of costs. Absolute residuals are robust against outliers.
     let all: Vec<&Sample> = samples.iter().collect();
     let one = least_absolute_residuals(&all)?;
-    // Model 2: two pairs of costs, with each message size as the first of the rendezvous protocol.
+    // Model 2: two pairs of costs. Each message size is tried as the first one of the rendezvous
+    // protocol.
     let mut best: Option<(f64, f64, CostPair, CostPair)> = None;
     for from in sizes.iter().skip(MIN_SIZES).take(sizes.len().saturating_sub(2 * MIN_SIZES - 1)) {
         let (short, long): (Vec<&Sample>, Vec<&Sample>) =
@@ -91,7 +95,8 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
             best = Some((loss, *from, a, b));
         }
     }
-    // Schwarz's criterion for residuals with a Laplace distribution, with two and five parameters.
+    // Schwarz's criterion for residuals with a Laplace distribution. `figures` is the number of
+    // parameters of the model: two or five.
     let n = samples.len() as f64;
     let criterion =
         |loss: f64, figures: f64| 2.0 * n * (loss / n).max(MIN_RESIDUAL).ln() + figures * n.ln();
@@ -119,7 +124,7 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
     Ok(Fit { costs, rendezvous: Some((from, others)), fitted })
 }
 
-/// Residuals below this value (one millionth of the time) count as this value.
+/// For `ln`, a mean residual below this value (one millionth of the time) counts as this value.
 const MIN_RESIDUAL: f64 = 1e-6;
 
 #[derive(Debug, Clone, Copy)]
@@ -146,10 +151,12 @@ impl CostPair {
 
     /// Refines the costs with Tukey's weights. Also returns confidence intervals and the weights.
     fn tukey_estimate(self, samples: &[&Sample]) -> Result<(Costs, Vec<f64>), String> {
-        /// Tukey's weight is 0 from this residual on, in standard deviations of the residuals.
+        /// From this residual on, Tukey's weight is 0. The unit is the standard deviation of the
+        /// residuals.
         const CUTOFF: f64 = 4.685;
         let (mut pair, mut weights) = (self, vec![1.0; samples.len()]);
-        // In a normal distribution, the standard deviation is 1.4826 times this robust median.
+        // In a normal distribution, the standard deviation is 1.4826 times the median absolute
+        // residual. The median is robust against outliers.
         let mut left: Vec<f64> = samples.iter().map(|sample| self.residual(sample).abs()).collect();
         left.sort_by(f64::total_cmp);
         let scale = (1.4826 * left[left.len() / 2]).max(MIN_RESIDUAL);
@@ -162,7 +169,7 @@ impl CostPair {
                 })
                 .collect();
             let Ok((next, ..)) = least_squares(samples, &weights) else {
-                // All samples are used if too few have a weight above 0.
+                // If too few samples have a weight above 0, all samples are used.
                 weights = vec![1.0; samples.len()];
                 break;
             };
@@ -184,7 +191,8 @@ impl CostPair {
 
 const ROUNDS: usize = 40;
 
-/// The method is iteratively reweighted least squares.
+/// Minimises the sum of the absolute values of the relative residuals, by iteratively reweighted
+/// least squares.
 fn least_absolute_residuals(samples: &[&Sample]) -> Result<CostPair, String> {
     let mut pair = least_squares(samples, &vec![1.0; samples.len()])?.0;
     for _ in 0..ROUNDS {
@@ -201,7 +209,8 @@ fn least_absolute_residuals(samples: &[&Sample]) -> Result<CostPair, String> {
 type LeastSquares = (CostPair, [Option<f64>; 2], f64);
 
 fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, String> {
-    // Rows are divided by the time, so residuals are relative, and multiplied by the weight's root.
+    // Each row is divided by its time, so that residuals are relative, and is multiplied by the
+    // square root of its weight.
     let rows: Vec<[f64; 3]> = samples
         .iter()
         .zip(weights)
@@ -216,7 +225,8 @@ fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, S
     }
     let (values, errors) = regression(&rows, &[0, 1])?;
     let freedom = |costs: usize| (rows.len() - costs) as f64;
-    // A negative cost is 0, and the other one is fitted alone.
+    // If the fitted value of a cost is negative, this cost is set to 0, and the other one is fitted
+    // alone.
     let alone = match (values[0] < 0.0, values[1] < 0.0) {
         (false, false) => {
             return Ok((
@@ -234,12 +244,13 @@ fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, S
     Ok((CostPair(pair), known, freedom(1)))
 }
 
-/// Approximates the first column of `rows` by one or two further columns (`of`, from 0) by least
-/// squares, where two columns are made orthogonal (Frisch & Waugh 1933). Returns the coefficients
-/// and their standard errors.
+/// Approximates the first column of `rows` by one or two of its other columns, by least squares.
+/// `of` has the indices of these columns, where 0 is the second column of `rows`. If there are two,
+/// each is made orthogonal to the other (Frisch & Waugh 1933). Returns the coefficients and their
+/// standard errors.
 fn regression(rows: &[[f64; 3]], of: &[usize]) -> Result<(Vec<f64>, Vec<f64>), String> {
-    /// The least accepted length of the part of a column that is not proportional to the other one,
-    /// relative to the whole. Below this length, measurements do not determine the coefficients.
+    /// The part of a column that is not proportional to the other column must be longer than this,
+    /// relative to the whole column. Otherwise, the measurements do not determine the coefficients.
     const INDEPENDENCE: f64 = 1e-9;
     let column = |at: usize| rows.iter().map(move |row| row[at]);
     let (mut values, mut squares) = (Vec::new(), Vec::new());

@@ -1,5 +1,6 @@
 //! Imports of measurements of other programs. Each format is one file and one entry of [`FORMATS`].
-//! Only [`Measurement::block_bytes`] converts sizes, which have different meanings, to block sizes.
+//! The sizes in these formats have different meanings. Only [`Measurement::block_bytes`] converts
+//! them to block sizes.
 
 mod counterparts;
 mod imb;
@@ -22,7 +23,7 @@ pub struct Format {
     read: fn(&MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError>,
 }
 
-/// All formats of measurements, in the order in which the detection tries them.
+/// All formats of measurements. The format of a file is detected by trying them in this order.
 pub static FORMATS: [Format; 6] = [
     Format {
         name: "osu",
@@ -66,7 +67,7 @@ pub use nccl::{Implied, collective_question, implied, without_labels};
 pub use runs::{Run, runs};
 
 pub struct MeasurementFile<'a> {
-    /// The path of the file. In some formats, the path contains information.
+    /// The path of the file. In some formats, it contains information such as the algorithm.
     pub path: &'a Path,
     pub text: &'a str,
     /// The collective that the user states, for formats that do not contain it.
@@ -81,13 +82,15 @@ pub struct Measurement {
     pub size_of: SizeOf,
     pub size: u64,
     pub ranks: Option<u64>,
-    /// The ranks of each communicator, all of which ran at the same time; empty if not stated.
+    /// The ranks of each communicator, if several ran at the same time; empty if the file does not
+    /// list them.
     pub communicators: Vec<Vec<u64>>,
     pub topology: Option<String>,
     pub algorithm: Option<String>,
-    /// The mean time of a call in µs, otherwise the median or the first time in the file.
+    /// The mean time of a call in µs. If the file has no mean, it is the median, otherwise the
+    /// first time in the file.
     pub time_us: f64,
-    /// The time in µs with one buffer for sending and receiving, if it was measured.
+    /// The time in µs if the send buffer is also the receive buffer; `None` if it was not measured.
     pub in_place_us: Option<f64>,
     /// Other values that the program reports, such as minimum and maximum, as a text for users.
     pub note: String,
@@ -96,13 +99,13 @@ pub struct Measurement {
     pub line: usize,
 }
 
-/// The meaning of a size that a program reports.
+/// What the size that a program reports is the size of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SizeOf {
-    /// The size of the data that a rank has for one or for all other ranks, like MPI's count.
+    /// The data that a rank has for one other rank or for all of them, like MPI's count.
     #[default]
     Count,
-    /// The size of the send buffer or the receive buffer of a rank, whichever is larger.
+    /// The send buffer or the receive buffer of a rank, whichever is larger.
     Buffer,
 }
 
@@ -110,7 +113,8 @@ pub(crate) fn error_at(line: usize, message: impl Into<String>) -> ParseError {
     ParseError { line, message: message.into() }
 }
 
-/// Returns whether a text is the output of nccl-tests, and not in JSON.
+/// Returns whether a text is the output of nccl-tests as text. The output as JSON is another
+/// format.
 pub fn is_nccl_tests(text: &str) -> bool {
     let found = FORMATS.iter().find(|format| (format.is_like)(text));
     found.is_some_and(|format| format.name == "nccl")
@@ -120,7 +124,7 @@ pub fn is_like_any(text: &str) -> bool {
     FORMATS.iter().any(|format| (format.is_like)(text))
 }
 
-/// Reads a file. `name` is the name of the format, which is detected by default.
+/// Reads a file. `name` is the name of its format. If it is `None`, the format is detected.
 pub fn read(
     source: &MeasurementFile<'_>,
     name: Option<&str>,
@@ -146,7 +150,8 @@ pub fn read(
     }
 }
 
-/// Replaces all measurements of a case by one with their median and, in its note, their quartiles.
+/// Replaces all measurements of a case by a single one, which has their median, and their quartiles
+/// in its note.
 pub fn medians(measurements: Vec<Measurement>) -> Vec<Measurement> {
     let mut groups: Vec<Vec<Measurement>> = Vec::new();
     for measurement in measurements {
@@ -184,9 +189,10 @@ pub fn medians(measurements: Vec<Measurement>) -> Vec<Measurement> {
 }
 
 impl Measurement {
-    /// Returns the bytes of a block, as workloads define it: the data for a pair of ranks, the data
-    /// of one rank, the whole vector of a reduction, or the result of one rank in a reduce-scatter.
-    /// `ranks` is the number of ranks of a communicator.
+    /// Returns the block size as workloads define it: the bytes for a pair of ranks (all-to-all),
+    /// of one rank (allgather, gather, scatter), of the result of one rank (reduce-scatter), or of
+    /// the whole vector (broadcast and other reductions). `ranks` is the number of ranks of a
+    /// communicator.
     pub fn block_bytes(&self, ranks: u64) -> Result<u64, ParseError> {
         let is_split = match (self.collective.as_str(), self.size_of) {
             ("broadcast" | "reduce" | "allreduce", _) => false,

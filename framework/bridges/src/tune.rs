@@ -1,6 +1,7 @@
-//! Decision tables from a sweep, by which an MPI library, NCCL or a similar library chooses its
-//! algorithm, depending on ranks and bytes. If the fastest algorithm differs between two sizes of
-//! the sweep, the table changes it at the larger one. Each library is one entry of [`LIBRARIES`].
+//! Decision tables from a sweep. With such a table, an MPI library, NCCL or a similar library
+//! chooses its algorithm by the number of ranks and the bytes. If the fastest algorithm differs
+//! between two consecutive sizes of the sweep, the rule for the second algorithm begins at the
+//! larger size. Each library is one entry of [`LIBRARIES`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use swapmeet_core::spec::Spec;
@@ -17,7 +18,8 @@ pub struct Library {
     pub help: &'static str,
     algorithms: &'static [Algorithm],
     limits_requests: bool,
-    /// Whether new rules are merged into the library's own table, which the user must give.
+    /// Whether new rules are merged into the library's own table. In this case, the user must state
+    /// this table.
     pub is_patch: bool,
     write: fn(&[DecisionTable], Option<&str>) -> Result<String, String>,
     /// The origin of the library's default choices, as a text for users.
@@ -25,12 +27,13 @@ pub struct Library {
     defaults: fn(Option<&str>) -> Result<Option<DefaultChoice>, String>,
 }
 
-/// Returns the algorithm that a library chooses by itself, or `None` if it is unknown.
+/// For a timed case, returns the algorithm that the library chooses by default, or `None` if this
+/// is unknown.
 type DefaultChoice = Box<dyn Fn(&TimedCase) -> Option<Choice>>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Choice {
-    /// The rule that chooses the same algorithm, if this project has the algorithm.
+    /// The rule that states this choice; `None` if this project does not have the algorithm.
     rule: Option<Rule>,
     theirs: String,
 }
@@ -74,7 +77,7 @@ pub static LIBRARIES: [Library; 8] = [
         is_patch: false,
         write: |tables, _| Ok(nccl::csv(tables)),
         default_source: "NCCL",
-        // NCCL chooses with its own model of the machine, so its choices are unknown here.
+        // NCCL chooses with its own model of the machine, so its default choices are unknown here.
         defaults: |_| Ok(None),
     },
     Library {
@@ -95,7 +98,7 @@ pub static LIBRARIES: [Library; 8] = [
         is_patch: false,
         write: |tables, _| environment::oneccl(tables),
         default_source: "oneCCL",
-        // The default depends on the transport and on the place of the buffers.
+        // The default choice depends on the transport and on where the buffers are.
         defaults: |_| Ok(None),
     },
     Library {
@@ -106,7 +109,7 @@ pub static LIBRARIES: [Library; 8] = [
         is_patch: false,
         write: |tables, _| Ok(environment::ucc(tables)),
         default_source: "UCC",
-        // The default depends on the kind of processor (contrib/ucc.conf).
+        // The default choice depends on the kind of processor (contrib/ucc.conf).
         defaults: |_| Ok(None),
     },
     Library {
@@ -134,16 +137,19 @@ pub struct TimedCase {
     pub algorithm: String,
     /// The protocol of NCCL, such as `LL128`; empty if the machine has none.
     pub protocol: String,
-    /// The system, its number of domains and the GPUs of each domain, if known.
+    /// The system, the number of its domains, and the number of GPUs in each domain; `None` if no
+    /// system is known.
     pub system: Option<(&'static System, u64, u64)>,
-    /// The time of the case as one value for all repetitions, such as their mean.
+    /// The time of the case in µs. If there are several repetitions, it is one value for all of
+    /// them, such as their mean.
     pub time_us: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionTable {
     collective: &'static str,
-    /// Rules by number of ranks and by the block size from which they apply, in ascending order.
+    /// For each number of ranks, the rules, each with the block size from which it applies. Both
+    /// are in ascending order.
     entries: Vec<(u64, Vec<(u64, Rule)>)>,
 }
 
@@ -155,7 +161,7 @@ pub struct Loss {
     pub bytes: u64,
     pub used: String,
     pub best: String,
-    /// The time of the used algorithm divided by the time of the fastest algorithm.
+    /// The time of the given algorithm divided by the time of the fastest algorithm.
     pub ratio: f64,
 }
 
@@ -163,19 +169,21 @@ pub struct Loss {
 pub struct Uncompared {
     pub collective: String,
     pub algorithm: String,
-    /// Whether the library's table could name other algorithms for this collective.
+    /// Whether a table of the library could name other algorithms for this collective.
     pub has_others: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DefaultLosses {
     pub losses: Vec<Loss>,
-    /// The algorithms that the library chooses but the sweep lacks, with the number of cases.
+    /// The algorithms that the library chooses, but for which the sweep has no time, with the
+    /// number of such choices.
     pub without_a_time: BTreeMap<String, u64>,
 }
 
 impl Library {
-    /// Formats decision tables. `base` is the library's own table, if new rules are merged into it.
+    /// Formats decision tables. If the library merges new rules into its own table, `base` is this
+    /// table.
     pub fn written(&self, tables: &[DecisionTable], base: Option<&str>) -> Result<String, String> {
         (self.write)(tables, base)
     }
@@ -199,8 +207,8 @@ impl Library {
         self.algorithms.iter().filter(of_system).map(|a| a.collective).collect()
     }
 
-    /// Returns tables of the fastest algorithms. The error is the reason why nothing can be
-    /// decided.
+    /// Returns tables of the fastest algorithms. If nothing can be decided, the error states the
+    /// reason.
     pub fn decide(&self, cases: &[TimedCase]) -> Result<Vec<DecisionTable>, String> {
         let mut fastest: BTreeMap<(&str, u64, u64), (f64, Rule)> = BTreeMap::new();
         for case in cases {
@@ -231,7 +239,8 @@ impl Library {
                         rules.push((bytes, rule));
                     }
                 }
-                // The first rule also applies to smaller blocks than those of the sweep.
+                // The first rule has a minimum of 0, so that it also applies to blocks smaller than
+                // those of the sweep.
                 Some(_) | None => table.entries.push((ranks, vec![(0, rule)])),
             }
         }
@@ -253,7 +262,8 @@ impl Library {
         found.into_iter().filter_map(only).collect()
     }
 
-    /// Returns the losses if `default` is always used instead of the library's fastest algorithm.
+    /// Returns the losses from always using `default` instead of the fastest algorithm that the
+    /// library has.
     pub fn losses(&self, cases: &[TimedCase], default: &str) -> Vec<Loss> {
         cases
             .iter()
@@ -262,7 +272,8 @@ impl Library {
             .collect()
     }
 
-    /// Returns the losses by the library's own choices, if they are known. `base` is its own table.
+    /// Returns the losses from the library's default choices, or `None` if these are unknown.
+    /// `base` is the library's own table.
     pub fn losses_of_defaults(
         &self,
         cases: &[TimedCase],
@@ -270,7 +281,8 @@ impl Library {
     ) -> Result<Option<DefaultLosses>, String> {
         let Some(chosen) = (self.defaults)(base)? else { return Ok(None) };
         let mut found = DefaultLosses::default();
-        // This map has one case for each collective, number of ranks and block size.
+        // This map has one entry for each collective, number of ranks and block size. Its case is
+        // any of these.
         let problems: BTreeMap<(&str, u64, u64), &TimedCase> =
             cases.iter().map(|case| ((&*case.collective, case.ranks, case.bytes), case)).collect();
         for (problem, any) in problems {
@@ -310,11 +322,11 @@ pub struct Algorithm {
     collective: &'static str,
     ours: &'static str,
     name: &'static str,
-    /// The library's number of the algorithm; 0 if it has none.
+    /// The library's number of the algorithm; 0 if the algorithm has no number.
     number: u32,
-    /// The fan-out for which the algorithms are the same; 0 if there is none.
+    /// The fan-out with which the library's algorithm is the same as ours; 0 if it has no fan-out.
     fan: u32,
-    /// The only parameter of this project's algorithm that a rule can express.
+    /// The only parameter of our algorithm that a rule can express.
     parameter: Option<Parameter>,
 }
 
@@ -324,11 +336,13 @@ const fn algorithm(collective: &'static str, ours: &'static str, name: &'static 
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Parameter {
-    /// The parameter `segments`, the segments of a block. A rule states their size instead.
+    /// The parameter `segments`, with its default. It is the number of segments of a block, but a
+    /// rule states their size.
     Segments(u64),
-    /// The parameter `window`, the number of messages that a rank sends at the same time.
+    /// The parameter `window`, with its default: the number of messages that a rank sends at the
+    /// same time.
     Window(u64),
-    /// The parameters with which [`System::library`] names the algorithm.
+    /// The parameters that the spec in [`System::library`] has for this algorithm.
     OfSystem,
 }
 
@@ -342,7 +356,7 @@ pub struct Rule {
     max_requests: u64,
     /// The protocol of NCCL; empty in rules of other libraries.
     protocol: &'static str,
-    /// The domains and the GPUs of each, if the system is known.
+    /// The number of domains and the number of GPUs in each; `None` if the system is unknown.
     domains: Option<[u64; 2]>,
 }
 
@@ -355,8 +369,8 @@ impl From<Algorithm> for Rule {
 }
 
 impl Algorithm {
-    /// Returns the rule for a timed case with the same parameters, if there is one.
-    /// `limits_requests` means that the library may limit messages in flight.
+    /// Returns the rule that states this algorithm with the parameters of a timed case, if there is
+    /// one. If `limits_requests`, the library can limit the number of messages in flight.
     fn rule(&self, case: &TimedCase, limits_requests: bool) -> Option<Rule> {
         let (ours, parameters) = match case.algorithm.split_once(':') {
             Some((ours, parameters)) => (ours, Some(parameters)),
@@ -377,8 +391,8 @@ impl Algorithm {
                 let segment_bytes = case.bytes.div_ceil(segments);
                 match segments {
                     1 => Some(rule),
-                    // A block of 10 bytes has 8 segments here, but 5 segments of 2 bytes in the
-                    // library.
+                    // The library divides by size. With segments of 2 bytes, it would divide a
+                    // block of 10 bytes into 5 segments instead of our 8.
                     _ if segment_bytes == 0 || case.bytes.div_ceil(segment_bytes) != segments => {
                         None
                     }
@@ -392,7 +406,7 @@ impl Algorithm {
                 };
                 let all = system.library(self.collective, domains, gpus);
                 let own = all.iter().find(|own| own.name == self.name)?;
-                // A protocol that the library does not have for this algorithm has no rule.
+                // If the library does not have this protocol for this algorithm, there is no rule.
                 let protocol = match &*case.protocol {
                     "" => "Simple",
                     given => own.protocols.iter().find(|protocol| **protocol == given)?,
@@ -411,7 +425,7 @@ impl Algorithm {
     }
 }
 
-/// Compares the spec of an algorithm, with its parameters in any order, with that of the library's.
+/// Returns whether `spec` is the spec of a library's algorithm. Its parameters can be in any order.
 fn is_run_by(own: &LibraryAlgorithm, spec: &str) -> bool {
     let sorted = |text: &str| {
         let spec = Spec::parse("algorithm", text).ok()?;

@@ -1,12 +1,12 @@
 //! Chakra execution traces, which ASTRA-sim reads as custom collectives: for each rank, a file of
 //! protobuf messages, each preceded by its length.
 //! A send or receive depends on all operations of the rank's previous step. Message sizes are in
-//! the file, so each block size needs an export. Only the fields of the schema (`et_def.proto`)
-//! that ASTRA-sim's feeder reads are written.
-//! If several communicators run the schedule, the ranks in the traces are members: ASTRA-sim reads
-//! the trace of a rank's position in its communicator, and replaces members by ranks
-//! (`CustomAlgorithm.cc`). The communicators are in a file for `--comm-group-configuration`
-//! (`Workload::initialize_comm_groups`).
+//! the file, so each block size needs its own export. Only those fields of the schema
+//! (`et_def.proto`) are written that ASTRA-sim's feeder reads.
+//! If several communicators run the schedule, there is one trace for each member of a communicator,
+//! and the peers in it are members, too. ASTRA-sim reads the trace of a rank's position in its
+//! communicator, and replaces members by ranks (`CustomAlgorithm.cc`). The communicators are in a
+//! file for `--comm-group-configuration` (`Workload::initialize_comm_groups`).
 
 use super::spool::{Spool, SpoolItem, state_of};
 use super::{Export, ExportError, OutputFolder, Step};
@@ -15,7 +15,7 @@ use swapmeet_interchange::append;
 use swapmeet_interchange::schedule::Header;
 use swapmeet_interchange::text::append_list;
 
-/// Node types of the schema (a node is an operation), and wire types of the protobuf encoding.
+/// Node types of the schema, where a node is an operation, and wire types of the protobuf encoding.
 const COMM_SEND: u64 = 5;
 const COMM_RECV: u64 = 6;
 const VARINT: u64 = 0;
@@ -33,7 +33,7 @@ pub(super) struct Chakra {
     name: String,
 }
 
-/// A rank, whose operations (nodes, in a trace) are numbered from 1.
+/// A rank. In a trace, its operations are called nodes, and they are numbered from 1.
 #[derive(Clone, Default)]
 struct Rank {
     nodes: u64,
@@ -51,8 +51,8 @@ impl Chakra {
         if head.nodes > i32::MAX as u64 {
             return Err(too_large("ranks", i32::MAX as u64).into());
         }
-        // ASTRA-sim takes positions from the sorted list, but ranks from the list as written
-        // (`CommunicatorGroup.cc`).
+        // ASTRA-sim takes positions from the sorted list of a communicator's ranks, but ranks from
+        // the list in the order of the file (`CommunicatorGroup.cc`).
         if head.communicators.iter().any(|ranks| !ranks.is_sorted()) {
             return Err("its communicators list ranks in another order than by number, in which ASTRA-sim counts members: name the axes of `over=` in the order of `mesh=`".into());
         }
@@ -101,7 +101,8 @@ impl Chakra {
             (known.before.0..known.before.1).for_each(|id| varint(field, id));
             text(node, 5, field);
         }
-        // In the feeder, field number 27 means bool, 9 means int64, and 7 means int32.
+        // In ASTRA-sim's feeder, field 27 of an attribute has type bool, 9 has int64, and 7 has
+        // int32.
         for (name, kind, value) in [
             ("is_cpu_op", 27, 0),
             ("comm_size", 9, bytes),
@@ -154,7 +155,8 @@ impl Export for Chakra {
     }
 }
 
-/// Returns JSON with the ranks of each communicator, from 1 on; 0 means all ranks in ASTRA-sim.
+/// Returns JSON with the ranks of each communicator. Communicators are numbered from 1 on, because
+/// for ASTRA-sim, 0 means all ranks.
 fn groups(communicators: &[Vec<u64>]) -> String {
     let mut text = "{".to_owned();
     append_list(&mut text, ",", (1..).zip(communicators), |text, (number, ranks): (u64, _)| {
@@ -178,7 +180,8 @@ fn number(out: &mut Vec<u8>, field: u64, value: u64) {
     varint(out, value);
 }
 
-/// Writes a text, an embedded message or packed numbers as field `field` of a protobuf message.
+/// Writes bytes as field `field` of a protobuf message: a text, an embedded message or packed
+/// numbers.
 fn text(out: &mut Vec<u8>, field: u64, content: &[u8]) {
     varint(out, field << 3 | BYTES);
     varint(out, content.len() as u64);

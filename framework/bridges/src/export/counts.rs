@@ -1,13 +1,14 @@
-//! Byte counts for schedules that distribute a node's data over buckets, which are messages.
+//! The byte counts of a schedule in which a node redistributes its data over buckets. Each bucket
+//! is sent as one message.
 
 use swapmeet_interchange::schedule::{Header, Redistribution, Share, ShareSize};
 
 pub(super) struct ByteCounts {
     element: u64,
     held: Vec<Vec<u64>>,
-    /// The contents of each bucket, by node: destinations with their elements.
+    /// The contents of each bucket, by node: each destination with the number of its elements.
     buckets: Vec<Vec<Vec<(u64, u64)>>>,
-    /// Receivers with the destinations and elements that arrive at the end of the step.
+    /// For each receiver, the destinations and elements that arrive at the end of the step.
     arriving: Vec<(u64, Vec<(u64, u64)>)>,
 }
 

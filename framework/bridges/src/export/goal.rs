@@ -1,10 +1,14 @@
-//! The language GOAL (`txt2bin.re` of LogGOPSim), which LogGOPSim and ATLAHS read.
-//! A rank begins a step when it has finished its previous one. A `calc` operation without duration
-//! joins both: it waits for all operations of the previous step, and those of the next step wait
-//! for it, so that the number of dependencies is proportional to the operations. The tag of a
+//! The language GOAL (`txt2bin.re` of LogGOPSim), which LogGOPSim and ATLAHS read. The tag of a
 //! message is its step.
-//! With `order=data`, sends of a rank start in order. A send that forwards data waits for a `calc`
-//! after all receives up to the step in which the last of the data arrived. Receives do not wait.
+//!
+//! A rank begins a step when it has finished its previous one. A `calc` operation without duration
+//! separates the two: it waits for all operations of the previous step, and the operations of the
+//! next step wait for it. So the number of dependencies is proportional to the number of
+//! operations.
+//!
+//! With `order=data`, the sends of a rank start in order, and its receives wait for nothing. A send
+//! that forwards data waits for a `calc` operation. This operation waits for all receives up to the
+//! step in which the last of the data arrived.
 
 use super::spool::{Spool, SpoolItem, state_of};
 use super::{Export, ExportError, Message, OutputFolder, Step};
@@ -30,7 +34,7 @@ struct Rank {
     sends: u64,
     receives: u64,
     joins: u64,
-    /// The values of `sends` and `receives` before the step `step`.
+    /// The values of `sends` and `receives` before the step with the number in `step`.
     since: (u64, u64),
     /// With `order=data`, the steps of the receives for which no `calc` waits yet.
     open: VecDeque<u64>,
@@ -116,7 +120,7 @@ impl Goal {
             known.step = step;
             known.since = (known.sends, known.receives);
         }
-        // LogGOPSim charges G for `bytes - 1` bytes, so an empty message is sent as one byte.
+        // LogGOPSim charges G only for `bytes - 1` bytes, so an empty message is sent as one byte.
         let bytes = bytes.max(1);
         let count = if is_send { &mut known.sends } else { &mut known.receives };
         *count += 1;
@@ -129,7 +133,7 @@ impl Goal {
     }
 }
 
-/// `number` counts the sends or the receives of the rank.
+/// If it is a send, `number` counts the sends of the rank, otherwise its receives.
 fn append_operation(
     text: &mut String,
     (is_send, number): (bool, u64),

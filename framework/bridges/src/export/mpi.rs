@@ -1,8 +1,8 @@
 //! A text file with the schedule, and a C program that executes such files with MPI ([`PROGRAM`]).
 //! The file lists the sends and receives of each rank, with blocks, sums or byte counts. It begins
-//! with the position of each rank's lines, so that a rank reads only its own. The program compares
-//! the delivery with blocks that it derives from the collective, so it also finds errors in the
-//! file.
+//! with the positions of the lines of each rank, so that a rank reads only its own lines. The
+//! program derives the expected blocks from the collective and compares the received blocks with
+//! them, so it also finds errors in the file.
 
 use super::spool::{Spool, SpoolItem, state_of};
 use super::{BlockTransfer, Export, ExportError, OutputFolder, Part, Step};
@@ -22,9 +22,10 @@ pub(super) struct Mpi {
     segments: u64,
     /// Whether the schedule counts bytes instead of blocks.
     counts: bool,
-    /// The step of the last line of each rank, and the bytes of its lines.
+    /// For each rank, the step of its last line, and the total bytes of its lines.
     ranks: Vec<(u64, u64)>,
-    /// The blocks or byte counts of each message of the step, for the lines of sender and receiver.
+    /// For each message of the step, its blocks or byte counts, as a text for the lines of both
+    /// ranks.
     contents: Vec<String>,
     text: String,
 }
@@ -69,7 +70,8 @@ impl Mpi {
     fn preamble(&self, row: &[(&str, String)]) -> Result<String, String> {
         let Header { collective, nodes, root, permutation, block_bytes, sizes, tokens, .. } =
             &self.head;
-        // The ranks of all communicators follow the number of members.
+        // If there are several communicators, the number of members is followed by the ranks of all
+        // of them.
         let ranks = self.head.communicators.concat();
         let members = if ranks.is_empty() { String::new() } else { format!(" {}", spaced(&ranks)) };
         let mut text = format!(
@@ -81,7 +83,7 @@ impl Mpi {
         if !permutation.is_empty() {
             let _ = writeln!(text, "permutation {}", spaced(permutation));
         }
-        // Each line describes a node: the number of its classes of tokens (tokens with the same
+        // Each line describes a node. It has the number of the node's classes (tokens with the same
         // receivers), and for each class its bytes, the number of its receivers, and the receivers.
         for classes in tokens {
             let _ = write!(text, "tokens {}", classes.len());
@@ -113,7 +115,8 @@ fn spaced(numbers: &[u64]) -> String {
     text
 }
 
-/// Appends numbers such as `0-3,5`, or 0 if the collective does not distinguish blocks by them.
+/// Appends runs of numbers, such as `0-3,5`. If the collective does not distinguish blocks by this
+/// number, `runs` is `None` and 0 is appended.
 fn append_runs(text: &mut String, runs: &Option<Runs>) {
     let runs = runs.as_deref().unwrap_or(&[(0, 0)]);
     append_list(text, ",", runs, |text, (first, last)| {
@@ -165,7 +168,8 @@ impl Export for Mpi {
     fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), ExportError> {
         std::fs::write(self.folder.0.join("replay.c"), PROGRAM)?;
         let preamble = self.preamble(row)?;
-        // The length of one position must not influence the other positions.
+        // Positions are padded to a fixed length, because a longer number would shift all other
+        // positions.
         const DIGITS: usize = 18;
         let mut at = (preamble.len() + "ranks".len() + (1 + DIGITS) * self.ranks.len() + 1) as u64;
         let mut out = self.folder.create(FILE)?;

@@ -1,8 +1,9 @@
 //! XML for MSCCL: the steps of the thread blocks of each GPU, with buffers and dependencies.
-//! Each thread block sends to the GPU whose number is d higher, and receives from the GPU whose
-//! number is d lower, for a fixed d. In each step, a GPU waits for its operations of the previous
-//! step. The chunks of a message must be contiguous, or are first copied to scratch space. In a
-//! reduction, each value has a fixed position in one buffer, where received values are added.
+//! For each thread block, there is a fixed distance d. The block sends to the GPU whose number is d
+//! higher, and receives from the GPU whose number is d lower. In each step, a GPU waits for its
+//! operations of the previous step. The chunks of a message must be contiguous, otherwise they are
+//! first copied to scratch space. In a reduction, each value has a fixed position in one buffer,
+//! and received values are added there.
 
 use super::{BlockTransfer, Export, ExportError, Message, OutputFolder, Part, Step};
 use std::collections::{BTreeMap, HashMap};
@@ -15,14 +16,15 @@ use swapmeet_interchange::schedule::{Header, Runs};
 
 pub(super) const FILE: &str = "schedule.xml";
 
-/// Limits of MSCCL for each thread block, each GPU, the channels of the program, and each step.
+/// MSCCL's limits: the steps of a thread block, the thread blocks of a GPU, the thread blocks of a
+/// channel, the channels of the program, and the chunks of a step.
 const MAX_STEPS: usize = 64;
 const MAX_THREAD_BLOCKS: usize = 64;
 const BLOCKS_PER_CHANNEL: u64 = 32;
 const MAX_CHANNELS: u64 = 32;
 const MAX_CHUNKS_PER_STEP: usize = 71;
 
-/// The slots of a connection (`NCCL_STEPS` in NVIDIA/nccl 5067397, src/include/device.h).
+/// The number of slots of a connection (`NCCL_STEPS` in NVIDIA/nccl 5067397, src/include/device.h).
 const SLOTS: u64 = 8;
 
 pub(super) struct Msccl {
@@ -36,20 +38,21 @@ pub(super) struct Msccl {
     sent: Vec<Vec<BlockTransfer>>,
 }
 
-/// Chunks (origin, destination, segment) for one operation, and whether the receiver adds them.
+/// The chunks of one operation (origin, destination, segment), and whether the receiver adds them.
 type TransferPiece = (Vec<[u64; 3]>, bool);
 
 #[derive(Default)]
 struct GpuState {
     blocks: Vec<ThreadBlock>,
-    /// The thread block for the distance between the ranks and the index of a piece of a message.
+    /// The index of each thread block, by the distance between sender and receiver and by the
+    /// number of the piece that it sends. A message is sent in one or more pieces.
     by_distance: HashMap<(u64, usize), usize>,
     scratch: u64,
-    /// The place of each chunk of the GPU. A key is an origin, a destination and a segment.
+    /// Where the GPU stores each of its chunks. A key is an origin, a destination and a segment.
     locations: HashMap<[u64; 3], ChunkLocation>,
-    /// The last operation of each thread block in the GPU's previous step.
+    /// By thread block, the index of its last operation in the GPU's previous step.
     last_steps: BTreeMap<usize, usize>,
-    /// The last operation of each thread block in the GPU's current step.
+    /// By thread block, the index of its last operation in the GPU's current step.
     current_steps: BTreeMap<usize, usize>,
 }
 
@@ -71,7 +74,8 @@ impl Msccl {
         Ok(Self { folder, name, nodes, root, collective, segments, gpus, sent })
     }
 
-    /// Defines where each GPU initially stores its chunks, and copies those that must be elsewhere.
+    /// Determines where each GPU initially stores its chunks, and copies chunks that must be
+    /// elsewhere.
     fn begin(&mut self, segments: u64) -> Result<(), String> {
         self.segments = segments;
         for gpu in 0..self.nodes {
@@ -91,8 +95,8 @@ impl Msccl {
                     (0..k).map(|i| ([gpu, 0, i], i)).collect()
                 }
             };
-            // Chunks are copied to the buffer of a reduction, or to their final position on this
-            // GPU.
+            // In a reduction, chunks are copied to its buffer, otherwise to their final position on
+            // this GPU.
             let mut copies = Vec::new();
             for (chunk, offset) in own {
                 let input = ChunkLocation { buffer: Buffer::Input, offset };
@@ -103,7 +107,7 @@ impl Msccl {
                 };
                 copies.extend(home.map(|home| (chunk, input, home)));
             }
-            // Later steps that use the copies wait for them.
+            // Operations of the schedule's first step that use the copies wait for them.
             let moves = reduction_buffer.is_some() || self.collective == Collective::AllGather;
             if !copies.is_empty() {
                 let block = self.thread_block(gpu, (0, 0))?;
@@ -147,7 +151,8 @@ impl Msccl {
         }
     }
 
-    /// Returns `None` if the chunk does not belong to the output of this GPU.
+    /// Returns the position of a chunk in the output of this GPU, or `None` if it is no part of the
+    /// output.
     fn output(&self, gpu: u64, [origin, destination, segment]: [u64; 3]) -> Option<ChunkLocation> {
         let k = self.segments;
         let offset = match self.collective {
@@ -201,7 +206,8 @@ impl Msccl {
         Ok(state.blocks.len() - 1)
     }
 
-    /// Appends an operation. The first one of a step waits for the GPU's previous step.
+    /// Appends an operation. The first operation of a thread block in a step waits for the GPU's
+    /// operations of the previous step.
     fn push(
         &mut self,
         gpu: u64,
@@ -240,8 +246,8 @@ impl Msccl {
         Ok(())
     }
 
-    /// Divides a message into pieces, each for one operation (a step of MSCCL) of at most
-    /// [`MAX_CHUNKS_PER_STEP`] chunks, all of which the receiver adds or all of which it stores.
+    /// Divides a message into pieces. A piece is sent by one operation (a step of MSCCL), so it has
+    /// at most [`MAX_CHUNKS_PER_STEP`] chunks. The receiver adds either all of them or none.
     fn pieces(
         &self,
         message: &Message,
@@ -280,7 +286,8 @@ impl Msccl {
         let mut last: Option<ChunkLocation> = None;
         for (place, chunk, adds) in placed {
             let next = last.replace(place).is_some_and(|last| is_after(last, 1, place));
-            // In a reduction, the chunks of a piece must be contiguous. Other chunks are copied.
+            // In a reduction, the chunks of a piece must be contiguous. Otherwise they need not be,
+            // because chunks that are not contiguous are copied to scratch space.
             let joins = next || !self.collective.is_reduction();
             match pieces.last_mut() {
                 Some((list, added))
@@ -372,7 +379,8 @@ fn are_contiguous(places: &[ChunkLocation]) -> bool {
     places.windows(2).all(|two| is_after(two[0], 1, two[1]))
 }
 
-/// Merges contiguous copies. Returns sources, targets and numbers of chunks.
+/// Merges copies whose sources and targets are contiguous. Returns the source, the target and the
+/// number of chunks of each merged copy.
 fn runs_of(
     copies: impl IntoIterator<Item = (ChunkLocation, ChunkLocation)>,
 ) -> Vec<(ChunkLocation, ChunkLocation, u64)> {
@@ -418,7 +426,7 @@ impl Export for Msccl {
             .map(|(message, blocks)| self.pieces(message, blocks))
             .collect::<Result<Vec<_>, _>>()?;
         let in_step = |why: String| format!("step {}: {why}", step.number);
-        // The sends of a step precede its receives, so that both overlap.
+        // The sends of a step precede its receives, so that sending and receiving overlap.
         for (message, pieces) in step.messages.iter().zip(&pieces) {
             for (number, (chunks, _)) in pieces.iter().enumerate() {
                 self.send(message, number, chunks).map_err(in_step)?;
@@ -435,7 +443,8 @@ impl Export for Msccl {
         Ok(())
     }
 
-    /// Each thread block is a process. Large chunks take a slot each, so all are assumed to do so.
+    /// In the search for a deadlock, each thread block is a process. A large chunk occupies a whole
+    /// slot, so it is assumed that every chunk does.
     fn deadlock(&self) -> Option<Deadlock> {
         let mut firsts = Vec::new();
         let mut gpu_of = Vec::new();

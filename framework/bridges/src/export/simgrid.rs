@@ -1,12 +1,13 @@
 //! An export for SimGrid: a platform with the routes of the schedule, a list of messages, and a C++
 //! program that sends them ([`PROGRAM`]).
-//! The platform lists all routes, because SimGrid's built-in torus may choose another route of the
-//! same length. For a torus, `cluster.xml` uses the built-in one, with the dimensions in reverse
-//! order, because SimGrid's first dimension varies fastest.
-//! The times are those of the model `fluid`: the platform has bandwidths and latencies, and the
-//! list has start-ups, reductions, barriers, late ranks and background traffic. In SimGrid,
-//! messages share links as in this model. A list with only messages without start-ups has version
-//! 1.
+//! The platform lists all routes, because SimGrid's built-in torus may choose other routes of the
+//! same length. If the network is a torus, a second platform (`cluster.xml`) uses the built-in
+//! torus. Its dimensions are in reverse order, because SimGrid's first dimension varies fastest.
+//!
+//! The simulated times are those of the model `fluid`. The platform has bandwidths and latencies,
+//! and the list has start-ups, reductions, barriers, late ranks and background traffic. In both
+//! SimGrid and `fluid`, messages share the bandwidth of links. A list that has only messages,
+//! without start-ups, has version 1.
 
 use super::spool::state_of;
 use super::{Export, ExportError, Flow, OutputFolder, Part, Step};
@@ -20,8 +21,8 @@ use std::iter;
 use swapmeet_interchange::append;
 use swapmeet_interchange::schedule::{Header, Timing};
 
-/// The link of messages between ranks of a node. Each message has its whole bandwidth, as in
-/// `fluid`.
+/// The link for messages between ranks of the same node. As in `fluid`, each message has the whole
+/// bandwidth of this link.
 const WITHIN_NODE: &str = "within-node";
 
 const PROGRAM: &str = include_str!("simgrid/replay.cpp");
@@ -33,15 +34,17 @@ pub(super) struct SimGrid {
     bandwidth: f64,
     torus: Option<Vec<String>>,
     messages: BufWriter<File>,
-    /// A temporary file of the routes, because the platform must list all links before them.
+    /// A temporary file for the routes, because in the platform, all links must precede the routes.
     routes: BufWriter<File>,
-    /// A hash of the route to each receiver of a sender. SimGrid allows only one route per pair.
+    /// For each sender, a hash of its route to each receiver. SimGrid allows only one route per
+    /// pair.
     known: Vec<HashMap<u64, u64>>,
     hashes: DefaultHashBuilder,
     timing: Timing,
     /// Bandwidth and latency of each link, relative to those of the machine.
     links: HashMap<(u64, u64), (f64, f64)>,
-    /// The nodes that send or receive through a link of their own (`injection_byte_us`).
+    /// The nodes that send or receive through an additional link, which limits their rate
+    /// (`injection_byte_us`).
     injecting: BTreeSet<u64>,
     text: String,
     connects_ranks_of_a_node: bool,
@@ -82,7 +85,7 @@ impl SimGrid {
         })
     }
 
-    /// Errors if the pair of ranks has another route.
+    /// Adds a route to the platform. Errors if this pair of ranks already has a different route.
     fn add_route(&mut self, route: &Route<'_>) -> Result<(), ExportError> {
         let Route { step, from, to, path, .. } = *route;
         if path.is_empty() {
@@ -110,7 +113,8 @@ impl SimGrid {
         let text = &mut self.text;
         text.clear();
         append!(text, "    <route src=\"n", from, "\" dst=\"n", to, "\" symmetrical=\"NO\">");
-        // If nodes limit the speed of their data, a route has links of the sender and the receiver.
+        // If nodes limit the rate of their data, each route also has a link of the sender and one
+        // of the receiver.
         let (first, last) = (path[0], path[path.len() - 1]);
         let is_limited = self.timing.injection_byte_us > 0.0 && path.len() > 1;
         if is_limited {
@@ -203,12 +207,12 @@ struct Route<'a> {
     latencies: &'a [f64],
 }
 
-/// The shortest decimal number that is read back as the same value keeps all digits.
+/// Formats the time with the shortest decimal number that is read back as the same value.
 fn seconds(us: f64) -> String {
     if us == 0.0 { "0".to_owned() } else { format!("{:e}", us / 1e6) }
 }
 
-/// Returns whether only links take time, so that version 1 of the list suffices.
+/// Returns whether messages only spend time on links, so that version 1 of the list suffices.
 fn is_only_links(timing: &Timing) -> bool {
     let Timing { hop_us, injection_byte_us, rendezvous_bytes, .. } = *timing;
     *timing == Timing { hop_us, injection_byte_us, rendezvous_bytes, ..Timing::default() }

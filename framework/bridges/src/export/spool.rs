@@ -1,13 +1,15 @@
-//! A temporary file that stores the text of each rank in chunks, which are read in order at the
-//! end. Formats that list all operations of a rank before those of the next need it.
-//! Only the last chunk of each rank and the positions of the others are in memory: at most 64 MiB
-//! (with more than 262,144 ranks, 256 bytes for each) plus eight bytes for each chunk.
+//! A temporary file that stores the text of each rank in chunks. At the end, the chunks of each
+//! rank are read in order. It is for formats in which all operations of one rank precede those of
+//! the next. Only the last chunk of each rank and the positions of the other chunks are in memory.
+//! The last chunks take at most 64 MiB, or 256 bytes for each rank if there are more than 262,144
+//! ranks. Each position takes eight bytes.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// The size of the last chunks of all ranks in bytes, which determines that of a chunk.
+/// The last chunks of all ranks together take this number of bytes, so that each chunk has this
+/// size divided by the number of ranks, within the limits below.
 const TOTAL_BYTES: u64 = 64 << 20;
 const MIN_CHUNK: u64 = 256;
 const MAX_CHUNK: u64 = 64 << 10;
@@ -31,7 +33,7 @@ struct RankText {
 }
 
 impl Spool {
-    /// The file in `folder` has no name.
+    /// Creates the file in `folder`, but without a name.
     pub(super) fn new(folder: &Path, parts: u64) -> io::Result<Self> {
         let chunk = (TOTAL_BYTES / parts.max(1)).clamp(MIN_CHUNK, MAX_CHUNK) as usize;
         let parts = usize::try_from(parts).map_err(io::Error::other)?;

@@ -1,5 +1,5 @@
-//! Exported files are parsed with separate code, and compared with texts that other programs
-//! printed.
+//! The tests parse exported files with separate code, and compare them with texts that other
+//! programs printed.
 
 use super::*;
 use std::collections::{BTreeMap, HashMap};
@@ -39,7 +39,8 @@ fn goal(nodes: u64, steps: &[&[(u64, u64, u64)]]) -> String {
 const PAIRWISE: [&[(u64, u64, u64)]; 2] =
     [&[(0, 1, 100), (1, 2, 100), (2, 0, 100)], &[(0, 2, 100), (1, 0, 100), (2, 1, 100)]];
 
-/// LogGOPSim has accepted the text of rank 0. Those of ranks 1 and 2 have shifted ranks.
+/// LogGOPSim has accepted the expected text of rank 0. The texts of ranks 1 and 2 are the same with
+/// shifted ranks.
 #[test]
 fn goal_of_two_pairwise_steps_matches_loggopsim_input() {
     let mut expected = "num_ranks 3\n".to_owned();
@@ -84,7 +85,7 @@ fn goal_with_order_data_waits_for_forwarded_data() {
     assert_eq!(text, expected);
 }
 
-/// Two links between the same nodes are routes that differ only in direction.
+/// The two routes lead over two links between the same nodes, which differ only in direction.
 #[test]
 fn goal_has_a_message_for_each_route() {
     let folder = tempfile::tempdir().unwrap();
@@ -108,11 +109,11 @@ fn goal_has_a_message_for_each_route() {
     assert!(text.contains(sends), "{text}");
 }
 
-/// Simulates a GOAL text under LogGP, with at most one message at a time between two ranks, and
-/// returns when each rank finishes. In ns, L is the latency, o the processor time of a message, g
-/// the gap between messages, and G the time per byte. A send of s bytes occupies the processor for
-/// o and the network for `max(g, o + (s - 1) G)`. It arrives `L + (s - 1) G` after the processor
-/// has finished, and receiving takes o.
+/// Simulates a GOAL text under LogGP, with at most one message at a time between two ranks. Returns
+/// the time at which each rank finishes. `l`, `o` and `big_g` are the latency L, the processor time
+/// o of a message, and the time G per byte, in ns. A send of s bytes occupies the processor for o.
+/// It occupies the network for `max(g, o + (s - 1) G)`, where g is the gap between messages. The
+/// message arrives `L + (s - 1) G` after the processor has finished, and receiving it takes o.
 fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
     let mut ranks: Vec<Vec<Vec<&str>>> = Vec::new();
     for line in text.lines().skip(1).filter(|line| !line.is_empty()) {
@@ -125,8 +126,8 @@ fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
             words => ranks.last_mut().unwrap().push(words.to_vec()),
         }
     }
-    // The times at which operations finish, by rank and label, and at which messages of a size
-    // arrive.
+    // `done` has the time at which each operation finishes, by rank and label. `there` has the
+    // arrival time and the size of each message, by sender, receiver and tag.
     let mut done: HashMap<(usize, &str), u64> = HashMap::new();
     let mut there: HashMap<(usize, usize, &str), (u64, u64)> = HashMap::new();
     let mut at = vec![0; ranks.len()];
@@ -192,7 +193,7 @@ fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
         .collect()
 }
 
-/// LogGOPSim printed this time on every host: 2 x (o + L + (s - 1) G + o).
+/// LogGOPSim printed this time for every rank: 2 x (o + L + (s - 1) G + o).
 #[test]
 fn goal_times_match_loggopsim_output() {
     assert_eq!(loggp(&goal(3, &PAIRWISE), (2500, 1500, 6)), [12188; 3]);
@@ -266,7 +267,7 @@ fn chakra_nodes_depend_on_the_previous_step() {
             nodes.push(fields(message));
             bytes = rest;
         }
-        // After the metadata, there are one send and one receive for each step.
+        // After the metadata, the trace has one send and one receive for each step.
         let kinds: Vec<u64> = nodes[1..].iter().map(|node| node[2].1).collect();
         assert_eq!(kinds, [5, 6, 5, 6]);
         for (index, node) in nodes[1..].iter().enumerate() {

@@ -1,9 +1,9 @@
-//! Fits costs, none of them negative, to measured times that are linear in them. The sum of the
-//! squares of ln(predicted / measured) is minimised, so that half the measured time counts as much
-//! as twice. The *error factor* is the geometric mean of the factors by which predictions are
-//! wrong.
+//! Fits costs to measured times that are linear in these costs. No cost is negative. The fit
+//! minimises the sum of the squares of ln(predicted / measured), so that a prediction of half the
+//! measured time counts as much as one of twice the time. The *error factor* is the geometric mean
+//! of the factors by which predictions are wrong.
 
-/// A measured time, and the coefficient of each cost: how often the cost occurs in the time.
+/// A measured time, and for each cost its coefficient: how often the cost occurs in the time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearSample {
     pub coefficients: Vec<f64>,
@@ -17,7 +17,7 @@ impl LinearSample {
     }
 }
 
-/// Returns the error factor of pairs of a predicted and a measured time, or NaN without pairs.
+/// Returns the error factor of pairs of a predicted and a measured time. Without pairs, it is NaN.
 pub fn error_factor(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
     let (sum, count) = pairs.fold((0.0, 0.0), |(sum, count), (predicted, measured)| {
         (sum + (predicted / measured).ln().abs(), count + 1.0)
@@ -25,17 +25,18 @@ pub fn error_factor(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
     (sum / count).exp()
 }
 
-/// Returns one cost for each coefficient, of which all samples have the same number.
+/// Returns one cost for each coefficient. All samples must have the same number of coefficients.
 pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
     const ROUNDS: usize = 40;
-    /// Below this relative residual, the weight is 1, its limit, because the formula divides by 0.
+    /// If the relative residual is below this value, the weight is 1. This is the limit of the
+    /// formula, which would divide by 0.
     const LEAST: f64 = 1e-6;
     let mut weights = vec![1.0; samples.len()];
     let mut costs = Vec::new();
     for _ in 0..ROUNDS {
         costs = least_squares(samples, &weights);
-        // With these weights, squares of relative residuals and of logarithms have the same
-        // minimum.
+        // With these weights, the sum of the squares of relative residuals has the same minimum as
+        // the sum of the squares of logarithms.
         for (weight, sample) in weights.iter_mut().zip(samples) {
             let ratio = (sample.predicted(&costs) / sample.time_us).max(1e-9);
             let is_exact = (ratio - 1.0).abs() < LEAST;
@@ -48,7 +49,8 @@ pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
 /// Minimises weighted squares of relative residuals by coordinate descent, without negative costs.
 fn least_squares(samples: &[LinearSample], weights: &[f64]) -> Vec<f64> {
     const PASSES: usize = 10_000;
-    /// The descent ends if each cost changes the residuals by at most this (root mean square).
+    /// The descent ends if no cost changes the residuals by more than this value (root mean
+    /// square).
     const TOLERANCE: f64 = 1e-12;
     let costs = samples.first().map_or(0, |sample| sample.coefficients.len());
     let mut matrix = vec![vec![0.0; costs]; costs];
@@ -98,7 +100,8 @@ mod tests {
         }
     }
 
-    /// The best cost for two times of one cost is their geometric mean.
+    /// If two times consist of one cost, the best value of this cost is the geometric mean of the
+    /// times.
     #[test]
     fn residuals_are_logarithms() {
         let sample = |time_us| LinearSample { coefficients: vec![1.0], time_us };
@@ -106,7 +109,7 @@ mod tests {
         assert!((found[0] - 2.0).abs() < 1e-6, "{found:?}");
     }
 
-    /// A cost is 0 if its best value would be negative, or if no time depends on it.
+    /// A cost is set to 0 if its best value would be negative, or if no time depends on it.
     #[test]
     fn no_cost_is_negative() {
         let sample =

@@ -1,4 +1,5 @@
-//! Ping-pong times of OSU's latency test, Intel's PingPong, or a table of bytes and times.
+//! Reads ping-pong times: the output of OSU's latency test or of Intel's PingPong, or a table of
+//! bytes and times.
 
 use super::Sample;
 use crate::import::{NumericLine, ParseError, error_at};
@@ -13,10 +14,12 @@ pub fn is_like(text: &str) -> bool {
     })
 }
 
-/// The first line of a CSV file of times, which users can write if they measured by other means.
+/// The first line of a table, which is a CSV file that users can write if they measured with
+/// another program.
 const TABLE: &str = "bytes,time_us";
 
-/// Each time is that of one message in one direction. `source` is the name of the text for users.
+/// Reads the time of one message in one direction for each size. `source` is the name of the text,
+/// as users know it.
 pub fn read(source: &str, text: &str) -> Result<Vec<Sample>, ParseError> {
     let mut samples = Vec::new();
     let mut time = None;

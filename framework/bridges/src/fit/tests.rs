@@ -24,7 +24,7 @@ fn exact_times_give_their_costs() {
     assert!(found.fitted.iter().all(|(_, weight)| *weight > 0.99));
 }
 
-/// The bytes of a collective are the sum over steps of the longest message.
+/// The bytes of a sample of a collective are the sum of the longest message of each step.
 #[test]
 fn consecutive_messages_are_counted() {
     let samples: Vec<Sample> =
@@ -36,7 +36,7 @@ fn consecutive_messages_are_counted() {
     near(found.costs.byte_us.value, 0.01, 1e-6);
 }
 
-/// A fifth of the times are three to ten times too long.
+/// A fifth of the times are wrong: three to ten times too long.
 #[test]
 fn outliers_are_left_out() {
     let mut samples = line(12.5, 0.002);
@@ -120,7 +120,7 @@ fn insufficient_samples_are_refused() {
     );
     let nothing = fit(&[sample(1.0, 8.0, 0.0)]).unwrap_err();
     assert!(nothing.contains("expected a time above 0"), "{nothing}");
-    // A time that grows faster than the bytes would have a negative start-up time.
+    // These times grow faster than the bytes, so the best start-up time would be negative.
     let found = fit(&[
         sample(1.0, 10.0, 0.9),
         sample(1.0, 100.0, 9.9),

@@ -1,21 +1,26 @@
 use std::sync::LazyLock;
 
-/// An algorithm of a library, with the algorithm of this project that sends the same messages.
+/// An algorithm of a library, and the algorithm of this project that sends the same messages (its
+/// counterpart).
 #[derive(Debug)]
 pub struct Counterpart {
     pub collective: &'static str,
-    /// The library's name of the algorithm, or a pattern with `*` for several without counterparts.
+    /// The library's name of the algorithm. A pattern with `*` stands for several algorithms
+    /// without counterparts.
     pub library: &'static str,
-    /// The algorithm of this project; `None` if no algorithm sends the same messages.
+    /// The algorithm of this project; `None` if no algorithm of this project sends the same
+    /// messages.
     pub ours: Option<&'static str>,
-    /// The condition under which the library sends these messages; empty if it always does.
+    /// The condition under which the library's algorithm sends these messages; empty if it always
+    /// does.
     condition: &'static str,
     /// The reason for this counterpart, or the reason why there is none.
     pub why: &'static str,
 }
 
 impl Counterpart {
-    /// Returns whether the library sends these messages, or `None` if the condition is unknown.
+    /// Returns whether the library's algorithm sends these messages for this number of ranks and
+    /// this buffer size. Returns `None` if the condition cannot be evaluated.
     fn applies(&self, ranks: u64, buffer_bytes: u64) -> Option<bool> {
         Some(match self.condition {
             "" => true,
@@ -27,7 +32,7 @@ impl Counterpart {
     }
 }
 
-/// The buffer size, in bytes, from which measured times have no counterpart. From this size on,
+/// The buffer size in bytes from which algorithms have no counterpart. From this size on, the
 /// measured ring algorithms take twice as long per byte, which no model of a network predicts.
 pub const TOO_LARGE: u64 = 512 << 20;
 
@@ -49,8 +54,8 @@ fn rows(table: &'static str) -> Vec<Counterpart> {
     table.lines().filter(|line| !line.starts_with('#')).map(row).collect()
 }
 
-/// Returns the algorithm that sends the messages of a measurement, if there is one. `buffer_bytes`
-/// is the size of the larger buffer of a rank, and must be below [`TOO_LARGE`].
+/// Returns the counterpart of the algorithm of a measurement, if there is one. `buffer_bytes` is
+/// the size of the larger buffer of a rank, and must be below [`TOO_LARGE`].
 pub fn counterpart(
     collective: &str,
     library: &str,

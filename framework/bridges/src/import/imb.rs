@@ -1,8 +1,8 @@
 //! Output of the Intel MPI Benchmarks. Each section contains the name of a benchmark, the number of
 //! processes, and a table of times in microseconds.
-//! With `-multi`, groups of ranks run at the same time, and the section lists their ranks. With
-//! `-multi 0`, the average is that over all groups. With `-multi 1`, each group has a line, and the
-//! average of these lines is the same time.
+//! With `-multi`, groups of ranks run at the same time, and the section lists the ranks of each
+//! group. With `-multi 0`, `t_avg` is the average over all groups. With `-multi 1`, each group has
+//! a line, and the mean of the `t_avg` of these lines is the average over all groups.
 
 use super::{Measurement, MeasurementFile, NumericLine, ParseError, SizeOf, collective, error_at};
 
@@ -27,7 +27,8 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
                 error_at(number, "expected numbers, as in `# ( 2 groups of 4 processes each ..`")
             })?);
         } else if groups.size.is_some() && columns.is_empty() && groups.add(line) {
-            // The list of ranks is complete when the table begins.
+            // This line of the list of ranks has been added to `groups`. The list ends where the
+            // table begins.
         } else if let Some(count) = line.strip_prefix("# #processes =") {
             let count = count.split_whitespace().next().unwrap_or_default();
             ranks = Some(count.parse().map_err(|_| {
@@ -43,7 +44,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
         } else if let (Some(collective), Some(cells)) =
             (&collective_name, NumericLine::parse(number, line))
         {
-            // The time is the average over ranks. The other columns become a note.
+            // The time is the average over ranks, `t_avg`. The other columns become a note.
             let time = columns.iter().position(|name| *name == "t_avg[usec]");
             let time =
                 time.ok_or_else(|| error_at(number, "no column `t_avg[usec]` is named above it"))?;
@@ -63,7 +64,8 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
                 let first = first.ok_or_else(|| {
                     error_at(number, format!("group {group} has no line of group 0 above it"))
                 })?;
-                // The time becomes the mean of this group and of those before it.
+                // The time of the measurement becomes the mean of the times of this group and the
+                // groups before it.
                 let before = group as f64;
                 first.time_us = (first.time_us * before + time_us) / (before + 1.0);
                 first.note = format!("mean of {} groups", group + 1);
@@ -94,15 +96,15 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
 struct Groups {
     /// The number of ranks of a group; `None` without `-multi`.
     size: Option<u64>,
-    /// The ranks of all groups in the order of the file, and whether all of them are listed.
+    /// The listed ranks of all groups, in the order of the file.
     ranks: Vec<u64>,
     is_shortened: bool,
     all: Vec<Vec<u64>>,
 }
 
 impl Groups {
-    /// Adds the ranks of a line such as `# Group  1:     4    5`, or of its continuation, which has
-    /// only ranks. Returns false for other lines.
+    /// Adds the ranks of a line such as `# Group  1:     4    5`. The next lines, which continue
+    /// the list, have only ranks. Returns false for any other line.
     fn add(&mut self, line: &str) -> bool {
         let Some(text) = line.strip_prefix('#') else { return false };
         let text = match text.trim_start().strip_prefix("Group") {
@@ -117,7 +119,7 @@ impl Groups {
         is_list
     }
 
-    /// Returns the ranks of each group, or `None` if some are not listed.
+    /// Returns the ranks of each group, or `None` if the file does not list all of them.
     fn listed(&self, size: u64) -> Option<Vec<Vec<u64>>> {
         let size = usize::try_from(size).ok().filter(|size| *size > 0)?;
         let is_whole = !self.ranks.is_empty() && self.ranks.len().is_multiple_of(size);
@@ -126,8 +128,9 @@ impl Groups {
     }
 }
 
-/// Returns the number of ranks in a line such as `# ( 2 groups of 4 processes each running
-/// simultaneous )`. Returns `None` for other lines, and `Some(None)` if the number is missing.
+/// Returns the number of ranks of a group from a line such as `# ( 2 groups of 4 processes each
+/// running simultaneous )`. Returns `None` for other lines, and `Some(None)` if the number is not
+/// readable.
 fn size_of_groups(line: &str) -> Option<Option<u64>> {
     let (_, rest) = line.strip_prefix("# (")?.split_once(" groups of ")?;
     Some(rest.split_whitespace().next().and_then(|size| size.parse().ok()))

@@ -1,7 +1,7 @@
 //! Output of nccl-tests, as text or as JSON of version 3. A size is the number of bytes of the
 //! larger of the send and receive buffers. Only times of out-of-place operations are imported.
-//! With `NCCL_TESTS_SPLIT`, ranks of the same group are a communicator, and all communicators run
-//! at the same time. Sizes are those of one communicator.
+//! With `NCCL_TESTS_SPLIT`, ranks are in groups. Each group is a communicator, and all
+//! communicators run at the same time. Sizes are those of one communicator.
 
 use super::{
     Measurement, MeasurementFile, NumericLine, ParseError, SizeOf, collective, error_at,
@@ -11,7 +11,8 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Returns the collective of a program, which is named like `./build/alltoall_perf`.
+/// Returns the collective that a program measures. A program has a name such as
+/// `./build/alltoall_perf`.
 fn collective_of_program(words: &str) -> Option<&'static str> {
     let program = words.split_whitespace().find(|word| word.contains("_perf"))?;
     let name = program.rsplit('/').next()?.split("_perf").next()?;
@@ -41,7 +42,7 @@ fn collective_of(
     }
 }
 
-/// Returns the message that asks for a collective that the log does not name.
+/// Returns the message that asks the user for the collective, if the log does not name it.
 fn question(rows: Option<&Implied>) -> String {
     const WORDS: [&str; 6] =
         ["allreduce", "allgather", "reduce-scatter", "alltoall", "broadcast", "reduce"];
@@ -54,7 +55,8 @@ fn question(rows: Option<&Implied>) -> String {
     }
 }
 
-/// Returns the message that asks for the collective, with its line, if the text does not state it.
+/// If the text does not name its collective, returns the message that asks the user for it, with
+/// the line.
 pub fn collective_question(text: &str) -> Option<ParseError> {
     let plain = without_labels(text);
     if program(&plain).is_some_and(|line| collective_of_program(line).is_some()) {
@@ -71,17 +73,18 @@ fn program(text: &str) -> Option<&str> {
     text.lines().find(|line| line.contains("_perf"))
 }
 
-/// The kind of a row, from which its collective follows.
+/// The properties of a row from which its collective is derived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RowKind {
-    /// Whether the row has an operation, such as `sum`.
+    /// Whether the row has a reduction operation, such as `sum`.
     reduces: bool,
-    /// The size divided by the bytes of the count: 1, or the number of ranks.
+    /// The size divided by (count x bytes of the type): 1, or the number of ranks.
     parts: u64,
 }
 
 impl RowKind {
-    /// Parses a row: its size and, unless the count is 0, its kind. Returns `None` for other words.
+    /// Parses the words of a row. Returns its size, and its kind unless the count is 0. Returns
+    /// `None` if the words are no row.
     pub(super) fn parse(words: &[&str]) -> Option<(u64, Option<Self>)> {
         let number = |at: usize| words.get(at)?.parse::<u64>().ok();
         let (size, count) = (number(0)?, number(1)?);
@@ -106,7 +109,7 @@ fn type_bytes(name: &str) -> Option<u64> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Implied {
-    /// The collectives that have such rows; empty if none is known.
+    /// The collectives whose output has such rows; empty if no collective is known to have them.
     pub collectives: Vec<&'static str>,
     pub ranks: Option<u64>,
     /// The line of the row with the largest size.
@@ -115,8 +118,9 @@ pub struct Implied {
     pub reason: String,
 }
 
-/// Derives the collective from the operation, the root, size / count, and busbw / algbw of rows
-/// (nccl-tests, doc/PERFORMANCE.md). Returns `None` without rows, or if they are of several kinds.
+/// Derives the collective from the rows: from their operation and root, and from the ratios size /
+/// count and busbw / algbw (nccl-tests, doc/PERFORMANCE.md). Returns `None` if there are no rows,
+/// or rows of several kinds.
 pub fn implied(text: &str) -> Option<Implied> {
     let plain = without_labels(text);
     let columns = Columns::of(&plain);
@@ -137,7 +141,7 @@ pub fn implied(text: &str) -> Option<Implied> {
         found = Some((*line, kind, words));
     }
     let (line, RowKind { reduces, parts }, words) = found?;
-    // This pair has the smallest rounding error.
+    // The pair with the largest algbw has the smallest rounding error.
     let factor = pairs.iter().filter(|[algorithm, _]| *algorithm >= 0.5);
     let factor =
         factor.max_by(|a, b| a[0].total_cmp(&b[0])).map(|[algorithm, bus]| bus / algorithm);
@@ -145,18 +149,20 @@ pub fn implied(text: &str) -> Option<Implied> {
     let is_rooted = root.is_some_and(|root| root >= 0);
     let is_one = factor.is_none_or(|factor| (factor - 1.0).abs() < 0.02);
     let cell = |at: usize| words.get(columns.time_of(&words) + at).copied();
-    // The results of an all-to-all in place are not checked, or wrong in old releases.
+    // In an all-to-all, out-of-place results are right, but in-place results are not checked, or
+    // are wrong in old releases. So `is_alltoall` means that the former are right and the latter
+    // are not.
     let is_right = |word: &str| word.parse::<f64>().is_ok_and(|wrong| wrong == 0.0);
     let in_place = cell(7).is_some_and(is_right) || cell(7).is_none();
     let is_alltoall = cell(3).is_some_and(is_right) && !in_place;
     let share = 1.0 - 1.0 / parts as f64;
     let contradicts = parts > 1 && factor.is_some_and(|factor| (factor - share).abs() > 0.05);
     let collectives: Vec<&'static str> = match (reduces, parts) {
-        // A single rank has a busbw of 0.
+        // A busbw of 0 means that there is a single rank, with which collectives do not differ.
         _ if contradicts || factor.is_some_and(|factor| factor < 0.45) => Vec::new(),
         (true, 1) if is_rooted => vec!["reduce"],
         (true, 1) if !is_one => vec!["allreduce"],
-        // The ratio of an allreduce is 1 only with two ranks.
+        // The ratio busbw / algbw of an allreduce is 1 only with two ranks.
         (true, 1) if factor.is_none() || listed == Some(2) => vec!["allreduce"],
         (true, 1) if root.is_none() && listed.is_some() => vec!["reduce"],
         (true, 1) if root.is_none() => vec!["allreduce", "reduce"],
@@ -188,7 +194,8 @@ pub fn implied(text: &str) -> Option<Implied> {
     Some(Implied { collectives, ranks, line, reason })
 }
 
-/// Returns whether a line has the names of columns. The `#` may be missing in a copied text.
+/// Returns whether a line has the names of columns. The `#` before them is not required, because it
+/// may be missing in a copied text.
 pub(super) fn is_header(line: &str) -> bool {
     line.contains("algbw") && line.contains("busbw")
 }
@@ -198,11 +205,12 @@ pub(super) fn is_like_text(text: &str) -> bool {
 }
 
 /// Removes the labels with which launchers mark the lines of a rank, such as `[0]`, `0:` and
-/// `[1,0]<stdout>:`. The label is the text before the header of the columns. If it contains a time
-/// of day, it is different in each line.
+/// `[1,0]<stdout>:`. The label is the text before the names of the columns in the header. A label
+/// that contains a time of day is different in each line.
 pub fn without_labels(text: &str) -> Cow<'_, str> {
     let label = text.lines().find(|line| is_header(line)).and_then(|header| {
-        // Names of columns can contain the character `#` after the first name.
+        // The end is the first name, because the names of later columns can contain the character
+        // `#`.
         let end = header.find("size").unwrap_or(header.len());
         let before = header[..end].trim();
         let label = before.trim_end_matches('#').trim_end();
@@ -210,7 +218,8 @@ pub fn without_labels(text: &str) -> Cow<'_, str> {
         (!label.is_empty() && is_label).then_some(label)
     });
     let Some(label) = label else { return Cow::Borrowed(text) };
-    // The program prints a row in several pieces, each of which can have a label.
+    // The program prints a row in several pieces, and some launchers write a label before each
+    // piece.
     let is_in_lines = label.starts_with('[');
     let is_timed = label.split_whitespace().any(|word| word.matches(':').count() >= 2);
     let plain = |line: &str| match line.trim_start().strip_prefix(label) {
@@ -222,8 +231,9 @@ pub fn without_labels(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.lines().map(|line| plain(line) + "\n").collect())
 }
 
-/// Removes a label whose digits differ from those of `label`. Returns `None` if the line has no
-/// such label. The label ends at its tag, such as `<stdout>:`, or has as many words.
+/// Removes a label that is like `label` but has other digits. Returns `None` if the line has no
+/// such label. If `label` has a tag, such as `<stdout>:`, the label of the line ends at this tag.
+/// Otherwise, it has as many words as `label`.
 fn without_time<'a>(line: &'a str, label: &str) -> Option<&'a str> {
     if let Some((_, tag)) = label.split_once('<') {
         let tag = format!("<{tag}");
@@ -249,14 +259,14 @@ fn without_time<'a>(line: &'a str, label: &str) -> Option<&'a str> {
 
 const MESSAGES: [&str; 3] = ["NCCL INFO", "NCCL WARN", "NCCL TRACE"];
 
-/// Returns whether a line contains a message of NCCL, alone or after values of a row.
+/// Returns whether a line contains a message of NCCL, which can follow values of a row.
 pub(super) fn is_message(line: &str) -> bool {
     MESSAGES.iter().any(|name| line.contains(name))
 }
 
-/// Returns the text of a line before a message of NCCL. The program prints a row in several pieces,
-/// and NCCL prints messages between them, so that the host of `HOST:PID:TID [0] NCCL INFO ..`
-/// follows the last value of the piece without a space.
+/// Returns the part of a line before a message of NCCL. nccl-tests prints a row in several pieces,
+/// and NCCL can print messages between them, such as `HOST:PID:TID [0] NCCL INFO ..`. Then the name
+/// of the host follows the last value of the piece without a space.
 fn before_message(line: &str) -> Cow<'_, str> {
     let message = MESSAGES.iter().find_map(|name| line.find(name));
     let Some(end) = message else { return Cow::Borrowed(line) };
@@ -268,7 +278,7 @@ fn before_message(line: &str) -> Cow<'_, str> {
             && parts.next().is_some()
     };
     let Some(process) = line[..end].split_whitespace().find(is_process) else {
-        // A label such as `[0]` is not a part of a row.
+        // The text before the message can be a label such as `[0]`, which is no part of a row.
         return Cow::Borrowed(line[..end].split('[').next().unwrap_or_default());
     };
     let piece = line.split(process).next().unwrap_or_default().trim_end();
@@ -280,7 +290,7 @@ fn before_message(line: &str) -> Cow<'_, str> {
 }
 
 /// Returns the rows of a text with their line numbers. A row begins with a size, a count and a
-/// type. If NCCL printed messages in it, the other values are in later lines.
+/// type. If messages of NCCL interrupt a row, its other values are in later lines.
 fn rows(text: &str) -> Vec<(usize, String)> {
     let mut rows: Vec<(usize, String)> = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -305,9 +315,9 @@ fn rows(text: &str) -> Vec<(usize, String)> {
 }
 
 struct Columns {
-    /// Whether rows have a column `root`, which releases before 2.12 do not have.
+    /// Whether rows have a column `root`. It does not exist before release 2.12.
     has_root: bool,
-    /// Whether the last column is the number of wrong results. Older releases have an error there.
+    /// Whether the last column is the number of wrong results. In older releases, it is an error.
     counts_wrong: bool,
 }
 
@@ -318,9 +328,9 @@ impl Columns {
         Self { has_root: has("root"), counts_wrong: has("#wrong") || !has("error") }
     }
 
-    /// Returns the index of the time. The columns are size, count, type, operation, root, time,
-    /// algbw, busbw and the number of wrong results. The last four are repeated for in-place
-    /// operations.
+    /// Returns the index of the time in a row. The columns are size, count, type, operation, root,
+    /// time, algbw, busbw and the number of wrong results. The last four columns are repeated for
+    /// in-place operations.
     fn time(&self, cells: &NumericLine<'_>) -> usize {
         self.time_of(&cells.words)
     }
@@ -331,8 +341,8 @@ impl Columns {
     }
 }
 
-/// Returns the rank and, in newer versions, the group in a line such as `#  Rank  3 Group  1 Pid
-/// 4711 on host device 3`.
+/// Reads a line such as `#  Rank  3 Group  1 Pid 4711 on host device 3`. Returns the rank and, if
+/// the release prints it, the group.
 fn listed_rank(line: &str) -> Option<(u64, Option<u64>)> {
     let words = line.trim_start_matches(|c: char| c == '#' || c.is_whitespace());
     let words: Vec<&str> = words.split_whitespace().collect();
@@ -342,10 +352,10 @@ fn listed_rank(line: &str) -> Option<(u64, Option<u64>)> {
     Some((number(0, "Rank")?, number(2, "Group")))
 }
 
-/// Derives the number of ranks from pairs of algbw and busbw, which the program prints with two
-/// decimals. busbw / algbw is 2(n - 1)/n for an allreduce and (n - 1)/n for an allgather, a
-/// reduce-scatter and an all-to-all (nccl-tests, doc/PERFORMANCE.md). Returns `None` if no number,
-/// or more than one, matches the decimals.
+/// Derives the number of ranks n from pairs of algbw and busbw, which nccl-tests prints with two
+/// decimals. busbw / algbw is 2(n - 1)/n for an allreduce, and (n - 1)/n for an allgather, a
+/// reduce-scatter and an all-to-all (nccl-tests, doc/PERFORMANCE.md). Returns `None` unless exactly
+/// one n matches these decimals.
 fn ranks_of_bandwidths(collective: &str, pairs: &[[f64; 2]]) -> Option<u64> {
     const ERROR: f64 = 0.005;
     let scale = match collective {
@@ -368,9 +378,9 @@ pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
     let mut list: Vec<Measurement> = Vec::new();
     let mut bandwidths = Vec::new();
     let text = without_labels(source.text);
-    // A log can have several runs, which list the same ranks.
+    // A log can have several runs, each of which lists the same ranks.
     let devices: BTreeMap<u64, Option<u64>> = text.lines().filter_map(listed_rank).collect();
-    // An excerpt can lack the first ranks.
+    // In an excerpt of a log, the first ranks can be missing from the list.
     let ranks = devices.last_key_value().map(|(last, _)| last.saturating_add(1));
     let is_whole = ranks == Some(devices.len() as u64);
     let communicators = if is_whole { communicators(devices) } else { Vec::new() };
@@ -440,7 +450,7 @@ struct Device {
     group: Option<u64>,
 }
 
-/// Returns the ranks of each group, or nothing if the group of a device is unknown.
+/// Returns the ranks of each group, or no groups if the group of any device is unknown.
 fn communicators(devices: impl IntoIterator<Item = (u64, Option<u64>)>) -> Vec<Vec<u64>> {
     let mut groups: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for (rank, group) in devices {
@@ -481,7 +491,7 @@ pub(super) fn read_json(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
             format!("its version is {}, expected {VERSION}", document.version),
         ));
     }
-    // The collective and the number of ranks follow from the command line and the devices.
+    // The collective is derived from the command line, and the number of ranks from the devices.
     let collective = collective_of(source, 0, &document.args.join(" "), None)?;
     let ranks = document.config.devices.iter().map(|device| device.rank.saturating_add(1)).max();
     let devices: Vec<(u64, Option<u64>)> =

@@ -1,5 +1,5 @@
 //! Output of the OSU micro-benchmarks: a title with the collective, the names of the columns, and
-//! one line for each size. It states neither the number of ranks nor the hosts.
+//! one line for each size. The output states neither the number of ranks nor the hosts.
 
 use super::{Measurement, MeasurementFile, NumericLine, ParseError, SizeOf, collective, error_at};
 use swapmeet_core::text::excerpt;
@@ -8,8 +8,8 @@ pub(super) fn is_like(text: &str) -> bool {
     text.lines().take(20).any(|line| line.starts_with("# OSU "))
 }
 
-/// Returns the collective in a title such as `# OSU MPI-CUDA Allreduce Latency Test v7.4`. The
-/// outer option is `None` if the line is no title, the inner option if the collective is unknown.
+/// Returns the collective in a title such as `# OSU MPI-CUDA Allreduce Latency Test v7.4`. Returns
+/// `None` if the line is no title, and `Some(None)` if the collective in the title is unknown.
 fn title(line: &str) -> Option<Option<&'static str>> {
     let title = line.strip_prefix("# OSU ")?.split(" Latency Test").next()?;
     let is_library = |word: &str| word.starts_with("MPI") || word.contains("CCL");

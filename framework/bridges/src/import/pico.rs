@@ -1,16 +1,16 @@
 //! Results of PICO, a benchmark of collectives, in files of two formats:
 //! - A data file of one configuration, `COUNT_ALGORITHM[_SEGMENT]_TYPE.csv`, with one row of times
-//!   in nanoseconds for each iteration.
-//! - `aggregated_results_summary.csv`, with one row and the median time for each configuration.
+//! - `COUNT_ALGORITHM[_SEGMENT]_TYPE.csv`, a data file: the times of one configuration in
+//!   nanoseconds, with one row for each iteration.
 //!
-//! A data file does not state the collective and the number of ranks. They are in the file
-//! `SYSTEM_metadata.csv`, next to the folder of the system. A data file is in the folder
-//! `SYSTEM/TIMESTAMP/TEST_ID` or `SYSTEM/TIMESTAMP`, and its row of the metadata has the same
-//! timestamp and test. If the metadata is missing, the user can state the collective.
+//! A data file states neither the collective nor the number of ranks. They are in the file
+//! `SYSTEM_metadata.csv`, next to the folder `SYSTEM`. A data file is in the folder
+//! `SYSTEM/TIMESTAMP/TEST_ID` or `SYSTEM/TIMESTAMP`, and its row in the metadata file has the same
+//! timestamp and test. If the metadata file is missing, the user can state the collective.
 //!
-//! The count is the number of elements of the larger buffer of a rank. For an all-to-all, a
-//! scatter, a gather, an allgather and a reduce-scatter, PICO divides the count by the number of
-//! ranks to obtain the size of a block.
+//! A count is the number of elements of the larger buffer of a rank. For an all-to-all, a scatter,
+//! a gather, an allgather and a reduce-scatter, PICO divides the count by the number of ranks to
+//! obtain the size of a block.
 
 use super::{Measurement, MeasurementFile, ParseError, SizeOf, error_at, known_collective};
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn bytes_of(kind: &str) -> Option<u64> {
 #[derive(Debug, PartialEq)]
 struct Allocation {
     ranks: u64,
-    /// The sides of the torus; `None` if the metadata contains only a number of nodes.
+    /// The sides of the torus; `None` if `nnodes` is only a number of nodes.
     torus: Option<String>,
 }
 
@@ -114,7 +114,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
     let [count, algorithm @ .., kind] = parts.as_slice() else { return Err(named()) };
     let (count, bytes) =
         (count.parse::<u64>().map_err(|_| named())?, bytes_of(kind).ok_or_else(named)?);
-    // The metadata contains the collective, if the user has copied the metadata file, too.
+    // If the user has also copied the metadata file, the collective is in it.
     let location = location(source.path);
     let text = location.as_ref().map(|location| {
         (source.read_companion)(&location.metadata)
@@ -127,14 +127,15 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
         error_at(0, "no metadata names the collective: name it with --collective")
     })?;
     let collective = known_collective(0, collective)?;
-    // The first column is the time of the slowest rank, and others are the times of all ranks.
+    // The first column is the time of the slowest rank, and each further column is the time of a
+    // rank.
     let mut lines = (1..).zip(source.text.lines());
     let ranks = lines
         .next()
         .map(|(_, header)| header.split(',').count() as u64 - 1)
         .filter(|ranks| *ranks > 0);
     let ranks = ranks.or(allocation.as_ref().map(|allocation| allocation.ranks));
-    // If the count is divided among the ranks, PICO omits the remainder.
+    // If PICO divides the count among the ranks, it ignores the remainder.
     let is_whole = ["broadcast", "reduce", "allreduce"].contains(&&*collective);
     let remainder = ranks.filter(|_| !is_whole).map_or(0, |ranks| count % ranks.max(1));
     let size = (count - remainder).checked_mul(bytes).ok_or_else(named)?;
@@ -181,7 +182,8 @@ pub(super) fn read_summary(source: &MeasurementFile<'_>) -> Result<Vec<Measureme
                     error_at(number, format!("{name} is `{}`, expected nanoseconds", excerpt(text)))
                 })
             };
-            // The row states the size and the ranks itself, so the metadata is not needed.
+            // In a summary, each row states the size and the ranks, so the metadata file is not
+            // needed.
             let size = field("buffer_size", "bytes")?;
             let nodes = field("nnodes", "a number or a shape of nodes")?;
             let Allocation { ranks, torus } = allocation(

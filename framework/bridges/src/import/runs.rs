@@ -1,27 +1,29 @@
-//! The runs in an output of nccl-tests, each with its own header, ranks and launcher.
+//! Divides an output of nccl-tests into runs. Each run has its own header, ranks and launcher.
 
 use super::nccl::{RowKind, is_header, is_message};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// The first line of its header, counted from 1.
+    /// The first line of the run's header, counted from 1.
     pub first: usize,
-    /// The line of its last row, or of its mean bus bandwidth.
+    /// The line of the run's last row, or of its mean bus bandwidth.
     pub last: usize,
     after: usize,
     /// The last line before the next run.
     end: usize,
-    /// The line of the names of its columns. A run without names has those of the previous one.
+    /// The line with the names of the run's columns. A run without such a line uses that of an
+    /// earlier run.
     header: Option<usize>,
 }
 
 impl Run {
-    /// Returns the text of the run, with empty lines for previous runs, so that line numbers are
-    /// kept.
+    /// Returns the text of the run. Empty lines replace the previous runs, so that line numbers do
+    /// not change.
     pub fn text_in(&self, whole: &str) -> String {
         let mut text = "\n".repeat(self.after);
         let mut lines = whole.lines();
-        // The names of columns of a previous run replace an empty line.
+        // If the names of the columns are in a previous run, they replace the last of the empty
+        // lines.
         if let Some(header) = self.header.filter(|header| *header <= self.after) {
             text.pop();
             text += whole.lines().nth(header - 1).unwrap_or_default();
@@ -47,19 +49,21 @@ struct Open {
     last: usize,
     size: Option<u64>,
     kind: Option<RowKind>,
-    /// Whether other lines follow the rows.
+    /// Whether a line that does not belong to the rows follows them.
     has_ended: bool,
 }
 
-/// Returns the size and the kind of a row, in front of which a launcher can have written a label.
+/// Returns the size and the kind of a row. A launcher can have written a label before the row.
 fn row(line: &str) -> Option<(u64, Option<RowKind>)> {
     // Labels such as `Thu Jul 18 15:41:05 2024<stdout>:` have up to five words.
     let words: Vec<&str> = line.split_whitespace().take(10).collect();
     (0..words.len().min(6)).find_map(|at| RowKind::parse(&words[at..]))
 }
 
-/// Returns the runs of a text. A new run begins with a header after rows, with rows of another
-/// kind, or with a size that is not larger than the previous one after other lines.
+/// Returns the runs of a text. Once a run has rows, a new run begins:
+/// - with a header,
+/// - with a row of another kind,
+/// - with a row that follows other lines, if its size is not larger than the previous size.
 pub fn runs(text: &str) -> Vec<Run> {
     let lines: Vec<&str> = text.lines().collect();
     let mut all: Vec<Open> = Vec::new();
@@ -94,14 +98,14 @@ pub fn runs(text: &str) -> Vec<Run> {
             if line.contains("Avg bus bandwidth") {
                 open.last = number;
             }
-            // The other pieces of a row, and messages of NCCL, do not end the rows.
+            // Messages of NCCL, and lines with further pieces of a row, do not end the rows.
             let mut values = line.split_whitespace().skip(1).peekable();
             let is_piece = values.peek().is_some()
                 && values.all(|word| word == "N/A" || word.parse::<f64>().is_ok());
             open.has_ended |= !is_piece && !is_message(line);
         }
     }
-    // Lines without rows at the end belong to the last run.
+    // If the last lines of the text have no rows, they belong to the last run.
     match (open.size, all.last()) {
         (None, Some(_)) => {}
         _ => all.push(open),

@@ -60,7 +60,7 @@ fn malformed_osu_lines_are_refused() {
     }
 }
 
-/// OSU's title names the memory of the buffers, or NCCL.
+/// OSU's title names the kind of memory of the buffers, or the library NCCL.
 #[test]
 fn osu_titles_name_the_library() {
     for library in ["MPI-CUDA", "MPI-ROCM", "NCCL"] {
@@ -118,7 +118,7 @@ fn nccl_sizes_are_of_the_whole_buffer() {
         ("alltoall", 41.2, Some(2), true)
     );
     assert_eq!((m.size, m.block_bytes(2)), (1_048_576, Ok(524_288)));
-    // An excerpt has only the last rank (coreweave/nccl-tests#43).
+    // This excerpt lists only the last rank (coreweave/nccl-tests#43).
     let last = NCCL.replace("Rank  1", "Rank 71");
     let last = last.lines().filter(|line| !line.contains("Rank  0")).collect::<Vec<_>>().join("\n");
     let list = read_as("a.txt", &last, None).unwrap();
@@ -127,8 +127,9 @@ fn nccl_sizes_are_of_the_whole_buffer() {
     assert_eq!(broken, "line 8: 7 results were wrong, expected 0: not a time of this collective");
 }
 
-/// NVIDIA/nccl#1453 has 24 ranks, which its excerpt does not list: 2(n - 1)/n is 29.50/15.39. The
-/// bandwidths of nccl-tests#78 (64 ranks) are too low for one number.
+/// NVIDIA/nccl#1453 has 24 ranks, which its excerpt does not list. They follow from 2(n - 1)/n =
+/// 29.50/15.39. In nccl-tests#78 (64 ranks), the bandwidths are so low that several numbers of
+/// ranks match their decimals.
 #[test]
 fn the_ratio_of_bandwidths_gives_the_ranks() {
     let ranks = |rows: &str| {
@@ -145,9 +146,9 @@ fn the_ratio_of_bandwidths_gives_the_ranks() {
     assert_eq!(ranks(contradiction), None);
 }
 
-/// Rows as people post them in issues: with the label of `srun --label` (ROCm/rccl#1490) or of
-/// `mpirun` in front of each piece of a line (NVIDIA/nccl#1453), and copied without `#`, by a
-/// release that prints errors instead of counts (NVIDIA/nccl#583, nccl-tests#78).
+/// Rows as people post them in issues. Some have the label of `srun --label` (ROCm/rccl#1490), or
+/// the label of `mpirun` before each piece of a line (NVIDIA/nccl#1453). Others were copied without
+/// `#`, from a release that prints errors instead of counts (NVIDIA/nccl#583, nccl-tests#78).
 #[test]
 fn nccl_tables_of_issues_are_read() {
     let times = |text: &str, collective| {
@@ -181,7 +182,7 @@ Fri Jul 19 00:00:01 2024<stdout>:     2097152        524288     float     sum   
     let container =
         container.replace("Fri Jul 19 00:00:01 2024<stdout>:", "2024-07-19T00:00:01.1Z ");
     assert_eq!(times(&container, "allreduce"), expected);
-    // A table that somebody put together has another first column (NVIDIA/nccl#527).
+    // In a table that a user has edited, the first column is another one (NVIDIA/nccl#527).
     let other = " p4dn        size         count      type   redop     time   algbw   busbw  error
    4   1073741824     268435456     float     sum    70253   15.28   29.61  1e-06
 ";
@@ -191,7 +192,8 @@ Fri Jul 19 00:00:01 2024<stdout>:     2097152        524288     float     sum   
     assert_eq!(why, expected);
 }
 
-/// The rows are from NVIDIA/nccl-tests#78 and ROCm/rccl#1490, or follow doc/PERFORMANCE.md.
+/// The rows are from NVIDIA/nccl-tests#78 and ROCm/rccl#1490, or are computed by
+/// doc/PERFORMANCE.md.
 #[test]
 fn rows_imply_their_collective() {
     const NEW: &str =
@@ -276,9 +278,9 @@ fn rows_imply_their_collective() {
     assert_eq!(implied(&format!("{NEW}{sum}{none}")), None);
 }
 
-/// NVIDIA/nccl#1453 has messages of NCCL between the pieces of a row, with the label of a rank.
-/// Without a label, the name of the host follows a value without a space. The names of hosts of
-/// containers can begin with a digit (NVIDIA/nccl#892).
+/// In NVIDIA/nccl#1453, messages of NCCL with the label of a rank are between the pieces of a row.
+/// In the second text, there is no label, and the name of the host follows a value without a space.
+/// The names of hosts of containers can begin with a digit (NVIDIA/nccl#892).
 #[test]
 fn messages_of_nccl_divide_rows() {
     let labelled = "\
@@ -364,7 +366,7 @@ fn pico_uses_file_name_and_metadata() {
     );
 }
 
-/// PICO's code allocates `count` elements and sends blocks of `count / ranks` elements
+/// PICO allocates `count` elements and sends blocks of `count / ranks` elements
 /// (`pico_core_utils.c`, `PMPI_Alltoall(sbuf, count / comm_sz, ..)`).
 #[test]
 fn counts_of_pico_are_those_of_the_whole_buffer() {
@@ -409,8 +411,8 @@ fn algorithms_of_lumi_have_counterparts() {
     assert_eq!(counterpart("allreduce", "ring_over", 32, 64), None, "less than an element a rank");
 }
 
-/// In PICO's archives, each data file is in the folder of its test. All tests of a run have the
-/// same timestamp. On Fugaku, the metadata has the shape of a torus instead of a number of nodes.
+/// In PICO's archives, each data file is in the folder of its test, and all tests of a run have the
+/// same timestamp. The metadata of Fugaku has the shape of a torus instead of a number of nodes.
 #[test]
 fn pico_metadata_is_joined_by_timestamp_and_test() {
     let dir = tempfile::tempdir().unwrap();
@@ -428,7 +430,7 @@ fn pico_metadata_is_joined_by_timestamp_and_test() {
     assert_eq!(m.algorithm.as_deref(), Some("default-pairwise"));
 }
 
-/// Some rows of PICO's archive of Fugaku (2x2x2), without the columns that are not read.
+/// Some rows of PICO's archive of Fugaku (2x2x2), without those columns that the import ignores.
 const SUMMARY: &str = "\
 collective_type,array_dim,buffer_size,algo_name,median,nnodes,tasks_per_node,n_iter,percentile_25,percentile_75
 ALLREDUCE,512,2048,default-recursive_doubling,12054.0,2x2x2,1,100,11999.5,12299.25
@@ -469,7 +471,7 @@ fn counterparts_have_limits() {
     assert_eq!([512, 4096].map(|n| of("default-linear", n, 1 << 20)), [Some("linear"), None]);
     assert_eq!(counterpart("allreduce", "default-ring", 64, 128), None);
     assert_eq!(of("default-default", 8, 1024), None);
-    // No algorithm of a library has two counterparts.
+    // No algorithm of a library is listed twice.
     let names = || COUNTERPARTS.iter().map(|row| (row.collective, row.library));
     assert_eq!(names().collect::<std::collections::BTreeSet<_>>().len(), names().count());
 }

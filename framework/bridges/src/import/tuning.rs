@@ -1,11 +1,11 @@
-//! NCCL's own predictions, which a log with `NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING` contains.
-//! The first rank of a communicator prints a table with a latency in µs and a bandwidth in GB/s for
-//! each collective, algorithm and protocol (`ncclTopoTuneModel` in src/graph/tuning.cc). Until NCCL
-//! 2.17, a header `Latency/AlgBw` names the columns, as in `Tree/    LL`. From 2.18 on, the table
-//! has blocks of up to three algorithms, with the headers `Algorithm` and `Protocol`.
-//! From 2.20 on, NCCL also prints a line for each call (src/enqueue.cc), such as `65536 Bytes ->
-//! Algo 0 proto 0 time 37.798233`. Releases before 2.23 do not name the collective. From 2.24 on, a
-//! line has names instead of numbers, no time, and the bytes of a block.
+//! NCCL's own predictions, which a log contains with `NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING`:
+//! - a table, printed by the first rank of a communicator, with a latency in µs and a bandwidth in
+//!   GB/s for each collective, algorithm and protocol (`ncclTopoTuneModel` in src/graph/tuning.cc).
+//!   Until NCCL 2.17, a header `Latency/AlgBw` names the columns, as in `Tree/    LL`. From 2.18
+//!   on, the table has blocks of up to three algorithms, with headers `Algorithm` and `Protocol`.
+//! - from 2.20 on, a line for each call (src/enqueue.cc), such as `65536 Bytes -> Algo 0 proto 0
+//!   time 37.798233`. Only releases from 2.23 on name the collective. From 2.24 on, a line has
+//!   names instead of the numbers, no time, and the bytes of a block.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,8 @@ const COLLECTIVES: [(&str, &str); 5] = [
     ("AllReduce", "allreduce"),
 ];
 
-/// NCCL's algorithms by number: the names in its table, and in the systems of this project.
+/// For each number of an algorithm in NCCL, its name in NCCL's table and its name in the systems of
+/// this project.
 const ALGORITHMS: [(&str, &str); 7] = [
     ("Tree", "tree"),
     ("Ring", "ring"),
@@ -32,8 +33,9 @@ const PROTOCOLS: [&str; 3] = ["LL", "LL128", "Simple"];
 
 const FIRST_WITH_FACTORS: [u64; 2] = [2, 10];
 
-/// The factors on the bandwidth of a tree, for each protocol and power of two from 64 bytes to 256
-/// MiB (`treeCorrectionFactor` in src/graph/tuning.cc, NCCL 2.10 to 2.30).
+/// The factors by which NCCL multiplies the bandwidth of a tree, for each protocol and for each
+/// power of two from 64 bytes to 256 MiB (`treeCorrectionFactor` in src/graph/tuning.cc, NCCL 2.10
+/// to 2.30).
 const TREE_FACTORS: [[f64; 23]; 3] = [
     [
         1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5, 0.4, 0.4, 0.5, 0.6, 0.7, 0.8,
@@ -52,32 +54,35 @@ const TREE_FACTORS: [[f64; 23]; 3] = [
 /// The largest number of channels of a communicator (`MAXCHANNELS`).
 const MOST_CHANNELS: u64 = 64;
 
-/// The numbers of an algorithm and a protocol in NCCL.
+/// NCCL's numbers of an algorithm and a protocol.
 type Choice = (usize, usize);
 
 type PrintedCall = (Choice, Option<f64>);
 
-/// Statements of a log about NCCL's own model.
+/// What a log states about NCCL's own model of the time.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tuning {
-    /// The release, such as `[2, 22]`.
+    /// The release of NCCL, such as `[2, 22]`.
     pub version: Option<[u64; 2]>,
-    /// Whether the library is RCCL, whose factors differ for each kind of GPU.
+    /// Whether the library is RCCL. Its factors are not known here, because they depend on the kind
+    /// of GPU.
     pub is_rccl: bool,
     nodes: Option<u64>,
     channels: Option<u64>,
-    /// The latency in µs and the bandwidth in GB/s. Entries with a bandwidth of 0 are left out.
+    /// The latency in µs and the bandwidth in GB/s. Columns whose bandwidth is 0 have no entry.
     table: BTreeMap<(&'static str, Choice), [f64; 2]>,
-    /// The calls by collective (if the log names it) and bytes. The time in µs may be unknown.
+    /// The printed calls, by collective (`None` if the log does not name it) and bytes.
     calls: BTreeMap<(Option<&'static str>, u64), PrintedCall>,
-    /// Whether calls that are named are printed without a time and with the bytes of a block.
+    /// Whether lines of calls that name the collective have the bytes of a block (release 2.24 or
+    /// later).
     counts_blocks: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub struct Communicator {
     pub ranks: u64,
-    /// The number of computers, or of racks that NVLink joins, if the log does not contain it.
+    /// The number of computers (or of racks whose GPUs NVLink connects), for a log that does not
+    /// state it.
     pub nodes: u64,
     /// The compute capability of the GPUs times ten, such as 80 for A100.
     pub compute_capability: u64,
@@ -90,16 +95,17 @@ pub struct Opinion {
     /// The name of the algorithm, as in this project's systems, such as `nvlstree`.
     pub algorithm: &'static str,
     pub protocol: &'static str,
-    /// The time in µs; `None` if the log has only the choice.
+    /// The time in µs; `None` if the log has only the choice of algorithm and protocol.
     pub us: Option<f64>,
-    /// Whether NCCL printed that it made this choice. Otherwise, it is computed from the table.
+    /// Whether NCCL printed that it chose this algorithm. Otherwise, the choice is computed from
+    /// the table.
     pub is_printed: bool,
 }
 
-/// Reads the lines of NCCL in a log. Returns `None` if it has neither a table nor a line of a call.
+/// Reads NCCL's lines in a log. Returns `None` if the log has neither a table nor a line of a call.
 pub fn tuning(text: &str) -> Option<Tuning> {
     let mut all = Tuning::default();
-    // The lines of several processes can be mixed, so each process has its own columns.
+    // The lines of several processes can alternate, so each process has its own columns.
     let mut columns: BTreeMap<&str, Columns> = BTreeMap::new();
     for line in text.lines() {
         all.read_version(line);
@@ -116,16 +122,18 @@ pub fn tuning(text: &str) -> Option<Tuning> {
 
 #[derive(Debug, Default)]
 struct Columns {
-    /// The algorithms of the block, until the line with the protocols.
+    /// The algorithms of the current block of the table, until the line with the protocols is read.
     algorithms: Vec<usize>,
     choices: Vec<Choice>,
 }
 
-/// Returns the number of an algorithm, which is spelled as in the table or as in a line of a call.
+/// Returns NCCL's number of an algorithm. The name can be spelled as in the table or as in the line
+/// of a call.
 fn algorithm(name: &str) -> Option<usize> {
     let plain = |name: &str| name.replace('_', "").to_lowercase();
     let name = plain(name);
-    // Until 2.13 there was one algorithm CollNet, which the table has in place of CollNetDirect.
+    // Until 2.13, there was only one algorithm CollNet. In the table, it has the position of
+    // CollNetDirect.
     let name = if name == "collnet" { "collnetdirect" } else { &name };
     ALGORITHMS.iter().position(|(_, own)| *own == name)
 }
@@ -185,7 +193,8 @@ impl Tuning {
         }
     }
 
-    /// Reads the names of the columns, or the values of a collective. The last value may be cut.
+    /// Reads a line of the table: the names of the columns, or the values of a collective. The last
+    /// value is ignored if it is cut off.
     fn read_row(&mut self, columns: &mut Columns, message: &str) {
         let Some((whole, _)) = message.rsplit_once('|') else { return };
         let mut cells = whole.split('|').map(str::trim);
@@ -201,7 +210,7 @@ impl Tuning {
                 columns.algorithms = cells.map_while(algorithm).collect();
                 columns.choices = Vec::new();
             }
-            // In the last block, NCCL also prints protocols for algorithms that are missing.
+            // In the last block, NCCL prints more groups of protocols than there are algorithms.
             "Protocol" => {
                 let each = |algo: usize| (0..PROTOCOLS.len()).map(move |proto| (algo, proto));
                 let expected: Vec<Choice> =
@@ -237,9 +246,9 @@ impl Tuning {
         pair.map(|(_, [_, gbps])| *gbps)
     }
 
-    /// Returns NCCL's prediction for a call of `bytes`, the size of the larger buffer of a rank.
-    /// `word` is the collective. Returns `None` if the log or the factors of the release are
-    /// insufficient.
+    /// Returns NCCL's prediction for a call of the collective `word`. `bytes` is the size of the
+    /// larger buffer of a rank. Returns `None` if the log does not have the necessary values, or if
+    /// the factors of the release are unknown.
     pub fn opinion(&self, word: &str, bytes: u64, of: Communicator) -> Option<Opinion> {
         let word = COLLECTIVES.iter().map(|(_, own)| *own).find(|own| *own == word)?;
         let has_blocks = self.counts_blocks && matches!(word, "allgather" | "reduce-scatter");
@@ -267,8 +276,9 @@ impl Tuning {
     }
 
     /// Returns the time by `ncclTopoGetAlgoTime` (src/graph/tuning.cc): latency + bytes /
-    /// bandwidth. Trees have a factor on the bandwidth, and Ring/Simple one on the latency. In NCCL
-    /// 2.29 and later, NVLSTree on Blackwell has a factor, too.
+    /// bandwidth. For an allreduce, the bandwidth of Tree and the latency of Ring/Simple are
+    /// multiplied by a factor. In NCCL 2.29 and later, the bandwidth of NVLSTree on Blackwell is,
+    /// too.
     fn time(&self, word: &str, choice: Choice, bytes: u64, of: Communicator) -> Option<f64> {
         let [mut latency, mut bandwidth] = *self
             .table
@@ -284,7 +294,8 @@ impl Tuning {
             || (algo == "nvlstree"
                 && (of.compute_capability >= 100 && of.is_x86)
                 && version >= [2, 29]);
-        // Until 2.21, NCCL's logarithm of 0 is 0. From 2.22 on, no factor applies in this case.
+        // In the logarithm of the size, NCCL until 2.21 takes 0 for sizes below 64 bytes. From 2.22
+        // on, no factor applies to these.
         let exponent = match (bytes >> 6).checked_ilog2() {
             None if version < [2, 22] => Some(0),
             exponent => exponent,
@@ -295,7 +306,7 @@ impl Tuning {
         }
         if is_allreduce && algo == "ring" && proto == "Simple" && self.nodes.unwrap_or(of.nodes) > 1
         {
-            // Without the number of channels, the factor is only applied to small sizes.
+            // If the number of channels is unknown, the largest number is assumed.
             let channels = self.channels.unwrap_or(MOST_CHANNELS);
             let is_plateau = match version < [2, 18] {
                 true => bytes as f64 >= of.ranks as f64 / 16.0 * 65536.0,
@@ -346,8 +357,9 @@ lab:3038984:3038984 [0] NCCL INFO Broadcast: 32768 Bytes -> Algo RING proto SIMP
         (opinion.algorithm, opinion.protocol)
     }
 
-    /// NCCL printed its choice of protocol, which follows from the table: with the times 9.3 +
-    /// 16384/1200 and 22.4 + 16384/2400 µs, LL is faster for 16 KiB, and Simple for 32 KiB.
+    /// NCCL printed its choice of protocol, which follows from the table. The times are 9.3 +
+    /// bytes/1200 µs with LL, and 22.4 + bytes/2400 µs with Simple. So LL is faster for 16 KiB, and
+    /// Simple for 32 KiB.
     #[test]
     fn the_table_gives_the_choices_that_nccl_printed() {
         let all = tuning(BLOCKS).unwrap();
@@ -360,16 +372,17 @@ lab:3038984:3038984 [0] NCCL INFO Broadcast: 32768 Bytes -> Algo RING proto SIMP
             assert_eq!((choice(&computed), computed.us), (choice(&printed), printed.us));
             assert!(printed.is_printed && !computed.is_printed);
         }
-        // A block of two ranks: PAT takes 17.6 + 65536/3600, and Ring/Simple 22.4 + 65536/4800.
+        // For blocks on two ranks, PAT takes 17.6 + 65536/3600 µs, and Ring/Simple 22.4 +
+        // 65536/4800 µs.
         let gathered = all.opinion("allgather", 65_536, TWO_NODES).unwrap();
         assert_eq!(choice(&gathered), ("pat", "Simple"));
         assert!((gathered.us.unwrap() - 35.804).abs() < 0.001, "{gathered:?}");
     }
 
-    /// NVIDIA/nccl#1453 has 24 ranks on three computers, NCCL 2.22.3 and these printed times. The
-    /// table of the same kind of cluster in NVIDIA/nccl#1519 has a latency of 25.2 µs for Tree/LL
-    /// and 48.5 µs for Tree/LL128. The bandwidths follow from one printed time each; NCCL prints
-    /// them with one decimal.
+    /// In NVIDIA/nccl#1453, NCCL 2.22.3 printed these times for 24 ranks on three computers. The
+    /// latencies, 25.2 µs for Tree/LL and 48.5 µs for Tree/LL128, are from the table of a similar
+    /// cluster in NVIDIA/nccl#1519. Each bandwidth, which NCCL prints with one decimal, follows
+    /// from one printed time.
     #[test]
     fn times_are_those_that_nccl_printed() {
         let table = "NCCL version 2.22.3+cuda12.5
@@ -396,8 +409,8 @@ a:1:2 [0] NCCL INFO     AllReduce |    25.2/   8.7 |    48.5/  70.4 |   448.0/  
         assert_eq!((choice(&printed), printed.us), (("ring", "Simple"), Some(86_069.968_75)));
     }
 
-    /// The header until NCCL 2.17, mixed with lines of another process (NVIDIA/nccl#340 and
-    /// nccl-tests#89).
+    /// The header of NCCL until 2.17. Lines of another process are between those of the table
+    /// (NVIDIA/nccl#340 and nccl-tests#89).
     #[test]
     fn older_tables_are_read() {
         let text = "\

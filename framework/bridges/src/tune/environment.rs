@@ -1,6 +1,7 @@
-//! Environment variables: `CCL_ALLREDUCE=..` of oneCCL (uxlfoundation/oneCCL b382bf7,
-//! src/coll/selection) and `UCC_TL_UCP_TUNE=..` of UCC (openucx/ucc 8263de4, src/components/tl/ucp;
-//! docs/user_guide.md). Algorithms with further settings, such as UCC's `knomial`, are left out.
+//! Decision tables as environment variables: `CCL_ALLREDUCE=..` for oneCCL (uxlfoundation/oneCCL
+//! b382bf7, src/coll/selection) and `UCC_TL_UCP_TUNE=..` for UCC (openucx/ucc 8263de4,
+//! src/components/tl/ucp; docs/user_guide.md). Algorithms that need further settings, such as UCC's
+//! `knomial`, have no rules.
 
 use super::{Algorithm, DecisionTable, algorithm};
 
@@ -25,7 +26,8 @@ pub(super) static UCC: [Algorithm; 8] = [
     algorithm("reduce-scatter", "ring-reduce-scatter", "ring"),
 ];
 
-/// Writes a line for each collective, without ranks. oneCCL compares the bytes of a block.
+/// Writes one line for each collective. Lines do not depend on the number of ranks. oneCCL compares
+/// the bytes of a block.
 pub(super) fn oneccl(tables: &[DecisionTable]) -> Result<String, String> {
     let mut out = String::new();
     for table in tables {
@@ -49,8 +51,9 @@ pub(super) fn oneccl(tables: &[DecisionTable]) -> Result<String, String> {
     Ok(out)
 }
 
-/// Writes a single line. UCC compares the bytes of the receive buffer: those of a block times the
-/// number of ranks for allgather and all-to-all. Ranges exclude their end.
+/// Writes a single line. UCC compares the bytes of the receive buffer. For allgather and
+/// all-to-all, these are the bytes of a block times the number of ranks. The upper end of a range
+/// is excluded.
 pub(super) fn ucc(tables: &[DecisionTable]) -> String {
     let mut tokens = Vec::new();
     for table in tables {

@@ -1,8 +1,8 @@
-//! MPICH's tuning file in JSON (`MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE`): nested objects whose
-//! keys are conditions, the innermost of which names the algorithm.
+//! MPICH's tuning file in JSON (`MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE`). It consists of nested
+//! objects whose keys are conditions. The key of an innermost object names the algorithm.
 //! The file must cover all collectives, so the new rules are merged into MPICH's own file
-//! (`generic.json`), whose choices remain for fewer ranks than in the sweep. The order of the keys
-//! is kept, because conditions are evaluated in this order.
+//! (`generic.json`). For fewer ranks than in the sweep, MPICH's own choices remain. The order of
+//! the keys is kept, because MPICH evaluates conditions in this order.
 
 use super::{Algorithm, Choice, DecisionTable, DefaultChoice, Rule, algorithm};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -35,7 +35,7 @@ pub(super) static ALGORITHMS: [Algorithm; 11] = [
 ];
 
 /// Returns MPICH's name of a collective, the key of the size in conditions, and whether this size
-/// is multiplied by the ranks.
+/// is the block size times the number of ranks.
 fn collective(word: &str) -> Option<(&'static str, &'static str, bool)> {
     Some(match word {
         "alltoall" => ("alltoall", "avg_msg_size", false),
@@ -89,7 +89,7 @@ impl JsonObject {
         }
         out.push_str("{\n");
         for (number, (key, tree)) in self.0.iter().enumerate() {
-            // Keys that come from the user's file are written unchanged, including line breaks.
+            // Keys are escaped, so that a key of the user's file can contain line breaks.
             let _ = write!(
                 out,
                 "{:1$}{key}: ",
@@ -108,7 +108,8 @@ fn one(key: impl Into<String>, tree: JsonObject) -> JsonObject {
     JsonObject(vec![(key.into(), tree)])
 }
 
-/// Returns the object that chooses an algorithm, or MPICH's choice where it cannot be used.
+/// Returns the object that chooses an algorithm. Where this algorithm cannot be used, the object
+/// makes the same choice as MPICH.
 fn leaf(name: &str) -> JsonObject {
     let plain = |name: &str| one(format!("algorithm={name}"), JsonObject::default());
     let either = |test: &str, tree: JsonObject, other: &str, else_: JsonObject| {
@@ -162,11 +163,11 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
                     .collect(),
             )
         };
-        // The library's own rules stay for fewer ranks than in the sweep.
+        // For fewer ranks than in the sweep, the library's own rules remain.
         let entries = &table.entries;
         let first = entries.first().map_or(0, |(ranks, _)| *ranks);
-        // MPICH 4.0 to 5.0 evaluates `comm_size<N` like `comm_size<=N`, so only the latter is
-        // written.
+        // MPICH 4.0 to 5.0 evaluates `comm_size<N` as `comm_size<=N`, so only conditions with `<=`
+        // are written.
         let below = |ranks: u64| format!("comm_size<={}", ranks.saturating_sub(1));
         place.0.push((below(first), before));
         for (number, (ranks, list)) in entries.iter().enumerate() {
@@ -182,7 +183,8 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
     Ok(out)
 }
 
-/// The choices are for one process per node, a built-in operation, and separate buffers.
+/// Returns MPICH's default choices for one process per node, a built-in operation, and separate
+/// buffers.
 pub(super) fn defaults(base: Option<&str>) -> Result<Option<DefaultChoice>, String> {
     let tree = JsonObject::read(base.unwrap_or("{}")).map_err(|why| format!("--base: {why}"))?;
     Ok(Some(Box::new(move |case| {
@@ -216,13 +218,14 @@ fn holds(key: &str, word: &str, ranks: u64, bytes: u64) -> bool {
         "allgather" | "alltoall" => bytes.saturating_mul(ranks),
         _ => bytes,
     };
-    // Conditions without a number describe the environment: one process per node and separate
-    // buffers. All other properties that begin with `is_` are assumed to be `yes`.
+    // A condition without a number describes the environment. One process per node and separate
+    // buffers are assumed, and for all other properties that begin with `is_`, the answer `yes`.
     let number = match what {
         "comm_size" => ranks,
         "avg_msg_size" => bytes,
         "per_proc_msg_size" | "total_msg_size" => whole,
-        // `count` is a number of elements, which most commonly have four bytes.
+        // `count` is a number of elements. An element is assumed to have four bytes, which is the
+        // most common size.
         "count" => bytes / 4,
         "comm_avg_ppn" => 1,
         _ => {

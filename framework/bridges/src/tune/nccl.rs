@@ -1,13 +1,14 @@
-//! The files of NCCL's tuners: the CSV of NCCL's example tuner plugin (NVIDIA/nccl 5067397,
-//! plugins/tuner/example) and that of Meta's NCCLX (meta-pytorch/torchcomms 59426ba,
-//! comms/ncclx/meta/tuner). The first matching line applies. A size is the number of bytes of the
-//! larger of the send and receive buffers, which NCCLX always divides by the ranks.
+//! The files of NCCL's tuners. One is the CSV file of NCCL's example tuner plugin (NVIDIA/nccl
+//! 5067397, plugins/tuner/example), the other is that of Meta's NCCLX (meta-pytorch/torchcomms
+//! 59426ba, comms/ncclx/meta/tuner). The first line that matches applies. A size is the number of
+//! bytes of the larger of the send and receive buffers. NCCLX always divides this size by the
+//! number of ranks.
 
 use super::{Algorithm, DecisionTable, Parameter};
 use std::fmt::Write as _;
 use swapmeet_core::system::COUNTERPARTS;
 
-/// All algorithms of the library except for sends in a group, for which a tuner has no rule.
+/// All algorithms of the library except for sends in a group, which a rule of a tuner cannot name.
 pub(super) static ALGORITHMS: [Algorithm; COUNTERPARTS.len() - 1] = {
     let mut all = [algorithm(0); COUNTERPARTS.len() - 1];
     let mut index = 0;
@@ -30,12 +31,13 @@ const fn algorithm(row: usize) -> Algorithm {
     }
 }
 
-/// A line of a file: a rule with its first and its last size.
+/// A line of a file: a rule with the range of sizes to which it applies.
 struct Line {
     collective: String,
     algorithm: &'static str,
     protocol: String,
-    /// Sizes as NCCL's tuners compare them. The last one is `None` for all larger sizes.
+    /// The ends of the range of sizes, as NCCL's tuners compare sizes. If `last` is `None`, the
+    /// range has no upper end.
     first: u64,
     last: Option<u64>,
     ranks: u64,
@@ -74,7 +76,8 @@ pub(super) fn csv(tables: &[DecisionTable]) -> String {
     let mut out =
         "# collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n".to_owned();
     for Line { collective, algorithm, protocol, first, last, ranks, domains } in lines(tables) {
-        // The plugin has no word for all larger sizes. With 0 channels, NCCL decides their number.
+        // The plugin has no word for a range without an upper end. If channels are 0, NCCL decides
+        // their number.
         let last = last.unwrap_or(u64::MAX);
         let nodes = domains.map_or("-1".to_owned(), |[domains, _]| domains.to_string());
         let _ =
@@ -83,7 +86,8 @@ pub(super) fn csv(tables: &[DecisionTable]) -> String {
     out
 }
 
-/// Rules of NCCLX have numbers of hosts and of ranks of each, so all cases must be of a system.
+/// Rules of NCCLX have the number of hosts and the number of ranks of each host. These are only
+/// known if all cases belong to a system.
 pub(super) fn ncclx(tables: &[DecisionTable]) -> Result<String, String> {
     let mut out =
         "# collective,bytesPerRank,algorithm,protocol,channels,nNodes,nLocalRanks\n".to_owned();
@@ -91,7 +95,7 @@ pub(super) fn ncclx(tables: &[DecisionTable]) -> Result<String, String> {
         let Some([domains, gpus]) = domains else {
             return Err("a rule names the ranks of each host: name a system with --system".into());
         };
-        // Only multiples of the number of ranks have equal shares.
+        // NCCLX compares sizes per rank, so only multiples of the number of ranks remain.
         let first = first.div_ceil(ranks);
         let sizes = match last {
             Some(last) if last / ranks < first => continue,

@@ -1,6 +1,6 @@
-//! Rules for Open MPI's component coll/tuned, in its two formats.
-//! A rule applies from a minimum size on. For alltoall, allgather and gather, this size is the
-//! block size times the number of ranks.
+//! Rules for Open MPI's component coll/tuned, in its two formats. A rule applies from a minimum
+//! size on. For alltoall, allgather and gather, this size is the block size times the number of
+//! ranks.
 
 use super::{Algorithm, Choice, DecisionTable, DefaultChoice, Parameter, Rule};
 use serde_json::{Value, json};
@@ -16,7 +16,8 @@ const fn algorithm(
     Algorithm { collective, ours, name, number, fan: 0, parameter: None }
 }
 
-/// Segments are sent along a chain of ranks. By default, our algorithm divides a block into 8.
+/// A chain of ranks, along which segments of a block are sent. By default, our algorithm divides a
+/// block into 8 segments.
 const fn chain(collective: &'static str, ours: &'static str) -> Algorithm {
     let chain = algorithm(collective, ours, "chain", 2);
     Algorithm { fan: 1, parameter: Some(Parameter::Segments(8)), ..chain }
@@ -53,7 +54,8 @@ pub(super) static ALGORITHMS: [Algorithm; 23] = [
     algorithm("reduce", "binomial-reduce", "binomial", 5),
 ];
 
-/// Returns Open MPI's number and name of a collective, and whether rules multiply sizes by ranks.
+/// Returns Open MPI's number and name of a collective, and whether the sizes in its rules are block
+/// sizes times the number of ranks.
 fn collective(word: &str) -> Option<(u32, &'static str, bool)> {
     Some(match word {
         "allgather" => (0, "allgather", true),
@@ -75,7 +77,8 @@ pub(super) fn defaults(_: Option<&str>) -> Result<Option<DefaultChoice>, String>
     chooser().map(Some)
 }
 
-/// Version 2 of the text format also has a maximum number of requests (messages in flight).
+/// `version` is the version of the text format. From version 2 on, rules also have a maximum number
+/// of requests (messages in flight).
 pub(super) fn classic(tables: &[DecisionTable], version: u32) -> String {
     let with_requests = version >= 2;
     let known: Vec<_> =
@@ -86,7 +89,8 @@ pub(super) fn classic(tables: &[DecisionTable], version: u32) -> String {
     let _ = writeln!(out, "{}  # collectives", known.len());
     let requests = |limit: u64| if with_requests { format!(" {limit}") } else { String::new() };
     for (table, (number, name, times)) in known {
-        // Without this entry, Open MPI would use the first rule for fewer ranks than in the sweep.
+        // Without this entry, Open MPI would also use the first rule for fewer ranks than in the
+        // sweep.
         let guard = table.entries.first().is_some_and(|(ranks, _)| *ranks > 1);
         let _ = writeln!(
             out,
@@ -162,7 +166,8 @@ type Rules = Vec<(u64, usize)>;
 #[derive(Debug, Default)]
 struct Decisions<'a> {
     names: Vec<&'a str>,
-    /// Minimum numbers of ranks, each with minimum numbers of bytes and their algorithms.
+    /// Each minimum number of ranks, with its rules: minimum numbers of bytes with their
+    /// algorithms.
     entries: Vec<(u64, Rules)>,
 }
 
@@ -177,14 +182,15 @@ fn chooser() -> Result<DefaultChoice, String> {
             .iter()
             .find(|a| a.collective == case.collective && a.number as usize == number);
         let theirs = (*of.names.get(number - 1)?).to_owned();
-        // Default choices divide no messages and do not limit those in flight.
+        // Open MPI's default choices neither divide messages nor limit the number of messages in
+        // flight.
         Some(Choice { rule: ours.map(|a| Rule::from(*a)), theirs })
     }))
 }
 
-/// Returns the algorithm that Open MPI executes for an allgather if `number` is chosen: without a
-/// power of two, Bruck's instead of recursive doubling; for odd ranks, a ring instead of the
-/// neighbour exchange.
+/// If `number` is chosen for an allgather, returns the number of the algorithm that Open MPI
+/// executes. Instead of recursive doubling, it executes Bruck's algorithm if `ranks` is no power of
+/// two. Instead of the neighbour exchange, it executes a ring if `ranks` is odd.
 fn executed_algorithm(collective: &str, number: usize, ranks: u64) -> usize {
     match (collective, number) {
         ("allgather", 3) if !ranks.is_power_of_two() => 2,

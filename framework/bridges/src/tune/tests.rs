@@ -28,7 +28,7 @@ fn sweep() -> Vec<TimedCase> {
     cases
 }
 
-/// The first entry of the expected file is for fewer ranks than in the sweep.
+/// The first entry of the expected file is for numbers of ranks below those of the sweep.
 #[test]
 fn classic_rules_compare_ranks_times_bytes() {
     let library = library("openmpi").unwrap();
@@ -53,8 +53,9 @@ fn classic_rules_compare_ranks_times_bytes() {
     assert_eq!(numbers, expected, "{text}");
 }
 
-/// The library divides messages into segments of given bytes, so a chain has a rule only if some
-/// segment size gives the same number. A window (messages in flight) has no rule in version 1.
+/// The library divides messages into segments of a given size. So a chain has a rule only if some
+/// segment size gives the same number of segments. In version 1, a window (the number of messages
+/// in flight) has no rule.
 #[test]
 fn rules_express_segments_fan_and_requests() {
     let cases = [
@@ -158,7 +159,8 @@ const OWN: &str = r#"{ "collective=bcast": { "algorithm=MPIR_Bcast_intra_binomia
                                                   "avg_msg_size=any": { "algorithm=MPIR_Alltoall_intra_pairwise": {} } } } },
     "comm_type=inter": { "algorithm=MPIR_Alltoall_inter_pairwise_exchange": {} } } }"#;
 
-/// MPICH's rules remain for fewer ranks. A rule applies up to one byte below the size of the next.
+/// For fewer ranks than in the sweep, MPICH's rules remain. A rule applies up to one byte below the
+/// size of the next rule.
 #[test]
 fn mpich_keeps_the_rest_of_its_table() {
     let library = library("mpich").unwrap();
@@ -184,8 +186,8 @@ fn mpich_keeps_the_rest_of_its_table() {
     assert_eq!(why, "--base: it has no `collective=alltoall`, expected MPICH's generic.json");
 }
 
-/// For 4 ranks, `OWN` chooses the scattered algorithm up to 32 KiB. For 64 ranks, it chooses Bruck
-/// up to 256 bytes and pairwise above.
+/// For 4 ranks, the table `OWN` chooses the scattered algorithm up to 32 KiB. For 64 ranks, it
+/// chooses Bruck's algorithm up to 256 bytes and the pairwise algorithm above.
 #[test]
 fn losses_by_mpichs_own_table() {
     let library = library("mpich").unwrap();
@@ -212,8 +214,8 @@ fn losses_by_mpichs_own_table() {
     assert_eq!(without_a_time, of_others.map(|(name, times)| (name.to_owned(), times)).into());
 }
 
-/// For 4 ranks, Open MPI 4.1 chooses linear_sync below 8 KiB. For 64 ranks, it chooses Bruck below
-/// 1 KiB, linear below 2 KiB, linear_sync below 4 KiB, and linear from there on.
+/// For 4 ranks, Open MPI 4.1 chooses linear_sync below 8 KiB. For 64 ranks, it chooses Bruck's
+/// algorithm below 1 KiB, linear below 2 KiB, linear_sync below 4 KiB, and linear from 4 KiB on.
 #[test]
 fn losses_by_open_mpis_default_choices() {
     let mut cases = sweep();
@@ -234,7 +236,8 @@ fn losses_by_open_mpis_default_choices() {
     assert_eq!(library("nccl").unwrap().losses_of_defaults(&cases, None).unwrap(), None);
 }
 
-/// Two domains of eight H100. NVLS has no protocol LL, so its first row has no rule.
+/// Returns cases of two domains of eight H100. NVLS has no protocol LL, so the first case of NVLS
+/// has no rule.
 fn sweep_of_a_system() -> Vec<TimedCase> {
     let p5 = swapmeet_core::system::systems().iter().find(|system| system.name == "p5").unwrap();
     let row = |bytes, algorithm: &str, protocol: &str, time_us| TimedCase {
@@ -254,9 +257,9 @@ fn sweep_of_a_system() -> Vec<TimedCase> {
     ]
 }
 
-/// The parsers are those of NVIDIA/nccl (plugins/tuner/example/plugin.c, with strtoull and
-/// `strcmp`) and meta-pytorch/torchcomms (comms/ncclx/meta/tuner/ConfigParse.h, where a size is
-/// that of a rank's share).
+/// The parsers imitate those of NVIDIA/nccl (plugins/tuner/example/plugin.c, which uses `strtoull`
+/// and `strcmp`) and of meta-pytorch/torchcomms (comms/ncclx/meta/tuner/ConfigParse.h, where a size
+/// is that of a rank's share).
 #[test]
 fn rows_of_a_system_name_algorithms_and_protocols() {
     let written = |name: &str| {
@@ -286,7 +289,7 @@ fn rows_of_a_system_name_algorithms_and_protocols() {
     assert!(why.contains("--system"), "{why}");
 }
 
-/// On domains of one GPU, rows of trees have no `group=`, because one is the default.
+/// If each domain has one GPU, trees in rows have no `group=`, because its default is one.
 #[test]
 fn trees_of_single_gpus_have_a_rule() {
     let p5 = swapmeet_core::system::systems().iter().find(|system| system.name == "p5").unwrap();
@@ -295,8 +298,8 @@ fn trees_of_single_gpus_have_a_rule() {
     assert_eq!(library("nccl").unwrap().name_of(&tree), Some("tree"));
 }
 
-/// The forms are those of oneCCL's guide
-/// (`CCL_ALLREDUCE="recursive_doubling:0-8192;..ring:..-max"`) and of UCC's
+/// The expected texts have the forms in oneCCL's guide
+/// (`CCL_ALLREDUCE="recursive_doubling:0-8192;..ring:..-max"`) and in UCC's guide
 /// (`allreduce:0-4k:[4]:@ring`, contrib/ucc.conf and docs/user_guide.md).
 #[test]
 fn settings_of_oneccl_and_ucc_are_single_lines() {
