@@ -1,4 +1,4 @@
-//! Lets the linker accept the entry symbol that every bundled plugin defines.
+//! Makes the linker accept that each bundled plugin defines the same entry symbol.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,4 +1,4 @@
-//! The command line: one definition feeds the parser and the help.
+//! The command line. The parser and the help come from one definition.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -235,7 +235,7 @@ pub(crate) struct Overwrite {
 }
 
 fn memory(text: &str) -> Result<u64, String> {
-    /// The minimum memory limit. With less, not even plugins can be loaded.
+    /// The minimum memory limit. In less memory, plugins cannot be loaded.
     const LEAST: u64 = 64 << 20;
     let bytes = swapmeet_core::spec::parse_size(text)?;
     if bytes >= LEAST { Ok(bytes) } else { Err("expected at least 64MiB".to_owned()) }

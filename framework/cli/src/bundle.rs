@@ -1,6 +1,7 @@
 //! A bundle is a folder with the rows of a run and all that is needed to repeat its cases.
-//! A row has the digests of its input files and of its plugin. In a bundle, `inputs/DIGEST` is the
-//! file with this digest, or a list of files if a spec names several (`matrix:DIR/*.csv`).
+//! A row contains the digests of its input files and of its plugin. In the folder `inputs` of a
+//! bundle, the name of each file is the digest of its content. If a spec names several files
+//! (`matrix:DIR/*.csv`), the file with the digest in the row is a list of these.
 
 use crate::failure::Failure;
 use crate::output;
@@ -14,7 +15,7 @@ use swapmeet_workloads::{digest, file};
 use tempfile::TempDir;
 
 pub(crate) const ROWS: &str = "rows.csv";
-/// The folder of the input files, next to a file of rows.
+/// The folder of the input files. It is in the same folder as the file of rows.
 const INPUTS: &str = "inputs";
 
 fn name_of(digest: &str) -> &str {
@@ -33,7 +34,7 @@ pub(crate) fn keep_inputs(
             keep(&folder, Path::new(&input.file), &input.digest)?;
             continue;
         }
-        // The digest of a pattern is that of the list of its files.
+        // If the spec has a pattern, its digest is that of the list of the matching files.
         let named = |why: String| Failure::Usage(format!("{}: {why}", input.file));
         let mut list = String::new();
         for path in file::files(&input.file).map_err(named)? {
@@ -79,7 +80,7 @@ struct Renamed {
     copy: (String, String),
 }
 
-/// A row whose specs name the files of a bundle.
+/// A row in whose specs the names of input files are replaced by those in the bundle.
 pub(crate) struct Restored {
     pub row: Record,
     renamed: Vec<Renamed>,
@@ -100,7 +101,8 @@ impl Bundle {
         (!digest.is_empty() && file.is_file()).then_some(file)
     }
 
-    /// Names the files of the bundle in the specs of a row. Errors if the digest of a file differs.
+    /// Replaces the names of input files in the specs of a row by those in the bundle. Errors if a
+    /// file does not have the digest in the row.
     pub(crate) fn restored(&self, row: &Record) -> Result<Restored, String> {
         let mut renamed = Vec::new();
         for (name, digest) in inputs(&row.inputs) {
@@ -137,7 +139,8 @@ impl Bundle {
         Ok(Restored { row, renamed })
     }
 
-    /// Copies listed files to a folder. Returns a pattern that matches the copies, and its digest.
+    /// Copies the files of a list to a folder. Returns a pattern that matches the copies, and its
+    /// digest.
     fn staged(&self, list: &Path, digest: &str) -> Result<(String, String), String> {
         let folder = self.staging.path().join(name_of(digest));
         let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
@@ -192,7 +195,8 @@ fn text(path: &Path) -> Result<String, String> {
     }
 }
 
-/// Replaces a file name in a spec. Other values with the same text stay unchanged.
+/// Replaces the name of a file in a spec. Other parts of the spec stay unchanged, even if they have
+/// the same text.
 fn replaced(spec: &str, name: &str, copy: &str) -> String {
     const BEFORE: [&str; 6] = ["=", "graph:", "file:", "matrix:", "fractions:", "tokens:"];
     let mut text = String::new();

@@ -1,4 +1,5 @@
-//! The plugins that are linked into the program. Plugin files in the program's folder replace them.
+//! The plugins that are linked into the program. A plugin file in the program's folder replaces the
+//! linked plugin of the same name.
 
 use swapmeet_runner::plugin::linked::Linked;
 

@@ -56,7 +56,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitStatus, Failure> {
         _ => own(e),
     })?;
     report.findings.extend(name_clashes(&report));
-    // Standard output has only the report; hints are printed to standard error.
+    // Only the report is printed to standard output. Hints are printed to standard error.
     let text = match args.format {
         ReportFormat::Text => report.to_string(),
         ReportFormat::Json => serde_json::to_string_pretty(&report).map_err(Failure::output)?,
@@ -72,7 +72,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitStatus, Failure> {
     Ok(if report.passed() { SUCCESS } else { SOME_FAILED })
 }
 
-/// Returns a finding for each algorithm whose name a bundled algorithm has. Only one can be used.
+/// Returns a finding for each algorithm of the plugin that has the same name as a bundled
+/// algorithm, because only one of the two can be used by this name.
 fn name_clashes(report: &Report) -> Vec<Finding> {
     let algorithms = report
         .about
@@ -91,9 +92,10 @@ fn name_clashes(report: &Report) -> Vec<Finding> {
 struct BenchWithProgress {
     processes: Processes,
     bar: ProgressBar,
-    /// Requests that failed, maybe because the sandbox refused a system call.
+    /// Requests that failed, perhaps because the sandbox refused a system call.
     failed: RefCell<Vec<Request>>,
-    /// Whether a message states a missing permission, the only sign that the kernel refused a file.
+    /// Whether an error message states a missing permission. If the kernel refuses access to a
+    /// file, such a message is the only sign of it.
     is_denied: Cell<bool>,
 }
 
@@ -153,7 +155,7 @@ impl Bench for BenchWithProgress {
             | ProcessEnd::UsedFiles
             | ProcessEnd::Hung(_) => Vec::new(),
         };
-        // These are the texts of the C library and of Rust for EPERM and EACCES.
+        // The C library and Rust have these texts for the errors EPERM and EACCES.
         let denied = ["Operation not permitted", "Permission denied", "PermissionDenied"];
         let is_denied = |why: &&str| denied.iter().any(|text| why.contains(text));
         self.is_denied.set(self.is_denied.get() || reasons.iter().any(is_denied));
@@ -168,7 +170,7 @@ impl Bench for BenchWithProgress {
     }
 }
 
-/// Replies to one request of [`check`], in a child process because the plugin may crash.
+/// Answers one request of [`check`]. This runs in a child process, because the plugin may crash.
 pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> {
     let request: Request = serde_json::from_str(&args.question).map_err(Failure::usage)?;
     let timeout = Duration::try_from_secs_f64(args.timeout).map_err(Failure::usage)?;
@@ -176,7 +178,8 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> 
         FileAccess { plugins: std::slice::from_ref(&args.plugin), readable: &request.inputs() };
     let memory = MemoryLimit::Doubling(args.memory);
     let replies = isolation::begin(memory, !args.no_sandbox, &access).map_err(Failure::output)?;
-    // Two plans at the same time may use twice the memory, so the parent must raise the limit.
+    // Two plans at the same time can need twice the memory, so this process waits until its parent
+    // process has doubled the limit.
     let two = || {
         if replies.send(&Reply::AtOnce).is_ok() {
             wait_for_double_memory();
@@ -184,12 +187,14 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> 
     };
     let reply = reply(&args.plugin, &request, timeout, &two);
     if replies.send(&reply).is_err() {
-        // The plugin closed the socket, so the parent process will end this process.
+        // The plugin has closed the socket to the parent process, which will therefore end this
+        // process.
         loop {
             std::thread::park();
         }
     }
-    // If the plugin crashes the process now, the parent process still learns the reason.
+    // The socket stays open. If the plugin crashes this process now, the parent process still
+    // learns the reason.
     std::mem::forget(replies);
     Ok(SUCCESS)
 }

@@ -143,7 +143,8 @@ fn overlap_csv(pairs: &[Overlap]) -> Result<String, impl std::error::Error> {
     csv_table([header].into_iter().chain(pairs.iter().map(line)))
 }
 
-/// Adds suggestions to an error about an unknown axis. `always` are the axes of any set of rows.
+/// Adds suggestions to the error about an unknown axis. `always` are the axes that any set of rows
+/// has.
 pub(crate) fn unknown(
     flag: &'static str,
     name: &str,

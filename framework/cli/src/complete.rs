@@ -1,4 +1,5 @@
-//! Tab completion in shells. A script calls this program, which also completes specs.
+//! Tab completion in shells. The completion script calls this program, because only the program can
+//! complete specs.
 
 mod bash;
 mod specs;
@@ -13,10 +14,11 @@ use specs::{
     algorithms, axes, machines, pairs_of_axes, properties, systems, topologies, workloads,
 };
 
-/// The environment variable that requests completions. Its value is the name of the shell.
+/// If this environment variable is set, the program prints completions. Its value is the name of
+/// the shell.
 const VARIABLE: &str = "COMPLETE";
 
-/// Prints completions and exits if the shell requests them. Otherwise does nothing.
+/// If a shell requests completions, prints them and exits. Otherwise, does nothing.
 pub(crate) fn answer() {
     CompleteEnv::with_factory(|| with_values(Cli::command())).var(VARIABLE).complete();
 }

@@ -1,4 +1,5 @@
-//! The configuration files `swapmeet.toml`. The current folder's file overrides the user's file.
+//! The configuration files `swapmeet.toml`. Settings in the current folder's file override those in
+//! the user's file.
 
 use crate::failure::Failure;
 use crate::streams;

@@ -14,14 +14,15 @@ use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::topology;
 
-/// A property of a network (name, computed value, source of the formula, value in the paper) or a
-/// parameter of a machine (name, value, meaning, source).
+/// The cells of a row. For a property of a network, they are its name, the computed value, the
+/// source of the formula and the value in the paper. For a parameter of a machine, they are its
+/// name, its value, its meaning and the source of the value.
 type Row = [String; 4];
 
 pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
     let topology =
         topology::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
-    // Random links and placements are the same as in the first repetition of `run`.
+    // Random links and placements are drawn with the same seed as in the first repetition of `run`.
     let topology = drawn(&topology, Experiment::default().seed);
     let rows = rows(topology.as_ref())?;
     let links = links(topology.placed_on().as_ref().unwrap_or(&topology));
@@ -49,10 +50,10 @@ pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
     }
 }
 
-/// The vertices of a directed link, and its bandwidth relative to the machine's.
+/// The two vertices of a directed link, and its bandwidth divided by the machine's bandwidth.
 type Link = ((u64, u64), f64);
 
-/// Returns an empty list if the topology has more than 2^22 link numbers.
+/// Returns the links. If the topology has more than 2^22 link numbers, the list is empty.
 fn links(network: &Network) -> Vec<Link> {
     const MAX: u64 = 1 << 22;
     let slots = if network.link_slots() <= MAX { network.link_slots() } else { 0 };
@@ -65,7 +66,7 @@ fn links(network: &Network) -> Vec<Link> {
 fn link_list(links: &[Link]) -> String {
     const MAX: usize = 1024;
     const WIDTH: usize = 100;
-    // A link and the link in the opposite direction are one item of the list.
+    // Two links in opposite directions between the same vertices are one item of the list.
     let items: Vec<String> = links
         .iter()
         .filter_map(|((a, b), bandwidth)| {
@@ -99,7 +100,7 @@ fn link_list(links: &[Link]) -> String {
     if items.is_empty() { String::new() } else { text }
 }
 
-/// Lists first the parameters that the cost model or the planning reads, then the others.
+/// Lists the parameters that the cost model or the planning uses, then the other parameters.
 pub(crate) fn machine(spec: &str, format: Format) -> Result<String, Failure> {
     let machine =
         Machine::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
@@ -149,7 +150,8 @@ fn pretty(value: &Value) -> Result<String, Failure> {
 }
 
 fn rows(topology: &Network) -> Result<Vec<Row>, Failure> {
-    // Values that this program computes precede values from the paper of the network.
+    // The values that this program computes come first, then the values in the paper of the
+    // network.
     let survey = Survey::of(topology);
     let spec = topology.spec();
     let Published { theorem_1, table_1, ratio } = Published::of(&spec).map_err(Failure::usage)?;

@@ -22,17 +22,20 @@ mod next_steps;
 pub(crate) mod prediction;
 mod second_opinion;
 
-/// The bounds of the ratio of expected to measured time. Without fitting, 80 % of the ratios of
-/// large sizes lie in 0.83 to 1.22, and 3 % below 0.7.
+/// Limits for the ratio of the expected time to the measured time. The predictions are not fitted
+/// to the logs. For large sizes, 80 % of the ratios were between 0.83 and 1.22, and 3 % were below
+/// 0.7.
 const LOW: f64 = 0.7;
 const EXPECTED: [f64; 2] = [0.8, 1.25];
-/// A size below [`LARGE`] has no verdict if its ratio lies in this interval.
+/// If the ratio of a size below [`LARGE`] is in this interval, there is no verdict on the size.
 const NO_VERDICT: [f64; 2] = [0.5, 2.0];
-/// The least size in bytes whose low ratio alone fails a health check.
+/// The size in bytes from which a single low ratio is enough to fail a health check.
 const LARGE: u64 = 64 << 20;
-/// A remark names each size whose bandwidth is below this fraction of the next smaller size's.
+/// If the bandwidth of a size is below this fraction of the next smaller size's bandwidth, a remark
+/// names the size.
 const SLOWER: f64 = 0.9;
-/// A remark names each size whose two times (out of place, in place) differ by more than this part.
+/// If the two times of a size, out of place and in place, differ by more than this fraction, a
+/// remark names the size.
 const UNSTABLE: f64 = 0.3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +67,8 @@ impl Verdict {
         }
     }
 
-    /// Returns the verdict on a log: on its large sizes, or on all if none is large.
+    /// Returns the verdict on a log. It is based on the large sizes or, if there are none, on all
+    /// sizes.
     fn of_log(sizes: &[(u64, f64)]) -> Self {
         let large: Vec<(u64, f64)> =
             sizes.iter().copied().filter(|(bytes, _)| *bytes >= LARGE).collect();
@@ -77,7 +81,7 @@ impl Verdict {
         match () {
             () if has(Self::Low) => Self::Low,
             () if has(Self::High) => Self::High,
-            // The mean ratio of several sizes is more reliable than each of them.
+            // The mean ratio of several sizes is more reliable than the ratio of one size.
             () if judged.len() > 1 && (EXPECTED[0]..=EXPECTED[1]).contains(&mean) => {
                 Self::AsExpected
             }
@@ -92,7 +96,7 @@ struct Line {
     measured_us: f64,
     prediction: Prediction,
     limit: Limit,
-    /// The time that NCCL's own model predicts, if the log contains it.
+    /// What NCCL's own model predicts for this size, if the log contains it.
     nccl: Option<Opinion>,
 }
 
@@ -106,10 +110,12 @@ struct Explained {
     collective: String,
     place: Place,
     lines: Vec<Line>,
-    /// The geometric mean of the times of sizes up to 4 KiB, if there are any.
+    /// The geometric mean of the measured times of sizes up to 4 KiB; `None` if there are no such
+    /// sizes.
     measured_floor_us: Option<f64>,
     verdict: Verdict,
-    /// The deciding ratio with one port for each GPU, if the verdict is low only with more ports.
+    /// If the verdict is low with all network ports, but not with one port for each GPU, the ratio
+    /// with one port of the size that decides the verdict.
     ratio_of_one_port: Option<f64>,
     remarks: Vec<String>,
 }
@@ -122,11 +128,11 @@ impl Explained {
 }
 
 struct ExplainedRun {
-    /// The first and the last line of the run, if the log has several runs.
+    /// The first and the last line of the run; `None` if the log has only one run.
     lines: Option<[usize; 2]>,
-    /// Whether an error in the run must fail a health check.
+    /// Whether the run has an error that makes a health check fail.
     is_broken: bool,
-    /// The collectives, or the reason why the run is left out.
+    /// The explanations of its collectives, or the reason why the run is left out.
     outcome: Result<Vec<Explained>, String>,
 }
 
@@ -171,7 +177,8 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, Failure> {
     Ok(if fails { SOME_FAILED } else { SUCCESS })
 }
 
-/// Compares measured and expected times of each run. Returns `None` after an interrupt.
+/// Compares the measured times of each run with the expected times. Returns `None` after an
+/// interrupt.
 fn explain_log(args: &ExplainArgs) -> Result<Option<Vec<ExplainedRun>>, Failure> {
     let wrong = |why: String| Failure::Usage(format!("{}: {why}", args.log.display()));
     let place = match (&args.system, &args.topology, &args.machine) {
@@ -245,7 +252,8 @@ fn explain_run(
     let mut all = Vec::new();
     for (collective, times) in &log.times(place.members()) {
         let sizes: Vec<u64> = times.keys().copied().collect();
-        // The environment variable `NCCL_ALGO` can restrict the choice to one algorithm.
+        // If the environment variable `NCCL_ALGO` permits only one algorithm, the library has no
+        // other choice.
         let permitted = log.algorithm.filter(|name| place.has(collective, name));
         let algorithm = args.algorithm.as_deref().or(permitted);
         let Some(mut predictions) = predict(&place, collective, &sizes, algorithm, &args.plugins)?
@@ -290,7 +298,8 @@ pub(crate) fn is_log(path: &Path) -> bool {
 
 pub(crate) type RowsAndNotes = (Vec<Record>, Vec<String>);
 
-/// Returns the rows and the verdicts for the dashboard, or `None` after an interrupt.
+/// Returns the rows of the log and lines with the verdicts, for the dashboard. Returns `None` after
+/// an interrupt.
 pub(crate) fn rows_of_log(
     log: &Path,
     system: Option<&String>,
@@ -356,7 +365,7 @@ pub(crate) fn rows_of_log(
     Ok(Some((all().flat_map(of_one).collect(), notes)))
 }
 
-/// Returns the error message that asks for the system.
+/// Returns the error message that asks the user to state the system.
 fn which_system(log: &Log) -> String {
     let found = match (log.gpus.iter().next(), log.ranks) {
         (Some(gpu), Some(ranks)) => format!("the log has {} on {gpu}", counted(ranks, "rank")),
@@ -409,7 +418,8 @@ fn explained(
     let mean = (small.iter().sum::<f64>() / small.len() as f64).exp();
     let measured_floor_us = (!small.is_empty()).then_some(mean);
     let mut remarks = log.omitted.clone();
-    // The floor and the protocols of a system belong to NCCL, so small sizes of MPI are not judged.
+    // The least time and the protocols of a system are those of NCCL, so small sizes of an MPI
+    // library are not judged.
     let is_other = log.is_mpi && place.system.is_some();
     let judged = lines.iter().filter(|line| !is_other || line.bytes >= LARGE);
     let ratios: Vec<(u64, f64)> = judged.map(|line| (line.bytes, line.ratio())).collect();
@@ -522,8 +532,8 @@ fn explained(
     }
 }
 
-/// Returns the number of ports with which a ring would reach the measured bus bandwidth, if this is
-/// low. In a ring, each domain sends to others at the bus bandwidth.
+/// If the measured bus bandwidth is low, returns a remark with the number of ports with which a
+/// ring would reach it. In a ring, each domain sends to other domains at the bus bandwidth.
 fn ports_of_a_ring(collective: &str, place: &Place, lines: &[Line]) -> Option<String> {
     let (system, domains, _) = place.communicator()?;
     let line = lines.last().filter(|line| line.bytes >= LARGE && line.ratio() < LOW)?;
@@ -542,7 +552,7 @@ fn ports_of_a_ring(collective: &str, place: &Place, lines: &[Line]) -> Option<St
 }
 
 impl Explained {
-    /// Judges a low verdict again, as if each GPU used only one network port.
+    /// If the verdict is low, judges the log again as if each GPU used only one network port.
     fn judge_with_one_port(&mut self, more: MorePorts) {
         self.remarks.insert(0, more.remark);
         let ratio = |line: &Line, us: &f64| us / line.measured_us;
@@ -679,7 +689,7 @@ fn decisive(lines: &[Line]) -> Option<&Line> {
     decisive.or_else(|| lines.last())
 }
 
-/// Formats a ratio with two decimals, or with more if it is small.
+/// Formats a ratio with two decimals, or with four decimals if it is below 0.1.
 fn in_words(ratio: f64) -> String {
     if ratio < 0.1 { format!("{ratio:.4}") } else { format!("{ratio:.2}") }
 }
@@ -714,7 +724,7 @@ fn markdown(explained: &Explained) -> String {
     text + &format!("- how far to trust this: {}\n", explained.trust())
 }
 
-/// Returns the JSON of the only collective, or a list.
+/// Returns the JSON of the collective, or of the list of collectives if there are several.
 fn of_collectives(all: &[Explained]) -> serde_json::Value {
     let mut documents: Vec<serde_json::Value> = all.iter().map(json).collect();
     match documents.len() {
@@ -892,8 +902,8 @@ fn expected(
                 "reduce-scatter" => "reduce_scatter_perf",
                 _ => "alltoall_perf",
             };
-            // A run passes if it has at least the expected bandwidth minus the error of the
-            // prediction.
+            // The least bandwidth with which a run passes: the expected bandwidth minus the error
+            // of the prediction.
             let least: serde_json::Map<String, serde_json::Value> = predictions
                 .iter()
                 .map(|(bytes, p)| {

@@ -20,7 +20,8 @@ use swapmeet_results::atomic_file::StagingFolder;
 use swapmeet_results::{Record, Status, Verified, columns};
 use swapmeet_runner::case::Case;
 
-/// The maximum number of node pairs whose block sizes are exported. Their table takes 128 MiB.
+/// The maximum number of node pairs for which block sizes are exported. Their table then takes 128
+/// MiB.
 const MOST_PAIRS: u64 = 1 << 24;
 
 mod timing;
@@ -55,7 +56,8 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitStatus, Failure> {
     }
 }
 
-/// Writes what `trace --format json` writes. Returns the row, or `None` after an interrupt.
+/// Writes the schedule in the format of `trace --format json`. Returns the row, or `None` after an
+/// interrupt.
 fn printed(
     case: &Case,
     args: &ExportArgs,
@@ -68,7 +70,8 @@ fn printed(
     Ok(record)
 }
 
-/// Writes the schedule in another format to `folder`. Errors name `place`, the later folder.
+/// Writes the schedule in another format to `folder`. Errors name the path `place`, to which the
+/// output is moved later.
 pub(crate) fn translated(
     case: &Case,
     plugins: &PluginArgs,
@@ -90,7 +93,7 @@ pub(crate) fn translated(
             return Ok(Some(Box::new(refused)));
         }
     };
-    // The table of block sizes takes much memory, so only formats that use it get one.
+    // The table of block sizes needs much memory, so it is made only for formats that use it.
     let communicators = task.communicators.as_deref();
     let members = communicators.is_some() && format.over == Over::OneCommunicator;
     if communicators.is_some() && format.over == Over::Unsupported {
@@ -147,7 +150,8 @@ pub(crate) fn translated(
             .map(u64::from)
             .collect(),
     };
-    // Events are passed on one by one, so that the whole schedule is never in memory.
+    // Each event is passed on to the exporter immediately, so the whole schedule is never in
+    // memory.
     let passed_on = |error: io::Error| failed(error.into());
     exporter.head(head).map_err(|e| passed_on(io::Error::other(e)))?;
     for (from, to, bytes) in case.machine.background().into_iter().flat_map(Background::flows) {
@@ -160,7 +164,7 @@ pub(crate) fn translated(
     let omitted = Omitted { routes: !format.wants_routes, contents: !format.wants_blocks() };
     let (record, written) = trace::events(case, plugins, (omitted, members), &mut lines)?;
     written.map_err(passed_on)?;
-    // Without this call, the files are incomplete.
+    // Only this call completes the files.
     if let Some(record) = record.as_ref().filter(|record| record.status == Status::Ok)
         && let Some(deadlock) = exporter.finish(&measured(case, record)).map_err(failed)?
     {
@@ -186,8 +190,9 @@ fn classes(tokens: &Tokens, node: u64) -> Vec<(u64, Vec<u64>)> {
     (0..).zip(tokens.bytes(node)).map(|(class, bytes)| (*bytes, receivers(class))).collect()
 }
 
-/// Returns the columns of measurements of this schedule. The replay program fills in placeholders.
-/// Only predicted values that hold in every run stay, such as the number of messages.
+/// Returns the columns of a row for a measurement of this schedule. Predicted values are kept only
+/// if they hold in every run, such as the number of messages. The program that measures replaces
+/// the placeholders.
 fn measured(case: &Case, record: &Record) -> Vec<(&'static str, String)> {
     let row = Record {
         status: Status::Ok,
@@ -231,7 +236,8 @@ impl Place {
         }
         output::may_write(out, args.over, run::input_files_of_case(case))?;
         let is_full = || std::fs::read_dir(out).is_ok_and(|mut files| files.next().is_some());
-        // Files of an earlier export could be mistaken for files of this one.
+        // The folder must be empty, because files of an earlier export could be mistaken for files
+        // of this one.
         if matches!(shape, OutputKind::Folder) && !args.over.force && is_full() {
             let out = out.display();
             return Err(Failure::Usage(format!(
@@ -244,7 +250,8 @@ impl Place {
         })
     }
 
-    /// The staging folder is on the disk of the destination, so that files can be renamed.
+    /// Returns a temporary folder. It is on the disk of the destination, so that its files can be
+    /// renamed to their final names.
     fn staging(&self) -> Result<StagingFolder, Failure> {
         let near = match self {
             Self::File(out, _) if output::is_stdout(out) => std::env::temp_dir(),

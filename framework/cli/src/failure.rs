@@ -12,7 +12,7 @@ use swapmeet_runner::input::InputError;
 
 pub(crate) type ExitStatus = u8;
 
-/// Every case ran or is unsupported.
+/// Each case ran successfully or is unsupported.
 pub(crate) const SUCCESS: ExitStatus = 0;
 /// A case was invalid, crashed, timed out or failed.
 pub(crate) const SOME_FAILED: ExitStatus = 1;
@@ -47,7 +47,8 @@ impl Failure {
         Self::Output(error.into().to_string())
     }
 
-    /// A closed pipe is not reported to the user.
+    /// Returns the failure of a write to standard output. A closed pipe is not reported to the
+    /// user.
     pub(crate) fn printing(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::ClosedPipe;
@@ -55,12 +56,12 @@ impl Failure {
         Self::writing("standard output", error)
     }
 
-    /// Errors of standard output use [`Self::printing`] instead.
+    /// Returns the failure of a write to a file. For standard output, use [`Self::printing`].
     pub(crate) fn writing(what: &str, error: &io::Error) -> Self {
         Self::Output(format!("{what}: {error}"))
     }
 
-    /// Returns a usage error for a wrong path, and an output error if the disk fails.
+    /// Returns a usage error if the path is wrong, or an output error if the disk fails.
     pub(crate) fn file(path: &Path, error: &io::Error) -> Self {
         use io::ErrorKind::{
             AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied,
@@ -107,7 +108,8 @@ pub(crate) fn print_reason(record: &Record) {
     say!("{algorithm} on {topology}: {status}: {reason}");
 }
 
-/// Renders an error as compilers do: the message, the marked position and the help.
+/// Renders an error in the style of compilers: the message, the input with its wrong part marked,
+/// and the help.
 fn render(error: &InputError) -> String {
     let (content, source) = (visible(&error.place.content), visible(&error.place.source));
     let (content, span) = (content.as_str(), &error.place.span);

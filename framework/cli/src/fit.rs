@@ -16,7 +16,7 @@ mod system;
 const LONGEST: u64 = 256 << 20;
 
 pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, Failure> {
-    // The machine's name becomes a TOML key.
+    // The name must be valid as a TOML key.
     if args.name.is_empty()
         || !args.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
     {
@@ -32,7 +32,8 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, Failure> {
     if let Some(path) = &args.residuals {
         output::may_write(path, args.over, &args.files)?;
     }
-    // Each file contains point-to-point samples or rows of collectives, which become samples.
+    // A file contains either point-to-point samples or rows of collectives. Rows are converted to
+    // samples.
     let (mut samples, mut rows) = (Vec::new(), Vec::new());
     for file in &args.files {
         let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
@@ -50,7 +51,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, Failure> {
     samples.extend(of_rows(&rows, args.machine.as_deref())?);
     let fit = fitted(&samples).map_err(Failure::Usage)?;
     let text = table(&args.name, &samples, &fit);
-    // One line for each sample lets the user find outliers.
+    // The table of residuals has one line for each sample, in which the user can find outliers.
     if let Some(path) = &args.residuals {
         output::file(path, |out| {
             let text = residual_table(&samples, &fit).map_err(io::Error::other)?;
@@ -82,7 +83,8 @@ fn residual_table(samples: &[Sample], fit: &Fit) -> Result<String, csv::Error> {
 }
 
 /// Converts each measured row to a sample: its time, its number of steps, and its critical bytes
-/// (the sum over all steps of the longest message). The predicted row supplies missing values.
+/// (the sum over all steps of the longest message). If the measured row lacks the last two, those
+/// of the predicted row of the same case are used.
 fn of_rows(rows: &[Record], machine: Option<&str>) -> Result<Vec<Sample>, Failure> {
     fn case(row: &Record) -> [&str; 4] {
         [&row.topology, &row.collective, &row.workload, &row.algorithm]

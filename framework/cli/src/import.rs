@@ -16,7 +16,7 @@ use swapmeet_workloads::file::{read_bounded, read_regular};
 
 pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, Failure> {
     const LONGEST: u64 = 256 << 20;
-    // The name becomes a part of the column `machine`, in which commas and colons have a meaning.
+    // The name becomes a part of the column `machine`, where commas and colons are separators.
     check_text("--name", &args.name)?;
     args.algorithm.iter().try_for_each(|name| check_text("--algorithm", name))?;
     if args.name.contains([',', ':', '"']) {
@@ -32,7 +32,8 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, Failure> {
     });
     let given = given.transpose()?;
     let mut rows = Vec::new();
-    // Measurements of the same case, in any file, are numbered as repetitions.
+    // All measurements of the same case are numbered as repetitions, even if they are in different
+    // files.
     let mut repetitions: HashMap<[String; 4], u32> = HashMap::new();
     let mut omitted = 0;
     for file in &args.files {
@@ -91,7 +92,8 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Rows may be printed, so their texts must not contain control characters.
+/// Errors if a text contains control characters, because texts of rows may be printed on a
+/// terminal.
 fn check_text(flag: &str, text: &str) -> Result<(), Failure> {
     if !text.is_empty() && !text.contains(is_unsafe) {
         return Ok(());
@@ -102,13 +104,13 @@ fn check_text(flag: &str, text: &str) -> Result<(), Failure> {
     )))
 }
 
-/// Returns the algorithm of this project that sends the same messages as the measured one.
+/// Returns the algorithm of this project that sends the same messages as the measured algorithm.
 fn counterpart_of(measurement: &Measurement, ranks: u64) -> Option<&'static str> {
     let Measurement { collective, algorithm, size, .. } = measurement;
     counterpart(collective, algorithm.as_deref()?, ranks, *size)
 }
 
-/// Returns the topology and its nodes. By default, the topology is fully connected.
+/// Returns the topology and its number of nodes. The default topology is fully connected.
 fn place(
     args: &ImportArgs,
     given: Option<&(String, u64)>,

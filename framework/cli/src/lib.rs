@@ -68,10 +68,10 @@ pub fn main() -> ExitCode {
     ExitCode::from(run_command(std::env::args_os()))
 }
 
-/// Runs a command as a test, in this process, and returns what it prints and its exit status.
-/// `args` are the words after the name of the program.
-/// Only tests have the feature `in-process`, because the program never runs plugins in the process
-/// that writes rows. The user's configuration files and plugin folders are ignored.
+/// Runs a command in this process, as a test. `args` are the words after the name of the program.
+/// The user's configuration files and plugin folders are ignored. Returns what the command prints
+/// and its exit status. Only tests have the feature `in-process`, because the program never runs
+/// plugins in the process that writes rows.
 #[cfg(feature = "in-process")]
 pub fn run<S: Into<OsString>>(args: impl IntoIterator<Item = S>) -> Captured {
     prepare();
@@ -79,7 +79,8 @@ pub fn run<S: Into<OsString>>(args: impl IntoIterator<Item = S>) -> Captured {
     streams::capture(|| run_command(words))
 }
 
-/// Gives the linked plugins the paths and digest of `program`, which must have the same code.
+/// The paths and the digest of the linked plugins become those of `program`, which must have the
+/// same code.
 #[cfg(feature = "in-process")]
 pub fn act_as(program: &Path) {
     swapmeet_runner::plugin::linked::act_as(program);
@@ -101,8 +102,8 @@ pub fn worker_in_thread() -> Workers {
 fn prepare() {
     static PREPARED: Once = Once::new();
     PREPARED.call_once(|| {
-        // With a handler for this signal, a write above the limit of the file size returns an
-        // error.
+        // SIGXFSZ has a handler, so that a write beyond the limit of the file size returns an error
+        // instead of ending the process.
         drop(signal_hook::flag::register(SIGXFSZ, Arc::default()));
         swapmeet_runner::limits::raise_descriptors();
         swapmeet_runner::plugin::linked::offer(bundled::PLUGINS);
@@ -155,7 +156,7 @@ fn run_command(words: impl IntoIterator<Item = OsString>) -> ExitStatus {
     outcome.unwrap_or_else(Failure::report)
 }
 
-/// Runs a command of a child process, which another command has started.
+/// Runs an internal command, for which another command has started this process.
 fn run_internal(words: Vec<OsString>) -> ExitStatus {
     let outcome = match Internal::try_parse_from(words) {
         Ok(Internal::Worker(args)) => worker(&args),

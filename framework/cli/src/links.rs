@@ -1,5 +1,5 @@
-//! `swapmeet links` finds the single link whose failure costs most time. Times without each link
-//! are compared with times on the intact network.
+//! `swapmeet links` ranks the links of a network by the time that the failure of each single link
+//! costs. Times without this link are compared with times on the intact network.
 
 use crate::args::LinksArgs;
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, print_reason};
@@ -13,7 +13,8 @@ use swapmeet_runner::case::{Case, spec_error};
 use swapmeet_runner::input::Text;
 use swapmeet_runner::topology;
 
-/// The maximum number of node pairs of all damaged networks that are in memory at a time.
+/// The damaged networks that are in memory at the same time have at most this number of node pairs
+/// in total.
 const MOST_PAIRS: u64 = 1 << 26;
 
 struct LinkRows {
@@ -25,8 +26,9 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitStatus, Failure> {
     let at = Text::flag("--topology", &args.topology);
     let network = topology::parse(&at.value).map_err(|e| spec_error(&at, &e))?;
     let faults = faults(network.as_ref(), args)?;
-    // The first topology is the intact network, and each other one lacks one link. Links whose
-    // failure disconnects ranks are left out, because no case can run without them.
+    // The first topology is the intact network. Each other topology lacks one link. If the failure
+    // of a link disconnects ranks, no case can run without this link, so there is no topology for
+    // it.
     let spec = network.spec();
     let runnable = faults.iter().filter(|fault| !fault.disconnects);
     let topologies: Vec<String> =
@@ -55,7 +57,8 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitStatus, Failure> {
         return Err(Failure::Usage("--workload: expected one size instead of a range".to_owned()));
     }
     args.ranking.check_out(&of_intact)?;
-    // A damaged network has tables of routes, so only some of the networks are in memory at a time.
+    // A damaged network has large tables of routes, so only some of the networks are in memory at
+    // the same time.
     let nodes = network.nodes().max(1);
     let at_a_time = (MOST_PAIRS / nodes.saturating_mul(nodes)).clamp(8, 256) as usize;
     let mut rows = Vec::new();
@@ -75,7 +78,7 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitStatus, Failure> {
     Ok(ranking::status(all()))
 }
 
-/// Returns the links to examine, each as the fault in which only this link fails.
+/// Returns one fault for each link to examine, in which only this link fails.
 fn faults(network: &Network, args: &LinksArgs) -> Result<Vec<SingleFault>, Failure> {
     let refused = |why: &str| Failure::Usage(format!("--topology {}: {why}", args.topology));
     if network.damage().is_some_and(|damage| !damage.drawn().is_empty()) {
@@ -96,8 +99,8 @@ fn without(spec: &str, fault: &SingleFault) -> String {
     }
 }
 
-/// Ranks the links. Those whose failure disconnects ranks come first. The others follow in
-/// descending order of the largest slowdown of any algorithm.
+/// Ranks the links. Links whose failure disconnects ranks come first. The other links follow in
+/// descending order of the slowdown of the algorithm that is slowed down most.
 fn ranked(
     spec: &str,
     faults: Vec<SingleFault>,
@@ -171,7 +174,7 @@ fn text(intact: &[Record], ranking: &[LinkRows]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns whether a ratio is below 1 by more than the rounding errors of times and rows.
+/// Returns whether a ratio is below 1 by more than a rounding error.
 fn is_faster(ratio: f64) -> bool {
     ratio < 1.0 - 1e-6
 }
@@ -181,7 +184,7 @@ fn less(ratio: f64) -> String {
     if text == "1.000" { units::factor(ratio) } else { text }
 }
 
-/// Names the links whose loss makes an algorithm faster, with the reason.
+/// Names the links whose failure makes an algorithm faster, with the reason.
 fn speed_ups(intact: &[Record], ranking: &[LinkRows]) -> Vec<String> {
     let of_algorithm = |(number, before): (usize, &Record)| {
         let ratios = ranking.iter().filter(|link| !link.fault.disconnects).filter_map(|link| {
@@ -213,7 +216,8 @@ fn speed_ups(intact: &[Record], ranking: &[LinkRows]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// The two times are those of `linear` on a torus, and differ only by rounding.
+    /// The two times are those of `linear` on a torus with and without a link. They differ only by
+    /// rounding.
     #[test]
     fn a_rounding_error_is_no_speed_up() {
         let times = |intact: f64, without: f64| {

@@ -89,7 +89,8 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitStatus, Failure> {
         Format::Json => as_json(&lists, &registry).map_err(Failure::output)?,
     };
     written(&text)?;
-    // If a plugin could not be loaded, its error message may explain why an algorithm is missing.
+    // If a plugin could not be loaded, its error message can explain why an algorithm is not
+    // listed.
     if kinds.contains(&Kind::Plugins) || registry.plugins().is_empty() {
         for line in registry.log() {
             say!("{line}");
@@ -122,15 +123,15 @@ fn keep_collective(lists: &mut [List], word: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Keeps the algorithms that run on a topology. They plan the workload on a machine with one port,
-/// because some refuse a case only while they plan.
+/// Keeps the algorithms that run on a topology. Each algorithm plans the workload on a machine with
+/// one port, because some algorithms refuse a case only while they plan.
 fn keep_supported(
     lists: &mut [List],
     topology: &str,
     args: &ListArgs,
     registry: &Registry,
 ) -> Result<(), Failure> {
-    /// An algorithm that plans for longer than this has not refused the case, and is listed.
+    /// If an algorithm plans for longer than this, it has not refused the case, and is listed.
     const MOST_SECONDS: f64 = 2.0;
     let [List { title: "algorithms", rows, .. }] = lists else {
         return Err(Failure::Usage(
@@ -170,7 +171,7 @@ fn keep_supported(
     Ok(())
 }
 
-/// Returns a workload with blocks of 1 KiB. Tokens are for one expert of each node.
+/// Returns a workload with blocks of 1 KiB. If it has tokens, each node has one expert.
 fn default_workload(word: &str, nodes: u64) -> String {
     let kind = COLLECTIVES.into_iter().find(|kind| kind.word == word);
     let kind = kind.unwrap_or_else(|| unreachable!("`{word}` was checked"));
@@ -182,7 +183,8 @@ fn default_workload(word: &str, nodes: u64) -> String {
     format!("{word}/{}:1KiB", first.name)
 }
 
-/// Keeps the entries with these names, in the order of the names. Errors suggest similar names.
+/// Keeps the entries with these names, in the order in which the user wrote the names. Errors
+/// suggest similar names.
 fn keep_entries(list: &mut List, names: &[String]) -> Result<(), Failure> {
     let entry = |name: &String| {
         let rows = list.rows.iter().filter(|row| row[0] == *name).cloned().collect::<Vec<_>>();
@@ -228,7 +230,8 @@ fn make(kind: Kind, registry: &Registry) -> List {
             header: &["name", "spec", "what it is"],
             rows: families().iter().map(|f| texts(&[f.name, f.syntax, f.help])).collect(),
         },
-        // All-to-all generators have their own name, other workloads that of their collective.
+        // Generators for all-to-all are listed by their own name, other workloads by that of their
+        // collective.
         Kind::Workloads => List {
             title: "workloads",
             header: &["name", "spec", "what it is"],
@@ -334,7 +337,8 @@ fn make(kind: Kind, registry: &Registry) -> List {
     }
 }
 
-/// Returns the groups: the papers in `PAPERS`, the plugins, and reconstructed algorithms.
+/// Returns each algorithm with its group. The groups are the papers in `PAPERS`, then the other
+/// plugins, then reconstructed algorithms.
 fn in_groups(registry: &Registry) -> Vec<(String, &Algorithm)> {
     const RECONSTRUCTIONS: &str = "reconstructions from descriptions, without the paper's text";
     let group = |a: &Algorithm| match a.main_paper() {
@@ -356,7 +360,8 @@ fn collectives(algorithm: &Algorithm) -> String {
 
 fn params(algorithm: &Algorithm) -> String {
     let one = |p: &Param| match p.default.as_str() {
-        // An empty default depends on the problem, as the help text explains.
+        // A default that depends on the problem is empty here. The help text explains such a
+        // default.
         "" => format!("{}=.. ({})", p.key, p.help),
         default => format!("{}={default} ({})", p.key, p.help),
     };
@@ -405,7 +410,8 @@ fn in_full(a: &Algorithm) -> Value {
         "paper": a.paper,
         "accepts": a.accepts,
         "collectives": collectives(a).split(' ').collect::<Vec<_>>(),
-        // A port count of 0 means "not stated", and the largest count means "all links".
+        // In a plugin, the port count 0 means that none is stated, and the largest count means all
+        // links.
         "ports": match a.ports {
             0 => Value::Null,
             u64::MAX => Value::from("all"),

@@ -16,7 +16,8 @@ pub(crate) fn man(args: &ManArgs) -> Result<ExitStatus, Failure> {
         }
         Some(folder) => {
             std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, &e))?;
-            // A staging folder prevents incomplete pages after a failure.
+            // The pages are first written to a staging folder, so that a failure leaves no
+            // incomplete pages.
             let pages = StagingFolder::new(folder).map_err(|e| Failure::file(folder, &e))?;
             clap_mangen::generate_to(program, pages.path())
                 .map_err(|e| Failure::file(folder, &e))?;

@@ -14,7 +14,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<ExitStatus, Failure> {
     let cases =
         args.experiment.as_deref().map(|path| run::cases_in(path, &args.plugins)).transpose()?;
     output::refuse_inputs(&args.out, cases.iter().flat_map(run::input_files))?;
-    // Only an experiment file determines the order of the cases, and which are missing.
+    // Only with an experiment file are the order of the cases and the missing cases known.
     let merged = match &cases {
         Some(cases) => shards.in_case_order(|| cases.iter().map(|case| case.id())),
         None => shards.in_file_order(),

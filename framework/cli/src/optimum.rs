@@ -58,7 +58,8 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitStatus, Failure> {
     }
     let optimum_us = setting.with_startups(&optimum);
     let mut answer = Answer { optimum, wanted_gap: args.gap, optimum_us, seconds, schedule: None };
-    // The algorithms can take minutes, so a narrow interval is printed before they run.
+    // The algorithms can take minutes, so the interval is printed before they run, unless it is too
+    // wide.
     let is_early = args.format == OptimumFormat::Text && !answer.is_wide();
     if is_early {
         output::print(&answer.interval_text())?;
@@ -99,7 +100,7 @@ fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> 
 
 struct Setting {
     task: Task,
-    /// The bytes of a block if blocks are counted, otherwise 1.
+    /// The bytes of a block if the schedule counts blocks, or 1 if it counts bytes.
     unit_bytes: f64,
     machine: Arc<Machine>,
     name: String,
@@ -112,7 +113,8 @@ impl Setting {
         machine: Arc<Machine>,
         seed: u64,
     ) -> Result<Self, Failure> {
-        // If sizes differ, the demand of every node is in memory.
+        // If blocks differ in size, the demand between all pairs of nodes is in memory, so the
+        // number of nodes is limited.
         if !workload.is_uniform() {
             affordable(topology.nodes()).map_err(Failure::Usage)?;
         }
@@ -151,8 +153,8 @@ impl Setting {
             .map_err(|e| Failure::Usage(format!("{} on {}: {e}", self.name, self.machine)))
     }
 
-    /// Returns a lower bound in µs for the time of any schedule: the lower end of the interval,
-    /// plus the start-ups and latencies that every schedule has.
+    /// Returns a lower bound in µs for the time of any schedule. It is the lower end of the
+    /// interval plus the start-ups and latencies that every schedule has.
     fn with_startups(&self, optimum: &Optimum) -> f64 {
         let traffic = Traffic::of(&self.task).in_bytes(self.unit_bytes);
         let link_byte_us = self.machine.network_rates().map_or(0.0, |rates| rates.link_byte_us);
@@ -162,7 +164,8 @@ impl Setting {
     }
 }
 
-/// Verifies a certificate. The specs in it must result in its network and demand.
+/// Verifies a certificate. Also checks that the specs in the certificate result in its network and
+/// its demand.
 fn verify(file: &Path, format: OptimumFormat) -> Result<ExitStatus, Failure> {
     let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
     let text = read_bounded(file, MAX_BYTES, "a certificate").map_err(wrong)?;
@@ -171,7 +174,7 @@ fn verify(file: &Path, format: OptimumFormat) -> Result<ExitStatus, Failure> {
     let ProblemSpecs { topology, workload, machine, .. } = &certificate.origin;
     let result = check(&certificate).and_then(|verified| {
         let named = named(&certificate.origin).map_err(|e| e.line())?;
-        // Decimal numbers in the file may have been rounded, so they are compared with a tolerance.
+        // Decimal numbers in the file may be rounded, so they are compared with a tolerance.
         let close = |a: f64, b: f64| (a - b).abs() <= 1e-12 * b;
         let (mut network, demand, unit_us) = named;
         let unit = std::mem::replace(&mut network.capacity_unit, certificate.network.capacity_unit);

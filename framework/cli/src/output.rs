@@ -32,10 +32,11 @@ pub(crate) fn print_trimmed(
     })
 }
 
-/// A writer that leaves out the spaces and line ends at the end of a text.
+/// A writer that omits the spaces and line ends at the end of the whole text.
 struct Trimmed<W> {
     out: W,
-    /// Spaces and line ends that are at the end of the text so far.
+    /// The spaces and line ends that were received last. They are written only if other text
+    /// follows.
     space: Vec<u8>,
 }
 
@@ -69,7 +70,7 @@ pub(crate) fn file(
         let mut out = streams::stdout();
         return write(&mut out).and_then(|()| out.flush()).map_err(|e| Failure::printing(&e));
     }
-    // A signal must not leave a draft behind, so each write checks whether one has arrived.
+    // If a signal arrives, no temporary file must remain, so each write checks for signals.
     static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     let interrupted = INTERRUPTED.get_or_init(interrupts);
     let written = atomic_file::write(path, |out| {
@@ -89,7 +90,7 @@ struct Interruptible<'a> {
 
 impl Write for Interruptible<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // The error kind `Interrupted` would make the caller repeat the write.
+        // With the error kind `Interrupted`, the caller would repeat the write.
         match self.interrupted.load(Ordering::Relaxed) {
             true => Err(io::Error::other("interrupted")),
             false => self.out.write(bytes),
@@ -105,8 +106,8 @@ pub(crate) fn text(path: &Path, text: &str) -> Result<(), Failure> {
     file(path, |out| out.write_all(text.as_bytes()))
 }
 
-/// Returns an empty temporary file and the path of the file that it replaces. If `path` is a
-/// symbolic link, this is the target of the link.
+/// Returns an empty temporary file, and the path of the file that it will replace. If `path` is a
+/// symbolic link, this is the path of the link's target.
 pub(crate) fn temporary_for(path: &Path) -> Result<(NamedTempFile, PathBuf), Failure> {
     atomic_file::draft_for(path).map_err(|e| not_written(path, e))
 }
@@ -126,7 +127,8 @@ fn not_written(path: &Path, error: AtomicWriteError) -> Failure {
     }
 }
 
-/// Checks before the work begins that `place` is no input file and may be overwritten if it exists.
+/// Errors if `place` is an input file, or if it exists and must not be overwritten. This is called
+/// before the work begins.
 pub(crate) fn may_write<P: AsRef<Path>>(
     place: &Path,
     over: Overwrite,

@@ -1,5 +1,6 @@
-//! `swapmeet place` ranks ways to assign the axes of ranks to a network. A job is a workload over
-//! some axes. It runs in all communicators at the same time, with its fastest algorithm.
+//! `swapmeet place` ranks the ways to assign the axes of ranks to a network. The user states jobs,
+//! each of which is a workload over some of the axes. A job runs in all its communicators at the
+//! same time, and uses its fastest algorithm.
 
 use crate::args::PlaceArgs;
 use crate::failure::{ExitStatus, Failure, INTERRUPTED};
@@ -14,7 +15,7 @@ use swapmeet_runner::registry::{NoAlgorithm, Registry};
 use swapmeet_runner::topology;
 use swapmeet_workloads::Workload;
 
-/// A workload and its number of runs in a step of the application.
+/// A workload, and how often it runs in a step of the application.
 struct Job {
     workload: Workload,
     weight: f64,
@@ -23,8 +24,9 @@ struct Job {
 struct Placement {
     mesh: String,
     rows: Vec<Record>,
-    /// Weighted sums over all jobs, in µs. `together_us` is for all communicators, and `alone_us`
-    /// is for one communicator alone, with the algorithm that is the fastest alone.
+    /// Sums over all jobs in µs, weighted by how often each job runs. In `together_us`, all
+    /// communicators of a job run at the same time. In `alone_us`, a single communicator runs, with
+    /// the algorithm that is fastest in this situation.
     together_us: f64,
     alone_us: f64,
     bound_us: f64,
@@ -93,7 +95,8 @@ fn job(text: &str) -> Result<Job, Failure> {
     Ok(Job { workload, weight })
 }
 
-/// Returns the algorithms of the flags, or all for the collective that need no input file.
+/// Returns the algorithms that the user named for this collective. If there are none, returns all
+/// that implement it and need no input file.
 fn algorithms(
     args: &PlaceArgs,
     registry: &Registry,
@@ -106,7 +109,7 @@ fn algorithms(
     }
     let name = |spec: &str| spec.split_once(':').map_or(spec, |(name, _)| name).to_owned();
     let of_word: BTreeSet<String> = all.iter().map(|spec| name(spec)).collect();
-    // An unknown name is kept, so that an error shows its position.
+    // An unknown name is kept, so that an error can show its position later.
     let is_candidate = |spec: &&String| {
         let name = name(spec);
         of_word.contains(&name)
@@ -121,7 +124,7 @@ fn algorithms(
     Ok(given)
 }
 
-/// Sorts placements by time. A placement on which no algorithm runs some job is left out.
+/// Sorts placements by time. If no algorithm can run some job on a placement, it is left out.
 fn ranked(
     meshes: &[String],
     topologies: &[String],
@@ -164,7 +167,7 @@ fn ranked(
 
 fn text(own: &str, jobs: &[Job], ranking: &[Placement]) -> String {
     const MAX: usize = 20;
-    // Equal times have the ratio 1, even if they are 0.
+    // If the times are equal, the ratio is 1, even if both are 0.
     let ratio = |a: f64, b: f64| match a == b {
         true => "1.00".to_owned(),
         false if b > 0.0 => format!("{:.2}", a / b),

@@ -13,7 +13,7 @@ use swapmeet_results::{Comparison, Record, compare};
 
 pub(crate) fn plot(PlotArgs(kind): &PlotArgs) -> Result<ExitStatus, Failure> {
     let args = kind.figure();
-    // Invalid names and sizes are reported before rows are read.
+    // Errors in names and sizes are reported before rows are read.
     let format = format(args)?;
     output::may_write(&args.out, args.over, &args.rows.files)?;
     let data = args.data.then(|| args.out.with_extension("csv")).filter(|data| *data != args.out);
@@ -22,7 +22,7 @@ pub(crate) fn plot(PlotArgs(kind): &PlotArgs) -> Result<ExitStatus, Failure> {
     }
     let paper = Paper { width: args.width, font: args.font };
     paper.check().map_err(Failure::Usage)?;
-    // Each kind of figure checks that the rows have the values that it draws.
+    // The function for each kind of figure checks that the rows have the values that it draws.
     let mut files = result_files::read(&args.rows.files)?;
     let algorithms = algorithms(&files);
     let mut selection = RowSelection::new(&args.rows);
@@ -42,7 +42,7 @@ pub(crate) fn plot(PlotArgs(kind): &PlotArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// `algorithms` are all algorithms of the files, including those that are not shown.
+/// `algorithms` are all algorithms in the files, including those whose rows are not selected.
 fn figure(
     kind: &PlotKind,
     files: &[(String, Vec<Record>)],
@@ -66,7 +66,8 @@ fn figure(
     };
     Ok(match kind {
         PlotKind::Curves(args) => {
-            // The optimum over failed links shows how much of the slowdown no schedule can avoid.
+            // In a plot over failed links, the curve of the optimum shows which part of the
+            // slowdown no schedule can avoid.
             let baseline = args.baseline.as_deref();
             let comparison = compare(files, baseline).map_err(Failure::usage)?;
             let x = match &args.x {
@@ -152,7 +153,7 @@ struct Choice<'a> {
     flag: &'static str,
     wanted: &'a [String],
     text: fn(&Record) -> &str,
-    /// The column's values in the rows that the flags before this one select.
+    /// The values of this column in the rows that the previous flags select.
     known: BTreeSet<String>,
 }
 
@@ -179,7 +180,7 @@ impl<'a> RowSelection<'a> {
         })
     }
 
-    /// Errors if no row has a value that the user selects. Must be called after the last row.
+    /// Errors if the user selected a value that no row has. Must be called after the last row.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         for Choice { flag, wanted, known, .. } in &self.choices {
             if let Some(value) = wanted.iter().find(|value| !known.contains(*value)) {

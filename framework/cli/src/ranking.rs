@@ -7,7 +7,7 @@ use swapmeet_results::{CsvSink, Record, Sink, Status};
 use swapmeet_runner::case::Case;
 
 impl RankingArgs {
-    /// Errors if the file of `--out` must not be written, for instance because a case reads it.
+    /// Errors if the file of `--out` must not be overwritten, for instance because a case reads it.
     pub(crate) fn check_out<'c>(
         &self,
         cases: impl IntoIterator<Item = &'c Case>,

@@ -43,11 +43,13 @@ pub(crate) fn run(
 ) -> Result<ExitStatus, Failure> {
     refuse_appearance(&args.appearance)?;
     let mut experiment = experiment(args)?;
-    // The program on the ranks repeats a schedule by itself, so all repetitions have the same seed.
+    // The program on the ranks repeats a schedule itself, so each case has only one repetition
+    // here, and one seed.
     let repetitions = std::mem::replace(&mut experiment.repetitions, 1);
     let all = complete(experiment, &args.plugins, None, true)?;
     let mut cases: Vec<_> = shard_cases(&all, args.shard)?;
-    // Measurements do not depend on the machine, so cases that differ only in it run once.
+    // Measurements do not depend on the machine. If several cases differ only in the machine, only
+    // one of them runs.
     let mut known = HashSet::new();
     cases.retain(|case| {
         known.insert((case.topology.spec(), case.algorithm.to_string(), case.workload.to_string()))
@@ -60,7 +62,7 @@ pub(crate) fn run(
         return Err(Failure::Usage(why.to_owned()));
     }
     protect_inputs(args, &all)?;
-    // The name becomes a part of the column `machine`, in which commas and colons have a meaning.
+    // The name becomes a part of the column `machine`, where commas and colons are separators.
     let name = match &ranks.name {
         Some(name) => name.clone(),
         None => rustix::system::uname().nodename().to_string_lossy().into_owned(),
@@ -105,7 +107,8 @@ fn run_with_launcher(
     all: &CaseGrid,
 ) -> Result<ExitStatus, Failure> {
     let remarks = Remarks::default();
-    // The program is compiled first, because a failed compilation must leave no output file.
+    // The program for the ranks is compiled before any output file is opened, because a failed
+    // compilation must leave no output file.
     let folder = tempfile::tempdir().map_err(|e| Failure::file(&std::env::temp_dir(), &e))?;
     let program = compile_program(folder.path())?;
     let mut args = args.clone();
@@ -115,12 +118,14 @@ fn run_with_launcher(
     let interrupted = interrupts();
     let (mut tally, mut written) = (Tally::default(), 0);
     let mut finished = true;
-    // A broken launcher fails in the same way in every case, so each reason is printed once.
+    // If the launcher is broken, every case fails for the same reason, so each reason is printed
+    // once.
     let mut reasons = HashSet::new();
     for (number, case) in plan.cases.iter().enumerate() {
         let place = folder.path().join(number.to_string());
         std::fs::create_dir(&place).map_err(|e| Failure::file(&place, &e))?;
-        // The schedule is simulated and verified first, and only a valid one runs on real ranks.
+        // The schedule is first simulated and verified here. Only a valid schedule runs on real
+        // ranks.
         let Some(record) = export_case(args, plan, case, &place)? else {
             finished = false;
             break;
@@ -157,7 +162,8 @@ fn run_with_launcher(
     })
 }
 
-/// Returns whether a file has no successful measurement, so that the next run may replace it.
+/// Returns whether a file has no successful measurement. In this case, the next run may overwrite
+/// it.
 fn has_no_measurement(file: &Path) -> bool {
     if output::is_stdout(file) {
         return false;
@@ -179,7 +185,7 @@ fn export_case(
             Status::Ok => record,
             _ => Box::new(row(plan, case, record.status, record.reason)),
         })),
-        // The schedule is valid, but the format for real ranks cannot express it.
+        // The schedule is valid, but cannot be expressed in the format for real ranks.
         Err(Failure::Usage(why)) => Ok(Some(Box::new(row(plan, case, Status::Unsupported, why)))),
         Err(other) => Err(other),
     }
@@ -217,7 +223,7 @@ fn compile_program(folder: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Returns `None` after an interrupt.
+/// Returns the rows of the measurement, or `None` after an interrupt.
 fn measure_case(
     plan: &Plan,
     case: &Case,
@@ -225,7 +231,7 @@ fn measure_case(
     folder: &Path,
     interrupted: &AtomicBool,
 ) -> Result<Option<Vec<Record>>, Failure> {
-    // Errors are written to a file, too, because a full pipe would block.
+    // Errors are written to a file, because the launcher would block on a full pipe.
     let (rows, errors) = (folder.join("rows.csv"), folder.join("errors.txt"));
     let failed = |e: io::Error| Failure::file(&errors, &e);
     let words = launch_words(plan, case);
@@ -249,8 +255,9 @@ fn measure_case(
         let reason = said.map_or_else(|| why.to_owned(), |said| format!("{why}: {said}"));
         Ok(Some(vec![row(plan, case, status, reason)]))
     };
-    // The exit status 1 with a message means that the schedule is invalid on real ranks, for
-    // instance because blocks are missing. The launcher or the machine causes other failures.
+    // If the program exits with status 1 and a message, the schedule is invalid on real ranks, for
+    // instance because blocks are missing. All other failures are due to the launcher or the
+    // machine.
     match launcher.wait(case.options.timeout, interrupted).map_err(failed)? {
         Some(status) if status.success() => read_file(&rows).map(Some).map_err(Failure::usage),
         Some(status) => match failure::of_program(&messages()) {
@@ -291,7 +298,7 @@ fn flags(plan: &Plan) -> [String; 6] {
 
 /// Writes a Slurm job script, and the schedules to a folder next to it.
 fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitStatus, Failure> {
-    // The folder and the script are replaced at the same time.
+    // Earlier versions of the folder and the script are replaced together.
     let folder = PathBuf::from(format!("{}.schedules", script.display()));
     let over = Overwrite { force: args.force };
     output::may_write(script, over, args.experiment.iter())?;
@@ -309,7 +316,7 @@ fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitStatus, 
     std::fs::write(&source, mpi::PROGRAM).map_err(|e| Failure::file(&source, &e))?;
     let mut runs = String::new();
     let (mut most, mut count) = (0, 0_u64);
-    // Cases without a schedule are reported and left out.
+    // Cases for which no schedule can be written are reported and left out.
     for case in &plan.cases {
         let place = folder.join((count + 1).to_string());
         std::fs::create_dir_all(&place).map_err(|e| Failure::file(&place, &e))?;

@@ -62,7 +62,8 @@ fn link(page: &Path, out: &Path) -> Result<Link, Failure> {
             page.display()
         )));
     };
-    // A relative path to a page in or below the folder of the report lets both be moved together.
+    // If the page is in or below the folder of the report, the link is relative, so that the folder
+    // can be moved.
     let absolute = |path: &Path| path.canonicalize().map_err(|e| Failure::file(path, &e));
     let folder = out.parent().filter(|folder| *folder != Path::new(""));
     let path = absolute(page)?;

@@ -25,7 +25,8 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitStatus, Failure> {
         None => papers().iter().collect(),
         Some(name) => vec![find(name)?],
     };
-    // Each child process searches for plugins again, but their errors are reported only here.
+    // Each child process searches for plugins again. The errors of this search are reported only by
+    // this process.
     let registry = run::registry_within(&args.plugins, args.memory_limit)?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
     let summary = args.out.as_ref().filter(|_| args.paper.is_none());
@@ -59,13 +60,13 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitStatus, Failure> {
 struct Tables {
     csv: String,
     markdown: String,
-    /// The paper's section in the summary of all papers.
+    /// The section about this paper in the summary of all papers.
     section: String,
 }
 
 #[derive(Serialize, Deserialize)]
 enum Message {
-    /// The child process begins to make this schedule.
+    /// The child process begins to make the schedule with this name.
     Begins(String),
     Done(Tables),
     /// An error that the user can correct, such as a missing plugin.
@@ -73,8 +74,8 @@ enum Message {
     Failed(String),
 }
 
-/// Runs the experiments of a paper in a child process, which plugins may crash. The outer error
-/// ends the whole command. The inner error means that the child or a schedule failed.
+/// Runs the experiments of a paper in a child process, because plugins may crash it. The outer
+/// error ends the whole command. The inner error means that the child process or a schedule failed.
 fn run_in_child(
     paper: &Paper,
     args: &ReproduceArgs,
@@ -115,14 +116,15 @@ fn run_in_child(
 pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitStatus, Failure> {
     let failed = |e: io::Error| Failure::Output(e.to_string());
     let paper = find(&args.paper)?;
-    // The search starts child processes, so it precedes the sandbox, which forbids this.
+    // The search for plugins starts child processes. It precedes the sandbox, which forbids
+    // starting processes.
     let registry = run::registry_within(&args.plugins, Some(args.memory_limit))?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
     let access = FileAccess { plugins: &files, ..FileAccess::default() };
     let memory = MemoryLimit::Fixed(args.memory_limit);
     let answers = isolation::begin(memory, !args.plugins.no_sandbox, &access).map_err(failed)?;
     let report_start = |case: &Case| {
-        // The send fails only if the parent process has ended, and this process then ends soon.
+        // The send fails only if the parent process has ended. Then this process ends soon, too.
         drop(answers.send(&Message::Begins(format!(
             "{} on {}",
             case.algorithm,

@@ -19,13 +19,14 @@ use swapmeet_runner::registry::Registry;
 
 enum Outcome {
     Same,
-    /// The outcome columns that differ, and conditions that differ, such as the plugin version.
+    /// The columns of the outcome that differ, and the conditions that differ, such as the plugin
+    /// version.
     Differs(Vec<Difference>, Vec<Difference>),
     Refused(String),
 }
 
 pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
-    // Row numbers start at 1, without the header, as in error messages.
+    // Row 1 is the first line after the header, as in error messages.
     let rows = result_files::rows(&[&args.file])?;
     let selected: Vec<usize> =
         if args.all { (1..=rows.len()).collect() } else { args.rows.clone() };
@@ -37,7 +38,8 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
     let bundle = Bundle::beside(&args.file)?;
     let chosen: Vec<&Record> = selected.iter().map(|number| &rows[number - 1]).collect();
     let (registry, plugins) = registry_for(&chosen, bundle.as_ref(), &args.plugins)?;
-    // Cases that no longer exist, for instance because their plugin is missing, are reported.
+    // A case may no longer exist, for instance because its plugin is missing. Such cases are
+    // reported.
     let mut results: BTreeMap<usize, Outcome> = BTreeMap::new();
     let (mut numbers, mut cases, mut restored) = (Vec::new(), Vec::new(), Vec::new());
     let mut lookup =
@@ -67,7 +69,8 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
             None => again,
         };
         let (changes, reasons) = (old.changes(&again), old.reasons(&again));
-        // A row of changed input files is that of another case, even with equal values.
+        // If the input files have changed, the new row is that of another case, even if its values
+        // are equal.
         let has_other_inputs = reasons.iter().any(|difference| difference.column == "inputs");
         let outcome = if changes.is_empty() && !has_other_inputs {
             Outcome::Same
@@ -100,8 +103,8 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
     })
 }
 
-/// Returns the plugins for these rows, and the options that found them. A plugin of the bundle is
-/// loaded only if no other folder has the same build.
+/// Returns the plugins for these rows, and the options with which they were found. A plugin in the
+/// bundle is loaded only if no plugin file in the usual folders has the same digest.
 fn registry_for(
     rows: &[&Record],
     bundle: Option<&Bundle>,

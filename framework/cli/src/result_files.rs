@@ -12,7 +12,7 @@ pub(crate) fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<(String, Vec<Recor
     Ok(read.files)
 }
 
-/// Reads the columns that a comparison needs, of the rows for which `keep` returns true.
+/// Reads the rows for which `keep` returns true, with only the columns that a comparison needs.
 pub(crate) fn compared<P: AsRef<Path>>(
     paths: &[P],
     mut keep: impl FnMut(&Record) -> bool,
@@ -54,7 +54,8 @@ impl EarlierDefaults {
     }
 }
 
-/// Returns a remark for each default that had another value in the versions that made the rows.
+/// Returns a remark for each default value that was different in a version of this program that
+/// wrote some of the rows.
 pub(crate) fn remarks<'a>(rows: impl IntoIterator<Item = &'a Record>) -> BTreeSet<String> {
     let mut earlier = EarlierDefaults::default();
     rows.into_iter().for_each(|row| earlier.add(row));

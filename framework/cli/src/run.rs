@@ -71,7 +71,7 @@ pub(crate) fn run(
     let kept = found.kept();
     let interrupted = interrupts();
 
-    // The tally includes rows of earlier runs that were interrupted.
+    // The tally also counts the rows that earlier, interrupted runs have written.
     let mut tally = Tally::default();
     found.rows.iter().flatten().for_each(|record| tally.add(record));
     let open = cases.iter().zip(found.rows).filter(|(_, row)| row.is_none());
@@ -81,7 +81,7 @@ pub(crate) fn run(
     };
     let progress = Progress::new(cases.len(), &to_run, args.quiet);
     let mut course = Progression { progress, tally, rows: &mut rows, ended: 0, lines: 0 };
-    // After an interrupt, rows stay unsorted until a run with `--resume` sorts them.
+    // If the run is interrupted, its rows stay unsorted. A later run with `--resume` sorts them.
     let finished = course.follow(
         &to_run,
         &workers(
@@ -120,8 +120,8 @@ pub(crate) fn run(
     })
 }
 
-/// Prints entries of the experiment's lists that no case uses. `[[case]]` tables replace the
-/// product of the lists, so a part of the lists may be unused by mistake.
+/// Prints the entries of the experiment's lists that no case uses. `[[case]]` tables replace the
+/// product of the lists, so the user may have left entries unused by mistake.
 fn report_unused(args: &CaseArgs, all: &CaseGrid) {
     const MOST: usize = 4;
     let unused = all.unused();
@@ -139,7 +139,8 @@ fn report_unused(args: &CaseArgs, all: &CaseGrid) {
     );
 }
 
-/// Opens the destination of rows and returns the kept rows. `all` are the cases of all shards.
+/// Opens the destination of rows, and returns it with the existing rows that are kept. `all` are
+/// the cases of all shards.
 pub(crate) fn place_for(
     args: &CaseArgs,
     format: Option<RowFormat>,
@@ -186,7 +187,7 @@ pub(crate) fn print_remarks(remarks: &Remarks) {
         .for_each(|remark| say!("{remark}"));
 }
 
-/// Errors if the rows would overwrite the experiment file, a file that a spec names, or a plugin.
+/// Errors if the file of rows is also the experiment file, a file that a spec names, or a plugin.
 pub(crate) fn protect_inputs(args: &CaseArgs, all: &CaseGrid) -> Result<(), Failure> {
     let Some(out) = args.out.as_deref().filter(|out| !output::is_stdout(out)) else {
         return Ok(());
@@ -219,7 +220,8 @@ pub(crate) fn before(args: &CaseArgs) -> Before {
     }
 }
 
-/// Prints that `--threads` has no effect. The release after the next one will refuse the flag.
+/// Prints that the flag `--threads` has no effect. The release after the next one will refuse this
+/// flag.
 pub(crate) fn note_threads(threads: Option<u32>) {
     if threads.is_some() {
         say!(
@@ -228,7 +230,8 @@ pub(crate) fn note_threads(threads: Option<u32>) {
     }
 }
 
-/// `parts` is the maximum number of workers that can be busy at the same time.
+/// Returns the settings of the workers. `parts` is the maximum number of workers that can be busy
+/// at the same time.
 pub(crate) fn workers(
     jobs: Option<u32>,
     memory_limit: Option<u64>,
@@ -256,10 +259,10 @@ fn worker_kind(plugins: &PluginArgs) -> Result<WorkerKind, Failure> {
     Ok(WorkerKind::Processes(command))
 }
 
-/// Limits the number of jobs, of which at most `parts` are busy, to the system's limit of open
-/// files.
+/// Returns the number of jobs that is possible with the system's limit of open files. At most
+/// `parts` jobs are busy.
 fn affordable_jobs(jobs: usize, parts: usize) -> usize {
-    /// The descriptors that the program itself needs.
+    /// The number of descriptors that this program itself needs.
     const OWN: u64 = 64;
     let Some(files) = limits::descriptors() else { return jobs };
     let most = (files.saturating_sub(OWN) / DESCRIPTORS_OF_A_JOB).max(1) as usize;
@@ -279,7 +282,7 @@ pub(crate) fn child(command: &str, plugins: &PluginArgs) -> io::Result<Vec<PathB
     Ok(words.into_iter().chain(no_sandbox.then(|| NO_SANDBOX.into())).collect())
 }
 
-/// Returns whether plugins run in a sandbox. Prints once if this system has none.
+/// Returns whether plugins run in a sandbox. If the system has none, prints this once.
 pub(crate) fn is_sandboxed(no_sandbox: bool) -> bool {
     static REPORTED: Once = Once::new();
     let has_sandbox = system::has_sandbox();
@@ -293,7 +296,7 @@ pub(crate) fn is_sandboxed(no_sandbox: bool) -> bool {
     !no_sandbox && has_sandbox
 }
 
-/// Returns four fifths of the machine's memory divided by the number of jobs, but at least 1 GiB.
+/// Returns four fifths of the computer's memory divided by the number of jobs, but at least 1 GiB.
 pub(crate) fn default_memory(jobs: u64) -> u64 {
     let bytes = system::total_memory().unwrap_or(u64::MAX);
     (bytes / 5 * 4 / jobs.max(1)).max(1 << 30)
@@ -308,7 +311,7 @@ pub(crate) fn no_worker_left(reason: &str, cases: usize) -> Failure {
 
 const MOST_LINES: u64 = 1000;
 
-/// Converts the events of workers to rows and updates of the progress display.
+/// Receives the events of workers, writes rows and updates the progress display.
 struct Progression<'a> {
     progress: Progress,
     tally: Tally,
@@ -355,7 +358,8 @@ impl Progression<'_> {
             return Err(no_worker_left(&reason, cases.len() - self.ended));
         }
         if self.ended < cases.len() && !interrupted.load(Ordering::Relaxed) {
-            // A thread of this program has panicked and printed its message.
+            // This happens if a thread of this program has panicked. It has already printed a
+            // message.
             return Err(Failure::Output(format!(
                 "{} cases have no row: please report it",
                 cases.len() - self.ended
@@ -364,7 +368,8 @@ impl Progression<'_> {
         Ok(self.ended == cases.len())
     }
 
-    /// Prints a log line of a plugin. After [`MOST_LINES`] lines, further lines are only counted.
+    /// Prints a log line of a plugin. After [`MOST_LINES`] lines, lines are counted but not
+    /// printed.
     fn log(&mut self, line: &str) {
         self.lines += 1;
         if self.lines <= MOST_LINES {

@@ -1,17 +1,18 @@
-//! Communicators that ran a collective at the same time: groups of ranks in a log of nccl-tests
-//! (`NCCL_TESTS_SPLIT`) or IMB (`-multi`), or those of `--over` and `--mesh`.
+//! Communicators that ran a collective at the same time. They are the groups of ranks in a log of
+//! nccl-tests (`NCCL_TESTS_SPLIT`) or IMB (`-multi`), or follow from the flags `--over` and
+//! `--mesh`.
 
 use std::collections::BTreeSet;
 use swapmeet_core::network::communicators::Communicators;
 use swapmeet_core::text::excerpt;
 use swapmeet_runner::topology;
 
-/// Statements of a log and of the user about communicators.
+/// What a log and the user's flags state about communicators.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stated<'a> {
     pub groups: &'a [Vec<u64>],
     pub ranks: Option<u64>,
-    /// The line of the log for messages, or 0 if it is unknown.
+    /// For error messages, the line of the log; 0 if it is unknown.
     pub line: usize,
     /// The value of `--over`.
     pub axes: Option<&'a str>,
@@ -19,8 +20,9 @@ pub(crate) struct Stated<'a> {
     pub mesh: Option<&'a str>,
 }
 
-/// Returns the communicators and the value of `over=`. Flags replace the groups of the log. Returns
-/// `None` if all ranks are one communicator. `topology` is the spec of the network.
+/// Returns the communicators and the corresponding value of `over=`. If flags are given, the groups
+/// of the log are ignored. Returns `None` if all ranks are one communicator. `topology` is the spec
+/// of the network.
 pub(crate) fn communicators(
     stated: &Stated<'_>,
     topology: &str,
@@ -65,7 +67,8 @@ pub(crate) fn communicators(
     Ok(Some((over, all)))
 }
 
-/// Returns the mesh and the axis if each group has every K-th rank.
+/// If there are K groups and each consists of every K-th rank, returns the mesh and the axis that
+/// describe them.
 pub(crate) fn axes_of_stride(groups: &[Vec<u64>]) -> Option<[String; 2]> {
     let count = groups.len() as u64;
     let is_stride = |(first, ranks): (u64, &Vec<u64>)| {

@@ -1,4 +1,5 @@
-//! Standard output and standard error. In-process tests replace them by buffers of the thread.
+//! Standard output and standard error. In-process tests replace them by buffers, which each thread
+//! has for itself.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -38,7 +39,7 @@ pub(crate) fn is_test() -> bool {
     false
 }
 
-/// Prints help, the version or an error in the flags to the stream to which it belongs.
+/// Prints a message of clap. Help and the version go to standard output, errors to standard error.
 pub(crate) fn print_clap(error: &clap::Error) -> io::Result<()> {
     if is_test() {
         let mut stream = if error.use_stderr() { stderr() } else { stdout() };
@@ -95,7 +96,7 @@ mod capture {
     pub(crate) struct Buffer(Arc<Mutex<Vec<u8>>>);
 
     thread_local! {
-        /// The buffers of standard output and standard error, while a test runs a command.
+        /// The buffers that replace standard output and standard error while a test runs a command.
         static BUFFERS: RefCell<Option<[Buffer; 2]>> = const { RefCell::new(None) };
     }
 

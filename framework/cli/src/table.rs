@@ -3,7 +3,8 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 use swapmeet_results::{Record, Status, Verified, duration};
 
-/// Returns a table without lines between cells. `numbers` are the right-aligned columns.
+/// Returns a table without lines between cells. The columns with the indices in `numbers` are
+/// right-aligned.
 pub(crate) fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(header.to_vec()).add_rows(rows);
@@ -18,8 +19,8 @@ pub(crate) fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) 
 
 pub(crate) const UNCHARGED: &str = "† is not charged for rearrangement, because it declares none; rearrangement=packed charges all algorithms equally";
 
-/// Returns the algorithm of each row. A dagger marks an algorithm that is not charged for
-/// rearrangement although its machine charges others.
+/// Returns the algorithm of each row. If a machine charges some algorithms for rearrangement, a
+/// dagger marks those that it does not charge.
 pub(crate) fn marked(records: &[Record]) -> Vec<String> {
     let is_charged =
         |other: &Record, machine: &str| other.machine == machine && !other.is_uncharged();
@@ -36,8 +37,8 @@ pub(crate) fn terminal_width() -> Option<usize> {
     size.ok().map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0)
 }
 
-/// Returns the table of a run, and the reasons of cases without results. If the table is wider than
-/// `width`, columns with equal values are moved above it.
+/// Returns the table of a run, and below it the reasons of cases without results. If the table is
+/// wider than `width`, columns whose values are all equal are written above it instead.
 pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     let mut header = vec![
         "topology",
@@ -97,7 +98,7 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
         row.extend(has_alone.then(|| ratio(r.alone_us)));
         row.extend(has_barriers.then_some(share));
         rows.push(row);
-        // All repetitions of a case have the same remarks, so each remark is printed once.
+        // Repetitions of a case have the same remarks, so equal remarks are printed once.
         for remark in [&r.reason, &r.note] {
             let line = format!("{} on {}: {remark}", r.algorithm, r.topology);
             if !remark.is_empty() && !reasons.contains(&line) {
@@ -124,7 +125,8 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     text
 }
 
-/// Includes the number of rounds if the machine runs steps in several rounds.
+/// Formats the number of steps. If the machine needs several rounds for a step, adds the number of
+/// rounds.
 fn steps(row: &Record) -> String {
     match (row.steps, row.rounds) {
         (Some(steps), Some(rounds)) if rounds > steps => format!("{steps} ({rounds} rounds)"),
@@ -132,7 +134,8 @@ fn steps(row: &Record) -> String {
     }
 }
 
-/// Removes and returns those of the first `most` columns that have the same text in all rows.
+/// Looks for columns with the same text in all rows among the first `most`. Removes and returns
+/// them.
 fn take_common(header: &mut Vec<&str>, rows: &mut [Vec<String>], most: usize) -> Vec<String> {
     let mut common = Vec::new();
     for column in (0..most).rev() {
@@ -141,7 +144,8 @@ fn take_common(header: &mut Vec<&str>, rows: &mut [Vec<String>], most: usize) ->
         {
             let title = header.remove(column);
             rows.iter_mut().for_each(|row| drop(row.remove(column)));
-            // The status of failed cases in the column `verified` is listed without a title.
+            // In the column `verified`, failed cases have their status. A status is listed without
+            // the title.
             let failed = Status::ALL.iter().any(|status| status.word() == first);
             let verified = title == "verified" && !failed;
             common.push(if verified { format!("verified: {first}") } else { first });

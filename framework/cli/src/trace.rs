@@ -1,4 +1,5 @@
-//! `swapmeet trace` prints a schedule while it is made, one line per message, as in papers.
+//! `swapmeet trace` prints a schedule while it is made. As in papers, there is one line per
+//! message.
 
 use crate::args::{PluginArgs, ScheduleArgs, TraceArgs, TraceFormat};
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS, print_reason};
@@ -39,7 +40,7 @@ trait Writer: Listener {
     fn ended(&mut self, is_verified: bool);
 }
 
-/// Writes a schedule or its times, or a page with the schedules of one or two algorithms.
+/// Writes the schedules, their times, or a page with the schedules of one or two algorithms.
 pub(crate) fn trace(args: &TraceArgs) -> Result<ExitStatus, Failure> {
     let TraceArgs { algorithms, summary, step, node, times, .. } = args;
     let cases = cases(&args.schedule, algorithms, args.timeout, &args.plugins)?;
@@ -103,7 +104,8 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Returns the schedule's row, or `None` after an interrupt, which leaves no file.
+/// Writes schedules and returns a row of them. Returns `None` after an interrupt, which leaves no
+/// file.
 fn printed(
     args: &TraceArgs,
     cases: &[Case],
@@ -139,7 +141,8 @@ fn printed(
     Ok(record)
 }
 
-/// Schedules on standard output may be piped, so this line is printed to standard error.
+/// Prints this line to standard error, because standard output has the schedule, which may be
+/// piped.
 fn print_verified(record: &Record) {
     say!(
         "{} on {}: every {} verified; {}, {}, link load {}",
@@ -169,7 +172,8 @@ pub(crate) fn cases(
     run::cases_of(lists, of.seed, timeout, plugins)
 }
 
-/// An unsupported case is a valid answer; any other reason is a failure.
+/// Prints why there is no schedule. If the case is unsupported, this is a valid answer and the exit
+/// status is success. Any other reason is a failure.
 pub(crate) fn print_failure(record: &Record) -> ExitStatus {
     print_reason(record);
     if record.status == Status::Unsupported { SUCCESS } else { SOME_FAILED }
@@ -185,8 +189,9 @@ pub(crate) fn as_json(
     document(case, plugins, &TraceOptions { json: true, ..TraceOptions::default() }, out)
 }
 
-/// Writes the events of the JSON document without the fields in `omitted`, the head and the
-/// outcome. If `members` is true, only the sends of one communicator are written.
+/// Writes the events of the JSON document without the fields in `omitted`, and without the head and
+/// the outcome. If `members` is true, only the sends of one communicator are written, between its
+/// members.
 pub(crate) fn events(
     case: &Case,
     plugins: &PluginArgs,
@@ -234,7 +239,8 @@ fn text(
     Ok((row, written))
 }
 
-/// Writes each text of a worker immediately, so that the events before a failure are visible.
+/// Each text of a worker is written and flushed immediately, so that the user sees the events
+/// before a failure.
 fn write_text(out: &mut dyn Write) -> impl FnMut(&str) -> io::Result<()> {
     |text| out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
@@ -242,7 +248,7 @@ fn write_text(out: &mut dyn Write) -> impl FnMut(&str) -> io::Result<()> {
 struct Observed {
     /// The row; `None` after an interrupt.
     row: Option<Box<Record>>,
-    /// The first error of the function that handles the text.
+    /// The first error that the function for handling the text returned.
     written: io::Result<()>,
     record: ScheduleRecord,
 }
@@ -256,7 +262,8 @@ fn observed(
     observed_by(&TRACE, cases, plugins, options, handle)
 }
 
-/// Starts a worker with an observer. `handle` gets the observer's text, and stops it by an error.
+/// Starts a worker with an observer. `handle` receives the observer's text. If it returns an error,
+/// the worker is stopped.
 fn observed_by(
     kind: &ObserverKind,
     cases: &[Case],
@@ -285,7 +292,8 @@ fn observed_by(
         | CaseEvent::Progress { .. }
         | CaseEvent::NoWorker { .. } => {}
     });
-    // The row arrives before the last values, without which the record is incomplete.
+    // The worker sends the row before the last values of the record. Without them, the record is
+    // incomplete.
     match &row {
         Some(ok) if ok.status == Status::Ok && !is_complete && written.is_ok() => {
             if stop.load(Ordering::Relaxed) {

@@ -43,7 +43,7 @@ pub(crate) fn tui(args: &TuiArgs) -> Result<ExitStatus, Failure> {
     if let Some(out) = cases.out.as_deref().filter(|out| !output::is_stdout(out)) {
         output::refuse_inputs(out, [log.clone()])?;
     }
-    // The flag names the system of the log, not of cases to run.
+    // With a log, `--system` names the system of the log, and does not add cases to run.
     let system = std::mem::take(&mut cases.systems);
     match explain::rows_of_log(&log, system.first(), &cases.plugins)? {
         Some(explained) => open(&cases, &files, explained, Some(args)),
@@ -53,7 +53,8 @@ pub(crate) fn tui(args: &TuiArgs) -> Result<ExitStatus, Failure> {
 
 type Explained = (Vec<Record>, Vec<String>);
 
-/// The folder is `$XDG_STATE_HOME/swapmeet`, by default `~/.local/state/swapmeet`.
+/// Returns the file in which the dashboard keeps its state. It is in `$XDG_STATE_HOME/swapmeet`, or
+/// by default in `~/.local/state/swapmeet`.
 fn state_file() -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -104,7 +105,8 @@ fn replay(args: Option<&TuiArgs>) -> Result<Replay, Failure> {
     Ok(Replay { script: script.transpose()?, recorder: recorder.transpose()? })
 }
 
-/// Keeps the state of a session. An error is reported, but does not change the exit status.
+/// Stores the state of a session. If this fails, a remark is printed, but the exit status does not
+/// change.
 fn keep_state(state: &str) {
     let Some(file) = state_file() else { return };
     let written = file.parent().map_or(Ok(()), std::fs::create_dir_all);
@@ -113,14 +115,15 @@ fn keep_state(state: &str) {
     }
 }
 
-/// Without colours, a theme from the configuration is ignored.
+/// Returns the theme. If the environment requests no colours, the theme in the configuration is
+/// ignored.
 fn theme(appearance: &AppearanceArgs) -> Result<Theme, Failure> {
     if let Some(theme) = appearance.theme.as_deref().and_then(Theme::named) {
         return Ok(theme);
     }
     let of_environment = Theme::of_environment();
     let Some(name) = config::read()?.theme else {
-        // The terminal's background is requested only if it can change the theme.
+        // The program asks the terminal for its background only if the answer can change the theme.
         let background = of_environment.has_colours().then(Background::of_terminal).flatten();
         return Ok(background.map_or(of_environment, |background| of_environment.on(background)));
     };
@@ -141,7 +144,7 @@ pub(crate) fn watch(args: &RunArgs) -> Result<ExitStatus, Failure> {
     open(&args.cases, &[], Explained::default(), None)
 }
 
-/// Shows the dashboard, with the rows of files and of an explained log if there are any.
+/// Shows the dashboard. It contains the rows of files and of an explained log, if there are any.
 fn open(
     args: &CaseArgs,
     files: &[PathBuf],
@@ -201,7 +204,8 @@ fn open(
     let registry = run::registry_within(&args.plugins, args.memory_limit)?;
     // Errors in flags or files are reported before the dashboard opens.
     let all = CaseGrid::new(&experiment, &registry)?;
-    // The user can run the cases of the rows, as far as their specs are available.
+    // The user can run the cases of the opened rows again, if their specs are available on this
+    // computer.
     if !opened.is_empty() && args.experiment.is_none() {
         experiment = run::with_flags(&experiment_of(opened.iter(), &registry), args);
         fill_in(&mut experiment)?;
@@ -231,7 +235,8 @@ fn open(
         is_example,
         default_machine,
         render,
-        // The user may start another experiment with more cases.
+        // The number of workers is not limited to the cases, because the user may start another
+        // experiment with more cases.
         workers: run::workers(args.jobs, args.memory_limit, usize::MAX, &args.plugins)?,
         rows,
         out: args.out.clone(),
@@ -266,8 +271,8 @@ fn open(
     })
 }
 
-/// Returns the number of rows, their file, and the flag that continues the run. Returns `None` if
-/// there are no rows, or if the user has not saved them.
+/// Returns a text with the number of rows, their file, and the flag that continues the run. Returns
+/// `None` if there are no rows, or if the rows were not saved.
 fn rows_in_words(outcome: &SessionResult, out: Option<&Path>) -> Option<String> {
     let rows = count(outcome.records.len(), "row");
     let more = if outcome.unfinished {
@@ -284,7 +289,7 @@ fn rows_in_words(outcome: &SessionResult, out: Option<&Path>) -> Option<String> 
     }
 }
 
-/// Returns whether the command line selects neither cases nor rows.
+/// Returns whether the command line names neither cases nor result files.
 fn is_bare(args: &CaseArgs, files: &[PathBuf]) -> bool {
     let lists = [&args.topologies, &args.algorithms, &args.workloads, &args.machines];
     args.experiment.is_none()
@@ -293,7 +298,8 @@ fn is_bare(args: &CaseArgs, files: &[PathBuf]) -> bool {
         && lists.iter().all(|list| list.is_empty())
 }
 
-/// The default experiment has the algorithms of `quick-start` with sizes up to 1 MiB.
+/// Returns the experiment that is shown by default. It has the algorithms of `quick-start`, with
+/// sizes up to 1 MiB.
 fn example() -> Result<Experiment, InputError> {
     let example = shipped().iter().find(|study| study.name == "quick-start");
     let example = example.unwrap_or_else(|| unreachable!("quick-start is bundled"));
@@ -331,7 +337,8 @@ fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String>
         RenderKind::Curves(x) => {
             let wanted = FigureOptions { baseline, ..FigureOptions::new(*x, Quantity::Time) };
             let figure = Figure::from_rows(&files, &wanted).map_err(|error| match error {
-                // The message names a flag of `plot`, which the dashboard does not have.
+                // The message of the error names a flag of `plot`. The dashboard has a filter
+                // instead.
                 FigureError::ManyCurves(_) => {
                     error.to_string().replace("with --algorithm", "with the filter /")
                 }

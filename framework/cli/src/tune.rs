@@ -16,8 +16,8 @@ use swapmeet_results::stats::Summary;
 use swapmeet_results::{CHARGED_LESS, Record, Status, is_measured, rearrangement_remark};
 use swapmeet_workloads::file::read_bounded;
 
-/// Writes the table, and prints how much time is lost without it: with the library's own choice of
-/// algorithms, and with one algorithm for all cases.
+/// Writes the table. Also prints how much time is lost without it: if the library uses its default
+/// choices, and if one algorithm is used for all cases.
 pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
     let Some(library) = library(&args.format) else {
         return Err(Failure::Usage(format!("--format {}: unknown", args.format)));
@@ -43,7 +43,8 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
         };
         say!("warning: {collective}: the table always names `{algorithm}`: {why}");
     }
-    // Some libraries read only complete tables, so new rules are merged into the library's table.
+    // Some libraries read only complete tables. For these, the new rules are merged into the
+    // library's own table.
     let base = args.base.as_deref().map(read_table).transpose()?;
     if base.is_some() && !library.is_patch {
         return Err(Failure::Usage(format!("--base: --format {} is written whole", args.format)));
@@ -75,7 +76,8 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Warns if the machine charges only some algorithms for rearrangement and thus favours the others.
+/// Warns if the machine charges only some of the algorithms for rearrangement, which favours the
+/// other algorithms.
 fn warn_of_rearrangement(rows: &[Record]) {
     let marked = table::marked(rows);
     let marked = marked.iter().filter_map(|name| name.strip_suffix(CHARGED_LESS)).collect();
@@ -108,7 +110,8 @@ fn calculated_rows(
     }
 }
 
-/// Returns the successful rows of the system, or of the machine and the topologies of the flags.
+/// Returns the successful rows of the system. Without a system, returns those of the machine and
+/// the topologies that the user named.
 fn rows_of_files(args: &TuneArgs, place: Option<&Place>) -> Result<Vec<Record>, Failure> {
     let mut rows = result_files::rows(&args.files)?;
     rows.retain(|row| row.status == Status::Ok);
@@ -120,7 +123,8 @@ fn rows_of_files(args: &TuneArgs, place: Option<&Place>) -> Result<Vec<Record>, 
         one_machine(&rows)?;
         return Ok(rows);
     };
-    // A row's machine has all protocols, or only those that the library has for the algorithm.
+    // The machine in a row has either all protocols, or only those that the library has for the
+    // algorithm.
     let machine = Machine::parse(&place.machine).map_err(Failure::usage)?;
     let without_protocols = |machine: &Machine| {
         let values = machine.values().into_iter();
@@ -141,7 +145,8 @@ fn rows_of_files(args: &TuneArgs, place: Option<&Place>) -> Result<Vec<Record>, 
     }
 }
 
-/// Compares the choices with AWS's tables of the fastest measured algorithm and protocol.
+/// Compares the chosen algorithms and protocols with those in AWS's tables, which are the fastest
+/// that AWS measured.
 fn compare_with_aws(
     library: &Library,
     cases: &[TimedCase],
@@ -191,8 +196,8 @@ fn compare_with_aws(
     );
 }
 
-/// Errors unless all rows have the same machine, and all rows with the same number of nodes the
-/// same topology. Other times cannot be compared.
+/// Errors unless all rows have the same machine, and all rows with the same number of nodes have
+/// the same topology, because other times cannot be compared.
 fn one_machine(rows: &[Record]) -> Result<(), Failure> {
     let one = |texts: BTreeSet<&str>, what: &str, flag: &str| {
         let list: Vec<&str> = texts.into_iter().collect();
@@ -215,15 +220,16 @@ fn one_machine(rows: &[Record]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns one time per case: the mean of predictions, or the median of measurements, because
-/// background activity of the machine causes outliers.
+/// Returns one time per case. For predictions, it is the mean of the repetitions. For measurements,
+/// it is the median, because background activity of the machine causes outliers.
 fn cells(
     rows: &[Record],
     system: Option<(&'static System, u64, u64)>,
 ) -> Result<Vec<TimedCase>, Failure> {
     let mut times: BTreeMap<(&str, u64, u64, &str, &str), Vec<f64>> = BTreeMap::new();
     for row in rows {
-        // An entry of the table has a single block size, so other workloads are left out.
+        // An entry of a decision table is for one block size, so workloads with different block
+        // sizes are left out.
         if let (Some(time), Some(bytes)) = (row.time_us, row.block_bytes) {
             times
                 .entry((&row.collective, row.nodes, bytes, &row.algorithm, &row.protocol))

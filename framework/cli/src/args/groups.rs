@@ -1,4 +1,4 @@
-//! The groups of commands in the help. clap has no such groups, so a template lists them.
+//! The groups of commands in the help. clap cannot group commands, so a template lists them.
 
 use super::Command;
 use clap::Subcommand;

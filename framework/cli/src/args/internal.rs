@@ -1,11 +1,11 @@
-//! The internal commands, which run plugins, and their arguments.
+//! The arguments of internal commands, which run plugins in child processes.
 
 use super::PluginArgs;
 use clap::{Args, Parser};
 use std::path::PathBuf;
 
-/// The commands of child processes. They are separate from the other commands, because defining all
-/// of these takes longer than most children run.
+/// The commands of child processes. They are separate from the other commands, because defining the
+/// arguments of all commands takes longer than most children run.
 #[derive(Debug, Parser)]
 #[command(name = "swapmeet")]
 pub(crate) enum Internal {

@@ -4,15 +4,17 @@
 pub(crate) enum Shard {
     /// The number of this shard, counted from 1, and the total number of shards.
     Part(usize, usize),
-    /// Environment variables give the number and, unless the user states it, the total.
+    /// The number of this shard is read from environment variables. The total number is the user's,
+    /// or is read from them, too.
     Auto(Option<usize>),
 }
 
-/// A scheduler or launcher, with the environment variables that number its tasks.
+/// A scheduler or launcher, and the environment variables in which it numbers its tasks.
 struct Starter {
     name: &'static str,
     number: &'static str,
-    /// The number of the first task, which the variable `first_in` overrides.
+    /// The number of the first task, unless the environment variable `first_in` contains another
+    /// number.
     first: usize,
     first_in: Option<&'static str>,
     count_in: Option<&'static str>,
@@ -34,7 +36,8 @@ impl Starter {
     }
 }
 
-/// Schedulers and launchers. A launcher of ranks can run within a job array, so it comes first.
+/// Schedulers and launchers. Launchers of ranks precede job arrays, because a launcher can run
+/// within a task of an array.
 const STARTERS: &[Starter] = &[
     Starter {
         count_in: Some("OMPI_COMM_WORLD_SIZE"),
@@ -99,8 +102,8 @@ impl Shard {
     }
 }
 
-/// Returns the index and the number of shards from the innermost scheduler or launcher that has
-/// several tasks. `of` is the user's number of shards.
+/// Returns the index of this shard and the number of shards. They are those of the innermost
+/// scheduler or launcher that has several tasks. `of` is the number of shards that the user stated.
 fn from_variables(
     of: Option<usize>,
     variable: impl Fn(&str) -> Option<String>,
@@ -116,7 +119,7 @@ fn from_variables(
     let mut alone = None;
     for starter in STARTERS {
         let Some(task) = number(starter.number)? else { continue };
-        // LSF sets the index to 0 for a job that is not an array.
+        // In a job that is no array, LSF sets this variable to 0.
         if starter.last_in.is_some() && task < starter.first {
             continue;
         }
@@ -140,7 +143,8 @@ fn from_variables(
         if let Some(of) = of.filter(|of| *of != count) {
             return Err(format!("{} has {count} tasks, not {of}", starter.name));
         }
-        // A job with a single rank (`mpirun -n 1`) may itself be a task of a job array.
+        // A job with a single rank (`mpirun -n 1`) can itself be a task of a job array, so the
+        // search continues.
         if count > 1 {
             return Ok((index, count));
         }

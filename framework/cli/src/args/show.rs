@@ -115,7 +115,7 @@ impl Args for PlotArgs {
     }
 }
 
-/// Flags and values of earlier versions, with the messages that name their replacements.
+/// Flags and values that earlier versions had. Each has a message that names its replacement.
 const REMOVED: [(&str, &str, &str); 5] = [
     ("--kind", "scaling", "`plot scaling` is now `plot curves --x nodes`"),
     ("--kind", "faults", "`plot faults` is now `plot curves --x faults`"),
@@ -134,8 +134,8 @@ const REMOVED: [(&str, &str, &str); 5] = [
     ("--legend", "inside", "`--legend inside` has been removed: use bottom, top, right or none"),
 ];
 
-/// Converts `plot FILE.csv --kind KIND`, the form of earlier versions, to `plot KIND FILE.csv`.
-/// Errors if the kind does not exist or was removed ([`REMOVED`]).
+/// Earlier versions had the form `plot FILE.csv --kind KIND`. Converts this form to `plot KIND
+/// FILE.csv`. Errors if the kind does not exist or was removed ([`REMOVED`]).
 pub(crate) fn in_todays_form(mut words: Vec<OsString>) -> Result<Vec<OsString>, String> {
     const KIND: usize = 2;
     if words.get(KIND - 1).is_none_or(|word| word != "plot") {
@@ -174,7 +174,7 @@ fn kinds(condition: impl Fn(&Command) -> bool) -> Vec<String> {
     kinds.map(|kind| kind.get_name().to_owned()).collect()
 }
 
-/// Adds to an error about an unknown flag the names of the plot kinds that have this flag.
+/// If a flag is unknown, adds to the error the names of the plot kinds that have this flag.
 pub(crate) fn with_kinds_of_flag(mut error: Error) -> Error {
     let is_of_plot = |usage: &ContextValue| usage.to_string().starts_with("Usage: swapmeet plot");
     if !error.get(ContextKind::Usage).is_some_and(is_of_plot) {
@@ -204,7 +204,8 @@ fn colour(text: &str) -> Result<(String, Colour), String> {
     Ok((name.to_owned(), colour.parse()?))
 }
 
-/// Parses `ALGORITHM=TEXT`. Parameters of the algorithm may contain equals signs, too.
+/// Parses `ALGORITHM=TEXT`. The last equals sign separates them, because parameters of the
+/// algorithm may contain equals signs.
 fn label(text: &str) -> Result<(String, String), String> {
     let (name, label) = text.rsplit_once('=').ok_or("expected ALGORITHM=TEXT")?;
     Ok((name.to_owned(), label.to_owned()))

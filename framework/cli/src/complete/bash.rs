@@ -7,7 +7,8 @@ const WORDS: &str = r#"    local words=("${COMP_WORDS[@]}")
     fi
 "#;
 
-/// The replacement of [`WORDS`]. It joins words that bash divides at colons and equals signs.
+/// The replacement of [`WORDS`]. Bash divides words at colons and equals signs, and these lines
+/// join the parts.
 const WHOLE_WORDS: &str = r#"    local words=() part joined=false
     for part in "${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
         if [[ ${#words[@]} -gt 1 && ( $joined == true || "$part" == [:=]* ) ]]; then
@@ -22,8 +23,8 @@ const WHOLE_WORDS: &str = r#"    local words=() part joined=false
 
 const RECEIVED: &str = "    if [[ $? != 0 ]]; then\n";
 
-/// The replacement of [`RECEIVED`]. Bash replaces only the text after the last colon or equals
-/// sign, so these lines remove the text before it from each completion.
+/// The replacement of [`RECEIVED`]. Bash replaces only the part of the word after the last colon or
+/// equals sign. So these lines remove the part before it from each completion.
 const LAST_PART: &str = r#"    local ok=$? whole="${words[${#words[@]}-1]}"
     COMPREPLY=("${COMPREPLY[@]#"${whole%"${whole##*[:=]}"}"}")
     if [[ $ok != 0 ]]; then

@@ -14,17 +14,18 @@ use swapmeet_runner::plugin::Algorithm;
 use swapmeet_runner::registry::{OTHER_NAMES, Registry};
 use swapmeet_workloads::{common_arguments, generators};
 
-/// A spec whose last argument is being typed.
+/// A spec of which the user is typing the last argument.
 #[derive(Debug, PartialEq)]
 struct Begun<'a> {
     name: &'a str,
-    /// All text before the last argument, including the separator.
+    /// The text before the last argument, including the separator.
     before: &'a str,
     has_others: bool,
 }
 
 impl<'a> Begun<'a> {
-    /// Returns `None` while the user types the name or a value. Parentheses enclose an inner spec.
+    /// Returns `None` if the user is typing the name or a value instead of a key. Commas in
+    /// parentheses do not separate arguments, because they belong to an inner spec.
     fn of(typed: &'a str) -> Option<Self> {
         let (name, _) = typed.split_once(':')?;
         let first = name.len() + 1;
@@ -57,7 +58,7 @@ fn owned((key, help): (&str, &str)) -> (String, String) {
     (key.to_owned(), help.to_owned())
 }
 
-/// Returns the keys in the syntax of a spec, such as `nodes` in `slim-fly:Q,nodes=P`.
+/// Returns the keys of a syntax. For example, `slim-fly:Q,nodes=P` has the key `nodes`.
 fn keys_in(syntax: &str) -> impl Iterator<Item = &str> {
     let (_, arguments) = syntax.split_once(':').unwrap_or_default();
     arguments.split(',').filter_map(|argument| Some(argument.split_once('=')?.0))
@@ -67,7 +68,8 @@ pub(super) fn topologies(typed: &str) -> Vec<CompletionCandidate> {
     let whole = families().iter().map(|family| {
         candidate(format!("{}:", family.name), format!("{}: {}", family.syntax, family.help))
     });
-    // The first argument of a topology is its shape, which has no key.
+    // The first argument of a topology is its shape, which has no key, so keys are completed only
+    // after it.
     let Some(begun) = Begun::of(typed).filter(|begun| begun.has_others) else {
         return whole.collect();
     };
@@ -124,7 +126,7 @@ pub(super) fn machines(typed: &str) -> Vec<CompletionCandidate> {
     let Some(begun) = Begun::of(typed) else {
         return presets().iter().map(|preset| candidate(preset.name, preset.title)).collect();
     };
-    // The typed text determines the cost model, which determines the parameters.
+    // The cost model follows from the text before the last argument, and determines the parameters.
     let so_far = begun.before.trim_end_matches([':', ',']);
     let Ok(machine) = Machine::parse(so_far).or_else(|_| Machine::parse(begun.name)) else {
         return Vec::new();

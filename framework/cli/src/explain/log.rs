@@ -13,46 +13,49 @@ use swapmeet_workloads::file::read_bounded;
 
 const LONGEST: u64 = 256 << 20;
 
-/// The maximum number of runs. The text of each run includes all lines before it.
+/// The maximum number of runs. The text of each run also has an empty line for each line of the log
+/// before the run.
 const MOST_RUNS: usize = 100;
 
-/// The values of `NCCL_ALGO`, in lower case, that permit a single algorithm.
+/// Values of `NCCL_ALGO` in lower case. With each of them, NCCL can use only this algorithm.
 const ALGORITHMS: [&str; 5] = ["ring", "tree", "nvls", "nvlstree", "pat"];
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Times {
     pub us: f64,
-    /// The time with one buffer for sending and receiving.
+    /// The time if the send buffer is also the receive buffer.
     pub in_place_us: Option<f64>,
 }
 
 #[derive(Debug)]
 pub(super) struct LogOfRun {
-    /// The first and the last line of the run, if the log has several runs.
+    /// The first and the last line of the run; `None` if the log has only one run.
     pub lines: Option<[usize; 2]>,
-    /// The content, or the reason why the run cannot be read.
+    /// What was read from the run, or the reason why it cannot be read.
     pub log: Result<Log, String>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Log {
     measurements: Vec<Measurement>,
-    /// The message that asks for the collective, which is unknown or contradicts the flag.
+    /// The message that asks the user for the collective. It is set if the collective is unknown,
+    /// or if the rows contradict the user's flag.
     pub question: Option<String>,
-    /// Where the log states the number of ranks, for error messages.
+    /// For error messages: where the log states the number of ranks.
     pub source_of_ranks: String,
     pub repeated: BTreeSet<u64>,
-    /// The network ports in `NCCL_IB_HCA`, if it lists all of them.
+    /// The network ports in `NCCL_IB_HCA`; `None` if this variable does not list all ports by name.
     pub named_ports: Option<BTreeSet<String>>,
     pub uses_sockets: bool,
-    /// Messages about measurements without a usable time.
+    /// For each measurement without a usable time, a message about it.
     pub omitted: Vec<String>,
     pub ranks: Option<u64>,
-    /// The ranks of each communicator, if several ran at the same time.
+    /// The ranks of each communicator, if several communicators ran at the same time.
     pub communicators: Vec<Vec<u64>>,
     pub gpus: BTreeSet<String>,
     pub algorithm: Option<&'static str>,
-    /// Whether the log is of an MPI library, whose times a system of GPUs does not predict.
+    /// Whether the log is of an MPI library. A system of GPUs does not predict the times of such a
+    /// library.
     pub is_mpi: bool,
     pub tuning: Option<Tuning>,
     hosts: BTreeMap<String, u64>,
@@ -60,13 +63,13 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Returns whether a file can be read and is a log.
+    /// Returns whether the file can be read and is a log of a benchmark.
     pub(super) fn is_at(path: &Path) -> bool {
         let text = read_bounded(path, LONGEST, "a log of a benchmark");
         text.is_ok_and(|text| is_like_any(&without_terminal_codes(&text)))
     }
 
-    /// Reads the runs of a log. The path `-` is standard input. `collective` is the default.
+    /// Reads the runs of a log. The path `-` is standard input. `collective` is the user's flag.
     pub(super) fn read_runs(
         path: &Path,
         collective: Option<&str>,
@@ -106,7 +109,8 @@ impl Log {
         let mut collective = collective;
         if is_nccl_tests(&text) && collective.is_none() {
             question = collective_question(&text).map(|question| question.to_string());
-            // The collective is unknown, but the rows are read for their other information.
+            // The collective is unknown. The rows are read as if it were an allreduce, because they
+            // contain other information.
             collective = question.is_some().then_some("allreduce");
         } else if let (Some(given), Some(rows)) = (collective, &of_rows)
             && !rows.collectives.is_empty()
@@ -133,7 +137,8 @@ impl Log {
         log.question = question;
         log.named_ports = named_ports(&text);
         log.uses_sockets = text.contains("via NET/Socket");
-        // Both MPI benchmarks, OSU and IMB, print the size of a block. OSU can also run NCCL.
+        // Both MPI benchmarks, OSU and IMB, print sizes of blocks. But OSU can also run NCCL
+        // instead of MPI.
         let has_blocks = all.iter().all(|measurement| measurement.size_of == SizeOf::Count);
         let is_nccl = text.lines().any(|line| line.starts_with("# OSU ") && line.contains("CCL"));
         log.is_mpi = has_blocks && !is_nccl;
@@ -143,7 +148,8 @@ impl Log {
         for (number, line) in (1..).zip(without_labels(&text).lines()) {
             log.read_rank(number, line);
         }
-        // An excerpt may lack ranks. With several communicators, rows state the ranks of one.
+        // An excerpt of a log may not list all ranks, so the number that follows from the rows is
+        // used. With several communicators, rows only show the ranks of one.
         let ranks_of_rows = of_rows.as_ref().and_then(|rows| rows.ranks);
         if let (Some(ranks), Some(rows), true) =
             (ranks_of_rows, &of_rows, log.communicators.is_empty())
@@ -182,13 +188,15 @@ impl Log {
         }
     }
 
-    /// Returns the times by collective and size of nccl-tests. Communicators have `members` ranks.
+    /// Returns the times by collective and size. As in nccl-tests, the size is that of the larger
+    /// buffer. Sizes of blocks are converted to it, for communicators of `members` ranks.
     pub(super) fn times(&self, members: u64) -> BTreeMap<String, BTreeMap<u64, Times>> {
         let mut all: BTreeMap<String, BTreeMap<u64, Times>> = BTreeMap::new();
         for Measurement { collective, size, size_of, time_us, in_place_us, .. } in
             &self.measurements
         {
-            // MPI benchmarks print the size of a block, and nccl-tests that of the larger buffer.
+            // MPI benchmarks print the size of a block, and nccl-tests prints the size of the
+            // larger buffer.
             let is_block =
                 *size_of == SizeOf::Count && matches!(&**collective, "alltoall" | "allgather");
             let bytes = if is_block { size.saturating_mul(members) } else { *size };
@@ -198,9 +206,9 @@ impl Log {
         all
     }
 
-    /// Reads a rank from nccl-tests, as in `#  Rank  0 Group  0 Pid  81 on  node1 device  0 [0x1b]
-    /// NVIDIA H100 80GB HBM3`, and the size of a communicator from NCCL, as in `comm 0x5639 rank 0
-    /// nRanks 24 nNodes 3 ..`.
+    /// Reads one of two lines. nccl-tests prints a rank, as in `#  Rank  0 Group  0 Pid  81 on
+    /// node1 device  0 [0x1b] NVIDIA H100 80GB HBM3`. NCCL prints the number of ranks of a
+    /// communicator, as in `comm 0x5639 rank 0 nRanks 24 nNodes 3 ..`.
     fn read_rank(&mut self, number: usize, line: &str) {
         if line.contains("NCCL INFO") && self.ranks.is_none() {
             let mut words = line.split_whitespace();
@@ -217,7 +225,7 @@ impl Log {
         }
         self.source_of_ranks = format!("line {number}: the last rank of the list");
         let position = |word: &str| words.iter().position(|other| *other == word);
-        // Before publication, a host name may have been replaced by one with spaces.
+        // The host name can contain spaces, if somebody replaced it before publishing the log.
         let host = position("on").zip(position("device")).filter(|(on, device)| on < device);
         if let (Some((on, device)), Some(rank)) = (host, words.get(1)) {
             let host = words[on + 1..device].join(" ");
@@ -231,7 +239,8 @@ impl Log {
         }
     }
 
-    /// Returns whether a rank is on several hosts: each process ran alone, without MPI.
+    /// Returns whether the same rank is on several hosts. In this case, each process ran alone,
+    /// without MPI.
     pub(super) fn has_lone_processes(&self) -> bool {
         self.rank_hosts.values().any(|hosts| hosts.len() > 1)
     }
@@ -243,14 +252,15 @@ impl Log {
     }
 }
 
-/// Removes hyphens, because some programs write the name of a collective with them.
+/// Returns only the letters of a collective's name, because some programs write the name with
+/// hyphens.
 fn letters(name: &str) -> String {
     let name = name.to_lowercase().replace("bcast", "broadcast");
     name.chars().filter(char::is_ascii_alphabetic).collect()
 }
 
-/// Returns the network ports in `NCCL_IB_HCA`, from NCCL's output or the command. Returns `None` if
-/// the variable is not set, excludes ports, or has prefixes of port names.
+/// Returns the network ports in `NCCL_IB_HCA`, which NCCL prints or the command line contains.
+/// Returns `None` if the variable is not set, excludes ports, or contains prefixes of port names.
 fn named_ports(text: &str) -> Option<BTreeSet<String>> {
     const NAMES: [&str; 2] = ["NCCL_IB_HCA set by environment to ", "NCCL_IB_HCA="];
     let value = NAMES.iter().find_map(|name| text.split_once(name)).map(|(_, rest)| rest)?;
@@ -263,8 +273,8 @@ fn named_ports(text: &str) -> Option<BTreeSet<String>> {
     (!value.starts_with('^') && names.iter().all(is_port)).then_some(names)
 }
 
-/// Returns the only algorithm that `NCCL_ALGO` permits, from NCCL's output or the command. Returns
-/// `None` if the variable is not set, permits several algorithms, or has different values.
+/// Returns the algorithm in `NCCL_ALGO`, which NCCL prints or the command line contains. Returns
+/// `None` if the variable is not set, permits several algorithms, or has several different values.
 fn algorithm(text: &str) -> Option<&'static str> {
     const PRINTED: &str = "NCCL_ALGO set by environment to ";
     let given = text.lines().flat_map(|line| {
@@ -325,7 +335,7 @@ mod tests {
         }
     }
 
-    /// In NVIDIA/nccl#1453, only a line of NCCL has the number of ranks.
+    /// In NVIDIA/nccl#1453, the number of ranks is only in a line that NCCL prints.
     #[test]
     fn nccl_prints_the_number_of_ranks() {
         let rows = LOG.replace("25.57", "0.00").replace("40.33", "0.00");
@@ -365,8 +375,8 @@ mod tests {
         );
     }
 
-    /// The logs are from NVIDIA/nccl-tests#182 and (a host name with a space)
-    /// NVIDIA/nccl-tests#347.
+    /// In NVIDIA/nccl-tests#182, a rank is on two hosts. In NVIDIA/nccl-tests#347, a host name has
+    /// a space.
     #[test]
     fn a_rank_on_two_hosts_shows_a_build_without_mpi() {
         let names = LOG.replace("node1", "NODE A ").replace("node2", "NODE B");
@@ -401,14 +411,15 @@ mod tests {
             assert_eq!((log.ranks, log.gpus.len(), log.repeated.len()), (Some(2), 1, 0));
             assert_eq!(log.times(2).keys().collect::<Vec<_>>(), [collective]);
         }
-        // Rows without a header have the columns of the first table, even after other text.
+        // Rows without a header have the columns of the previous header, even if other text
+        // precedes them.
         let rows = LOG.lines().skip(5).collect::<Vec<_>>().join("\n");
         let all = Log::parse_runs(&format!("{LOG}again:\n{rows}\n"), Path::new("x"), None);
         assert_eq!(all[1].lines, Some([9, 10]));
         assert_eq!(all[1].log.as_ref().unwrap().times(2)["allreduce"].len(), 2);
         let many = Log::parse_runs(&LOG.repeat(101), Path::new("x"), None);
         assert_eq!(many[0].log.as_ref().unwrap_err(), "it has 101 runs, expected at most 100");
-        // With `-N`, the sizes are repeated in cycles without a line between them.
+        // With `-N`, nccl-tests repeats all sizes in cycles, without a line between two cycles.
         let all = Log::parse_runs(&format!("{LOG}{rows}\n"), Path::new("x"), None);
         assert_eq!((all.len(), all[0].log.as_ref().unwrap().repeated.len()), (1, 2));
     }

@@ -1,4 +1,4 @@
-//! Suggestions of what to check after a low verdict.
+//! Suggestions to the user of what to check if the verdict is low.
 
 use super::log::Log;
 use super::prediction::{Place, bus_factor, library_times};
@@ -22,7 +22,7 @@ pub(super) struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// Returns suggestions if a large size is low. Returns `None` after an interrupt.
+    /// If the largest size is low, returns suggestions. Returns `None` after an interrupt.
     pub(super) fn after_low(&self, lines: &[Line]) -> Result<Option<Vec<String>>, Failure> {
         let large: Vec<&Line> = lines.iter().filter(|line| line.bytes >= LARGE).collect();
         let Some(line) = large.last().filter(|line| line.ratio() < LOW) else {
@@ -66,7 +66,8 @@ impl Case<'_> {
         library_times(&place, self.collective, sizes, self.algorithm, self.plugins)
     }
 
-    /// Suggests how many ports explain two measured times. The outer `None` means an interrupt.
+    /// Determines with how many network ports the model predicts the times of the two largest
+    /// sizes, and returns a suggestion. Returns the outer `None` after an interrupt.
     fn fewer_ports(&self, large: &[&Line]) -> Result<Option<Option<String>>, Failure> {
         let (Some(nics), None) = (self.place.nics(), &self.place.split) else {
             return Ok(Some(None));
@@ -127,13 +128,14 @@ impl Case<'_> {
 }
 
 pub(super) struct MorePorts {
-    /// The expected times in µs with one port for each GPU.
+    /// The expected times in µs if each GPU uses only one port.
     pub one_port_us: Vec<f64>,
     pub remark: String,
 }
 
-/// Predicts the times if a domain has more network ports than GPUs, because a GPU normally reaches
-/// only one port at its full rate. The outer `None` means an interrupt.
+/// If a domain has more network ports than GPUs, predicts the times with one port for each GPU,
+/// because a GPU normally reaches only one port at its full rate. Returns the outer `None` after an
+/// interrupt.
 pub(super) fn more_ports(
     place: &Place,
     collective: &str,

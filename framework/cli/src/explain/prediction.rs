@@ -1,4 +1,4 @@
-//! Predictions for the algorithms from which a library chooses on a system.
+//! Predicts the times of a collective on a system, for the algorithms from which a library chooses.
 
 use crate::args::PluginArgs;
 use crate::failure::Failure;
@@ -14,7 +14,8 @@ use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::topology;
 
-/// A faster schedule is named if it gains at least this factor.
+/// A faster schedule is named only if the predicted time divided by its time is at least this
+/// ratio.
 const GAIN: f64 = 1.05;
 
 /// The network and the machine of a measurement.
@@ -24,7 +25,7 @@ pub(crate) struct Place {
     pub topology: String,
     pub machine: String,
     pub ranks: u64,
-    /// The system, its number of domains and the GPUs of each domain.
+    /// The system, the number of its domains, and the number of GPUs in each domain.
     pub system: Option<(&'static System, u64, u64)>,
     pub split: Option<Split>,
 }
@@ -32,13 +33,15 @@ pub(crate) struct Place {
 /// Communicators that run the same collective at the same time.
 #[derive(Debug, Clone)]
 pub(crate) struct Split {
-    /// The axes of ranks that form a communicator (`over=` in a workload).
+    /// The axes over which a communicator extends (`over=` in a workload).
     pub over: String,
     pub count: u64,
     pub members: u64,
-    /// The domains of each communicator, and its GPUs in each of them.
+    /// The number of domains over which a communicator extends, and the number of its GPUs in each
+    /// of them.
     shape: (u64, u64),
-    /// The topology of one communicator with the network ports of its GPUs, if a system is given.
+    /// If a system is given, the topology of one communicator, with the network ports of its own
+    /// GPUs.
     alone: Option<String>,
 }
 
@@ -81,7 +84,7 @@ impl Place {
         })
     }
 
-    /// Divides the ranks into the communicators of a log or of flags.
+    /// Divides the ranks into the communicators that a log or the user's flags state.
     pub(crate) fn divided(self, stated: &Stated<'_>) -> Result<Self, String> {
         let stride = match stated.axes {
             Some(_) => None,
@@ -92,7 +95,8 @@ impl Place {
             None => *stated,
         };
         let Some((over, all)) = communicators(&stated, &self.topology)? else { return Ok(self) };
-        // The library chooses algorithms by the domains of a communicator.
+        // `shapes` has the domains of each communicator, because the library chooses its algorithm
+        // by them.
         let gpus = self.system.map_or(u64::MAX, |(.., gpus)| gpus);
         let shapes: BTreeSet<(u64, u64)> = all
             .all()
@@ -123,7 +127,8 @@ impl Place {
         self.split.as_ref().map_or(self.ranks, |split| split.members)
     }
 
-    /// Returns the place of a single communicator, if there are several on a system.
+    /// If a system has several communicators, returns the place of a single one. Otherwise returns
+    /// `None`.
     fn alone(&self) -> Option<Self> {
         let topology = self.split.as_ref()?.alone.clone()?;
         let system = self.communicator();
@@ -168,7 +173,7 @@ impl Place {
         })
     }
 
-    /// Converts a size of nccl-tests to the bytes of a block.
+    /// Converts a size of nccl-tests (the bytes of the larger buffer) to the bytes of a block.
     pub(crate) fn block_bytes(&self, collective: &str, bytes: u64) -> u64 {
         if is_whole(collective) { bytes } else { bytes.div_ceil(self.members()).max(1) }
     }
@@ -183,12 +188,12 @@ impl Place {
     }
 }
 
-/// Returns whether nccl-tests states the size of a whole vector, which is not divided among ranks.
+/// Returns whether the size of nccl-tests is that of a vector that is not divided among the ranks.
 fn is_whole(collective: &str) -> bool {
     matches!(collective, "allreduce" | "broadcast" | "reduce")
 }
 
-/// Returns bus bandwidth divided by algorithm bandwidth (nccl-tests, doc/PERFORMANCE.md).
+/// Returns the ratio of bus bandwidth to algorithm bandwidth (nccl-tests, doc/PERFORMANCE.md).
 pub(crate) fn bus_factor(collective: &str, ranks: u64) -> f64 {
     let n = ranks as f64;
     match collective {
@@ -201,16 +206,17 @@ pub(crate) fn bus_factor(collective: &str, ranks: u64) -> f64 {
 #[derive(Debug, Clone)]
 pub(crate) struct Prediction {
     pub us: f64,
-    /// The library's name of the algorithm, or the user's spec.
+    /// The library's name of the algorithm, or the spec that the user stated.
     pub algorithm: String,
     pub protocol: String,
     pub alone_us: Option<f64>,
-    /// The times of all algorithms from which the library chooses.
+    /// The times of all algorithms from which the library chooses, by name.
     pub of_library: BTreeMap<String, f64>,
     pub lower_bound_us: f64,
     pub outside_bytes: f64,
     pub inside_bytes: f64,
-    /// The fastest schedule of this project and its time, if the gain is at least [`GAIN`].
+    /// This project's fastest schedule and its time, if it is faster by at least the factor
+    /// [`GAIN`].
     pub better: Option<(String, f64)>,
 }
 
@@ -222,7 +228,8 @@ impl Prediction {
     }
 }
 
-/// Predicts a collective for several sizes. `algorithm` replaces the library's choice.
+/// Predicts the time of a collective for each size. `algorithm` replaces the library's choice.
+/// Returns `None` after an interrupt.
 pub(crate) fn predict(
     place: &Place,
     collective: &str,
@@ -239,7 +246,7 @@ pub(crate) fn predict(
     let Some(of_library) = sweep.library_rows(&library)? else { return Ok(None) };
     let Some(of_all) = sweep.rows(&every)? else { return Ok(None) };
     let Some(moved) = sweep.moved_bytes(&library)? else { return Ok(None) };
-    // Variants of the library's own schedules are not named as faster schedules.
+    // Other variants of the library's own schedules are not suggested as faster schedules.
     let of_system = place.communicator().into_iter().flat_map(|(system, domains, gpus)| {
         system.library(collective, domains + 1, gpus).into_iter().map(|of| of.spec)
     });
@@ -292,7 +299,8 @@ fn of_size<'a>(rows: &'a [Record], index: usize, sizes: &[u64]) -> Vec<&'a Recor
     own.filter(|row| row.status == Status::Ok && row.time_us.is_some()).collect()
 }
 
-/// Returns the rows of the library's algorithms and sizes, in this order, with all protocols.
+/// Returns the rows of the library's algorithms, with all protocols. The rows are sorted by
+/// algorithm, then by size.
 pub(crate) fn library_rows(
     place: &Place,
     collective: &str,
@@ -304,7 +312,8 @@ pub(crate) fn library_rows(
     sweep.rows(&sweep.library(None, &[])?)
 }
 
-/// Returns the expected times in µs, or `None` after an interrupt. `algorithm` replaces the choice.
+/// Returns the expected time of each size in µs, or `None` after an interrupt. `algorithm` replaces
+/// the library's choice.
 pub(crate) fn library_times(
     place: &Place,
     collective: &str,
@@ -322,7 +331,8 @@ pub(crate) fn library_times(
     Ok(Some(best.map(|us| us.unwrap_or(f64::INFINITY)).collect()))
 }
 
-/// Compares algorithms without parameters, because a spec may omit defaults.
+/// Compares only the names of two algorithms, because a spec can omit parameters with default
+/// values.
 fn is_same(spec: &str, algorithm: &str) -> bool {
     let name = |spec: &str| spec.split(':').next().unwrap_or_default().to_owned();
     spec == algorithm || name(spec) == name(algorithm)
@@ -331,7 +341,7 @@ fn is_same(spec: &str, algorithm: &str) -> bool {
 struct Candidate {
     name: String,
     spec: String,
-    /// The machine's spec, with the protocols of this algorithm.
+    /// The spec of the machine. It has only the protocols that the library has for this algorithm.
     machine: String,
 }
 
@@ -350,7 +360,8 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    /// Returns the library's algorithms, or `algorithm`. Without a system, they are `every`.
+    /// Returns the library's algorithms, or only `algorithm` if it is given. Without a system, the
+    /// library's algorithms are unknown, so all algorithms in `every` are returned instead.
     fn library(
         &self,
         algorithm: Option<&str>,
@@ -391,8 +402,8 @@ impl Sweep<'_> {
         Ok(all)
     }
 
-    /// Returns the rows, with the times of a single communicator. If communicators share no links,
-    /// an algorithm that cannot run on all of them gets the row of a single one.
+    /// Returns the rows, and adds to each the time of a single communicator. If an algorithm cannot
+    /// run on all communicators, and they share no links, its row is that of a single communicator.
     fn library_rows(&self, candidates: &[Candidate]) -> Result<Option<Vec<Record>>, Failure> {
         let Some(mut rows) = self.rows(candidates)? else { return Ok(None) };
         let Some(place) = self.place.alone() else { return Ok(Some(rows)) };
@@ -410,7 +421,8 @@ impl Sweep<'_> {
     }
 
     fn rows(&self, candidates: &[Candidate]) -> Result<Option<Vec<Record>>, Failure> {
-        // Different sizes can have the same block size, and equal workloads are refused.
+        // Two sizes can have the same block size. Each workload is listed once, because duplicates
+        // are refused.
         let mut workloads: Vec<String> = Vec::new();
         let of_size: Vec<usize> = self
             .sizes
@@ -439,9 +451,10 @@ impl Sweep<'_> {
         Ok(Some(all))
     }
 
-    /// Returns the bytes that each algorithm moves through a network port and the link of a GPU,
-    /// for the largest size. Cases run on a machine on which only bytes on one kind of link take
-    /// time, so the time in µs is the bytes on the busiest link of that kind.
+    /// Returns how many bytes each algorithm moves over the busiest network port and over the
+    /// busiest link of a GPU, for the largest size. For each of these two kinds of links, cases run
+    /// on a machine on which only bytes on this kind take time. The time in µs is then the number
+    /// of bytes.
     fn moved_bytes(
         &self,
         candidates: &[Candidate],
@@ -475,7 +488,7 @@ impl Sweep<'_> {
             let candidates: Vec<Candidate> = candidates.iter().map(own).collect();
             let Some(rows) = probe.library_rows(&candidates)? else { return Ok(None) };
             for (Candidate { spec, .. }, row) in candidates.into_iter().zip(rows) {
-                // A byte on the link of a GPU takes 1/`inside` µs.
+                // With this machine, a byte on the link of a GPU takes 1/`inside` µs.
                 let bytes = row.time_us.unwrap_or(0.0) * if kind == 0 { 1.0 } else { inside };
                 moved.entry(spec).or_insert([0.0; 2])[kind] = bytes;
             }
@@ -524,7 +537,7 @@ impl Limit {
         let Some((system, _, gpus)) = place.system else { return String::new() };
         match self {
             Self::Nic => {
-                // Only the ports of participating GPUs count. A host can have more ports than GPUs.
+                // Only the ports of participating GPUs count, because a host can have more GPUs.
                 let share = prediction.outside_bytes / us / 1e3 / system.port_gbps;
                 let each = place.nics().unwrap_or(0) as f64 / gpus as f64;
                 let of_host = each * gpus.min(system.gpus_per_host) as f64;
@@ -547,7 +560,8 @@ impl Limit {
         }
     }
 
-    /// Describes the fraction of the limiting resource's rate that was reached, for a low time.
+    /// For a time that is low, describes which fraction of the limiting resource's rate was
+    /// reached.
     pub(crate) fn reached(self, place: &Place, prediction: &Prediction, us: f64) -> String {
         let usage = self.usage(place, prediction, us);
         let Some((system, ..)) = place.system else { return usage };
@@ -571,7 +585,7 @@ fn rounded(gbps: f64) -> String {
     }
 }
 
-/// The floor is the least time of any collective on the machine.
+/// Returns the floor, which is the least time of any collective on the machine.
 pub(crate) fn floor_us(place: &Place) -> f64 {
     let machine = Machine::parse(&place.machine).ok();
     machine.and_then(|machine| machine.number("floor_us")).unwrap_or(0.0)

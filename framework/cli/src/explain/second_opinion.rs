@@ -1,4 +1,5 @@
-//! NCCL's own prediction, from `NCCL_DEBUG_SUBSYS=TUNING` in a log, next to ours.
+//! NCCL's own prediction, which a log with `NCCL_DEBUG_SUBSYS=TUNING` contains. It is printed next
+//! to ours.
 
 use super::log::Log;
 use super::prediction::Place;
@@ -7,7 +8,7 @@ use swapmeet_bridges::import::{Communicator, Opinion, Tuning};
 use swapmeet_core::spec::format_size;
 use swapmeet_results::duration;
 
-/// Parts of GPU names in nccl-tests, with the compute capabilities (times ten).
+/// For each part of a GPU's name in nccl-tests, the compute capability times ten.
 const CAPABILITIES: [(&str, u64); 10] = [
     ("P100", 60),
     ("V100", 70),
@@ -21,7 +22,7 @@ const CAPABILITIES: [(&str, u64); 10] = [
     ("B300", 100),
 ];
 
-/// Returns the communicator for NCCL's model. Unknown GPUs count as newer than A100.
+/// Returns the communicator for NCCL's model. An unknown GPU has the compute capability of A100.
 pub(super) fn communicator(log: &Log, place: &Place) -> Communicator {
     let gpu = log.gpus.first().map_or("", String::as_str);
     let known = CAPABILITIES.iter().find(|(name, _)| gpu.contains(name));
@@ -29,7 +30,7 @@ pub(super) fn communicator(log: &Log, place: &Place) -> Communicator {
         ranks: place.members(),
         nodes: place.communicator().map_or(1, |(_, domains, _)| domains),
         compute_capability: known.map_or(80, |(_, capability)| *capability),
-        // The processors of GB200 and similar GPUs are Arm.
+        // GB200 and similar GPUs have Arm processors.
         is_x86: !gpu.contains("GB"),
     }
 }
@@ -98,7 +99,8 @@ pub(super) fn remarks(
             cell(Some(opinion)),
         ))
     }));
-    // NCCL's model has no least time, so small sizes always differ.
+    // In NCCL's model, a collective has no least time, so the predictions for small sizes always
+    // differ from ours.
     let large = lines.iter().filter(|line| line.bytes >= LARGE);
     let factors: Vec<(u64, f64)> =
         large.filter_map(|line| Some((line.bytes, timed(line)? / line.prediction.us))).collect();

@@ -1,15 +1,17 @@
-//! The times of a machine that exported files contain, and those that SimGrid cannot express.
+//! The times of a machine that exported files contain, and the properties that SimGrid cannot
+//! express.
 
 use swapmeet_bridges::schedule::Timing;
 use swapmeet_core::cost::parameter::Barrier;
 use swapmeet_runner::case::Case;
 
-/// Errors if a late rank of the machine does not exist.
+/// Returns the times of the case's machine. Errors if the machine names a late rank that does not
+/// exist.
 pub(super) fn of(case: &Case) -> Result<Timing, String> {
     let (machine, nodes) = (&case.machine, case.topology.nodes());
     let number = |key| machine.number(key).unwrap_or(0.0);
     let factor = |key| machine.number(key).filter(|factor| *factor != 1.0);
-    // As in the cost model, a barrier without a time of its own is used only if ranks wait for it.
+    // As in the cost model, ranks wait at a barrier if it takes time or if `order` is `barrier`.
     let barrier = value(case, "barrier_us").map(|text| Barrier::read(&text)).transpose()?;
     let barrier_us = barrier.map_or(0.0, |barrier| barrier.us(nodes));
     let waits = barrier_us > 0.0 || value(case, "order").is_some_and(|order| order == "barrier");
@@ -30,8 +32,8 @@ pub(super) fn of(case: &Case) -> Result<Timing, String> {
     })
 }
 
-/// Returns the properties of a case that the replay in SimGrid does not express. Without such a
-/// property, SimGrid's time is that of the case.
+/// Returns the properties of a case that SimGrid cannot express. If there are none, the time in
+/// SimGrid is that of the case.
 pub(super) fn not_in_simgrid(case: &Case) -> Vec<String> {
     let model = case.machine.model.name;
     if model != "fluid" {

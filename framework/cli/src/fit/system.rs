@@ -1,5 +1,6 @@
 //! `swapmeet fit LOG --system SPEC` fits to a log the two values of a system that no data sheet
-//! contains: the least time of a collective and, for several domains, the factor of the fabric.
+//! contains. These are the least time of a collective and, if there are several domains, the factor
+//! of the fabric.
 
 use crate::args::FitArgs;
 use crate::explain::prediction::Place;
@@ -18,11 +19,11 @@ use swapmeet_workloads::file::{read_bounded, read_regular};
 
 const SMALL: u64 = 4096;
 
-/// The tried factors lie between a tenth and ten, in steps of about 1.3.
+/// The factors that are tried. They are between 0.1 and 10, in steps of about 1.3.
 const FACTORS: [f64; 17] =
     [0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1.0, 1.3, 1.7, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0];
 
-/// The algorithms of the library that schedules of this project represent.
+/// The algorithms of this project that represent the library's algorithms.
 fn algorithms(collective: &str, gpus: u64) -> &'static [&'static str] {
     match (collective, gpus) {
         ("allreduce", 1) => &["ring-allreduce", "two-tree-allreduce:segments=2"],
@@ -36,7 +37,7 @@ fn algorithms(collective: &str, gpus: u64) -> &'static [&'static str] {
     }
 }
 
-/// A collective, the bytes of a block and the measured time in µs.
+/// The collective, the bytes of a block, and the measured time in µs.
 type Sample = (String, u64, f64);
 
 pub(super) fn fit(args: &FitArgs, spec: &str) -> Result<ExitStatus, Failure> {
@@ -49,7 +50,7 @@ pub(super) fn fit(args: &FitArgs, spec: &str) -> Result<ExitStatus, Failure> {
     if samples.is_empty() {
         return Err(wrong("the files have no time of a collective of NCCL".to_owned()));
     }
-    // The least time is the geometric mean of the times of small sizes.
+    // The least time of a collective is the geometric mean of the times of small sizes.
     let floor_us = match small.as_slice() {
         [] => machine.number("floor_us").unwrap_or(0.0),
         small => {
@@ -57,7 +58,7 @@ pub(super) fn fit(args: &FitArgs, spec: &str) -> Result<ExitStatus, Failure> {
             (mean.exp() * 10.0).round() / 10.0
         }
     };
-    // All factors run at once, because they share schedules.
+    // The cases of all factors are in one run, because they share schedules.
     let own = machine.number("fabric_factor").unwrap_or(1.0);
     let factors = if domains > 1 { FACTORS.to_vec() } else { vec![own] };
     let machines: Vec<String> = factors
@@ -127,8 +128,8 @@ pub(super) fn fit(args: &FitArgs, spec: &str) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Returns the measured times of the collectives that can be predicted, and the times of small
-/// sizes. The returned place has the communicators of the logs.
+/// Returns the measured times of all collectives that can be predicted, and the times of small
+/// sizes. The returned place is divided into the communicators of the logs.
 fn samples(args: &FitArgs, place: Place) -> Result<(Place, Vec<Sample>, Vec<f64>), Failure> {
     let mut all = Vec::new();
     for file in &args.files {
@@ -142,7 +143,8 @@ fn samples(args: &FitArgs, place: Place) -> Result<(Place, Vec<Sample>, Vec<f64>
         };
         let read = read(&source, None).map_err(|why| wrong(why.to_string()))?;
         all.extend(read.into_iter().map(|mut measurement| {
-            // A single group is the communicator of all ranks.
+            // A list with a single group is ignored, because this group is the communicator of all
+            // ranks.
             if measurement.communicators.len() < 2 {
                 measurement.communicators = Vec::new();
             }
@@ -183,7 +185,8 @@ fn samples(args: &FitArgs, place: Place) -> Result<(Place, Vec<Sample>, Vec<f64>
         if measurement.size <= SMALL {
             small.push(measurement.time_us);
         }
-        // The smallest sizes of a log can be less than a byte for each rank.
+        // In the smallest sizes of a log, a rank can have less than one byte. Such sizes are left
+        // out.
         if let Ok(block) = measurement.block_bytes(place.members())
             && block > 0
         {

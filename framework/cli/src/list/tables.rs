@@ -1,4 +1,4 @@
-//! Lists for people: one line for each entry, or the details of a selected entry.
+//! Lists for reading: one line for each entry, or the details of the entries that the user names.
 
 use super::{List, collectives, in_groups};
 use crate::args::ListArgs;
@@ -78,7 +78,7 @@ pub(super) fn render(lists: &[List], registry: &Registry, args: &ListArgs) -> St
     out
 }
 
-/// Returns a table that is at most 120 characters wide. The last cell of each row is cut to fit.
+/// Returns a table of at most 120 characters in width. If a row is wider, its last cell is cut.
 fn one_line_each(header: &[&str], mut rows: Vec<Vec<String>>) -> String {
     const WIDTH: usize = 120;
     let chars = |text: &str| text.chars().count();
@@ -110,7 +110,7 @@ fn algorithms(list: &List, registry: &Registry) -> String {
     if selected.is_empty() {
         return "no algorithm found; see `swapmeet list plugins`\n".to_owned();
     }
-    // Long cells are abbreviated, because `list algorithms NAME` prints them in full.
+    // Long cells are abbreviated here. `list algorithms NAME` prints them in full.
     let row = |(_, a): &(_, &Algorithm)| {
         let collectives = collectives(a);
         let several = collectives.split(' ').count();

@@ -6,17 +6,18 @@ use swapmeet_optimum::optimum::{Bottleneck, Optimum};
 use swapmeet_optimum::{Certificate, demand::Demand};
 use swapmeet_results::{Record, Status, duration};
 
-/// Algorithms run only on networks with at most this number of nodes.
+/// If a network has more nodes than this, no algorithms run on it.
 pub(super) const MAX_RUN_NODES: u64 = 1024;
 
 pub(super) struct Answer {
     pub optimum: Optimum,
-    /// The requested width of the interval that contains the optimum, divided by its lower end.
+    /// The requested width of the interval that contains the optimum, relative to its lower end.
     pub wanted_gap: f64,
-    /// The optimum with the start-ups and latencies that every schedule has.
+    /// The optimum plus the start-ups and latencies that every schedule has, in µs.
     pub optimum_us: f64,
     pub seconds: f64,
-    /// An algorithm with a time for the bytes, in µs, that is below the upper end of the search.
+    /// The algorithm whose time for moving bytes replaced the upper end of the interval, and this
+    /// time in µs. `None` if no algorithm was below the upper end that the search found.
     pub schedule: Option<(String, f64)>,
 }
 
@@ -44,9 +45,10 @@ impl Answer {
         self.optimum.gap() > self.wanted_gap
     }
 
-    /// Lowers the upper end of the interval to the time of a verified schedule for the bytes.
+    /// If a verified schedule moves the bytes in less time than the upper end of the interval, this
+    /// time becomes the upper end.
     pub(super) fn use_schedules(&mut self, times: &Times) {
-        // If the time for bytes is unknown, the total time is an upper bound of it.
+        // If the time for moving bytes is unknown, the total time is used, which is not smaller.
         let enough = |row: &Record| bytes_us(row).or(row.time_us);
         let of_row = |row: &Record| Some((row.algorithm.clone(), enough(row)?));
         let schedules = times.rows.iter().filter_map(of_row);
@@ -164,7 +166,8 @@ impl Answer {
         })
     }
 
-    /// Returns total time / optimum with start-ups, and time for bytes / optimum without.
+    /// Returns two ratios: total time / optimum with start-ups, and time for moving bytes / optimum
+    /// without start-ups.
     fn ratios(&self, row: &Record) -> [Option<f64>; 2] {
         let over = |value: Option<f64>, least: f64| Some(value? / least).filter(|_| least > 0.0);
         [over(row.time_us, self.optimum_us), over(bytes_us(row), self.optimum.lower_us)]
@@ -195,13 +198,14 @@ impl Answer {
 
 const NO_BYTES: &str = "bytes/optimum is empty for models in which each rank has its own clock: the bytes of some messages move during the start-ups of others, so no part of the time is that of the bytes alone";
 
-/// Returns whether the parts of the time describe only one chain of messages.
+/// Returns whether each rank has its own clock. Then the parts of the time describe only one chain
+/// of messages.
 fn has_own_clocks(row: &Record) -> bool {
     row.first_rank_us.is_some()
 }
 
-/// Returns the time for moving bytes in µs. Returns `None` if ranks have clocks of their own,
-/// because the parts of the time then describe only the chain of messages that ends last.
+/// Returns the time for moving bytes in µs. If each rank has its own clock, returns `None`, because
+/// the parts of the time describe only the chain of messages that ends last.
 fn bytes_us(row: &Record) -> Option<f64> {
     if has_own_clocks(row) {
         return None;

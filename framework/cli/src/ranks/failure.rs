@@ -1,6 +1,6 @@
-//! Finds the reason of a failed run on real ranks in its error output.
+//! Finds the reason why a run on real ranks failed in its error output.
 
-/// Error texts of `mpirun`, each with the flag that avoids the error.
+/// Texts in error messages of `mpirun`, each with the flag with which the error does not occur.
 const HINTS: [(&str, &str); 2] =
     [("not enough slots", "--oversubscribe"), ("run as root", "--allow-run-as-root")];
 
@@ -8,8 +8,9 @@ pub(super) fn of_program(errors: &str) -> Option<String> {
     errors.lines().find_map(|line| line.split_once("replay: ")).map(|(_, rest)| rest.to_owned())
 }
 
-/// Returns the first sentence of a launcher's error output, because the last lines contain general
-/// advice. The hint is an `mpirun` command with the missing flag.
+/// Returns the first sentence of a launcher's error output, because later lines contain only
+/// general advice. If the error has a known remedy, a hint follows: an `mpirun` command with the
+/// missing flag.
 pub(super) fn of_launcher(errors: &str, launch: &[String]) -> Option<String> {
     let says_something = |line: &&str| line.contains(char::is_alphabetic);
     let mut sentence = String::new();

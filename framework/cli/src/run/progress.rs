@@ -1,5 +1,6 @@
-//! Shows the progress of a run on standard error. A terminal shows a bar for the run and a line for
-//! each schedule in progress. Otherwise, lines of text are printed.
+//! Shows the progress of a run on standard error. On a terminal, there is a bar for the run and a
+//! line for each schedule that is being made. Elsewhere, lines of text are printed from time to
+//! time.
 
 use crate::say::say;
 use crate::streams;
@@ -19,14 +20,14 @@ pub(super) struct Progress {
     forecast: Forecast,
     lengths: StepCounts,
     began: Instant,
-    /// The schedules in progress, by the index of their first case.
+    /// The schedules that are being made, by the index of their first case.
     running: BTreeMap<usize, Running>,
 }
 
 enum Shown {
     Quiet,
     Lines {
-        /// The time of the last line, since the start of the run.
+        /// When the last line was printed, as the time since the start of the run.
         last: Duration,
     },
     Bars {
@@ -35,25 +36,26 @@ enum Shown {
     },
 }
 
-/// The least time between two lines of text that are printed when a case ends.
+/// The minimum time between two lines of text, if the second one is printed when a case ends.
 const BETWEEN_CASES: Duration = Duration::from_secs(10);
-/// The least time between two lines of text that are printed while cases run.
+/// The minimum time between two lines of text, if the second one is printed while cases run.
 const WITHIN_CASES: Duration = Duration::from_secs(30);
 
 struct Running {
     bar: Option<ProgressBar>,
-    /// The start of the schedule, as the time since the start of the run.
+    /// When the schedule was started, as the time since the start of the run.
     since: Duration,
     what: String,
     pace: ScheduleProgress,
-    /// The number of steps of the schedule, if an earlier case has shown it.
+    /// The number of steps of the schedule. It is known if an earlier case had the same schedule.
     length: Option<u64>,
-    /// The number of cases of this schedule that have not ended.
+    /// How many of the cases that share this schedule have not ended.
     open: usize,
 }
 
 impl Progress {
-    /// `open` contains the cases that have no row yet.
+    /// `cases` is the number of cases, including those that already have a row. `open` are the
+    /// cases without a row.
     pub(super) fn new(cases: usize, open: &[Case], quiet: bool) -> Self {
         let (cases, done) = (cases as u64, (cases - open.len()) as u64);
         let shown = if quiet {
@@ -78,7 +80,8 @@ impl Progress {
         }
     }
 
-    /// The `cases` share a schedule, and `first` is the first of them.
+    /// Shows that a schedule has been started, which all of `cases` share. `first` is the first of
+    /// these cases.
     pub(super) fn started(&mut self, cases: Range<usize>, first: &Case) {
         let more =
             if cases.len() > 1 { format!(" and {} more", cases.len() - 1) } else { String::new() };
@@ -111,7 +114,8 @@ impl Progress {
             let Running { bar, what, pace, length, .. } = running;
             pace.reached(steps, messages, now);
             if let Some(bar) = bar {
-                // The terminal may cut the end of the line, so the progress precedes the name.
+                // If the line is too long, its end is cut, so the progress comes before the name of
+                // the schedule.
                 let words = format!("{}: {what}", pace.in_words(*length));
                 bar.set_message(cut(&words, BESIDE_ELAPSED));
             }
@@ -119,7 +123,8 @@ impl Progress {
         self.tick();
     }
 
-    /// Updates the remaining time, and prints a line if none was printed for some time.
+    /// Updates the remaining time on a terminal. Elsewhere, prints a line if the last one was
+    /// printed long ago.
     pub(super) fn tick(&mut self) {
         if let Shown::Bars { sweep, .. } = &self.shown {
             let left = self.left(self.began.elapsed());
@@ -130,8 +135,9 @@ impl Progress {
         }
     }
 
-    /// Returns a line about the run and its longest-running schedule, if the last line was printed
-    /// at least [`WITHIN_CASES`] before `now`, the time since the start of the run.
+    /// Returns a line about the run and the schedule that has been running longest. Returns `None`
+    /// if the last line was printed less than [`WITHIN_CASES`] before `now`, the time since the
+    /// start of the run.
     fn line_within_cases(&mut self, now: Duration) -> Option<String> {
         let line = self.line(now, WITHIN_CASES)?;
         let Some(oldest) = self.running.values().min_by_key(|running| running.since) else {
@@ -149,7 +155,8 @@ impl Progress {
         Some(format!("{line}; running for {elapsed}: {}{steps}{others}", oldest.what))
     }
 
-    /// Returns a line of text about the run if the last line was printed at least `pause` ago.
+    /// Returns a line of text about the run, or `None` if the last line was printed less than
+    /// `pause` ago.
     fn line(&mut self, now: Duration, pause: Duration) -> Option<String> {
         let left = self.left(now).map(|left| format!(", about {left} left")).unwrap_or_default();
         let Shown::Lines { last } = &mut self.shown else { return None };
@@ -170,7 +177,8 @@ impl Progress {
         self.done += 1;
         self.forecast.ended(case, now);
         self.lengths.ended(what, row);
-        // The schedule of a case is the last one that begins at or before this case.
+        // The keys of `running` are first cases. The schedule of a case has the largest key that is
+        // not above the case.
         if let Some((&first, running)) = self.running.range_mut(..=case).next_back() {
             running.open -= 1;
             if running.open == 0 {
@@ -194,7 +202,7 @@ impl Progress {
             Shown::Quiet => {}
             Shown::Lines { .. } => say!("{line}"),
             Shown::Bars { all, .. } => {
-                // Errors are ignored, because the run can continue without a terminal.
+                // Errors are ignored, because the run does not need the terminal.
                 let _ = all.println(line);
             }
         }
@@ -212,10 +220,11 @@ impl Progress {
     }
 }
 
-/// The columns for the elapsed time and for the `^C` that a terminal echoes, so that no line wraps.
+/// The number of columns that are kept free for the elapsed time and for the `^C` that a terminal
+/// prints, so that no line wraps.
 const BESIDE_ELAPSED: usize = 12;
 
-/// Cuts a text to the width of the terminal minus `taken` columns.
+/// Cuts a text to `taken` columns less than the width of the terminal.
 fn cut(text: &str, taken: usize) -> String {
     let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
     let room = columns.saturating_sub(taken);

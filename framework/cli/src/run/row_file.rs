@@ -1,8 +1,8 @@
-//! A row file that detects changes by other programs. Lines that another program appends stay
-//! between the rows. If it truncates the file, the run ends with an error, and `--resume` runs the
-//! cases of the lost rows again.
-//! A separate thread syncs the file to the disk, so that writing does not wait. One sync covers all
-//! pending rows.
+//! A row file that detects changes by other programs. If another program appends lines, these
+//! remain between the rows. If it truncates the file, the run ends with an error, and a run with
+//! `--resume` runs the cases of the lost rows again. A separate thread syncs the file to the disk,
+//! so that writing rows does not wait for the disk. One sync covers all rows that have been written
+//! by then.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ pub(crate) type Remarks = Arc<Mutex<Vec<String>>>;
 pub(crate) struct RowFile {
     file: File,
     path: PathBuf,
-    /// The expected length, and the thread that syncs the file. `None` for pipes and devices.
+    /// The expected length of the file, and the thread that syncs it. `None` for pipes and devices.
     disk: Option<(u64, Disk)>,
     has_others: bool,
     remarks: Remarks,
@@ -34,7 +34,8 @@ impl RowFile {
         Ok(Self { file, path, disk, has_others: false, remarks })
     }
 
-    /// Checks whether another program has changed the length. Ends its incomplete line.
+    /// Checks whether another program has changed the length of the file. If that program has
+    /// appended an incomplete line, adds a line end.
     fn check(&mut self) -> io::Result<()> {
         let Some((expected, _)) = &mut self.disk else { return Ok(()) };
         let len = self.file.metadata()?.len();
@@ -78,7 +79,7 @@ impl Write for RowFile {
     }
 }
 
-/// A thread that syncs a file. Dropping this value waits for the last sync.
+/// A thread that syncs a file. When this value is dropped, the last sync is awaited.
 struct Disk {
     requests: Option<Sender<()>>,
     failed: Arc<Mutex<Option<io::Error>>>,
@@ -92,7 +93,7 @@ impl Disk {
         let failure = Arc::clone(&failed);
         let thread = std::thread::Builder::new().name("disk".to_owned()).spawn(move || {
             while receiver.recv().is_ok() {
-                // The next sync covers all requests that have arrived so far.
+                // The sync below covers all requests that have arrived so far.
                 while receiver.try_recv().is_ok() {}
                 if let Err(error) = file.sync_data() {
                     failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);

@@ -1,4 +1,4 @@
-//! The destination of rows: a stream, a table, or a file, which may contain earlier rows.
+//! The destination of rows: a stream, a table, or a file, which may already contain rows.
 
 use super::row_file::{Remarks, RowFile};
 use crate::args::RowFormat;
@@ -22,27 +22,28 @@ use swapmeet_runner::optimum::Search;
 use swapmeet_runner::optimum_columns::{fill, lacks, of_group};
 use swapmeet_runner::plan_group::plan_groups;
 
-/// A file gets each row when its case ends, so that a killed run loses none, and is sorted after
-/// the last case. At other destinations, a row waits until all earlier cases have ended.
+/// If the destination is a file, each row is written when its case ends, so that a killed run loses
+/// no rows. The file is sorted after the last case. At other destinations, a row is written only
+/// when all earlier cases have ended.
 pub(crate) struct Rows {
     destination: Destination,
     waiting: ReorderBuffer,
     received: usize,
-    /// Whether the rows of the file are in the order of their cases so far.
+    /// Whether the rows in the file so far are in the order of their cases.
     in_order: bool,
 }
 
 enum Destination {
     Table(Vec<Record>),
-    /// Rows are printed on standard output as JSON, one object in each line.
+    /// Rows are printed on standard output as JSON, one object per line.
     Json(Stream),
     /// Rows are written as CSV to standard output, a pipe or a device.
     Csv(Box<CsvSink<Box<dyn Write + Send>>>, Option<PathBuf>),
-    /// A regular file, with the lock that prevents other runs from writing to it.
+    /// A regular file, and a handle to it whose lock prevents other runs from writing to the file.
     File(Box<CsvSink<Box<dyn Write + Send>>>, PathBuf, File),
 }
 
-/// The rows that a file already contains, assigned to the cases of the run.
+/// The existing rows of a file, each assigned to its case of the run.
 pub(crate) struct Found {
     pub rows: Vec<Option<Box<Record>>>,
     /// Whether the existing rows are those of the first cases of the run, in order.
@@ -54,7 +55,7 @@ pub(crate) enum Before {
     Leave,
     Drop,
     Keep,
-    /// Keep the rows, except those of failed cases, which run again.
+    /// Keep all rows except those of failed cases, which run again.
     KeepGood,
 }
 
@@ -63,8 +64,8 @@ impl Found {
         Self { rows: vec![None; cases], in_order: true }
     }
 
-    /// Removes the rows of cases that crashed, timed out or failed, because these may succeed when
-    /// they run again. Returns whether any row was removed.
+    /// Removes the rows of cases that crashed, timed out or failed, because such a case can succeed
+    /// when it runs again. Returns whether a row was removed.
     fn drop_failed(&mut self) -> bool {
         let failed =
             |r: &Record| matches!(r.status, Status::Crashed | Status::Timeout | Status::Error);
@@ -74,7 +75,8 @@ impl Found {
         self.kept() < before
     }
 
-    /// Fills missing columns of the optimum in existing rows. Returns whether any row was changed.
+    /// If the columns of the optimum are missing in an existing row, fills them in. Returns whether
+    /// a row was changed.
     fn add_optima(&mut self, cases: &[Case], report: &mut dyn FnMut(String)) -> bool {
         let stop = AtomicBool::new(false);
         let mut changed = false;
@@ -115,8 +117,8 @@ impl Rows {
         (Self::new(destination, true), Found::nothing(cases))
     }
 
-    /// Opens the destination of the rows, and returns the existing rows that are kept. `all` are
-    /// the cases of all shards. `report` receives lines about the search for missing optima.
+    /// Opens the destination of the rows, and returns it with the existing rows that are kept.
+    /// `all` are the cases of all shards. `report` receives messages for the user.
     pub(crate) fn open(
         out: Option<&Path>,
         before: Before,
@@ -144,7 +146,7 @@ impl Rows {
         Ok((Self::new(destination, found.in_order), found))
     }
 
-    /// `case` is the position among the cases of this run.
+    /// Adds a row. `case` is the position of its case among the cases of this run.
     pub(crate) fn push(&mut self, case: usize, record: Box<Record>) -> Result<(), Failure> {
         self.in_order &= case == self.received;
         self.received += 1;
@@ -195,7 +197,7 @@ impl Rows {
         writeln!(streams::stdout(), "{text}").map_err(|e| Failure::printing(&e))
     }
 
-    /// Sorts the rows of a file by case. If that is impossible, returns the reason.
+    /// Sorts the rows of a file by case. If this is not possible, returns the reason.
     pub(crate) fn sort(&mut self, cases: &[Case]) -> Result<Option<String>, Failure> {
         let Destination::File(_, path, lock) = &mut self.destination else { return Ok(None) };
         let path: &Path = path;
@@ -208,7 +210,7 @@ impl Rows {
         if self.in_order {
             return Ok(None);
         }
-        // The rows may need much memory, so they are read one at a time.
+        // The rows may need much memory, so only one of them is in memory at a time.
         let sorted = || {
             let failed = |error: &dyn std::error::Error| Failure::Output(error.to_string());
             let rows = Shards::read(&[path]).map_err(|e| failed(&e))?;
@@ -219,7 +221,8 @@ impl Rows {
                 rows.in_case_order(|| cases.iter().map(Case::id)).map_err(|e| failed(&e))?;
             rewrite(path, rows.rows(&order).map(|row| row.map_err(io::Error::other)))
         };
-        // From now on, the new file is locked. If sorting fails, the unsorted file remains.
+        // If sorting succeeds, the new file is locked instead of the old one. If it fails, the
+        // unsorted file remains.
         match sorted() {
             Ok(file) => {
                 *lock = file;
@@ -230,7 +233,8 @@ impl Rows {
     }
 }
 
-/// Atomically replaces a file by a new one with these rows. Returns the new file, which is locked.
+/// Atomically replaces a file by a new file with these rows. Returns the new file, which is already
+/// locked.
 fn rewrite(
     path: &Path,
     mut rows: impl Iterator<Item = io::Result<impl Borrow<Record>>>,
@@ -256,7 +260,7 @@ pub(crate) fn open_and_lock(
     report: &mut dyn FnMut(String),
 ) -> Result<(File, Found), Failure> {
     let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
-    // Opening a pipe would wait until it has a reader.
+    // If the path is a pipe, opening it would wait for a reader, so this error is reported before.
     let is_there = std::fs::metadata(path).ok();
     if matches!(before, Before::Keep | Before::KeepGood)
         && is_there.as_ref().is_some_and(|m| !m.is_file())
@@ -266,7 +270,7 @@ pub(crate) fn open_and_lock(
             "--resume --out {path}: a folder, a pipe or a device, expected a file of rows"
         )));
     }
-    // Because of the lock, no other run can change the contents any more.
+    // From here on, the lock prevents other runs from changing the file.
     let mut file = open(path)?;
     let (is_file, there) =
         file.metadata().map(|m| (m.is_file(), m.len())).map_err(|e| refused(&e))?;
@@ -278,8 +282,9 @@ pub(crate) fn open_and_lock(
         Before::Leave => {}
         Before::Drop if is_file => file.set_len(0).map_err(|e| refused(&e))?,
         Before::Drop => {}
-        // Truncating the file removes an incomplete last row. The file is rewritten, by atomic
-        // replacement, only if rows are dropped or changed, or if the format differs.
+        // An incomplete last row is removed by truncating the file. The file is replaced by a new
+        // one only if rows are dropped or changed, or if its header is not as this version writes
+        // it.
         Before::Keep | Before::KeepGood => match read_found(path, &mut file, report)? {
             Some(IntactRows { intact, records, is_as_written }) => {
                 let held = records.len();
@@ -310,12 +315,14 @@ pub(crate) fn sink(
 }
 
 fn open(path: &Path) -> Result<File, Failure> {
-    // If a pipe were open for reading, too, this program would read its own rows.
+    // A pipe is opened only for writing. If it were also open for reading, this program would read
+    // its own rows.
     let is_file = std::fs::metadata(path).map_or(true, |m| m.is_file());
     let options = File::options().read(is_file).append(true).create(true).open(path);
     let file = options.map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
     output::lock(&file, path)?;
-    // If another run has just replaced the file, this lock is on the old file.
+    // If another run has just replaced the file, the lock is on the old file, so the new one is
+    // opened.
     if is_replaced(path, &file) { open(path) } else { Ok(file) }
 }
 
@@ -327,16 +334,19 @@ fn is_regular(file: &File) -> bool {
     file.metadata().is_ok_and(|m| m.is_file())
 }
 
-/// The rows of a file without an incomplete last row, which an interrupted run may leave.
+/// The complete rows of a file. An interrupted run can leave an incomplete last row, which is not
+/// included.
 struct IntactRows {
     /// The total number of bytes of the header and the complete rows.
     intact: u64,
     records: Vec<Record>,
-    /// Whether this program wrote the header. If not, no rows are appended to the file.
+    /// Whether the header is as this version writes it. If it is not, no rows can be appended to
+    /// the file.
     is_as_written: bool,
 }
 
-/// Returns `None` without a header. `report` receives a line if the last row is incomplete.
+/// Reads the complete rows of a file, or returns `None` if the file has no header. `report`
+/// receives a message if the last row is incomplete.
 fn read_found(
     path: &Path,
     file: &mut File,
@@ -345,7 +355,7 @@ fn read_found(
     let name = path.display().to_string();
     let failed = |e: io::Error| Failure::Usage(format!("{name}: {e}"));
     let bytes = file.metadata().map_err(failed)?.len();
-    // If the file is not a row file, reading stops at the first error.
+    // If the file is not a row file, reading ends at the first error, and not after the whole file.
     file.rewind().map_err(failed)?;
     let usable = match read_rows(name.clone(), (&mut *file).take(bytes)) {
         Ok(FileRows { rows, torn: None }) => Some((bytes, rows)),
@@ -361,7 +371,7 @@ fn read_found(
         Err(e) => return Err(Failure::Usage(e.to_string())),
     };
     let header: String = columns().collect::<Vec<_>>().join(",");
-    // The five additional bytes are a byte-order mark (three) and a line end (two).
+    // Up to five bytes may be added: three for a byte-order mark, and two for a line end.
     let mut bytes = Vec::new();
     file.rewind().map_err(failed)?;
     file.take(header.len() as u64 + 5).read_to_end(&mut bytes).map_err(failed)?;
@@ -382,8 +392,8 @@ fn read_found(
     Ok(usable.map(|(intact, records)| IntactRows { intact, records, is_as_written }))
 }
 
-/// Assigns each row to its case. `all` are the cases of all shards. The error for an unknown case
-/// names the most similar one. If a case has several rows, the last one is used.
+/// Assigns each row to its case. If a case has several rows, the last one is used. `all` are the
+/// cases of all shards. If a row belongs to no case, the error names the most similar case.
 fn assign_to_cases(
     path: &Path,
     records: Vec<Record>,
@@ -449,7 +459,7 @@ mod tests {
         let (mut rows, _) =
             Rows::open(Some(&link), Before::Drop, &[], &none, &Remarks::default(), &mut |_| ())
                 .unwrap();
-        // A measured row belongs to no case, so it needs no algorithm.
+        // A measured row belongs to no case, so no algorithm is needed for it.
         let measured = Record { model: "measured".to_owned(), ..Record::default() };
         rows.push(1, Box::new(measured)).unwrap();
         rows.finish().unwrap();

@@ -30,7 +30,7 @@ pub(crate) struct SpecLists<'a> {
     pub systems: &'a [String],
 }
 
-/// Whether the specs exist is checked later.
+/// Returns the experiment of the file and the flags. Whether its specs are valid is checked later.
 pub(crate) fn experiment(args: &CaseArgs) -> Result<Experiment, Failure> {
     let experiment = match &args.experiment {
         Some(path) => read(path)?,
@@ -45,7 +45,7 @@ pub(crate) fn experiment(args: &CaseArgs) -> Result<Experiment, Failure> {
     Ok(experiment)
 }
 
-/// Replaces the lists and settings of an experiment by those of flags.
+/// If flags are given, their values replace the corresponding lists and settings of an experiment.
 pub(crate) fn with_flags(given: &Experiment, args: &CaseArgs) -> Experiment {
     let mut experiment = given.clone();
     let lists = SpecLists {
@@ -68,7 +68,8 @@ pub(crate) fn with_flags(given: &Experiment, args: &CaseArgs) -> Experiment {
 }
 
 fn read(path: &Path) -> Result<Experiment, Failure> {
-    /// Even an experiment with the maximum number of cases is smaller.
+    /// The maximum size of the file. It suffices for an experiment with the maximum number of
+    /// cases.
     const LONGEST: u64 = 16 << 20;
     let content = read_bounded(path, LONGEST, "an experiment")
         .map_err(|what| Failure::Usage(format!("{}: {what}", path.display())))?;
@@ -87,7 +88,7 @@ fn override_lists(experiment: &mut Experiment, lists: &SpecLists<'_>) {
     for (flag, given, list, of_table) in kinds {
         if !given.is_empty() {
             *list = given.iter().map(|value| Text::flag(flag, value)).collect();
-            // The flag also replaces the lists of all `[[case]]` tables.
+            // The flag also replaces this list in all `[[case]]` tables.
             experiment.case_tables.iter_mut().for_each(|table| of_table(table).clear());
         }
     }
@@ -121,8 +122,8 @@ pub(crate) fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<CaseGrid, Fa
     complete(read(path)?, plugins, None, true)
 }
 
-/// Adds defaults to an experiment, finds the plugins within `memory_limit`, and returns the cases.
-/// Prints the default machine unless `quiet` is true.
+/// Adds defaults to an experiment, searches for plugins in processes of at most `memory_limit`
+/// bytes, and returns the cases. Prints which default machine is used, unless `quiet` is true.
 pub(crate) fn complete(
     experiment: Experiment,
     plugins: &PluginArgs,
@@ -132,8 +133,8 @@ pub(crate) fn complete(
     complete_with(experiment, quiet, || registry_within(plugins, memory_limit))
 }
 
-/// Returns the cases of each algorithm that implements the collective of the workload and needs no
-/// input file. The experiment names no algorithms and at most one workload.
+/// Returns the cases of all algorithms that implement the collective of the workload and need no
+/// input file. The experiment must have no algorithms, and at most one workload.
 pub(crate) fn cases_of_all_algorithms(
     mut experiment: Experiment,
     registry: &Registry,
@@ -175,7 +176,8 @@ fn complete_with<R: Borrow<Registry>>(
     Ok(grid)
 }
 
-/// Returns the cases of a shard, or all cases. Cases of other shards are not kept in memory.
+/// Returns the cases of the shard, or all cases if there is none. Only the returned cases are in
+/// memory.
 pub(crate) fn shard_cases<C: FromIterator<Case>>(
     all: &CaseGrid,
     shard: Option<Shard>,
@@ -188,7 +190,8 @@ pub(crate) fn shard_cases<C: FromIterator<Case>>(
         .collect())
 }
 
-/// Adds the default workload and machine. Returns a remark that names the machine.
+/// Adds the default workload and the default machine, if they are missing. Returns a remark that
+/// names the default machine.
 pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<Option<String>, Failure> {
     let workloads = experiment.is_named_by_tables(|table| &table.workloads);
     let mut together = experiment.together.iter();
@@ -208,7 +211,8 @@ pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<Option<String>, Fai
     Ok(Some(remark))
 }
 
-/// Returns the default machine, and a remark that warns if it was fitted on other networks.
+/// Returns the default machine, and a remark. The remark warns if the machine was fitted on other
+/// networks.
 pub(crate) fn default_machine(topologies: &[&str]) -> Result<(Text, String), Failure> {
     let (machine, origin) = match config::read()?.machine {
         Some(own) => (own, "swapmeet.toml"),
@@ -243,7 +247,7 @@ pub(crate) fn algorithms_of(registry: &Registry, word: &str) -> Vec<String> {
     all.map(|a| registry.spec_name(&a.name, &a.plugin.name)).collect()
 }
 
-/// Plugin files are read in processes that have at most `memory_limit` bytes.
+/// Returns the plugins. Plugin files are read in processes of at most `memory_limit` bytes.
 pub(crate) fn registry_within(
     plugins: &PluginArgs,
     memory_limit: Option<u64>,

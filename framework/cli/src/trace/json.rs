@@ -18,7 +18,8 @@ use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
 use swapmeet_runner::step_record::ScheduleRecord;
 
-/// Later versions may add fields, but never change the meaning of an existing one.
+/// The version of the format. A later version may add fields, but must not change the meaning of
+/// existing ones.
 const VERSION: u32 = 1;
 
 pub(crate) fn head(out: &mut dyn Write, case: &Case) -> io::Result<()> {
@@ -41,7 +42,7 @@ pub(crate) fn head(out: &mut dyn Write, case: &Case) -> io::Result<()> {
     writeln!(out, "{{\"schedule\":{head},\n\"events\":[")
 }
 
-/// Writes the times of ranks, if there are any, between the events and the outcome.
+/// Writes the times of ranks, if there are any, after the events and before the outcome.
 pub(super) fn times(
     out: &mut dyn Write,
     record: &ScheduleRecord,
@@ -70,20 +71,21 @@ pub(crate) fn outcome(out: &mut dyn Write, record: Option<&Record>) -> io::Resul
     out.flush()
 }
 
-/// An observer that writes the events of a schedule, in the worker that makes it.
+/// An observer that writes the events of a schedule. It runs in the worker that makes the schedule.
 pub(crate) struct Json<W: Write> {
     out: W,
     text: String,
     selection: SendSelection,
     omitted: Omitted,
-    /// All communicators of the schedule. `None` if all ranks are one communicator, or if the
-    /// schedule of a single communicator is written.
+    /// All communicators that run the schedule. `None` if all ranks are one communicator, or if
+    /// only the sends of one communicator are written.
     communicators: Option<Arc<Communicators>>,
-    /// The number of communicators of the schedules before this one.
+    /// The number of communicators that ran earlier schedules, if communicators have different
+    /// ones.
     before: u64,
     /// The bytes of a block, if all blocks have the same size.
     block_bytes: Option<u64>,
-    /// The bytes of the next send for each destination, as JSON. `None` if blocks are counted.
+    /// The byte counts of the next send, as JSON; `None` if the schedule counts blocks.
     share: Option<String>,
     laid_out: bool,
     first: bool,
@@ -113,7 +115,8 @@ impl<W: Write> Json<W> {
     }
 
     fn put(&mut self, text: &str) {
-        // A failed write is ignored: if the output is closed, the main process stops the worker.
+        // If the output is closed, writes fail. This is ignored, because the main process then
+        // stops the worker.
         drop(writeln!(self.out, "{text}"));
     }
 
@@ -122,8 +125,8 @@ impl<W: Write> Json<W> {
         self.put(&format!("{comma}{event}"));
     }
 
-    /// Writes a layout event before the first send: the segments of a block and, if the schedule
-    /// has its own grid, its placement on the machine.
+    /// Before the first send, writes a layout event. It has the number of segments of a block and,
+    /// if the schedule has its own grid, the physical node of each node of the grid.
     fn lay_out(&mut self, sent: &Sent<'_>) {
         if std::mem::replace(&mut self.laid_out, true) {
             return;
@@ -145,7 +148,8 @@ impl<W: Write> Json<W> {
         self.event(&json!({ "layout": layout }));
     }
 
-    /// Converts a load, in segments of a block or in bytes if blocks differ, to bytes.
+    /// Converts a load to bytes. A load counts segments of a block, or bytes if blocks differ in
+    /// size.
     fn bytes(&self, load: u64, segments: u64) -> u64 {
         self.block_bytes.map_or(load, |bytes| load.saturating_mul(bytes.div_ceil(segments.max(1))))
     }
@@ -215,7 +219,7 @@ impl<W: Write> Json<W> {
     }
 
     fn sent(&mut self, sent: &Sent<'_>) {
-        // The layout is written even if the user has not selected that send.
+        // The layout event is written even if the user has not selected this send.
         self.lay_out(sent);
         let share = self.share.take();
         match self.communicators.clone() {
@@ -231,7 +235,7 @@ impl<W: Write> Json<W> {
         if !self.selection.includes(sent.step, [from, to]) {
             return;
         }
-        // Loads are in bytes if the schedule counts them, and otherwise in blocks.
+        // If the schedule counts bytes, the load is in bytes. Otherwise, it is converted to bytes.
         let segments = if sent.proof == Proof::ByteCounts { 1 } else { sent.segments };
         let load = if sent.proof == Proof::ByteCounts {
             sent.load
@@ -242,11 +246,12 @@ impl<W: Write> Json<W> {
         if !std::mem::replace(&mut self.first, false) {
             self.text.push(',');
         }
-        // Keys are in alphabetical order, as in all JSON. A copy within a node has no route.
+        // Keys are in alphabetical order, as in all JSON documents of this program. A copy within a
+        // node has no route.
         let mut event = Fields { text: &mut self.text, is_empty: true };
         let network = image.network;
-        // If a switch adds or copies the data, other messages may carry the data on a part of the
-        // path.
+        // If a switch adds or copies the data, this message covers only a section of its path, and
+        // other messages cover the rest. The whole path is written.
         let route = image.route.as_deref();
         let switch = route.and_then(|route| route.switch);
         let whole = route.map(|route| Route { section: None, ..route.clone() });
@@ -304,7 +309,8 @@ impl<W: Write> Json<W> {
         if let Some(share) = share.filter(|_| !self.omitted.contents) {
             event.set("share", share);
         }
-        // The directions determine which of two links between the same vertices is used.
+        // If two links connect the same vertices, the directions (`signs`) determine which link is
+        // used.
         if let Some(route) = route.filter(|route| !is_local && !route.signs.is_empty()) {
             push_list(event.key("signs"), &route.signs, |text, sign| {
                 text.push_str(&sign.to_string());
@@ -361,11 +367,12 @@ pub(crate) struct Path {
     pub latencies: Vec<f64>,
 }
 
-/// Returns the route between two nodes. It has only the source if the network refuses the route.
+/// Returns the route between two nodes. If the network refuses the route, it consists only of the
+/// source.
 pub(crate) fn path(topology: &Network, (from, to): (u64, u64), route: Option<&Route>) -> Path {
     let start = topology.endpoint(from);
-    // The list of links is in ascending order, even if the message passes them in descending order,
-    // so the path follows the vertices that they connect.
+    // The route lists links in ascending order, but a message may cross them in another order. So
+    // the path follows the vertices that each link connects.
     let mut path = Path { vertices: Vec::with_capacity(64), ..Path::default() };
     path.vertices.push(start);
     let has_bandwidths = topology.bandwidths().is_some();
@@ -387,8 +394,8 @@ pub(crate) fn path(topology: &Network, (from, to): (u64, u64), route: Option<&Ro
     }
 }
 
-/// Writes a set of blocks as ranges of physical origins and destinations. Ranges are left out if
-/// the schedule does not distinguish blocks by them.
+/// Writes a set of blocks as ranges of the physical nodes of their origins and destinations. If the
+/// schedule does not distinguish blocks by one of these, its ranges are left out.
 fn push_block_set(text: &mut String, sent: &Sent<'_>, image: &Image<'_>, bits: &[u64]) {
     let mut set = Fields { text, is_empty: true };
     for (side, key) in [(Side::Destinations, "destinations"), (Side::Origins, "origins")] {

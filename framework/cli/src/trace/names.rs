@@ -5,7 +5,8 @@ use swapmeet_core::delivery::fault::PlacedNode;
 use swapmeet_core::network::topology::{Route, Switch};
 use swapmeet_core::simulation::listener::Sent;
 
-/// Names of nodes and sets, in coordinates of the machine even if the schedule has its own grid.
+/// Names of nodes and sets. They are coordinates in the network, even if the schedule has its own
+/// grid.
 pub(super) struct Names<'a> {
     sent: &'a Sent<'a>,
     image: &'a Image<'a>,
@@ -17,14 +18,15 @@ impl<'a> Names<'a> {
         Self { sent, image, radices: image.network.radices() }
     }
 
-    /// Returns the name of the physical node for a node of the grid. A `*` marks a virtual node.
+    /// Returns the name of the physical node that executes a node of the grid. If the node of the
+    /// grid is virtual, a `*` follows.
     pub(super) fn node(&self, place: PlacedNode) -> String {
         let name = name(self.image.rank(place.physical), self.radices);
         if self.is_virtual(place) { format!("{name}*") } else { name }
     }
 
-    /// Returns whether a node of the grid is virtual. A physical node may execute several nodes of
-    /// the grid, and only one of them, its home node, is not virtual.
+    /// Returns whether a node of the grid is virtual. If a physical node executes several nodes of
+    /// the grid, one of them is its home node, and the others are virtual.
     pub(super) fn is_virtual(&self, place: PlacedNode) -> bool {
         self.sent.embedding.home(place.physical) != place.virtual_node
     }
@@ -45,7 +47,8 @@ impl<'a> Names<'a> {
         words.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
-    /// Describes a set by its coordinates in each dimension if it is their product, or by its size.
+    /// Describes a set of nodes. If it is a product of coordinates, these are listed for each
+    /// dimension, otherwise only its size is.
     fn set(&self, side: Side, bits: &[u64]) -> String {
         let nodes: Vec<u64> = self
             .sent
@@ -74,7 +77,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Returns the coordinates if the machine has two to four dimensions, and otherwise the number.
+/// Returns the coordinates of a node if the network has two to four dimensions. Otherwise, returns
+/// its number.
 fn coordinates(node: u64, radices: &[u64]) -> Vec<u64> {
     if !(2..=4).contains(&radices.len()) {
         return vec![node];
@@ -107,7 +111,8 @@ pub(super) fn direction(route: &Route) -> String {
         .collect()
 }
 
-/// Formats sorted coordinates as ranges, such as `0-3` or `1 5 9`. `*` means all coordinates.
+/// Formats sorted coordinates, as ranges or single values: `0-3` or `1 5 9`. `*` means all
+/// coordinates.
 fn ranges(coordinates: &[u64], radix: u64) -> String {
     if coordinates.len() as u64 == radix && radix > 1 {
         return "*".to_owned();

@@ -1,5 +1,6 @@
-//! `--format html`: a page that plays one or two schedules in a browser. It contains the JSON
-//! trace, the network and the facts of each step, compressed and encoded in Base64.
+//! `--format html` writes a page that plays one or two schedules in a browser. The page contains
+//! the JSON trace, the network and the facts of each step. They are compressed and encoded in
+//! Base64.
 
 use super::{TraceOptions, json, observed, print_failure, print_verified, times};
 use crate::args::TraceArgs;
@@ -24,10 +25,11 @@ const SCRIPT: &str = concat!(include_str!("page/schedule.js"), include_str!("pag
 pub(crate) const MOST_BYTES: u64 = 5_000_000;
 /// The maximum size of the events of a schedule in bytes, before compression.
 const MOST_EVENT_BYTES: usize = 32 << 20;
-/// The maximum number of schedules, which are shown side by side.
+/// The maximum number of schedules. They are shown next to each other.
 const MOST_SCHEDULES: usize = 2;
 
-/// Larger networks are shown as a matrix.
+/// The maximum number of nodes of a network that is drawn. If there are more, the page shows a
+/// matrix.
 const MOST_NODES: u64 = 256;
 
 struct Schedule {
@@ -52,11 +54,13 @@ pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Fail
         let Some(schedule) = schedule(args, case)? else {
             return Ok(INTERRUPTED);
         };
-        // A page shows a wrong schedule up to the fault. A case without a schedule has no page.
+        // If a schedule is wrong, the page shows it up to the fault. If a case has no schedule,
+        // there is no page.
         match schedule.record.status {
             Status::Ok => print_verified(&schedule.record),
             Status::Unsupported => return Ok(print_failure(&schedule.record)),
-            // Merged schedules have no record up to the fault.
+            // If the schedules of several communicators are merged, no steps are recorded before
+            // the fault.
             _ if !schedule.has_sends() || case.is_merged() => {
                 return Ok(print_failure(&schedule.record));
             }
@@ -94,7 +98,7 @@ pub(crate) fn title_of(page: &str) -> Option<String> {
     Some(characters.iter().fold(title.to_owned(), |text, (name, c)| text.replace(name, c)))
 }
 
-/// Returns `None` after an interrupt.
+/// Makes the schedule of a case. Returns `None` after an interrupt.
 fn schedule(args: &TraceArgs, case: &Case) -> Result<Option<Schedule>, Failure> {
     let request = RecordRequest {
         frames: match case.topology.nodes() <= MOST_NODES {
@@ -152,7 +156,7 @@ fn steps(record: &ScheduleRecord) -> Vec<Value> {
         if let Some((from, to)) = record.frame(at).and_then(|frame| frame.at_fault) {
             object["at_fault"] = json!([from, to]);
         }
-        // The data that nodes hold is not recorded for schedules that are merged.
+        // If schedules are merged, it is not recorded how much data each node holds.
         if let Some(frame) = record.frame(at).filter(|frame| !frame.held.is_empty()) {
             object["held"] = frame.held.iter().map(|load| record.bytes(*load)).collect();
         }
@@ -161,7 +165,7 @@ fn steps(record: &ScheduleRecord) -> Vec<Value> {
     record.steps.iter().enumerate().map(object).collect()
 }
 
-/// Returns `None` if there are too many nodes.
+/// Returns the nodes and links for the drawing, or `None` if there are too many nodes.
 fn drawing(topology: &Network) -> Option<Value> {
     if topology.nodes() > MOST_NODES {
         return None;
@@ -176,7 +180,8 @@ fn drawing(topology: &Network) -> Option<Value> {
     }))
 }
 
-/// Returns a page of at most `most_bytes` bytes, if necessary without some events.
+/// Returns a page of at most `most_bytes` bytes. If necessary, the events of a schedule are left
+/// out. Returns `None` if that does not suffice.
 fn page(title: &str, schedules: &mut [Schedule], most_bytes: u64) -> Option<String> {
     loop {
         let data: Vec<String> = schedules.iter().map(Schedule::json).collect();
@@ -216,7 +221,7 @@ mod tests {
     use super::*;
 
     fn schedule(events: usize) -> Schedule {
-        // Digits of a linear congruential generator hardly compress.
+        // The digits are from a linear congruential generator, so they can hardly be compressed.
         let mut state: u64 = 1;
         let digits = std::iter::repeat_with(|| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -1,6 +1,7 @@
 //! `--format perfetto` writes the times of a schedule as Chrome trace events (ui.perfetto.dev).
-//! Each rank is a track, with a slice for each step. A slice contains slices of each kind of time.
-//! If ranks have no clocks of their own, the kinds are on a track of steps. Arrows are messages.
+//! Each rank has a track with a slice for each step. Within this slice, there is a slice for each
+//! kind of time. If ranks have no clocks of their own, the kinds of time are on one track of steps.
+//! Messages are arrows.
 
 use super::names::name;
 use super::{Observed, observed_by, print_failure, print_verified};
@@ -16,9 +17,11 @@ use swapmeet_runner::step_record::{
     FrameSelection, RECORD, RankSelection, RecordRequest, ScheduleRecord, intervals, steps_of,
 };
 
-/// The number of the trace's only process. Tracks are its threads.
+/// The number of the only process in the trace. In trace events, tracks are the threads of a
+/// process.
 const PROCESS: u64 = 1;
-/// The track of steps. The track of rank r is r + 2, because 0 would be the idle thread.
+/// The number of the track of steps. Rank r has the track r + 2, because 0 would be the idle
+/// thread.
 const STEPS: u64 = 1;
 
 pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Failure> {
@@ -50,7 +53,7 @@ pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Fail
     Ok(SUCCESS)
 }
 
-/// The JSON of the events, which must be added in the order of time on each track.
+/// The JSON text of the events. On each track, events must be added in the order of their times.
 #[derive(Default)]
 struct Events(String);
 
@@ -81,7 +84,7 @@ impl Events {
             self.message("s", track, slice.from, *id, event);
         }
         for (kind, from, to) in intervals(slice.times, slice.from, slice.of_sends) {
-            // Sums of rounded times may exceed the end of the step.
+            // The parts of the time are rounded, so their sum may exceed the end of the step.
             let [from, to] = [from, to].map(|at| at.min(slice.to));
             self.push("B", track, from, json!({ "name": kind.name(), "cat": "time" }));
             self.push("E", track, to, json!({}));
@@ -92,7 +95,8 @@ impl Events {
         self.push("E", track, slice.to, json!({}));
     }
 
-    /// Writes one end of an arrow, which belongs to the slice that encloses this time.
+    /// Writes one end of an arrow. The arrow is attached to the slice on this track that contains
+    /// the time `at`.
     fn message(&mut self, phase: &str, track: u64, at: f64, id: u64, mut event: Value) {
         event["id"] = id.into();
         event["name"] = "message".into();
@@ -101,15 +105,15 @@ impl Events {
     }
 }
 
-/// The time of a rank, or of all ranks, in consecutive steps.
+/// The time of one rank, or of all ranks together, in one or more consecutive steps.
 struct Slice {
     steps: [usize; 2],
     from: f64,
     to: f64,
     times: Times,
-    /// The maximum start-up time of sends ([`intervals`]).
+    /// The largest start-up time of any send, for [`intervals`].
     of_sends: f64,
-    /// The numbers and the bytes of the messages that the rank sends.
+    /// The number and the bytes of each message that the rank sends.
     sent: Vec<(u64, u64)>,
     received: Vec<u64>,
 }
@@ -165,8 +169,9 @@ fn document(case: &Case, row: &Record, record: &ScheduleRecord) -> String {
             events.slice(STEPS, &slice_of_step(record, step), &args);
         }
     }
-    // With `order=data`, a rank may end a step before a message arrives and have no slice for it.
-    // Such a message has no arrow, which would need a slice at both ends.
+    // With `order=data`, a rank may end a step before a message of the step arrives. Then there is
+    // no slice in which the message arrives, and no arrow is drawn, because an arrow needs a slice
+    // at both ends.
     let mut slices: BTreeMap<(u64, usize), Slice> = BTreeMap::new();
     let entries = record.ranks.iter().flat_map(|ranks| (0..).zip(&ranks.entries));
     for (rank, entry) in entries.flat_map(|(rank, all)| all.iter().map(move |e| (rank, e))) {

@@ -4,7 +4,7 @@ use swapmeet_core::network::communicators::Communicators;
 use swapmeet_core::network::topology::{Network, Route};
 use swapmeet_core::simulation::listener::Sent;
 
-/// Selects sends by step and node. All sends are selected if neither is given.
+/// Selects sends by step and by node. If neither is set, all sends are selected.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SendSelection {
     pub step: Option<u64>,
@@ -23,12 +23,14 @@ impl SendSelection {
     }
 }
 
-/// A schedule is made for one communicator. An image is one of its sends in any communicator.
+/// A send of one communicator. A schedule is made for one communicator, and each of its sends has
+/// an image in every communicator.
 pub(super) struct Image<'a> {
     pub network: &'a Network,
-    /// The requested route in this network; `None` for the topology's own route.
+    /// The route that the algorithm requested, in this network; `None` for the network's own route.
     pub route: Option<Cow<'a, Route>>,
-    /// All communicators, and the number of this one; `None` if all ranks are one communicator.
+    /// All communicators, and the number of the image's communicator; `None` if all ranks are one
+    /// communicator.
     pub communicator: Option<(&'a Communicators, u64)>,
 }
 
@@ -55,10 +57,11 @@ impl<'a> Image<'a> {
     }
 }
 
-/// The fields that the reader does not need, and without which a step is much smaller.
+/// Fields that are left out because the receiver of the events does not need them. This makes steps
+/// much smaller.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Omitted {
-    /// Whether paths that equal the topology's own route are omitted.
+    /// Whether the path of a message is omitted if it is the network's own route.
     pub routes: bool,
     /// Whether blocks, byte counts and redistributions are omitted.
     pub contents: bool,

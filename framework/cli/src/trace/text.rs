@@ -17,18 +17,22 @@ pub(super) struct Text<W: Write> {
     summary: bool,
     /// The communicators that run the schedule; `None` if all ranks are one communicator.
     communicators: Option<Arc<Communicators>>,
-    /// The number of communicators of the schedules before this one.
+    /// The number of communicators that ran earlier schedules, if communicators have different
+    /// ones.
     before: u64,
     /// Whether loads are in bytes. Otherwise, they are in blocks.
     bytes: bool,
-    /// The name of a phase whose first line is not yet printed.
+    /// The name of the current phase, until its first line is printed.
     phase: Option<String>,
-    /// Rearrangements since the last step, printed below the heading of the next one.
+    /// The number of rearrangements since the last step. They are printed below the heading of the
+    /// next step.
     rearrangements: u32,
     has_virtual: bool,
-    /// The numbers and messages of the current step, until its heading is printed.
+    /// The messages of the current step, each with the number of the step, until the heading is
+    /// printed.
     lines: Vec<(u64, String)>,
-    /// The steps with messages between nodes. Their positions in this list, from 1, are printed.
+    /// The steps with messages between nodes. The printed number of a step is its position in this
+    /// list, counted from 1.
     steps: Vec<u64>,
 }
 
@@ -60,7 +64,7 @@ impl<W: Write> Text<W> {
         drop(writeln!(self.out, "{text}"));
     }
 
-    /// Called if the step ended because of an error.
+    /// Prints the messages of a step that did not end because of an error.
     fn put_unfinished(&mut self) {
         if !self.lines.is_empty() {
             self.put_phase();
@@ -71,7 +75,8 @@ impl<W: Write> Text<W> {
         }
     }
 
-    /// Prints the `lines` of steps before `before`, which have only messages within nodes.
+    /// Prints the messages of the steps before step `before`. These steps have only messages within
+    /// nodes.
     fn put_local_steps(&mut self, before: u64) {
         let (stays, rest) = std::mem::take(&mut self.lines)
             .into_iter()
@@ -86,7 +91,8 @@ impl<W: Write> Text<W> {
         }
     }
 
-    /// Returns the printed number of a step, which counts only steps with messages between nodes.
+    /// Returns the printed number of a step, for which only steps with messages between nodes are
+    /// counted.
     fn printed(&self, schedule_step: u64) -> usize {
         self.steps.partition_point(|step| *step <= schedule_step)
     }

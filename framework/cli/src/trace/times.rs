@@ -1,4 +1,4 @@
-//! `--times` prints when each rank starts and ends each step, and the times of its activities.
+//! `--times` prints when each rank begins and ends each step, and how the rank spends its time.
 
 use super::names::name;
 use super::selection::SendSelection;
@@ -10,15 +10,15 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::session::pricing_context;
 use swapmeet_runner::step_record::{RankSelection, ScheduleRecord};
 
-/// The maximum number of entries, each of one rank in one step. They take about 28 MB when printed.
-/// If there are more, consecutive steps are combined in an entry.
+/// The maximum number of entries, each for one rank and one step. This number of entries takes
+/// about 28 MB when printed. If there would be more, an entry has several consecutive steps.
 const MOST: usize = 1 << 18;
 
 pub(super) fn ranks(only: Option<u64>) -> RankSelection {
     RankSelection { only, max_entries: MOST }
 }
 
-/// Requires exactly one case, and a machine model with separate times for each rank.
+/// Errors unless there is exactly one case, and its machine model has separate times for each rank.
 pub(super) fn check_available(cases: &[Case]) -> Result<(), Failure> {
     if cases.len() > 1 {
         return Err(Failure::Usage(format!(
@@ -38,7 +38,7 @@ pub(super) fn check_available(cases: &[Case]) -> Result<(), Failure> {
     )))
 }
 
-/// Returns the numbers in the schedule of the first and the last step of an entry.
+/// Returns the first and the last step of an entry, as numbered in the schedule.
 fn steps_of(record: &ScheduleRecord, entry: &Entry) -> [u64; 2] {
     [entry.first_step, entry.last_step].map(|step| record.schedule_step(step))
 }
@@ -70,8 +70,8 @@ pub(super) fn objects(
     })
 }
 
-/// Returns one line per entry, or per rank if `summary` is set. Errors with the reason if there are
-/// no times. `radices` are the side lengths of the machine.
+/// Returns one line per entry, or one line per rank if `summary` is set. If there are no times, the
+/// error has the reason. `radices` are the side lengths of the network.
 pub(super) fn lines(
     record: &ScheduleRecord,
     selection: SendSelection,
@@ -80,7 +80,7 @@ pub(super) fn lines(
 ) -> Vec<String> {
     let Some(ranks) = &record.ranks else { return record.why_no_ranks.iter().cloned().collect() };
     let mut lines = vec!["\ntimes of ranks, in us".to_owned()];
-    // Printed numbers of steps only count steps with messages between nodes.
+    // In printed numbers of steps, only steps with messages between nodes are counted.
     if !summary {
         let printed =
             |step: u64| record.steps.partition_point(|recorded| recorded.schedule_step <= step);
@@ -107,7 +107,7 @@ pub(super) fn lines(
         let name = name(rank, radices);
         lines.push(format!("    {name:>9} ends at {:.3}: {}", last.ended, in_words(&kinds)));
     }
-    // To save memory, an entry of a long trace combines several steps, which the output must state.
+    // In a long trace, an entry combines several steps to save memory. The output states this.
     let joined = ranks.joined;
     if joined > 1 {
         lines.push(format!("    each line has up to {joined} steps, because there would be more than {MOST} lines; --node V prints one rank"));

@@ -1,4 +1,5 @@
-//! An observer that writes the schedule in the worker and may send the record of its steps.
+//! An observer that writes the schedule in the worker. On request, it also sends the record of the
+//! steps.
 
 use super::Writer;
 use super::json::Json;
@@ -22,7 +23,8 @@ pub(super) struct TraceOptions {
     pub summary: bool,
     pub step: Option<u64>,
     pub node: Option<u64>,
-    /// Whether JSON has only the sends of one communicator, between its members.
+    /// Whether JSON contains only the sends of one communicator, with its members in place of
+    /// ranks.
     pub members: bool,
     pub record: Option<RecordRequest>,
 }
@@ -33,7 +35,8 @@ impl TraceOptions {
     }
 }
 
-/// The observer sends its text as strings, and the parts of the record as objects.
+/// The observer sends its text in values that are strings, and the parts of the record in values
+/// that are objects.
 pub(crate) const TRACE: ObserverKind = ObserverKind {
     name: "trace",
     max_value_bytes: max_bytes::TRACE,
@@ -46,8 +49,9 @@ pub(crate) const TRACE: ObserverKind = ObserverKind {
         };
         let out = Lines { text: Vec::new(), report: share() };
         let TraceOptions { omitted, summary, members, record, .. } = options;
-        // If communicators differ in their schedules, each schedule begins with an event that names
-        // its communicators. If they do not exist in the topology, the row has the reason.
+        // If communicators have different schedules, each schedule begins with an event that names
+        // its communicators. If the communicators do not fit the topology, the row will contain the
+        // reason.
         let communicators = case.workload.communicators(&case.topology).unwrap_or_default();
         let communicators = communicators.filter(|_| !members);
         let selection = options.selection();
@@ -87,11 +91,12 @@ impl Observer for Traced {
     }
 }
 
-/// The maximum bytes of text in a message, far below the limit for a worker.
+/// The maximum number of bytes of text in a message. It is far below the limit for values of a
+/// worker.
 const PART: usize = max_bytes::TRACE / 16;
 
-/// A buffer that sends complete lines at the end of each step, or when there are enough for a
-/// message, so that the steps before a crash are not lost.
+/// A buffer for lines. Its complete lines are sent at the end of each step, or when they fill a
+/// message. So if the worker crashes, the text of earlier steps is not lost.
 struct Lines {
     text: Vec<u8>,
     report: SendValue,
