@@ -1,4 +1,5 @@
-//! The options of all figures: title, labels and colours of algorithms, and legend.
+//! The options that all figures have: the title, the labels and colours of algorithms, and the
+//! legend.
 
 use crate::marks::scene::{Colour, Scene};
 use crate::style::Styles;
@@ -22,12 +23,13 @@ pub enum LegendPlace {
 
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Appearance<'a> {
-    /// The default title is the settings that all cases have in common.
+    /// The title; `None` for the default title, which has the settings that all cases share.
     pub title: Option<&'a str>,
-    /// Labels of algorithms, in the order of the legend. The other algorithms follow them.
+    /// Labels of algorithms. The legend has these algorithms in this order, followed by the others.
     pub labels: &'a [(String, String)],
     pub colours: &'a [(String, Colour)],
-    /// All algorithms of the files, which determine the styles of those that are shown.
+    /// All algorithms of the files. They determine the styles, so that a style does not depend on
+    /// which algorithms are shown.
     pub algorithms: &'a [String],
     pub legend: LegendPlace,
 }
@@ -41,7 +43,8 @@ impl Appearance<'_> {
 impl LegendPlace {
     const LEAST_BODY: f64 = 26.0;
 
-    /// Moves a legend of the width `wide` below the panels if it does not fit next to them.
+    /// If the legend is to the right of the panels but does not fit there, moves it below them.
+    /// `wide` is its width.
     pub(crate) fn fitting(self, page: f64, wide: f64, font: f64) -> Self {
         match self {
             Self::Right if page - wide - font < Self::LEAST_BODY * font => Self::Bottom,
@@ -50,9 +53,9 @@ impl LegendPlace {
     }
 
     /// Draws the body of a figure and its legend below the y coordinate `top`. `wide` is the width
-    /// of a legend on the right.
-    /// `legend` gets the left, right and upper end of its space, and `body` its right and upper
-    /// end. Both return the y coordinate of their lower end.
+    /// of a legend on the right. `legend` receives the left and right end of its space, and the
+    /// upper end. `body` receives the right and the upper end of its space. Both return the y
+    /// coordinate of the lower end of what they drew.
     pub(crate) fn arrange(
         self,
         scene: &mut Scene,
@@ -81,7 +84,8 @@ impl LegendPlace {
     }
 }
 
-/// The labels of algorithms in the order of the legend. The default label is the name.
+/// Labels of algorithms, in the order of the legend. An algorithm without a label is labelled with
+/// its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labels(Vec<(String, String)>);
 
@@ -94,7 +98,7 @@ pub struct UnknownLabel {
 }
 
 impl Labels {
-    /// Errors if `names` lacks an algorithm for which a label or a colour was given.
+    /// Errors if a label or a colour was given for an algorithm that is not in `names`.
     pub(crate) fn new(
         appearance: &Appearance<'_>,
         names: &BTreeSet<&str>,

@@ -1,5 +1,5 @@
-//! Lays out a figure as marks on a page.
-//! A function that draws below the y coordinate `top` returns the y coordinate of its lower end.
+//! Lays out a figure as marks on a page. Many functions draw something below the y coordinate
+//! `top`, and return the y coordinate of its lower end.
 
 pub(crate) mod grid;
 mod legend;
@@ -32,7 +32,7 @@ pub trait Drawable {
 
     fn legend(&self, paper: &Paper) -> (LegendPlace, f64);
 
-    /// Returns a message if the legend has no room at its place and was moved.
+    /// If the legend does not fit at the requested place and was moved, returns a message.
     fn moved_legend(&self, paper: &Paper) -> Option<String> {
         let (place, wide) = self.legend(paper);
         let is_moved = place.fitting(paper.width(self.panels()), wide, paper.font()) != place;
@@ -115,13 +115,15 @@ impl Figure {
         scene
     }
 
-    /// Returns the frames of panels below `top` and left of `width`, and the y of their lower end.
+    /// Places the frames of panels below `top` and left of `width`. Also returns the y coordinate
+    /// of their lower end.
     fn frames(&self, paper: &Paper, width: f64, top: f64) -> (Vec<Frame>, f64) {
         let columns = paper.columns(self.panels.len(), width);
         let (font, gap) = (paper.font(), paper.font());
         let cell = (width - gap) / columns as f64 - gap;
         let (mut frames, mut top) = (Vec::new(), top);
-        // The longest title of a row determines the space for titles, so that axes are aligned.
+        // All panels of a row reserve the same space for titles, which the longest title needs, so
+        // that their axes are aligned.
         for row in self.panels.chunks(columns) {
             let titles: Vec<Vec<String>> =
                 row.iter().map(|panel| wrapped(&panel.title, font, cell)).collect();
@@ -183,8 +185,8 @@ pub(crate) fn panel_title(
     top
 }
 
-/// Draws the label of a row in lines that end at the x coordinate `right`. A single line has its
-/// base line at `base`. Several lines are placed around it, `spacing` apart.
+/// Draws the label of a row, right-aligned at the x coordinate `right`. A single line has its base
+/// line at `base`. Several lines are centred around this position, with the distance `spacing`.
 pub(crate) fn row_label(
     scene: &mut Scene,
     lines: &[String],
@@ -224,7 +226,8 @@ impl LegendRow {
         Self { left, right, at: (left, top), further: 0.0, font }
     }
 
-    /// Writes an entry after a space of the width `sample`. Returns the left end of the space.
+    /// Writes an entry of the legend to the right of a space of the width `sample`. Returns the
+    /// position of the left end of this space.
     pub(crate) fn entry(&mut self, scene: &mut Scene, sample: f64, words: &str) -> (f64, f64) {
         let font = self.font;
         let lines = wrapped(words, font, self.right - self.left - sample);
@@ -242,8 +245,8 @@ impl LegendRow {
         (x, y)
     }
 
-    /// Distributes entries of these widths evenly over the lines that they need. For example, seven
-    /// entries become lines of four and three, not six and one.
+    /// Distributes entries with these widths evenly over as few lines as possible. For example,
+    /// seven entries become lines of four and three, not six and one.
     pub(crate) fn balance(&mut self, widths: &[f64]) {
         let gap = 1.6 * self.font;
         let lines = |room: f64| {

@@ -1,4 +1,4 @@
-//! A figure of panels and curves, computed from rows.
+//! Computes a figure from rows. It consists of panels, and these consist of curves.
 
 mod reference;
 
@@ -22,15 +22,16 @@ use swapmeet_workloads::is_random;
 pub struct Curve {
     pub name: String,
     pub points: Vec<Point>,
-    /// The positions of the lines that connect the points. There are several if the curve has gaps.
+    /// The corners of the lines that connect the points. If the curve has gaps, there are several
+    /// lines.
     pub lines: Vec<Vec<(f64, f64)>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrawnCrossover {
     pub crossover: Crossover,
-    /// The position at which both curves meet. `None` if they need not meet, because the quantity
-    /// does not depend on time alone, or no case exists between two points.
+    /// The position at which both curves meet. It is `None` if they need not meet: if the quantity
+    /// depends on more than the time, or if there are no cases between two points.
     pub at: Option<(f64, f64)>,
     pub interval: Option<Interval>,
 }
@@ -38,7 +39,7 @@ pub struct DrawnCrossover {
 /// A panel of cases that differ only in the algorithm and in x.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
-    /// The settings in which panels differ; empty if there is only one.
+    /// The settings of this panel in which panels differ; empty if there is only one panel.
     pub title: String,
     pub curves: Vec<Curve>,
     pub reference: Option<Curve>,
@@ -49,12 +50,12 @@ pub struct Panel {
 pub struct FigureOptions<'a> {
     pub x: Axis,
     pub y: Quantity,
-    /// The logarithmic axes. The default depends on the values.
+    /// The axes that are logarithmic. If it is `None`, they are chosen by the values.
     pub log: Option<LogAxes>,
-    /// The algorithm by whose time times are divided to get ratios.
+    /// In ratios, times are divided by the times of this algorithm.
     pub baseline: Option<&'a str>,
     pub appearance: Appearance<'a>,
-    /// The reference is not drawn if rows lack its value.
+    /// The reference curve. It is not drawn if the rows lack its value.
     pub reference: Option<Reference>,
     pub crossovers: bool,
     pub share_y: bool,
@@ -80,7 +81,7 @@ pub struct Figure {
     pub x: Axis,
     pub y: Quantity,
     pub log: LogAxes,
-    /// The title is the user's, or the settings that all panels have in common.
+    /// The user's title, or the settings that all panels have in common.
     pub title: String,
     pub x_label: &'static str,
     pub y_label: String,
@@ -91,7 +92,7 @@ pub struct Figure {
     pub panels: Vec<Panel>,
     pub share_y: bool,
     pub bars_label: &'static str,
-    /// Messages about omitted parts of the figure, with the reasons.
+    /// Messages to the user about parts of the figure that were omitted, with the reasons.
     pub notes: Vec<String>,
     pub remarks: Vec<String>,
 }
@@ -130,7 +131,8 @@ impl Figure {
         };
         let log = options.log.unwrap_or_else(|| LogAxes::suits(options.x, options.y, values));
         let shown = |point: &Point| (!log.x() || point.x > 0.0) && (!log.y() || point.y > 0.0);
-        // Families and curves without a point that the axes can show are omitted.
+        // Curves without a point that the axes can show are omitted, and so are families without
+        // such a curve.
         let is_shown = |curve: &&TimeCurve| rows.points(curve).iter().any(shown);
         let shown_families: Vec<&Family> = families
             .iter()
@@ -170,7 +172,7 @@ impl Figure {
         if names.len() > MOST_CURVES {
             return Err(FigureError::ManyCurves(names.len()));
         }
-        // Names with a given label come first.
+        // Algorithms with a label that the user gave come first.
         let mut names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         let place = |name: &String| {
             options
@@ -275,8 +277,9 @@ fn prefix(title: &str) -> String {
     if title.is_empty() { String::new() } else { format!("{title}: ") }
 }
 
-/// Returns whether the algorithms differ significantly on both sides of a crossover. If cases can
-/// exist between points, this follows from the confidence interval of the crossover.
+/// Returns whether the algorithms differ significantly on both sides of a crossover. This is only
+/// checked if there are no cases between two points. Otherwise, the confidence interval of the
+/// crossover shows it.
 fn is_decided(comparison: &Comparison, family: &Family, crossover: &Crossover) -> bool {
     if family.axis.is_dense() || family.axis.is_of_algorithms() {
         return true;
@@ -297,8 +300,8 @@ fn winner_at<'a>(comparison: &'a Comparison, family: &Family, x: f64) -> Option<
     comparison.groups[group].winner.as_deref().filter(|_| !family.shared_xs.contains(&x))
 }
 
-/// Returns a sentence for each set of algorithms whose difference is not significant at some x, and
-/// for each single winner, with the values of x.
+/// If at some x, several algorithms do not differ significantly from the fastest, returns
+/// sentences. Each sentence names such algorithms, or a single winner, with the values of x.
 fn undecided(comparison: &Comparison, family: &Family, labels: &Labels) -> Vec<String> {
     let axis = family.axis;
     let winners = family.xs().into_iter().filter_map(|x| {
@@ -331,8 +334,8 @@ fn enumerated<T: AsRef<str>>(texts: &[T]) -> String {
 
 const PIECES: f64 = 6.0;
 
-/// Returns the x values of the pieces of a line between two points: crossovers and, on logarithmic
-/// axes, others, because the line is then curved.
+/// Returns the x values at which a line between two points is divided into pieces. These are
+/// crossovers and, if an axis is logarithmic, further values, because the line is then curved.
 fn positions(from: f64, to: f64, log: LogAxes, crossovers: &[Crossover]) -> Vec<f64> {
     let inside = crossovers.iter().map(|crossover| crossover.x).filter(|x| from < *x && *x < to);
     let doublings = if from > 0.0 { (to / from).log2() } else { 4.0 };
@@ -353,8 +356,8 @@ fn positions(from: f64, to: f64, log: LogAxes, crossovers: &[Crossover]) -> Vec<
     distinct(inside.chain(further))
 }
 
-/// Interpolates times linearly ([`swapmeet_results::analysis`]). Other quantities follow from
-/// times.
+/// Interpolates times linearly between two points ([`swapmeet_results::analysis`]). Other
+/// quantities are computed from the interpolated times.
 struct Interpolation<'a> {
     family: &'a Family,
     y: Quantity,
@@ -390,7 +393,7 @@ impl Interpolation<'_> {
     }
 }
 
-/// Names the fastest algorithm if it is the same at every x and has competitors.
+/// If the same algorithm is the fastest at every x, and has competitors, names it.
 fn single_winner(family: &Family, labels: &Labels) -> Option<String> {
     let [only] = &family.envelope().ranges[..] else { return None };
     let axis = family.axis;
@@ -437,7 +440,7 @@ impl FigureData<'_> {
         curve.points.iter().filter_map(point).collect()
     }
 
-    /// Counts cases on the x axis that are supported but have no value.
+    /// Counts the supported cases on the x axis that have no value.
     fn count_without(&self, families: &[Family]) -> usize {
         let lines = families
             .iter()
@@ -505,7 +508,7 @@ impl FigureData<'_> {
         panel
     }
 
-    /// A reference is the same for all algorithms of a case.
+    /// Returns the curve of a reference. Its value is the same for all algorithms of a case.
     fn curve_of(&self, reference: Reference, family: &Family, log: LogAxes) -> Option<Curve> {
         let at = |x: &f64| {
             let on =
@@ -517,7 +520,7 @@ impl FigureData<'_> {
         };
         let points: Vec<Point> =
             family.xs().iter().filter(|x| !family.shared_xs.contains(x)).filter_map(at).collect();
-        // A reference is linear between points, like times.
+        // Between two points, a reference is linear, like a time.
         let segments = points.windows(2).flat_map(|pair| {
             let (from, to) = (&pair[0], &pair[1]);
             let xs = positions(from.x, to.x, log, &[]).into_iter();
@@ -542,7 +545,8 @@ fn shared_x_note(families: &[Family], x: Axis) -> Option<String> {
 }
 
 impl Figure {
-    /// The columns are panel, curve, x, y, and the ends of the error bar.
+    /// Returns the points as CSV, with the columns panel, curve, x, y, and the ends of the error
+    /// bar.
     pub(crate) fn table(&self) -> Result<String, csv::Error> {
         let columns =
             ["panel", "curve", self.x_label, &self.y_label, "low", "high"].map(str::to_owned);

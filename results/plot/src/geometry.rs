@@ -1,4 +1,5 @@
-//! Measures the boxes of all texts, in every kind of figure at the widths and fonts of journals.
+//! Tests that measure the boxes of all texts, in every kind of figure, at the widths and font sizes
+//! of journals.
 
 use crate::appearance::{Appearance, LegendPlace};
 use crate::draw::Drawable;
@@ -255,14 +256,15 @@ fn papers() -> impl Iterator<Item = (String, Paper)> {
     })
 }
 
-/// The letters of crossovers are left out, because they are placed between curves.
+/// Returns the texts except the letters of crossovers, which may be placed between curves.
 fn texts(scene: &Scene) -> Vec<&Text> {
     let text = |mark: &'_ Mark| matches!(mark, Mark::Text(text) if !text.halo);
     let texts = scene.marks.iter().filter(|mark| text(mark));
     texts.filter_map(|mark| if let Mark::Text(text) = mark { Some(text) } else { None }).collect()
 }
 
-/// Without `SWAPMEET_TESTS=all`, each figure is drawn for only a third of the papers, in turns.
+/// Unless `SWAPMEET_TESTS` is `all`, each figure is drawn only on a third of the papers, which is
+/// another third for each figure.
 #[test]
 fn texts_are_on_the_page_and_do_not_overlap() {
     let runs_all = std::env::var_os("SWAPMEET_TESTS").is_some_and(|value| value == "all");
@@ -313,7 +315,7 @@ fn every_axis_has_at_least_three_labels() {
     assert!(wrong.is_empty(), "{} axes, first: {first:#?}", wrong.len());
 }
 
-/// LaTeX would choose ticks such as 10^1.4 for times from 20 µs to 200 µs.
+/// With its own ticks, LaTeX would have labels such as 10^1.4 for times from 20 µs to 200 µs.
 #[test]
 fn latex_figures_have_the_ticks_of_the_other_formats() {
     for (files, x) in [(study(), Axis::Block), (tori(), Axis::Nodes), (faults(), Axis::Faults)] {
@@ -331,7 +333,8 @@ fn latex_figures_have_the_ticks_of_the_other_formats() {
     }
 }
 
-/// From 20 µs to 3 ms, labels only for 1, 2 and 3 ms would leave out three quarters of the axis.
+/// If an axis from 20 µs to 3 ms had labels only at 1, 2 and 3 ms, three quarters of it would have
+/// no label.
 #[test]
 fn labels_cover_most_of_a_logarithmic_axis() {
     let figure = Figure::from_rows(&study(), &options(Axis::Block, Quantity::Time)).unwrap();
@@ -405,7 +408,7 @@ fn points_of_a_single_size_are_next_to_each_other() {
     assert!(xs.windows(2).all(|pair| pair[1] - pair[0] > 12.0), "{xs:?}");
 }
 
-/// Times are start-up + rate x size, so lines and crossovers have a closed form.
+/// Times are start-up + rate x size, so the lines and crossovers can be computed exactly.
 #[test]
 fn text_ring_and_lines_of_a_crossover_are_at_the_same_place() {
     let model = |name: &str| {
@@ -432,7 +435,7 @@ fn text_ring_and_lines_of_a_crossover_are_at_the_same_place() {
             }
             for curve in panel.curves.iter().filter(|_| y == Quantity::Time) {
                 let (startup, rate) = model(&curve.name);
-                // Pairs of neighbouring points are joined by several pieces.
+                // Two neighbouring points are connected by several pieces of a line.
                 assert!(curve.lines[0].len() > 4 * 18);
                 for (x, time) in &curve.lines[0] {
                     assert!(
@@ -502,7 +505,8 @@ fn tied_cells_have_a_border() {
     assert_eq!((stroked(&files), stroked(&study())), (4 * 18, 0));
 }
 
-/// The mark follows the name wherever the algorithm wins, but not in data for other programs.
+/// In figures, the mark follows the name of the algorithm everywhere. In data for other programs,
+/// it does not.
 #[test]
 fn algorithms_that_are_charged_less_are_marked() {
     let mut files = study();
@@ -526,7 +530,7 @@ fn algorithms_that_are_charged_less_are_marked() {
         assert!(svg.contains(">† "), "{svg}");
         assert!(!figure.csv().unwrap().contains('†'));
     }
-    // The table of winners has a last column with the remark.
+    // The table of winners has the remark in an additional last column.
     let table = winners.csv().unwrap();
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     assert_eq!(reader.headers().unwrap().iter().next_back(), Some("remark"));
@@ -535,7 +539,7 @@ fn algorithms_that_are_charged_less_are_marked() {
     }
     let unmarked = WinnerFigure::from_rows(&study(), &Appearance::default()).unwrap();
     assert!(!unmarked.csv().unwrap().lines().next().unwrap().contains("remark"));
-    // A heat map has the mark in the cells of the algorithm, or instead of their values.
+    // A heat map has the mark in the cells of the algorithm, after the value or without it.
     let heat = |value, files| {
         let columns = HeatColumns { value, x: "block_bytes", y: "algorithm" };
         HeatFigure::from_rows(files, columns, &Appearance::default()).unwrap()

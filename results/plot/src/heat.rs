@@ -1,4 +1,5 @@
-//! Heat maps of a column of the rows over two other columns or numbers of specs.
+//! Heat maps: colours show a column of the rows. The axes are two other columns or numbers of
+//! specs.
 
 use crate::appearance::{Appearance, LegendPlace};
 use crate::draw::grid::{Grid, GridPlace};
@@ -18,9 +19,10 @@ use swapmeet_results::{
 };
 use swapmeet_workloads::CurveAxis;
 
-/// The colour of the largest value. Black text is readable on its strongest mixture with white.
+/// The colour whose mixtures with white show the values. Black text is readable on the strongest
+/// mixture.
 const COLOUR: Colour = Colour(0x00, 0x72, 0xb2);
-/// The proportion of [`COLOUR`] in the mixture with white, for the least and the largest value.
+/// The proportion of [`COLOUR`] in the mixture for the least value, and for the largest value.
 const SHARES: (f64, f64) = (0.06, 0.7);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,21 +39,23 @@ pub struct HeatPanel {
     pub xs: Vec<HeatLabel>,
     /// The values of the vertical axis, from top to bottom.
     pub ys: Vec<HeatLabel>,
-    /// The mean values, by row and column; `None` if no row has a value.
+    /// The mean values, by row and column of the panel; `None` if no row of the files has a value
+    /// there.
     pub cells: Vec<Vec<Option<f64>>>,
-    /// [`CHARGED_LESS`] for each cell in which a time lacks rearrangement.
+    /// By cell, [`CHARGED_LESS`] if a time in it lacks rearrangement, otherwise an empty text.
     pub marks: Vec<Vec<&'static str>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeatLabel {
-    /// The value for other programs: a number with its unit, or a whole spec.
+    /// The value in data for other programs: a number with its unit, or a whole spec.
     pub value: String,
     /// The value in the figure, without the parts that all specs have in common.
     pub shown: String,
 }
 
-/// A figure of heat maps with a common scale, drawn one below the other.
+/// A figure of one or more heat maps, drawn one below the other. All have the same scale of
+/// colours.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeatFigure {
     pub title: String,
@@ -108,20 +112,23 @@ impl<'a> HeatAxis<'a> {
 struct ValueFormat {
     unit: Unit,
     is_whole: bool,
-    /// The divisor and unit of all values; `None` if values differ so much that each has its own.
+    /// The divisor and the unit of all values; `None` if the values differ so much that each has
+    /// its own unit.
     common: Option<(f64, &'static str)>,
 }
 
 impl ValueFormat {
     fn of(unit: Unit, (least, most): (f64, f64), is_whole: bool) -> Self {
-        /// The ratio of values up to which they have the same unit.
+        /// If the ratio of the largest to the least value is below this, all values have the same
+        /// unit.
         const CLOSE: f64 = 1000.0;
         let (divisor, name) = unit.suiting(most);
         let is_close = least > 0.0 && most / least < CLOSE || is_whole && unit == Unit::Number;
         Self { unit, is_whole, common: is_close.then_some((divisor, name)) }
     }
 
-    /// Formats a value without the common unit: three digits, or all of its integer part.
+    /// Formats a value without the common unit. It has three digits, or all digits of its integer
+    /// part.
     fn text(&self, value: f64) -> String {
         match self.common {
             Some((divisor, _)) if self.is_whole && divisor == 1.0 => format!("{value:.0}"),
@@ -142,8 +149,8 @@ impl ValueFormat {
     }
 }
 
-/// The settings of a panel. Columns that vary along an axis are empty, except that `topology` is
-/// the family of topologies and `workload` lacks the block size.
+/// The settings of a panel. Settings that vary along an axis are empty. But along `nodes`,
+/// `topology` is the family of topologies, and along block sizes, `workload` lacks only the size.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct PanelKey {
     algorithm: String,
@@ -170,7 +177,7 @@ impl PanelKey {
         let topology = if is_axis("nodes") { kind(&own.topology) } else { own.topology };
         let split = CurveAxis::BlockSize.split(&own.workload).filter(|_| is_axis("block_bytes"));
         let workload = split.map_or(own.workload, |(_, workload)| workload);
-        // A machine determines its model, so both vary within a panel if one is an axis.
+        // A machine determines its model, so if one of them is an axis, both vary within a panel.
         let is_of_machine = is_axis("machine") || is_axis("model");
         let of_machine = |text: String| if is_of_machine { String::new() } else { text };
         let settings = CommonSettings {
@@ -188,10 +195,11 @@ impl PanelKey {
 type CellValue = ([String; 2], f64, &'static str);
 
 impl HeatFigure {
-    /// The maximum number of values of an axis. More cells would be too small to be seen.
+    /// The maximum number of values of an axis. With more values, cells would be too small to be
+    /// seen.
     const MOST_CELLS: usize = 64;
 
-    /// Uses the `ok` rows of `files`, which are pairs of a file name and its rows.
+    /// Makes a figure of the `ok` rows of `files`, each of which is a file name with its rows.
     pub fn from_rows(
         files: &[(String, Vec<Record>)],
         wanted: HeatColumns<'_>,
@@ -204,7 +212,7 @@ impl HeatFigure {
             return Err(FigureError::NoColumn { error });
         }
         let rows = || files.iter().flat_map(|(_, rows)| rows).filter(|r| r.status == Status::Ok);
-        // A time without rearrangement is marked if other rows have one with it.
+        // A time without rearrangement is marked only if other rows have a time with rearrangement.
         let can_mark = wanted.value == "time_us" && rows().any(|row| !row.is_uncharged());
         let is_marked = |row: &Record| can_mark && row.is_uncharged();
         let mut uncharged: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
@@ -271,7 +279,8 @@ impl HeatFigure {
             panels: made,
             legend: appearance.legend,
             range,
-            // The scale is logarithmic if values span a factor of at least ten, as for curves.
+            // As for curves, the scale is logarithmic if the largest value is at least ten times
+            // the least one.
             log: range.0 > 0.0 && range.1 / range.0 >= 10.0,
             notes: (missing > 0).then_some(without).into_iter().collect(),
             remarks: ["Each cell shows the mean over its rows.".to_owned()]
@@ -292,7 +301,7 @@ impl HeatFigure {
 
 struct AxisLabels {
     common: String,
-    /// The text of each value in the rows, in the order of the axis, with its label.
+    /// For each value of the axis, in this order: its text in the rows, and its label.
     labels: Vec<(String, HeatLabel)>,
 }
 
@@ -356,7 +365,8 @@ impl HeatPanel {
     }
 }
 
-/// Numbers are in increasing order, other texts in the order of their first occurrence.
+/// Returns the distinct texts. Numbers are sorted in ascending order, other texts by their first
+/// occurrence.
 fn sorted(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut known = BTreeSet::new();
     let mut texts: Vec<String> = texts.filter(|text| known.insert(text.clone())).collect();
@@ -393,7 +403,7 @@ impl Drawable for HeatFigure {
     }
 
     fn remarks(&self) -> Vec<String> {
-        // The remarks are not returned here, because they are drawn in the figure.
+        // The other remarks are drawn in the figure, so only the notes are returned.
         self.notes.clone()
     }
 
@@ -425,11 +435,11 @@ impl Drawable for HeatFigure {
     }
 }
 
-/// The font size of the values in cells, relative to that of the figure.
+/// The font size of the values in cells, relative to the font size of the figure.
 const SMALL: f64 = 0.9;
 
 impl HeatFigure {
-    /// If some cell has no room, no cell shows its value.
+    /// Returns whether every cell has room for its value. If one does not, no cell shows its value.
     fn has_room_for_values(&self, right: f64, font: f64) -> bool {
         let fits = |panel: &HeatPanel| {
             let rows = panel.rows();
@@ -512,8 +522,9 @@ impl HeatFigure {
     }
 }
 
-/// Writes labels below `top`, for columns of the width `wide` from `left` on. If one does not fit,
-/// all are turned. If they still do not fit, only every second column has a label, etc.
+/// Writes the labels of columns below `top`. The columns begin at `left` and have the width `wide`.
+/// If a label is too wide, all labels are turned. If turned labels are still too close, only every
+/// second column has a label, or every third one, etc.
 fn x_labels(
     scene: &mut Scene,
     labels: &[String],
@@ -603,7 +614,7 @@ mod tests {
         );
     }
 
-    /// The title has the common parts of all specs. The data have whole specs.
+    /// The parts that all specs have in common are in the title. The data have the whole specs.
     #[test]
     fn labels_have_what_differs() {
         let files = crate::geometry::tokens();
@@ -617,7 +628,7 @@ mod tests {
         );
     }
 
-    /// The axes are numbers of the workload. The values are those of single rows.
+    /// The axes are numbers of the workload. Each value is that of a single row.
     #[test]
     fn any_number_of_a_spec_is_an_axis() {
         let files = crate::geometry::tokens();
@@ -636,7 +647,7 @@ mod tests {
         assert!((shown - expected).abs() < 1e-6, "{shown} {expected}");
     }
 
-    /// All cells have the same unit, which is in the legend, and three digits.
+    /// All cells have the same unit, which the legend states, and three digits.
     #[test]
     fn values_have_one_unit_and_three_digits() {
         let text = |unit, range: (f64, f64), is_whole, value| {

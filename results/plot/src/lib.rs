@@ -1,6 +1,6 @@
-//! Figures and report pages from result rows.
-//! [`Figure::from_rows`] turns rows into panels and curves, `draw` lays them out as marks on a
-//! page, and `marks` writes these as SVG, PNG or PDF.
+//! Figures and report pages from rows of results. [`Figure::from_rows`] converts rows to panels and
+//! curves. `draw` lays these out as marks on a page, and `marks` writes the marks as SVG, PNG or
+//! PDF.
 
 mod appearance;
 mod draw;

@@ -1,8 +1,9 @@
 //! Marks on a page, and the file formats in which they are written.
-//! No plotting library that was tried was sufficient. plotters rounds positions to whole pixels,
-//! has no dashes, and needs the fonts of the system. kuva had to be patched for legends, letters in
-//! cells and dashed lines, and took a third of the workspace's compile time.
-//! tiny-skia and pdf-writer write PNG and PDF. resvg and svg2pdf, which are based on them, could
+//!
+//! We tried several plotting libraries, but none was sufficient. plotters rounds positions to whole
+//! pixels, has no dashes, and needs the fonts of the system. kuva had to be patched for legends,
+//! letters in cells and dashed lines, and took a third of the workspace's compile time. PNG is
+//! written by tiny-skia, and PDF by pdf-writer. resvg and svg2pdf, which use these two, could
 //! convert SVG, but with fonts they take longer to compile than the rest of the workspace.
 
 pub(crate) mod outline;
@@ -28,7 +29,7 @@ pub enum DrawError {
     NoCurves,
 }
 
-/// A figure laid out on a page, ready to be written in any format.
+/// A figure that was laid out on a page. It can be written in any format.
 #[derive(Debug, Clone)]
 pub struct Picture {
     scene: Scene,
@@ -46,7 +47,8 @@ impl Picture {
         &self.scene
     }
 
-    /// Texts are text elements, not outlines. In an HTML page, the picture is never enlarged.
+    /// Returns SVG. Texts are text elements, not outlines. In an HTML page, the picture is never
+    /// enlarged.
     pub fn svg(&self) -> String {
         let size = |length: f64| match self.width {
             Some(width) => width.of_pixels(length).to_string(),
@@ -55,7 +57,7 @@ impl Picture {
         svg::svg(&self.scene, &self.title, (&size(self.scene.width), &size(self.scene.height)))
     }
 
-    /// The PNG has `scale` by `scale` pixels for each pixel of the SVG.
+    /// Returns PNG, in which each pixel of the SVG has `scale` by `scale` pixels.
     pub fn png(&self, scale: f64) -> Result<Vec<u8>, DrawError> {
         png::png(&self.scene, scale)
     }

@@ -1,6 +1,6 @@
-//! A report page about result files, in a single HTML file without a script.
-//! A summary, and for each collective a map of the fastest algorithms and a figure of curves, are
-//! visible. All other parts are in elements that a reader opens.
+//! A report page about result files, as one HTML file without a script. The reader first sees a
+//! summary and, for each collective, a map of the fastest algorithms and a figure of curves. All
+//! other parts are in elements that the reader can open.
 
 mod figures;
 mod links;
@@ -30,7 +30,8 @@ pub struct PageOptions<'a> {
     pub links: &'a [Link],
 }
 
-/// A report page. Its figures, long tables and lists are never in memory as texts.
+/// A report page. Its figures, long tables and lists are written one by one, and are never in
+/// memory as texts.
 pub struct Page<'a> {
     rows: &'a ComparedRows,
     options: PageOptions<'a>,
@@ -38,7 +39,7 @@ pub struct Page<'a> {
     figures: Vec<Figures>,
 }
 
-/// A part of the page with a heading, to which the table of contents links.
+/// A part of the page with its own heading. The table of contents links to it.
 struct Chapter<'a> {
     id: &'a str,
     heading: &'a str,
@@ -148,7 +149,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Returns an element that shows only its title until a reader opens it.
+/// Returns an element that shows only its title until the reader opens it.
 fn closed(title: &str, body: &str) -> String {
     format!("<details><summary>{}</summary>\n{body}</details>\n", escaped(title))
 }

@@ -1,4 +1,4 @@
-//! Output of curves as LaTeX source for pgfplots.
+//! Writes curves as LaTeX source for pgfplots.
 
 use crate::appearance::LegendPlace;
 use crate::draw::scale::{Scale, Tick};
@@ -13,7 +13,8 @@ use swapmeet_results::{latex_escaped, single_line};
 const POINTS: f64 = 72.27 / 96.0;
 
 impl Figure {
-    /// Formats the figure for `\input{figure.tex}`. The first line names the preamble.
+    /// Formats the figure for `\input{figure.tex}`. The first line is a comment that states what
+    /// the preamble needs.
     pub(crate) fn for_latex(&self, paper: &Paper) -> String {
         let mut out = "% Preamble: \\usepackage{pgfplots} \\usepgfplotslibrary{groupplots} \
              \\pgfplotsset{compat=1.18}\n"
@@ -39,8 +40,8 @@ impl Figure {
             );
         }
         let _ = writeln!(out, "\\begin{{groupplot}}[{}]", self.options(paper).join(",\n  "));
-        // The legend is below all panels, so that it does not cover a curve. Its name is global in
-        // a LaTeX document, so each figure needs another one.
+        // The legend is below all panels, so that it covers no curve. It has a name that is global
+        // in a LaTeX document, so each figure needs a different name.
         let legend = format!(
             "swapmeet{}",
             self.title.replace(|letter: char| !letter.is_ascii_alphanumeric(), "")
@@ -103,7 +104,7 @@ impl Figure {
         out
     }
 
-    /// Returns the fraction `share` of the figure's width, as a length in LaTeX.
+    /// Returns a fraction of the figure's width as a length in LaTeX.
     fn width(&self, paper: &Paper, share: f64) -> String {
         match paper.width {
             Some(width) => format!("{:.2}pt", share * width.pixels() * POINTS),
@@ -144,8 +145,9 @@ impl Figure {
         format!("swapmeet{}", self.names.iter().position(|known| known == name).unwrap_or_default())
     }
 
-    /// Returns the lines of a curve and its points with error bars. Lines are curved if times
-    /// between points are. `place` is the x of all points, if it is the same.
+    /// Returns the lines of a curve, and its points with error bars. A line has several pieces if
+    /// the times between its points are curved on the axes. If all points have the same x, `place`
+    /// is the x at which they are drawn.
     fn plotted(&self, curve: &Curve, place: Option<f64>, paper: &Paper) -> String {
         let row = |p: &Point| {
             let (low, high) = p.interval.map_or((0.0, 0.0), |i| (p.y - i.low, i.high - p.y));
@@ -192,7 +194,8 @@ impl Figure {
     }
 }
 
-/// Returns the range and the ticks of an axis, which are those of the other formats.
+/// Returns the range and the ticks of an axis as options. They are the same as in the other
+/// formats.
 fn axis_options(axis: char, scale: &Scale, ticks: &[Tick]) -> String {
     let list = |is_named: bool, text: fn(&Tick) -> String| {
         let shown = ticks.iter().filter(|tick| tick.label.is_empty() != is_named).map(text);
@@ -210,7 +213,8 @@ fn axis_options(axis: char, scale: &Scale, ticks: &[Tick]) -> String {
     )
 }
 
-/// Returns the dashes as an option that begins with a comma, or nothing for a solid line.
+/// Returns the dashes as an option that begins with a comma. For a solid line, returns an empty
+/// text.
 fn dash_pattern(dashes: &[f64], scale: f64) -> String {
     let parts: Vec<String> = dashes
         .chunks(2)

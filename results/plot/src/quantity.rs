@@ -6,9 +6,10 @@ use swapmeet_results::{Bandwidths, Record};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     pub x: f64,
-    /// The mean over repetitions.
+    /// The mean over the repetitions.
     pub y: f64,
-    /// The error bar: the 95 % confidence interval of the mean, or the range over failed links.
+    /// The error bar: the 95 % confidence interval of the mean, or the range over patterns of
+    /// failed links.
     pub interval: Option<Interval>,
 }
 
@@ -59,7 +60,8 @@ impl Quantity {
         }
     }
 
-    /// For [`Self::Ratio`], which needs two rows, returns the time.
+    /// Returns the value in a row. A ratio ([`Self::Ratio`]) needs two rows, so for it, returns the
+    /// time.
     pub(crate) fn value(self, record: &Record) -> Option<f64> {
         let count = |n: Option<u64>| n.map(|n| n as f64);
         let over = |bound: Option<f64>| Some(record.time_us? / bound?).filter(|r| r.is_finite());
@@ -133,9 +135,9 @@ impl LogAxes {
         matches!(self, Self::Y | Self::Both)
     }
 
-    /// Chooses logarithmic axes for sizes, numbers of nodes and most quantities. Values of
-    /// parameters must span a factor of eight. Values of ratios and link loads must span a factor
-    /// of ten.
+    /// Chooses which axes are logarithmic: always for sizes, numbers of nodes and most quantities.
+    /// An axis of a parameter is logarithmic if its values span a factor of eight, and an axis of
+    /// ratios or link loads if its values span a factor of ten.
     pub fn suits<P: Iterator<Item = Point>>(x: Axis, y: Quantity, points: impl Fn() -> P) -> Self {
         let span = |values: &mut dyn Iterator<Item = f64>| {
             let (least, most) =
@@ -166,7 +168,8 @@ impl LogAxes {
 mod tests {
     use super::*;
 
-    /// Factors of nccl-tests' `doc/PERFORMANCE.md`, for 4 nodes, blocks of 3000 bytes and 1 µs.
+    /// The expected values follow from the factors in nccl-tests' `doc/PERFORMANCE.md`, for 4
+    /// nodes, blocks of 3000 bytes and 1 µs.
     #[test]
     fn bandwidths_are_those_of_nccl_tests() {
         let of = |collective: &str| {

@@ -1,11 +1,11 @@
-//! Pictures of a terminal. All characters have the same width.
+//! Pictures of the screen of a terminal, in which all characters have the same width.
 
 use crate::format::FigureFormat;
 use crate::marks::scene::{Colour, Mark, Scene};
 use crate::marks::text::CELL;
 use crate::marks::{DrawError, Paper, Picture};
 
-/// Consecutive characters in a row of a terminal that have the same appearance.
+/// Consecutive characters in a row of the terminal, with the same appearance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScreenRun {
     pub at: (u16, u16),
@@ -49,7 +49,8 @@ impl ScreenPicture {
         Picture::new(scene, "The dashboard", &Paper::default())
     }
 
-    /// Errors if the format has no such pictures, or if the picture is too large.
+    /// Returns the picture as a file. Errors if this is not possible in the format, or if the
+    /// picture is too large.
     pub fn file(&self, format: FigureFormat, scale: f64) -> Result<Vec<u8>, DrawError> {
         match format {
             FigureFormat::Svg => Ok(self.picture().svg().into_bytes()),
@@ -92,7 +93,8 @@ mod tests {
         assert!(screen().file(FigureFormat::Pdf, 1.0).unwrap().starts_with(b"%PDF"));
     }
 
-    /// All characters are 1233/2048 of the font size wide, also those that the font lacks.
+    /// Each character has a width of 1233/2048 of the font size, even if the font lacks the
+    /// character.
     #[test]
     fn characters_stay_in_their_cells() {
         let picture = screen().picture();

@@ -1,4 +1,5 @@
-//! Figures of stacked bars: a panel for each group of cases, with a bar for each algorithm.
+//! Figures of stacked bars. There is a panel for each group of cases, and in it a bar for each
+//! algorithm.
 
 use crate::appearance::{Appearance, Labels, LegendPlace};
 use crate::draw::scale::{Base, Scale, Tick};
@@ -17,7 +18,8 @@ use swapmeet_results::{Group, Kind, Record, Status, compare, csv_table, parts};
 pub enum StackKind {
     /// The parts of completion time, such as start-up and transmission.
     Parts,
-    /// The bytes that all links carry: each sent byte once, and again for each further link.
+    /// The bytes that all links carry: the sent bytes, and these bytes again for each further link
+    /// of their route.
     Traffic,
 }
 
@@ -36,8 +38,8 @@ impl StackKind {
         }
     }
 
-    /// Returns the mean of each piece and the sum of the means. A piece that no row has is `None`.
-    /// Returns `None` if there are no pieces at all.
+    /// Returns the mean of each piece over the rows, and the sum of these means. The mean is `None`
+    /// if no row has this piece. Returns `None` if no row has any piece.
     pub(crate) fn means<'a>(
         self,
         rows: impl Iterator<Item = &'a Record>,
@@ -90,7 +92,7 @@ impl StackKind {
     }
 }
 
-/// Neighbouring colours can be distinguished in a grey print.
+/// The colours of the pieces. In a grey print, neighbouring colours can be distinguished.
 const COLOURS: [Colour; 7] = [
     Colour(0x00, 0x72, 0xb2),
     Colour(0x8f, 0xd0, 0xf5),
@@ -115,12 +117,12 @@ pub enum Scales {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
     pub name: String,
-    /// The mean of each piece over the rows, in the order of the names of [`StackKind`].
+    /// The mean of each piece over the rows, in the order in which [`StackKind`] names the pieces.
     pub pieces: Vec<Option<f64>>,
     pub sum: f64,
 }
 
-/// The bars of cases that differ only in the algorithm, in increasing order of length.
+/// The bars of cases that differ only in the algorithm. The shortest bar is the first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BarPanel {
     pub title: String,
@@ -195,7 +197,7 @@ impl StackedBars {
 }
 
 impl Drawable for StackedBars {
-    /// The cell of a piece that a bar does not have is empty.
+    /// If a bar does not have a piece, the cell of this piece is empty.
     fn csv(&self) -> Result<String, csv::Error> {
         let columns = self.stack.columns();
         let columns = ["panel", "algorithm"]
@@ -259,7 +261,8 @@ impl Drawable for StackedBars {
     }
 }
 
-/// The columns of a panel: names on the left, bars, and sums at their ends.
+/// The horizontal division of a panel: names on the left, then the bars, with the sums at their
+/// ends.
 struct Columns {
     right: f64,
     scale: Scale,
@@ -313,7 +316,7 @@ impl StackedBars {
             .collect();
         let high = |lines: &Vec<String>| (0.5 + 1.2 * lines.len().max(1) as f64) * font;
         let foot = top + names.iter().map(high).sum::<f64>();
-        // The grid is drawn first, so that bars and sums cover it.
+        // The lines at the ticks are drawn first, so that bars and sums are on top of them.
         for tick in columns.ticks.iter().filter(|tick| !tick.label.is_empty()) {
             let x = columns.scale.at(tick.value);
             scene.line(vec![(x, top), (x, foot)], PALE, 0.07 * font, &[]);

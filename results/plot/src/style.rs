@@ -1,5 +1,5 @@
-//! Styles of curves: a colour, dashes and a marker. Two styles of a figure can be distinguished by
-//! marker or dashes in a grey print, and by marker or colour otherwise.
+//! Styles of curves. A style has a colour, dashes and a marker. Any two styles in a figure differ
+//! in the marker or the colour and, for grey prints, in the marker or the dashes.
 
 use crate::marks::scene::Colour;
 use std::collections::BTreeMap;
@@ -8,8 +8,9 @@ use swapmeet_results::{AlgorithmStyles, mark};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
-    /// The colour. People with any common colour blindness can distinguish all: six are those of
-    /// Okabe and Ito without black and yellow, and wine and brown differ much from these.
+    /// The colour. People with any common kind of colour blindness can distinguish all eight
+    /// colours. Six of them are those of Okabe and Ito without black and yellow. The other two,
+    /// wine and brown, differ much from these.
     pub colour: Colour,
     /// The lengths of dashes and gaps; empty for a solid line.
     pub dashes: &'static [f64],
@@ -18,7 +19,7 @@ pub struct Style {
 }
 
 const LOOKS: usize = 8;
-/// The colours of curves. None of them is grey or black, because maps and grids use grey.
+/// The colours of curves. None is grey or black, because maps and grids use grey.
 const COLOURS: [Colour; LOOKS] = [
     Colour(0x00, 0x72, 0xb2),
     Colour(0xd5, 0x5e, 0x00),
@@ -38,8 +39,8 @@ const DASHES: [&[f64]; 6] = [
     &[8.0, 3.0, 2.0, 3.0, 2.0, 3.0],
 ];
 fn style_number(index: usize) -> Style {
-    // After eight styles, colours repeat in another order, so that neither colours nor dashes repeat
-    // together with the shape of a mark.
+    // After eight styles, the markers repeat, but with other dashes and colours. After 24 styles,
+    // marker and dashes would repeat together, so dashes are shifted by one.
     Style {
         colour: COLOURS[(index + index / LOOKS) % LOOKS],
         dashes: DASHES[(index + index / 24) % DASHES.len()],
@@ -65,7 +66,8 @@ impl Styles {
         self
     }
 
-    /// The dashboard calls this, so that its figures have the styles of its panels.
+    /// Returns the styles with these numbers. The dashboard calls this, so that its figures have
+    /// the same styles as its panels.
     pub fn numbered(numbers: &[(String, usize)]) -> Self {
         let style = |(name, index): &(String, usize)| (name.clone(), style_number(*index));
         Self(Arc::new(numbers.iter().map(style).collect()))
@@ -101,7 +103,8 @@ mod tests {
         assert_eq!(looks.map(|looks| looks.len()), [STYLES; 2]);
     }
 
-    /// Returns the CIE L*a*b* coordinates for vision that multiplies linear RGB by `vision`.
+    /// Returns the CIE L*a*b* coordinates of a colour as a colour-blind person sees it. The matrix
+    /// `vision` maps the linear RGB values.
     fn seen(colour: Colour, vision: [[f64; 3]; 3]) -> [f64; 3] {
         let linear = [colour.0, colour.1, colour.2].map(|part| {
             let part = f64::from(part) / 255.0;
@@ -118,8 +121,8 @@ mod tests {
         [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
     }
 
-    /// The matrices of Machado, Oliveira and Fernandes (2009) are for complete protanopia and
-    /// deuteranopia. Colours can just be distinguished at a distance of 2.3.
+    /// The matrices are those of Machado, Oliveira and Fernandes (2009) for complete protanopia and
+    /// deuteranopia. A distance of 2.3 between two colours is just noticeable.
     #[test]
     fn colours_differ_for_colour_blind_people() {
         let visions = [

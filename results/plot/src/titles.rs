@@ -9,7 +9,7 @@ pub(crate) struct Titles {
 }
 
 impl Titles {
-    /// Errors if a figure cannot have so many panels.
+    /// Errors if there are more panels than a figure can have.
     pub(crate) fn new<'a>(
         panels: impl Iterator<Item = &'a CommonSettings>,
     ) -> Result<Self, FigureError> {
@@ -27,12 +27,13 @@ impl Titles {
             (column(|p| &p.together), "jobs at the same time (--beside)"),
         ];
         let same = |texts: &[&str]| texts.windows(2).all(|pair| pair[0] == pair[1]);
-        // A machine usually determines its model, which is shown if only models differ.
+        // A machine usually determines its model, so the model is shown only if models differ on
+        // the same machine.
         let shows_model = same(&columns[2].0) && !same(&columns[3].0);
         let shown = || columns.iter().enumerate().filter(|(number, _)| *number != 3 || shows_model);
         let differ: Vec<&str> =
             shown().filter(|(_, (texts, _))| !same(texts)).map(|(_, (_, words))| *words).collect();
-        // Panels with the same settings are of different algorithms.
+        // If panels have the same settings, they differ in the algorithm.
         let differ = if differ.is_empty() {
             "algorithms (--algorithm)".to_owned()
         } else {
@@ -55,8 +56,9 @@ impl Titles {
     }
 }
 
-/// Names the input files of each panel without digests. The specs name the files, too, so the texts
-/// are empty unless the contents of a file differ between panels. Such contents are numbered.
+/// Returns the names of the input files of each panel, without digests. The specs also name the
+/// files. So if no file has different contents in different panels, the texts are empty. Otherwise,
+/// the different contents are numbered.
 fn named_inputs(inputs: &[&str]) -> Vec<String> {
     let files = |inputs: &str| {
         let files = inputs.split(',').filter_map(|entry| entry.rsplit_once('='));

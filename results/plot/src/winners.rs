@@ -1,5 +1,5 @@
-//! Maps of the fastest algorithm of each case. Colour and marker of a cell show the algorithm, and
-//! the strength of the colour its margin over the second fastest.
+//! Maps of the fastest algorithm of each case. The colour and the marker of a cell show the
+//! algorithm. The strength of the colour shows how much faster it is than the second fastest.
 
 use crate::appearance::{Appearance, Labels, LegendPlace};
 use crate::draw::grid::{Grid, GridPlace};
@@ -29,7 +29,7 @@ const MARGINS: [(Margin, f64, &str); 6] = [
     (Margin::Alone, 0.15, "no other algorithm"),
 ];
 
-/// A figure of one or more maps of the fastest algorithms, drawn one below the other.
+/// A figure of one or more maps, drawn one below the other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WinnerFigure {
     pub title: String,
@@ -53,7 +53,8 @@ impl WinnerFigure {
         Self::of_comparison(&compare(files, None)?, None, appearance)
     }
 
-    /// `axes` are those of columns and rows, by default according to the cases ([`winner_maps`]).
+    /// `axes` are the axis of the columns and the axis of the rows. If it is `None`, both are
+    /// chosen by the cases ([`winner_maps`]).
     pub fn of_comparison(
         comparison: &Comparison,
         axes: Option<(Axis, Axis)>,
@@ -63,8 +64,8 @@ impl WinnerFigure {
             Some((x, y)) => winner_maps_over(comparison, x, Some(y)),
             None => winner_maps(comparison),
         };
-        // Cases of one network and one machine would have two equal maps of a single row. Only that
-        // of networks is shown, if no larger map contains its cases.
+        // Cases of a single network and machine would be in two equal maps with one row each. Only
+        // the map of networks is shown, and only if no larger map contains its cases.
         let is_single = |map: &WinnerMap| map.rows.len() == 1;
         let (single, mut maps): (Vec<WinnerMap>, Vec<WinnerMap>) =
             all.into_iter().partition(is_single);
@@ -93,7 +94,8 @@ impl WinnerFigure {
         let labels = Labels::new(appearance, &all_names)?.marked(&marked);
         let styles = appearance.styles(all_names);
         let title = appearance.title.map_or(titles.common, str::to_owned);
-        // Cells show their numbers of competitors, unless a remark says that it is always the same.
+        // Cells show their number of competitors. If the number is always the same, a remark states
+        // it instead.
         let numbers: BTreeSet<usize> = cells().map(|cell| cell.winner.competitors).collect();
         let mut remarks = comparison.rearrangement_remarks.clone();
         remarks.push(match numbers.first() {
@@ -135,7 +137,7 @@ impl WinnerFigure {
         })
     }
 
-    /// Omits maps whose cases are all in earlier maps.
+    /// Omits a map if each of its cases is also in an earlier map.
     pub(crate) fn without_known_cases(mut self) -> Result<Self, FigureError> {
         let mut known = BTreeSet::new();
         self.maps.retain(|map| {
@@ -151,7 +153,8 @@ impl WinnerFigure {
 
 impl Drawable for WinnerFigure {
     /// The columns are: map, row, size, the fastest algorithm and its mean time, the second fastest
-    /// and its ratio, the algorithms tied with the fastest, and a remark if one is charged less.
+    /// and its ratio, and the algorithms tied with the fastest. If an algorithm is charged less,
+    /// there is also a remark.
     fn csv(&self) -> Result<String, csv::Error> {
         let x = match self.maps[0].x_axis {
             Axis::Block => "block_bytes",
@@ -185,7 +188,7 @@ impl Drawable for WinnerFigure {
     }
 
     fn remarks(&self) -> Vec<String> {
-        // The remarks are not returned here, because they are drawn in the figure.
+        // The other remarks are drawn in the figure, so only the notes are returned.
         self.notes.clone()
     }
 
@@ -231,7 +234,8 @@ impl WinnerFigure {
         })
     }
 
-    /// The margin of an algorithm without competitors is included only if a cell has it.
+    /// Returns the margins for the legend. The margin `Alone`, of an algorithm without competitors,
+    /// is included only if a cell has it.
     fn margins(&self) -> impl Iterator<Item = (Margin, f64, &'static str)> {
         let is_alone = self.cells().any(|(_, _, _, cell)| cell.winner.margin() == Margin::Alone);
         MARGINS.into_iter().filter(move |(margin, ..)| is_alone || *margin != Margin::Alone)
@@ -258,7 +262,8 @@ impl WinnerFigure {
             self.cell(scene, map, at, map.cells[row][column].as_ref(), area);
         });
         let GridPlace { left, wide, bottom: top } = place;
-        // Values are below every column, every second column, etc., so that no labels overlap.
+        // If labels of columns would overlap, only every second column has one, or every third one,
+        // etc.
         let labels: Vec<String> = map.xs.iter().map(|x| map.x_axis.text(*x)).collect();
         let widest = labels.iter().map(|words| width(words, small)).fold(0.0, f64::max);
         let stride = ((widest + 0.5 * font) / wide).ceil().max(1.0) as usize;
@@ -317,7 +322,7 @@ impl WinnerFigure {
             Margin::Tied => border(scene, inner, style.colour),
             Margin::Under5 | Margin::Under25 | Margin::Under100 | Margin::Clear => {}
         }
-        // The marker identifies the algorithm if the figure is printed in grey.
+        // If the figure is printed in grey, the marker shows the algorithm.
         let colour = if strength > 0.5 { WHITE } else { style.colour };
         let radius = 0.18 * (bottom - top).min(right - left);
         let style = crate::style::Style { colour, ..style };
@@ -337,7 +342,7 @@ impl WinnerFigure {
             let size = (0.3 * (bottom - top)).min(0.55 * (right - left));
             let at = (right - 2.0 * gap, bottom - 2.0 * gap);
             let number = winner.competitors.to_string();
-            // The halo keeps the number readable on a dark cell.
+            // The text has a white edge (`halo`), so that it is readable on a dark cell.
             scene.marks.push(Mark::Text(Text {
                 at,
                 words: number,
@@ -391,7 +396,8 @@ fn border(scene: &mut Scene, [left, top, right, bottom]: [f64; 4], colour: Colou
 fn hatch(scene: &mut Scene, [left, top, right, bottom]: [f64; 4], colour: Colour) {
     let (high, wide) = (bottom - top, right - left);
     let step = 0.25 * high;
-    // A line from (x, bottom) to (x + high, top) is clipped at both sides of the area.
+    // Each line from (x, bottom) to (x + high, top) is cut off at the left and right ends of the
+    // area.
     let lines = ((wide + high) / step) as u32;
     for number in 1..=lines {
         let x = left - high + f64::from(number) * step;

@@ -1,4 +1,4 @@
-//! Maps whose cells form a grid. Each row has a label on its left.
+//! Draws maps whose cells form a grid. Each row of the grid has a label on its left.
 
 use super::{panel_title, row_label};
 use crate::marks::scene::{Anchor, Scene};
@@ -20,15 +20,16 @@ pub(crate) struct GridPlace {
 }
 
 impl Grid<'_> {
-    /// Returns the left end and width of the columns, to the right of the longest label.
+    /// Returns the left end of the columns, which is to the right of the longest label, and the
+    /// width of a column.
     pub(crate) fn columns_at(&self, right: f64, font: f64) -> (f64, f64) {
         let longest = self.rows.iter().map(|row| width(row, 0.9 * font)).fold(0.0, f64::max);
         let left = font + longest.min(0.35 * right) + 0.6 * font;
         (left, (right - font - left) / self.columns.max(1) as f64)
     }
 
-    /// Draws the grid below `top` and to the left of `right`. `cell` draws the cell of a row and a
-    /// column, given its left, top, right and bottom edges.
+    /// Draws the grid below `top` and to the left of `right`. `cell` draws a cell. It receives the
+    /// row, the column, and the left, top, right and bottom edges of the cell.
     pub(crate) fn draw(
         &self,
         scene: &mut Scene,

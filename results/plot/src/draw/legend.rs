@@ -6,7 +6,7 @@ use crate::figure::Figure;
 use crate::marks::scene::{Anchor, GREY, Scene};
 use crate::marks::text::{width, wrapped};
 
-/// The dash pattern of a reference. No curve of an algorithm has it.
+/// The dash pattern of the reference curve. No curve of an algorithm has this pattern.
 pub(super) const REFERENCE_DASHES: &[f64] = &[1.5, 2.5];
 
 /// The length of a sample of a line, in multiples of the font size.
@@ -18,7 +18,7 @@ fn curves(figure: &Figure) -> (Vec<&str>, Option<&str>) {
     (figure.names.iter().map(String::as_str).chain(reference).collect(), reference)
 }
 
-/// Returns the width of a legend in one column, but at most 40 % of the page.
+/// Returns the width of a legend that has one column. It is at most 40 % of the width of the page.
 pub(super) fn width_of_names(figure: &Figure, page: f64, font: f64) -> f64 {
     let (names, _) = curves(figure);
     let longest = names.iter().map(|name| width(figure.label(name), font)).fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! One panel: axes, curves, and rings at the crossovers.
+//! Draws one panel: its axes, its curves, and a ring at each crossover.
 
 use super::legend::REFERENCE_DASHES;
 use super::letter;
@@ -30,7 +30,7 @@ pub(crate) struct Axes {
     pub x_ticks: Vec<Tick>,
     pub y_ticks: Vec<Tick>,
     x_label: Vec<String>,
-    /// Whether all points have the same x, so that the curves are placed next to each other.
+    /// Whether all points have the same x. If they have, the curves are placed next to each other.
     pub is_single: bool,
 }
 
@@ -46,10 +46,10 @@ impl Axes {
 }
 
 impl Frame {
-    /// Draws a panel. The letter of its first crossover has the index `letters`.
+    /// Draws a panel. `letters` is the index of the letter of its first crossover.
     pub(super) fn draw(&self, scene: &mut Scene, figure: &Figure, panel: &Panel, letters: usize) {
         let axes = self.axes(figure, panel);
-        // A title is above the middle of the axes, unless it would extend beyond the panel.
+        // A title is centred above the axes, unless it would then extend beyond the panel.
         let middle = (axes.x.ends.0 + axes.x.ends.1) / 2.0;
         for (number, line) in self.title.iter().enumerate() {
             let above = (self.title_lines - number - 1) as f64 * 1.3 + 0.7;
@@ -81,7 +81,7 @@ impl Frame {
         for (number, curve) in panel.curves.iter().enumerate() {
             for point in &curve.points {
                 let (x, y) = axes.place(number, point);
-                // A marker on top of others is smaller, so that all are visible.
+                // If a marker is on top of others, it is smaller, so that all of them are visible.
                 let near = |(a, b): &&Position| (a - x).hypot(b - y) < 0.25 * self.font;
                 let size =
                     0.36 * self.font * 0.72_f64.powi(drawn.iter().filter(near).count() as i32);
@@ -135,7 +135,7 @@ impl Frame {
         let size = 0.9 * self.font;
         let text = |value: f64, digits: usize| figure.x.unit().text_to(value, digits);
         let points = panel.curves.iter().flat_map(|curve| &curve.points);
-        // The values of the cases are the ticks, because there may be no case in between.
+        // The ticks are the values of the cases, because there may be no case between two values.
         let own: Vec<Tick> = distinct(points.map(|point| point.x))
             .into_iter()
             .map(|value| Tick { value, label: text(value, 3) })
@@ -215,7 +215,8 @@ impl Frame {
         scene.marks.push(marker(style, (x, y), size, Some(hint)));
     }
 
-    /// Draws rings with letters, or vertical lines if the figure does not show times.
+    /// Draws a ring with a letter at each crossover. If the figure does not show times, draws a
+    /// vertical line instead.
     fn draw_crossovers(
         &self,
         scene: &mut Scene,
@@ -234,8 +235,9 @@ impl Frame {
                 let (_, to) = crossing.crossover.within;
                 match crossing.at {
                     Some(at) => (axes.at(at), true),
-                    // A position between two networks has no meaning, so the crossover is drawn at
-                    // the first network on which the other algorithm is the fastest.
+                    // The x axis has only single values, so a position between two of them has no
+                    // meaning. The crossover is drawn at the first value at which the other
+                    // algorithm is the fastest.
                     None if !figure.x.is_dense() => ((axes.x.at(to), top + font), false),
                     None => ((axes.x.at(crossing.crossover.x), top + font), false),
                 }
@@ -280,7 +282,7 @@ impl Frame {
                         .iter()
                         .all(|[cl, ct, cr, cb]| r < *cl || *cr < l || b < *ct || *cb < t)
             };
-            // The letter is next to the ring, or further away if that position is covered.
+            // The letter is placed next to the ring or, if this place is covered, further away.
             let free = (0..48)
                 .map(label_offset)
                 .map(|(dx, dy)| text((dx * font, dy * font)))
@@ -292,7 +294,8 @@ impl Frame {
     }
 }
 
-/// Returns base two for sizes, numbers of nodes, and parameters whose values are powers of two.
+/// Returns base two if the axis has sizes, numbers of nodes, or parameters whose values are all
+/// powers of two.
 fn x_base(figure: &Figure, panel: &Panel) -> Base {
     let points = || panel.curves.iter().flat_map(|curve| &curve.points);
     let is_base_two = match figure.x {
@@ -303,7 +306,7 @@ fn x_base(figure: &Figure, panel: &Panel) -> Base {
     if is_base_two { Base::Two } else { Base::for_unit(figure.x.unit()) }
 }
 
-/// Draws a line with a cap across each end. `cap` is the vector from the middle of a cap to an end.
+/// Draws a line with a cap at each end. `cap` is the vector from the middle of a cap to its end.
 fn error_bar(
     scene: &mut Scene,
     [a, b]: [Position; 2],
@@ -317,15 +320,17 @@ fn error_bar(
     }
 }
 
-/// Returns a candidate position for a letter relative to its crossover. Eight positions surround it
-/// from the lower right on, and each following group of eight is further away.
+/// Returns the candidate position with this number for a letter, relative to its crossover. Each
+/// eight consecutive candidates surround the crossover, beginning at the lower right. The next
+/// eight are further away.
 fn label_offset(number: u32) -> (f64, f64) {
     let (distance, turn) =
         (1.25 + 0.7 * f64::from(number / 8), f64::from(number % 8) * std::f64::consts::FRAC_PI_4);
     (distance * (turn + 0.9).cos(), distance * (turn + 0.9).sin())
 }
 
-/// Returns the y values of a point and its error bar, which must not reach 0 on a logarithmic axis.
+/// Returns the y values of a point and of both ends of its error bar. On a logarithmic axis, the
+/// error bar must not reach 0.
 fn heights(figure: &Figure, point: &Point) -> [f64; 3] {
     let least = if figure.log.y() { point.y / 10.0 } else { f64::MIN };
     let (low, high) = point.interval.map_or((point.y, point.y), |i| (i.low, i.high));

@@ -29,28 +29,28 @@ impl Base {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
     pub value: f64,
-    /// The label is empty for a minor tick.
+    /// The label; empty for a minor tick.
     pub label: String,
 }
 
-/// The longest axis ends at these values, because larger ones in row files would overflow.
+/// No axis extends beyond these values. Larger values in row files would overflow.
 const LEAST: f64 = 1e-290;
 const MOST: f64 = 1e290;
 
-/// Returns the logarithm of `a / b`, also if the quotient overflows.
+/// Returns the logarithm of `a / b`, even if the quotient itself overflows.
 fn ln_of_quotient(a: f64, b: f64) -> f64 {
     let quotient = a / b;
     if quotient.is_normal() { quotient.ln() } else { a.ln() - b.ln() }
 }
 
 impl Scale {
-    /// Returns a scale of all values within 1e-290 and 1e290, with a margin at both ends.
+    /// Returns a scale that covers all values between 1e-290 and 1e290, with a margin at both ends.
     pub(crate) fn around(values: impl Iterator<Item = f64>, log: bool, margin: f64) -> Self {
         let (least, most) =
             values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
         let (low, high) = match most - least {
-            // The range around a single value is a factor of four on a logarithmic axis, and
-            // otherwise as long as the value, but at least 1.
+            // If all values are equal, a logarithmic axis covers a factor of four around the value.
+            // Any other axis is as long as the value, but at least 1.
             0.0 if log => (least / 2.0, most * 2.0),
             0.0 => (least - 0.5 * least.abs().max(1.0), most + 0.5 * most.abs().max(1.0)),
             _ if log => {
@@ -82,7 +82,8 @@ impl Scale {
         self.low <= value && value <= self.high
     }
 
-    /// Ticks are far apart if three labels of the font size `size` have room at this distance.
+    /// Returns ticks for a horizontal axis, with labels of the font size `size`. They are far apart
+    /// if there is room for three labels at this distance, otherwise closer.
     pub(crate) fn horizontal_ticks(
         &self,
         base: Base,
@@ -93,7 +94,7 @@ impl Scale {
         most_labels([1.0, 0.4], |gap| self.ticks(base, fits(gap), &text))
     }
 
-    /// Whether horizontal labels have at least the distance `gap`.
+    /// Returns whether the distance of horizontal labels is at least `gap`.
     pub(crate) fn has_room(&self, ticks: &[Tick], size: f64, gap: f64) -> bool {
         let x = self.shortened(ticks, size);
         let half = |tick: &Tick| width(&tick.label, size) / 2.0;
@@ -103,14 +104,14 @@ impl Scale {
         })
     }
 
-    /// Shortens the axis, so that the label of the last tick has room beyond its end.
+    /// Shortens the axis, so that the label of its last tick has room beyond the end of the axis.
     pub(crate) fn shortened(&self, ticks: &[Tick], size: f64) -> Self {
         let end = |tick: &Tick| self.at(tick.value) + width(&tick.label, size) / 2.0;
         let beyond = ticks.iter().map(|tick| end(tick) - self.ends.1).fold(0.0, f64::max);
         Self { ends: (self.ends.0, self.ends.1 - beyond), ..*self }
     }
 
-    /// Ticks are chosen as by [`Self::horizontal_ticks`].
+    /// Returns ticks for a vertical axis, chosen as in [`Self::horizontal_ticks`].
     pub(crate) fn vertical_ticks(
         &self,
         base: Base,
@@ -126,8 +127,9 @@ impl Scale {
         most_labels([2.9, 1.3], |gap| self.ticks(base, fits(gap), &text))
     }
 
-    /// Returns the first choice of ticks with room (`fits`) and three labels that cover the axis,
-    /// otherwise that with the most labels. `text` formats a value with a number of digits.
+    /// Returns ticks for which `fits` is true. The first choice with at least three labels, which
+    /// cover the axis, is used, otherwise the choice with the most labels. `text` formats a value
+    /// with a number of digits.
     pub(crate) fn ticks(
         &self,
         base: Base,
@@ -152,16 +154,17 @@ impl Scale {
         best
     }
 
-    /// Returns whether the labels extend over half of the axis.
+    /// Returns whether the ticks extend over at least half of the axis.
     fn is_covered_by(&self, ticks: &[Tick]) -> bool {
         let (first, last) = (self.at(ticks[0].value), self.at(ticks[ticks.len() - 1].value));
         (last - first).abs() >= 0.5 * (self.ends.1 - self.ends.0).abs()
     }
 
-    /// Widens a logarithmic axis of base ten, so that it has at least three of the numbers 1, 2 and
-    /// 5 times a power of ten. Short axes have evenly spaced ticks and are not widened.
+    /// If a logarithmic axis of base ten has fewer than three round numbers (1, 2 or 5 times a
+    /// power of ten), widens it to the next round number at each end. Short axes have evenly spaced
+    /// ticks and are not widened.
     pub(crate) fn rounded(self, base: Base) -> Self {
-        /// The maximum ratio of both ends for which evenly spaced ticks cover an axis.
+        /// An axis is short if the ratio of its ends is at most this.
         const SHORT: f64 = 3.0;
         let is_wide = self.log && base == Base::Ten && self.high / self.low > SHORT;
         if !is_wide || self.round_numbers().len() >= 3 {
@@ -178,23 +181,24 @@ impl Scale {
         self.multiples(&powers.collect::<Vec<_>>(), &[1.0, 2.0, 5.0])
     }
 
-    /// Returns the choices of ticks, best first, each as values with labels and values without.
-    /// Values with labels, or their distances, are 1, 2 or 5 times a power of ten, or powers of
-    /// two.
+    /// Returns the choices of ticks, the best one first. A choice consists of the values with
+    /// labels and the values without labels. Values with labels are 1, 2 or 5 times a power of ten,
+    /// or powers of two, or have such a number as their distance.
     fn choices(&self, base: Base) -> Vec<(Vec<f64>, Vec<f64>)> {
         const LARGE: i32 = 32;
         let mut choices: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
         if self.log {
             let factor = if base == Base::Ten { 10.0_f64 } else { 2.0 };
             let (first, last) = (self.low.log(factor), self.high.log(factor));
-            // Rounding must not exclude a power at an end of the axis.
+            // A power at an end of the axis must be included despite rounding errors.
             let powers: Vec<i32> =
                 ((first - 1e-9).ceil() as i32..=(last + 1e-9).floor() as i32).collect();
             let whole: Vec<i32> = (first.floor() as i32..=last.ceil() as i32).collect();
             let value = |power: &i32| factor.powi(*power);
-            // Every power, every second power, etc. has a label, preferably multiples of the step.
+            // In these choices, every power has a label, or every second one, etc. Powers that are
+            // multiples of the step are tried first.
             for step in 1..=(powers.len() as i32 / 2).max(1) {
-                // An axis of hundreds of powers has only the multiples of a large step.
+                // If the axis has hundreds of powers, only multiples of the step are tried.
                 for rest in 0..if step > LARGE { 1 } else { step } {
                     let is_named = |power: &&i32| power.rem_euclid(step) == rest;
                     let named: Vec<f64> = powers.iter().filter(is_named).map(value).collect();
@@ -207,7 +211,8 @@ impl Scale {
                     choices.push((named, minor));
                 }
             }
-            // The next choices label multiples of powers of ten: all, every second one, etc.
+            // In the next choices, the labels are at multiples of powers of ten: at all of them, at
+            // every second one, etc.
             if base == Base::Ten && self.high / self.low >= 4.0 {
                 let round = self.multiples(&whole, &[1.0, 2.0, 5.0]);
                 let minor = self.multiples(&whole, &[3.0, 4.0, 6.0, 7.0, 8.0, 9.0]);
@@ -222,7 +227,8 @@ impl Scale {
             choices.retain(|(named, _)| named.len() >= 3);
         }
         choices.extend((2..=12).rev().map(|most| (self.even(base, most), Vec::new())));
-        // If no distance leaves room for three labels, every second value has a label.
+        // In the last choices, evenly spaced values are labelled alternately, for an axis without
+        // room for three labels otherwise.
         for (most, start) in (5..=12).rev().flat_map(|most| [(most, 0), (most, 1)]) {
             let values = self.even(base, most).into_iter();
             choices.push((values.skip(start).step_by(2).collect(), Vec::new()));
@@ -262,7 +268,8 @@ impl Scale {
     }
 }
 
-/// Returns the ticks for the first distance that leaves room for three labels, or for the last one.
+/// Returns the ticks for the first of two distances. If these have fewer than three labels, returns
+/// the ticks for the second distance.
 fn most_labels(distances: [f64; 2], ticks: impl Fn(f64) -> Vec<Tick>) -> Vec<Tick> {
     let ticks = distances.map(ticks);
     let has_three =
@@ -270,7 +277,8 @@ fn most_labels(distances: [f64; 2], ticks: impl Fn(f64) -> Vec<Tick>) -> Vec<Tic
     ticks.iter().find(has_three).unwrap_or(&ticks[1]).clone()
 }
 
-/// Labels have the same number of digits, at least three, and as many as they need to differ.
+/// Labels the values. All labels have the same number of digits: at least three, and as many as are
+/// necessary for them to differ.
 fn labelled(values: Vec<f64>, text: impl Fn(f64, usize) -> String) -> Vec<Tick> {
     let written =
         |digits: usize| values.iter().map(|value| text(*value, digits)).collect::<Vec<_>>();
@@ -363,8 +371,8 @@ mod tests {
         );
     }
 
-    /// A reader complained about the ticks 0.9 | 0.52 | 0.3, and 53 ms | 3 ms | 170 µs. Ticks must
-    /// be 1, 2 or 5 times a power of ten, or have such a distance.
+    /// A reader complained about the ticks 0.9 | 0.52 | 0.3, and 53 ms | 3 ms | 170 µs. Ticks, or
+    /// their distances, must be 1, 2 or 5 times a power of ten.
     #[test]
     fn ticks_are_numbers_that_a_person_would_choose() {
         let read = |least: f64, most: f64, room: usize| {

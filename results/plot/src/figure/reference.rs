@@ -1,15 +1,15 @@
-//! Values with which the curves of algorithms can be compared, and the meaning of error bars.
+//! References, with which the curves of algorithms can be compared, and error bars.
 
 use crate::quantity::Quantity;
 use swapmeet_results::Record;
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::stats::{Interval, Summary};
 
-/// A time that is the same for all algorithms in a case, drawn as a curve.
+/// A time that is the same for all algorithms of a case. It is drawn as a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reference {
     LowerBound,
-    /// The optimum, which only the rows of `run --optimum` have.
+    /// The optimum. Only rows of `run --optimum` have it.
     Optimum,
 }
 
@@ -32,14 +32,14 @@ impl Reference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorBars {
     Confidence,
-    /// The range over repetitions with different patterns of failed links. A user of one network
-    /// wants to know the range of its times, not the precision of the mean.
+    /// The range over repetitions with different patterns of failed links. A user has one network,
+    /// and wants to know the range of possible times rather than the precision of their mean.
     Patterns,
 }
 
 impl ErrorBars {
-    /// Returns ranges over patterns of failed links if the number of these links is the axis and
-    /// the figure does not show ratios of two algorithms. Otherwise returns confidence intervals.
+    /// If the axis is the number of failed links, returns ranges over their patterns, unless the
+    /// figure shows ratios of two algorithms. Otherwise returns confidence intervals.
     pub(crate) fn for_axes(x: Axis, y: Quantity) -> Self {
         match (x, y) {
             (Axis::Faults, Quantity::Ratio) => Self::Confidence,
@@ -61,7 +61,8 @@ impl ErrorBars {
         }
     }
 
-    /// Describes the bars. `is_random` is whether repetitions also have random sizes of blocks.
+    /// Describes the error bars. `is_random` states whether repetitions also differ in random sizes
+    /// of blocks.
     pub(crate) fn in_words(self, is_random: bool) -> &'static str {
         match self {
             Self::Confidence => "Bars are 95 % confidence intervals over repetitions.",

@@ -2,11 +2,11 @@ pub(crate) type Point = (f64, f64);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Step {
-    /// Moves to the start of the next path, which may be open or closed.
+    /// Starts the next path at this point. A path may be open or closed.
     Move(Point),
     Line(Point),
     Curve(Point, Point, Point),
-    /// Closes the path with a straight line to its start.
+    /// Closes the path with a straight line to its first point.
     Close,
 }
 
@@ -24,7 +24,8 @@ impl Outline {
     }
 
     pub(crate) fn of_circle((x, y): Point, r: f64) -> Self {
-        /// The position of control points, relative to the radius, that approximates a circle best.
+        /// The distance of a control point from the nearest end of the curve, relative to the
+        /// radius, with which the curves approximate a circle best.
         const REACH: f64 = 0.552_284_75;
         let at = |dx: f64, dy: f64| (x + dx * r, y + dy * r);
         let quarter = |(ax, ay): Point, (bx, by): Point| {

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Units of length in pixels of 1/96 inch.
+/// Units of length, in pixels. A pixel is 1/96 inch.
 const UNITS: [(&str, f64); 5] =
     [("mm", 96.0 / 25.4), ("cm", 960.0 / 25.4), ("in", 96.0), ("pt", 96.0 / 72.0), ("px", 1.0)];
 
@@ -52,8 +52,8 @@ pub struct Paper {
     pub font: Option<Length>,
 }
 
-/// The least and largest width in multiples of the font size. A narrower figure has no room for
-/// axes, and the text of a wider one is too small to read.
+/// The minimum and the maximum width of a figure, in multiples of the font size. A narrower figure
+/// has no room for axes, and in a wider figure, text is too small to read.
 pub(super) const LETTERS: (f64, f64) = (16.0, 400.0);
 
 impl Paper {
@@ -69,7 +69,8 @@ impl Paper {
         self.width.map_or(usual, Length::pixels)
     }
 
-    /// Returns two panels in a row if both are wide enough for the font size, otherwise one.
+    /// Returns the number of panels in a row. It is two if each then is wide enough for the font
+    /// size, otherwise one.
     pub(crate) fn columns(&self, panels: usize, width: f64) -> usize {
         if panels > 1 && width >= 52.0 * self.font() { 2 } else { 1 }
     }

@@ -1,4 +1,4 @@
-//! PDF output by pdf-writer. Letters are outlines, so the page needs no font.
+//! Writes PDF with pdf-writer. Letters are drawn as outlines, so the page needs no font.
 
 use super::outline::Step;
 use super::scene::{Colour, Scene};
@@ -27,11 +27,11 @@ pub(super) fn pdf(scene: &Scene, title: &str) -> Vec<u8> {
 
 fn content(scene: &Scene, height: f32) -> Vec<u8> {
     let mut content = Content::new();
-    // In PDF, the y axis points upwards.
+    // In PDF, the y axis points upwards, so it is inverted here.
     content.transform([POINT, 0.0, 0.0, -POINT, 0.0, height]);
     let narrow = |(x, y): (f64, f64)| (x as f32, y as f32);
     for shape in scene.shapes() {
-        // In PDF, the colour and line style of a path precede it.
+        // In PDF, the colour and the line style must be set before the path is drawn.
         if let Some(stroke) = shape.look.stroke {
             let [r, g, b] = shares(stroke.colour);
             content

@@ -35,7 +35,7 @@ fn paint(Colour(r, g, b): Colour) -> Paint<'static> {
     paint
 }
 
-/// Returns `None` if the outline is empty, as for a text of spaces.
+/// Returns the path of an outline. Returns `None` if the outline is empty, as for a text of spaces.
 fn path(outline: &Outline) -> Option<tiny_skia::Path> {
     let mut path = PathBuilder::new();
     let narrow = |(x, y): (f64, f64)| (x as f32, y as f32);

@@ -12,7 +12,7 @@ pub(crate) const GREY: Colour = Colour(0x88, 0x88, 0x88);
 pub(crate) const PALE: Colour = Colour(0xe4, 0xe4, 0xe4);
 
 impl Colour {
-    /// Mixes the proportion `share` of the colour with white.
+    /// Mixes the colour with white. `share` is the proportion of the colour.
     pub(crate) fn paler(self, share: f64) -> Self {
         let mix = |part: u8| (255.0 - (255.0 - f64::from(part)) * share).round() as u8;
         Self(mix(self.0), mix(self.1), mix(self.2))
@@ -60,7 +60,7 @@ pub(crate) struct Text {
     pub words: String,
     pub size: f64,
     pub anchor: Anchor,
-    /// Whether the text is rotated so that it reads from bottom to top.
+    /// Whether the text is rotated, and reads from bottom to top.
     pub turned: bool,
     /// Whether the text has a white edge, because it is drawn on top of other marks.
     pub halo: bool,
@@ -81,7 +81,8 @@ pub(crate) enum Mark {
         hint: Option<String>,
     },
     Text(Text),
-    /// Characters of the same width, from `at` on the base line. `length` is the total width.
+    /// Characters of equal width, the first of which is at `at` on the base line. `length` is the
+    /// width of all of them.
     Cells {
         at: Point,
         words: String,
@@ -130,7 +131,7 @@ impl Text {
     }
 }
 
-/// A mark as an outline, for file formats in which circles and text are drawn as outlines.
+/// A mark as an outline. In some file formats, circles and texts are drawn as outlines, too.
 pub(crate) struct Shape {
     pub outline: Outline,
     pub look: ShapeStyle,
@@ -173,7 +174,7 @@ impl Scene {
         self.marks.push(Mark::Text(Text { at, words, size, anchor, turned: true, halo: false }));
     }
 
-    /// Letters are shapes too, so that no font is needed.
+    /// Returns the marks as shapes. Letters are shapes, too, so that no font is needed.
     pub(crate) fn shapes(&self) -> impl Iterator<Item = Shape> {
         self.marks.iter().flat_map(|mark| match mark {
             Mark::Lines { points, closed, look, .. } => {
@@ -183,7 +184,7 @@ impl Scene {
                 vec![Shape { outline: Outline::of_circle(*centre, *radius), look: *look }]
             }
             Mark::Cells { at, words, colour, is_bold, .. } => {
-                // The font has one weight, so an edge makes letters bold.
+                // The font has only one weight. A bold letter is drawn with an edge.
                 let edge = Stroke { colour: *colour, width: 0.6, dashes: &[] };
                 let look = ShapeStyle { fill: Some(*colour), stroke: is_bold.then_some(edge) };
                 vec![Shape { outline: outline_of_cells(words, *at), look }]

@@ -3,7 +3,7 @@ use super::text::CELL_FONT;
 use std::fmt::Write as _;
 use swapmeet_results::escaped;
 
-/// `width` and `height` are lengths with units, such as `84mm`.
+/// Returns SVG. `width` and `height` are lengths with units, such as `84mm`.
 pub(super) fn svg(scene: &Scene, label: &str, (width, height): (&str, &str)) -> String {
     let (w, h) = (number(scene.width), number(scene.height));
     let mut out = format!(

@@ -1,12 +1,12 @@
 //! Lengths, line breaks and outlines of texts in DejaVu Sans, the font of PNG and PDF. In SVG, a
-//! browser may use another font, which is usually narrower, so that the text still fits.
+//! browser may use another font. This font is usually narrower, so that the text still fits.
 
 use super::outline::{Outline, Point, Step};
 use std::sync::OnceLock;
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-/// The maximum number of letters of a text. The outlines of a longer one, such as a name of a
-/// megabyte in a file of rows, would take minutes.
+/// The maximum number of letters of a text. A file of rows can have a name of a megabyte, whose
+/// outlines would take minutes.
 const MOST_LETTERS: usize = 2000;
 
 fn face() -> Option<&'static Face<'static>> {
@@ -14,7 +14,8 @@ fn face() -> Option<&'static Face<'static>> {
     FACE.get_or_init(|| Face::parse(dejavu::sans::regular(), 0).ok()).as_ref()
 }
 
-/// Returns each glyph with its position and width at font size 1. Missing letters are empty boxes.
+/// Returns each glyph of a text, with its position and its width at font size 1. A letter that the
+/// font lacks is an empty box.
 fn glyphs<'a>(
     face: &'a Face<'_>,
     words: &'a str,
@@ -34,14 +35,16 @@ pub(crate) fn width(words: &str, size: f64) -> f64 {
         .map_or(0.0, |face| glyphs(face, words).map(|(_, _, advance)| advance).sum::<f64>() * size)
 }
 
-/// Breaks a text after spaces into lines of at most `most` pixels, and long words elsewhere. Text
-/// beyond [`MOST_LETTERS`] is replaced by ` ..`.
+/// Breaks a text after spaces into lines of at most `most` pixels. Words that are too long are
+/// broken elsewhere. If the text has more than [`MOST_LETTERS`] letters, its end is replaced by `
+/// ..`.
 pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     if words.chars().nth(MOST_LETTERS).is_some() {
         let kept: String = words.chars().take(MOST_LETTERS - 3).collect();
         return wrapped(&format!("{kept} .."), size, most);
     }
-    /// The letters after which a text is broken. Later entries are for pieces that are too long.
+    /// A text is broken after these letters. The first entry is tried first, and each further entry
+    /// is for pieces that are still too long.
     const BREAKS: [&[char]; 3] = [&[' '], &[','], &[':', '=', '/', '(', '-']];
     fn pieces<'a>(text: &'a str, breaks: &[&[char]], fits: &dyn Fn(&str) -> bool) -> Vec<&'a str> {
         match breaks.split_first() {
@@ -65,8 +68,9 @@ pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns outlines of a text that begins `before` pixels to the left of its position. `place` maps
-/// a point of a letter (its distance along the base line and its height) to the page.
+/// Returns the outlines of a text. The text begins `before` pixels to the left of its position.
+/// `place` maps a point of a letter to the page. The point is given as its distance along the base
+/// line and its height.
 pub(super) fn outline(
     words: &str,
     size: f64,
@@ -78,7 +82,7 @@ pub(super) fn outline(
     let mut pen = Pen { steps: Vec::new(), last: (0.0, 0.0), place, scale, from: 0.0 };
     for (glyph, at, _) in glyphs(face, words) {
         pen.from = at * size - before;
-        // A space has no outline.
+        // A glyph has no outline if it is a space.
         let _ = face.outline_glyph(glyph, &mut pen);
     }
     Outline(pen.steps)
@@ -87,10 +91,12 @@ pub(super) fn outline(
 /// The width and the height of a cell of a terminal, in pixels.
 pub(crate) const CELL: [f64; 2] = [8.0, 17.0];
 
-/// At this font size, a character of DejaVu Sans Mono (1233/2048 of the size wide) fills a cell.
+/// The font size at which a character of DejaVu Sans Mono fills a cell. The width of a character is
+/// 1233/2048 of the font size.
 pub(crate) const CELL_FONT: f64 = CELL[0] * 2048.0 / 1233.0;
 
-/// Each character fills a cell. DejaVu Sans Mono lacks Braille patterns, so DejaVu Sans is used.
+/// Returns the outlines of a text whose characters fill one cell each. DejaVu Sans Mono lacks
+/// Braille patterns, so these are drawn in DejaVu Sans.
 pub(super) fn outline_of_cells(words: &str, (x, y): Point) -> Outline {
     static MONO: OnceLock<Option<Face<'static>>> = OnceLock::new();
     let mono = MONO.get_or_init(|| Face::parse(dejavu::sans_mono::regular(), 0).ok()).as_ref();
@@ -110,7 +116,8 @@ pub(super) fn outline_of_cells(words: &str, (x, y): Point) -> Outline {
     Outline(steps)
 }
 
-/// Converts the outline of a letter, with its own units and an upward y axis, to the page.
+/// Converts the outline of a letter to the page. The outline has its own units, and its y axis
+/// points upwards.
 struct Pen<P> {
     steps: Vec<Step>,
     last: Point,
@@ -138,7 +145,8 @@ impl<P: Fn(f64, f64) -> Point> OutlineBuilder for Pen<P> {
 
     fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
         let (from, control, to) = (self.last, self.at(x1, y1), self.at(x, y));
-        // A cubic control point lies at 2/3 of the distance from an end to the quadratic one.
+        // The given curve is quadratic, with one control point. The same curve as a cubic one has
+        // two control points, each at 2/3 of the way from an end to that control point.
         let toward = |end: Point| {
             (end.0 + (control.0 - end.0) * 2.0 / 3.0, end.1 + (control.1 - end.1) * 2.0 / 3.0)
         };

@@ -13,13 +13,13 @@ use swapmeet_results::analysis::Axis;
 use swapmeet_results::units::count;
 use swapmeet_results::{Comparison, Group, escaped, grouped};
 
-/// The maximum numbers of figures of maps and of curves that are visible at first.
+/// The maximum number of figures of maps, and of figures of curves, that the reader sees at first.
 const MOST_MAPS: usize = 3;
 const MOST_CURVES: usize = 2;
-/// The maximum numbers of maps and of panels in a figure, so that it fits on a page.
+/// The maximum number of maps in a figure, and of panels in a figure, with which it fits on a page.
 const MOST_ROWS: usize = 4;
 const MOST_PANELS: usize = 6;
-/// The width of a figure of several panels. It is shown at 86 % of this width on A4 paper.
+/// The width of a figure with several panels. On A4 paper, it is reduced to 86 % of this width.
 const WIDE: &str = "860px";
 const NARROW: &str = "330px";
 
@@ -27,7 +27,7 @@ pub(super) struct Figures {
     pub(super) id: String,
     pub(super) heading: String,
     visible: Vec<Framed>,
-    /// Messages about omitted parts of the figures.
+    /// Messages to the user about parts of the figures that were omitted.
     notes: BTreeSet<String>,
     others: Vec<Framed>,
 }
@@ -46,7 +46,7 @@ impl Figures {
     }
 }
 
-/// A figure that is drawn when it is written, because a picture is many times as large as its data.
+/// A figure that is drawn only when it is written. Its picture is many times as large as its data.
 struct Framed {
     number: usize,
     caption: String,
@@ -55,7 +55,8 @@ struct Framed {
 }
 
 impl Framed {
-    /// Writes the figure in a layout for large screens and paper and in a layout for small screens.
+    /// Writes the figure twice: in a layout for large screens and paper, and in a layout for small
+    /// screens.
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let Self { number, caption, panels, figure } = self;
         let svg = |width: Option<&str>| {
@@ -89,7 +90,7 @@ pub(super) fn figures(
     parts.iter().filter_map(figures).collect()
 }
 
-/// `number` is the number of the last figure on the page so far.
+/// Makes the figures of a collective. `number` is the number of the last figure on the page so far.
 fn of_collective(
     comparison: &Comparison,
     baseline: Option<&str>,
@@ -113,7 +114,7 @@ fn of_collective(
         place.push(framed(Box::new(map), panels, "Fastest algorithms".to_owned()));
     }
     let maps = visible.len();
-    // A baseline of another collective has no rows here.
+    // If the baseline is an algorithm of another collective, it has no rows here.
     let mut lines = comparison.groups.iter().flat_map(|group| &group.lines);
     let baseline = baseline.filter(|name| lines.any(|line| &*line.subject == *name));
     let ratio = baseline.map(|_| Quantity::Ratio);
@@ -138,12 +139,12 @@ fn of_collective(
                         let panels = figure.panels.len();
                         place.push(framed(Box::new(figure), panels, caption));
                     }
-                    // Readers expect the figure, so a note says that it would have too many curves.
+                    // Readers expect this figure. If it would have too many curves, a note says so.
                     Err(error @ (FigureError::ManyPanels { .. } | FigureError::ManyCurves(_))) => {
                         let (y, x) = (y.label(), x.label());
                         notes.insert(format!("No figure of {y} against {x}: {error}."));
                     }
-                    // If the cases do not vary along the axis, there is no figure.
+                    // If the cases do not vary along this axis, no figure is expected.
                     Ok(_) | Err(_) => {}
                 }
             }
@@ -154,8 +155,8 @@ fn of_collective(
     Figures { id, heading: format!("Figures of {collective}"), visible, notes, others }
 }
 
-/// Makes a figure, or several if it would have more than `most` parts, which are panels or maps. To
-/// get several, cases are divided by machine, then by kind of workload, then by topology.
+/// Makes one figure. If it would have more than `most` parts (panels or maps), makes several: cases
+/// are divided by machine, then by kind of workload, then by topology.
 fn drawn<T>(
     comparison: &Comparison,
     most: usize,
@@ -186,7 +187,8 @@ fn drawn<T>(
     }
 }
 
-/// Divides groups by their `text`, in the order in which texts first occur.
+/// Divides groups by the result of `text`. The parts are in the order in which these results first
+/// occur.
 fn divided(comparison: &Comparison, text: fn(&Group) -> String) -> Vec<Comparison> {
     let texts = grouped(comparison.groups.iter().map(|group| (text(group), ())));
     texts.iter().map(|(wanted, _)| comparison.part(|group| text(group) == *wanted)).collect()

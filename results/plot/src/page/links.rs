@@ -15,8 +15,8 @@ pub(super) fn schedules(links: &[Link]) -> String {
     list(links.iter().map(link))
 }
 
-/// Encodes characters that have a meaning in URLs. A relative path begins with `./`, because a
-/// colon would otherwise end the name of a protocol.
+/// Encodes the characters of a path that have a meaning in URLs. A relative path gets the prefix
+/// `./`, because otherwise the text before a colon would be taken for the name of a protocol.
 fn address(path: &str) -> String {
     let mut address = if path.starts_with('/') { String::new() } else { "./".to_owned() };
     for byte in path.bytes() {

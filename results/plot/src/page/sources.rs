@@ -1,4 +1,4 @@
-//! The sources of the rows of a report: machines, versions and commands.
+//! Writes the sources of the rows of a report: the machines, versions and commands.
 
 use super::list;
 use std::collections::{BTreeSet, HashSet};
@@ -52,7 +52,7 @@ fn algorithm_name(spec: &str) -> &str {
 }
 
 pub(super) fn write_commands(rows: &ComparedRows, out: &mut dyn Write) -> io::Result<()> {
-    // Commands are compared by hashes with a random key, to save memory.
+    // Only hashes of the commands are stored and compared, to save memory. They have a random key.
     let hasher = RandomState::new();
     let hash = |case: &CaseId<&str>| hasher.hash_one(texts_of_command(case));
     let mut distinct: HashSet<u64> = rows.cases().map(|case| hash(&case)).collect();
