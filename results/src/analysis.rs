@@ -1,9 +1,10 @@
 //! Analysis of many cases, for `compare`, `plot`, `report` and the dashboard.
+//!
 //! Groups of cases that differ only in the algorithm ([`compare`](crate::compare)) are arranged
-//! along an [`Axis`] ([`families`]). A [`Family`] has a [`Curve`] of times for each algorithm. Its
-//! [`Envelope`] is the lowest of its curves at each x: ranges, in each of which one algorithm is
-//! the fastest, and the [`Crossover`]s between them. Crossovers are computed from times, even if a
-//! figure shows another quantity.
+//! along an [`Axis`] ([`families`]). Each [`Family`] has a [`Curve`] of times for each algorithm.
+//! Its [`Envelope`] is the lowest curve at each x. It consists of ranges, in each of which one
+//! algorithm is the fastest, and of the [`Crossover`]s between them. Crossovers are computed from
+//! times, even if a figure shows another quantity.
 
 mod axis;
 mod crossover_interval;

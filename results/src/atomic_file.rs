@@ -1,4 +1,5 @@
-//! Files that are written completely or not changed. A file to which a run writes is not replaced.
+//! Files that are written completely or stay unchanged. A file to which a run is writing is not
+//! replaced.
 
 use rustix::fs::{Gid, Uid};
 use std::fs::{DirEntry, File, Metadata, Permissions, TryLockError};
@@ -8,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::{NamedTempFile, TempDir};
 
-/// The prefix of drafts: new files or folders that replace others when they are complete. Their
-/// writer locks them, so an unlocked draft was left behind by a killed program.
+/// The prefix of drafts. A draft is a new file or folder that replaces another one when it is
+/// complete. A program locks the drafts that it writes. So if a draft is not locked, its program
+/// was killed.
 const DRAFT: &str = ".swapmeet-";
 
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +45,7 @@ pub fn write(
         Err(e) => return Err(e.into()),
     };
     if there.as_ref().is_some_and(|there| !there.is_file()) {
-        // A device or a pipe cannot be replaced.
+        // A device or a pipe cannot be replaced, so the text is written to it directly.
         let mut file = BufWriter::new(File::options().write(true).open(path)?);
         return Ok(write(&mut file).and_then(|()| file.flush())?);
     }
@@ -53,7 +55,7 @@ pub fn write(
     write(&mut text).and_then(|()| text.flush()).and_then(|()| draft.as_file().sync_all())?;
     drop(text);
     if lock_held.is_none() && real.exists() {
-        // A run has created the file since the check above.
+        // A run has created the file since it was found missing above.
         lock_held = Some(open_locked(&real)?);
     }
     persist(draft, &real)?;
@@ -64,7 +66,7 @@ pub fn write(
 /// Moves a file to its final path and syncs the folder, so that the file survives a power cut.
 pub fn persist(file: NamedTempFile, place: &Path) -> io::Result<File> {
     let file = file.persist(place)?;
-    // Some file systems cannot sync a folder.
+    // The result is ignored, because some file systems cannot sync a folder.
     drop(File::open(folder_of(place)).and_then(|folder| folder.sync_all()));
     Ok(file)
 }
@@ -73,8 +75,8 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns an empty draft in the folder of `path`, and the path of the file that it will replace.
-/// If `path` is a symbolic link, this is the target of the link.
+/// Returns an empty draft in the folder of `path`, and the path of the file that the draft will
+/// replace. If `path` is a symbolic link, this is the path of the link's target.
 pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteError> {
     let there = std::fs::metadata(path).ok();
     let real = if there.is_some() { path.canonicalize()? } else { link_target(path)? };
@@ -85,7 +87,7 @@ pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteErr
     remove_stale_drafts(folder);
     let mode = there.as_ref().map_or(0o666, |there| there.permissions().mode());
     let permissions = Permissions::from_mode(mode);
-    // The message of tempfile names the temporary file.
+    // The messages of tempfile also contain the path of the temporary file. It is removed.
     let bare =
         |e: &io::Error| e.to_string().split(" at path ").next().unwrap_or_default().to_owned();
     let draft = loop {
@@ -94,7 +96,8 @@ pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteErr
             .permissions(permissions.clone())
             .tempfile_in(folder)
             .map_err(|e| io::Error::new(e.kind(), bare(&e)))?;
-        // Until the lock is held, another program may take the draft for a stale one and remove it.
+        // As long as the draft is not locked, another program may take it for a stale draft and
+        // remove it.
         lock(draft.as_file())?;
         if is_at(draft.as_file(), draft.path()) {
             break draft;
@@ -102,16 +105,18 @@ pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteErr
     };
     if let Some(there) = there {
         keep_owner(draft.as_file(), &there);
-        // Permissions are set last, because a new owner may clear some, and despite the umask.
+        // The permissions are set last, because a change of the owner can clear some of them. They
+        // do not depend on the umask.
         draft.as_file().set_permissions(there.permissions())?;
     }
     Ok((draft, real))
 }
 
-/// A temporary folder for files that will be moved into its parent folder; removed when dropped.
+/// A temporary folder for files that will be moved to its parent folder. It is removed when this
+/// value is dropped.
 pub struct StagingFolder {
     folder: TempDir,
-    /// The lock marks the folder as in use.
+    /// While this lock is held, other programs do not remove the folder.
     _lock: File,
 }
 
@@ -120,7 +125,8 @@ impl StagingFolder {
         remove_stale_drafts(near);
         loop {
             let folder = tempfile::Builder::new().prefix(DRAFT).tempdir_in(near)?;
-            // Until it is locked, another program may remove the folder as a stale draft.
+            // As long as the folder is not locked, another program may take it for a stale draft
+            // and remove it.
             let held = match File::open(folder.path()) {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
                 opened => opened?,
@@ -141,8 +147,9 @@ fn remove_stale_drafts(folder: &Path) {
     let is_draft = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(DRAFT);
     for draft in std::fs::read_dir(folder).into_iter().flatten().flatten().filter(is_draft) {
         let path = draft.path();
-        // The lock is held during the removal, so that a program that waits for it on a new draft
-        // notices the removal. Without locks, drafts are not removed.
+        // The lock is held while the draft is removed. If another program has just created the
+        // draft and waits for this lock, it then notices that the draft has been removed. On a file
+        // system without locks, drafts are not removed.
         let Ok(held) = File::open(&path) else { continue };
         if held.try_lock().is_ok() && is_at(&held, &path) {
             let is_folder = held.metadata().is_ok_and(|m| m.is_dir());
@@ -155,15 +162,17 @@ fn remove_stale_drafts(folder: &Path) {
     }
 }
 
-/// Gives a file the owner and the group of the file that it replaces, as far as permitted.
+/// Gives a file the owner and the group of the file that it will replace, as far as this is
+/// permitted.
 fn keep_owner(file: &File, there: &Metadata) {
     let own = |uid, gid| rustix::fs::fchown(file, uid, gid).is_ok();
     let group = Some(Gid::from_raw(there.gid()));
-    // Setting the group alone may still be allowed. Otherwise the file belongs to the current user.
+    // If the owner cannot be set, setting only the group may be permitted. Otherwise, the file
+    // belongs to the current user.
     let _ = own(Some(Uid::from_raw(there.uid())), group) || own(None, group);
 }
 
-/// Follows symbolic links from a path at which no file exists yet.
+/// Follows symbolic links from a path to a file that does not exist yet.
 fn link_target(path: &Path) -> io::Result<PathBuf> {
     const LINKS: usize = 40;
     let mut place = path.to_owned();
@@ -188,8 +197,8 @@ pub fn is_at(file: &File, path: &Path) -> bool {
 }
 
 pub fn lock(file: &File) -> Result<(), AtomicWriteError> {
-    /// If a run is killed while it starts a child process, the child holds the run's lock until it
-    /// executes its program, which takes about 40 ms.
+    /// How long to wait for a lock. If a run is killed while it starts a child process, the child
+    /// holds the run's lock until it executes its program, which takes about 40 ms.
     const LONGEST: Duration = Duration::from_millis(500);
     let begin = Instant::now();
     loop {
@@ -261,7 +270,8 @@ mod tests {
         };
         let live = [staging.path().to_owned(), draft.path().to_owned(), near("theirs")];
         assert_eq!(left(), live.into());
-        // The drafts of a running program stay, even if other commands write to the same folder.
+        // The drafts of a program that is running stay, even if other commands write to the same
+        // folder.
         write(&near("theirs"), |_| Ok(())).unwrap();
         assert_eq!(left().len(), 3);
     }

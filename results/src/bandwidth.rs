@@ -6,17 +6,19 @@ use serde::Serialize;
 /// Bandwidths in GB/s, where 1 GB is 10^9 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bandwidths {
-    /// Data size per time: the total size of the blocks of a node at the start or at the end.
+    /// The size of the data divided by the time. The size is that of all blocks of a node at the
+    /// start or at the end.
     #[serde(rename = "algbw_gb_s")]
     pub algorithm: f64,
-    /// Algorithm bandwidth times the minimum proportion of the data that must pass through a node.
-    /// This is comparable with the bandwidth of a node.
+    /// The algorithm bandwidth times the minimum proportion of the data that must pass through a
+    /// node, so that it can be compared with the bandwidth of a node.
     #[serde(rename = "busbw_gb_s")]
     pub bus: f64,
 }
 
 impl Bandwidths {
-    /// Returns `None` if nccl-tests (`doc/PERFORMANCE.md`) has no factor, or if block sizes differ.
+    /// Returns `None` if nccl-tests (`doc/PERFORMANCE.md`) has no factor for the collective, or if
+    /// blocks differ in size.
     pub fn of(record: &Record, time_us: f64) -> Option<Self> {
         Self::of_case(&record.collective, record.nodes, record.block_bytes, time_us)
     }

@@ -1,5 +1,5 @@
-//! The identity of a case, for all code that stores, joins, compares or plots rows.
-//! It consists of a setting, an implementation and a repetition. Texts are owned (`CaseId`) or
+//! The identity of a case, for all code that stores, joins, compares or plots rows. An identity
+//! consists of a setting, an implementation and a repetition. Its texts are owned (`CaseId`) or
 //! borrowed from a row (`CaseId<&str>`), so that a million rows can be distinguished without
 //! copying texts.
 
@@ -88,7 +88,7 @@ texts! {
     }
 }
 
-/// Rows are of the same case if and only if their identities are equal.
+/// The identity of a case. Two rows are of the same case if and only if their identities are equal.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
@@ -121,7 +121,7 @@ impl<'a> CaseId<&'a str> {
         CaseId { setting, implementation, repetition: self.repetition, seed: self.seed }
     }
 
-    /// Returns the columns in which two cases differ, with both values.
+    /// Returns the columns in which two cases differ, with the values of both cases.
     pub fn differences(&self, other: &CaseId<&'a str>) -> Vec<Difference> {
         let texts = |case: &Self| [case.setting.columns(), case.implementation.columns()].concat();
         let number = |column, ours: u64, theirs: u64| Difference {
@@ -148,12 +148,12 @@ impl<'a> CaseId<&'a str> {
         differences
     }
 
-    /// Describes how the case differs from the most similar one in `cases`.
+    /// Describes how this case differs from the case in `cases` that is most similar to it.
     pub fn difference_from_nearest(&self, cases: impl IntoIterator<Item = CaseId>) -> String {
         let differences =
             cases.into_iter().map(|case| self.differences(&case.borrowed())).min_by_key(Vec::len);
         let Some(mut differences) = differences else { return "there are no cases".to_owned() };
-        // If the plugins differ, their versions and digests give no additional information.
+        // If the plugins differ, their versions and digests give no further information.
         if differences.iter().any(|d| d.column == "plugin") {
             differences.retain(|d| !matches!(d.column, "plugin_version" | "plugin_digest"));
         }
@@ -180,14 +180,16 @@ impl<'a> CaseId<&'a str> {
     }
 }
 
-/// Stores each setting and implementation once, so that a case is only a [`CaseKey`].
+/// A table that stores each setting and each implementation once. A case is then only a
+/// [`CaseKey`].
 #[derive(Debug, Default)]
 pub(crate) struct CaseTable {
     pub(crate) settings: IndexSet<Setting>,
     pub(crate) implementations: IndexSet<Implementation>,
 }
 
-/// The keys of two cases in a [`CaseTable`] are equal if the cases are equal.
+/// A case in a [`CaseTable`]. Two keys of the same table are equal if and only if the cases are
+/// equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CaseKey {
     pub(crate) setting: u32,
@@ -206,7 +208,8 @@ impl CaseTable {
         })
     }
 
-    /// Returns `None` if no case of the table has its setting, or none has its implementation.
+    /// Returns the key of a case. Returns `None` if no case of the table has the same setting, or
+    /// none has the same implementation.
     pub(crate) fn key(&self, case: &CaseId<&str>) -> Option<CaseKey> {
         let CaseId { setting, implementation, repetition, seed } = *case;
         Some(CaseKey {
@@ -234,7 +237,7 @@ pub(crate) fn index(number: usize) -> u32 {
 
 const DIGEST: &str = "sha256:";
 
-/// Cuts each digest to the twelve digits that versions up to 0.2 wrote.
+/// Shortens each digest in a text to twelve digits, as versions up to 0.2 wrote digests.
 fn shortened(text: &str) -> String {
     const DIGITS: usize = 12;
     let mut pieces = text.split(DIGEST);
@@ -246,7 +249,8 @@ fn shortened(text: &str) -> String {
     short
 }
 
-/// Whether two texts are equal up to the digests of an old version.
+/// Returns whether two texts are equal. They are also equal if their only difference is that an old
+/// version has shortened the digests in one of them.
 fn is_same_digest(a: &str, b: &str) -> bool {
     let (short_a, short_b) = (shortened(a), shortened(b));
     short_a == short_b && (short_a == a || short_b == b)
@@ -266,7 +270,7 @@ impl Record {
     }
 }
 
-/// Formats the column `inputs`: `FILE=sha256:...`, separated by commas.
+/// Formats the column `inputs`, in which entries such as `FILE=sha256:...` are separated by commas.
 pub fn inputs_column<'a>(inputs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     inputs
         .into_iter()

@@ -1,8 +1,10 @@
-//! Defaults that differ between versions, and what the rows of older versions mean.
-//! When a row of an older version is read, values that its specs leave open are added to the specs
-//! if this version has another default ([`explicit`]), as in `direct-dispatch:window=1`. Rows of
-//! two versions are therefore equal cases only if they were computed with equal values, and `rerun`
-//! repeats a row of any version.
+//! Defaults that differ between versions of this program, and the meaning of rows of older
+//! versions.
+//!
+//! When a row of an older version is read, [`explicit`] adds values to its specs, as in
+//! `direct-dispatch:window=1`. It adds each value that the spec does not state, and for which this
+//! version has another default. So rows of two versions are of equal cases only if they were
+//! computed with equal values, and `rerun` can repeat a row of any version.
 
 use crate::record::Record;
 use crate::specs::argument;
@@ -14,9 +16,9 @@ pub struct ChangedDefault {
     pub version: &'static str,
     pub parameter: &'static str,
     pub of: Of,
-    /// The value before the change, as in a spec.
+    /// The default before the change, as it is written in a spec.
     pub was: &'static str,
-    /// The value since then, in words.
+    /// The default since the change, in words.
     pub now: &'static str,
 }
 
@@ -26,7 +28,7 @@ pub enum Of {
     Presets(&'static [&'static str]),
 }
 
-/// CHANGELOG.md lists them under "Changed results".
+/// The changed defaults. CHANGELOG.md lists them under "Changed results".
 pub static CHANGED_DEFAULTS: &[ChangedDefault] = &[
     ChangedDefault {
         version: "0.3.0",
@@ -123,7 +125,7 @@ impl fmt::Display for ChangedDefault {
     }
 }
 
-/// Returns `None` if it is not a version of this program.
+/// Returns the numbers of a version, or `None` if the text is no version of this program.
 fn numbers(version: &str) -> Option<[u64; 3]> {
     let numbers: Result<Vec<u64>, _> = version.split('.').map(str::parse).collect();
     numbers.ok()?.try_into().ok()
@@ -138,7 +140,8 @@ pub fn changed_between(a: &str, b: &str) -> Vec<&'static ChangedDefault> {
     CHANGED_DEFAULTS.iter().filter(is_between).collect()
 }
 
-/// Returns a remark on rows of another version with other defaults, for an error message.
+/// If the defaults of two versions differ, returns a remark about them for an error message.
+/// Otherwise, returns an empty text.
 pub fn remark_on_versions(a: &str, b: &str) -> String {
     let changes: Vec<String> = changed_between(a, b).iter().map(ToString::to_string).collect();
     if changes.is_empty() {
@@ -175,8 +178,8 @@ impl ChangedDefault {
     }
 }
 
-/// Writes earlier defaults into the specs of a row of an earlier version. Rows of unknown versions
-/// stay unchanged, as do measured rows, whose machines cannot be parsed.
+/// Adds earlier defaults to the specs of a row of an earlier version. A row stays unchanged if its
+/// version is unknown, or if it is a measurement, whose machine cannot be parsed.
 pub(crate) fn explicit(record: &mut Record) {
     if record.swapmeet_version == THIS
         || numbers(&record.swapmeet_version).is_none_or(|version| Some(version) > numbers(THIS))
@@ -190,7 +193,7 @@ pub(crate) fn explicit(record: &mut Record) {
     let Ok(mut machine) = Machine::parse(spec) else { return };
     let changes = changed_between(&record.swapmeet_version, THIS);
     for change in changes.iter().filter(|change| matches!(change.of, Of::Presets(_))) {
-        // If this fails, the model does not have the parameter.
+        // If `with` fails, the machine's model does not have this parameter, so nothing is added.
         if argument(spec, change.parameter).is_none()
             && change.is_of(spec)
             && let Ok(with_value) = machine.with(&[(change.parameter, change.was)])
@@ -202,7 +205,8 @@ pub(crate) fn explicit(record: &mut Record) {
     for change in &changes {
         let is_open = change.is_of(&record.algorithm)
             && argument(&record.algorithm, change.parameter).is_none();
-        // `flow` had one step with routes on networks with switches.
+        // On networks with switches, `flow` already had its present form, with routes and a single
+        // step.
         let had_routes = change.parameter == "form" && record.steps.is_none_or(|steps| steps < 2);
         if matches!(change.of, Of::Algorithms(_)) && is_open && !had_routes {
             let setting = format!("{}={}", change.parameter, change.was);
@@ -248,7 +252,7 @@ mod tests {
         assert_eq!(machine("fugaku"), "fugaku");
         assert_eq!(machine("paragon:model=flat"), "paragon:model=flat", "it has no such parameter");
         assert_eq!(machine("measured:here"), "measured:here");
-        // In version 0.2.0, the presets of servers had these values.
+        // In version 0.2.0, these presets of servers had these values.
         for (preset, startup, hop) in [
             ("dgx-h100", 0.47, 1.115),
             ("dgx-b200", 0.6, 1.05),

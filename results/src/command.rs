@@ -2,24 +2,27 @@ use crate::case_id::{CaseId, Setting};
 use crate::specs::short_machine;
 use std::borrow::Cow;
 
-/// Returns the command that writes the row of a case again. It also writes the rows of jobs that
-/// run at the same time, and has no experiment name and the repetition 0.
+/// Returns the command that writes the row of a case again. If other jobs ran at the same time, it
+/// also writes their rows. In the new row, the name of the experiment is missing and the repetition
+/// is 0.
 pub fn command(case: &CaseId<&str>) -> String {
     format!("{} --out -", case.command())
 }
 
 impl<'a> Setting<&'a str> {
-    /// Returns the definition of the machine, or its name if a row has no definition.
+    /// Returns the definition of the machine or, if the row has none, its name.
     pub fn machine_spec(&self) -> &'a str {
         if self.machine_definition.is_empty() { self.machine } else { self.machine_definition }
     }
 
-    /// Returns the machine as a preset with the values that differ from it, without its own name.
+    /// Returns the machine as a preset with the values that differ from this preset. The machine's
+    /// own name is not included.
     pub fn short_machine(&self) -> Cow<'a, str> {
         short_machine(self.machine_spec())
     }
 
-    /// Returns the machine. Its definition follows if the name does not determine all values.
+    /// Returns the name of the machine. If the name does not determine all values, the definition
+    /// follows.
     pub fn machine_in_full(&self) -> String {
         match self.short_machine() {
             short if short == self.machine => self.machine.to_owned(),

@@ -1,6 +1,7 @@
-//! Compares algorithms case by case, with the uncertainty of each comparison.
-//! A group is all rows with the same setting: all properties of a case except the algorithm. The
-//! repetitions of an algorithm in a group are a sample. Rows that are not `ok` are shown, too.
+//! Compares algorithms case by case, with the uncertainty of each comparison. A group consists of
+//! all rows with the same setting, which is all properties of a case except the algorithm. In a
+//! group, the repetitions of an algorithm are a sample. Rows with a status other than `ok` are
+//! listed, too.
 
 mod by;
 mod group;
@@ -41,7 +42,7 @@ pub enum CompareError {
         "{case} has different values in {first} and in {second}: they are not of one experiment"
     )]
     Contradiction {
-        /// Algorithm, topology, workload, machine and repetition.
+        /// The algorithm, topology, workload, machine and repetition of the case.
         case: String,
         first: String,
         second: String,
@@ -54,35 +55,40 @@ pub enum CompareError {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparisonLine {
-    /// The label includes the plugin, version or build if the group has several of the algorithm.
+    /// The label of the algorithm. If the group has several implementations of it, the label
+    /// includes the plugin, the version or the build.
     pub algorithm: String,
     #[serde(skip)]
     pub subject: Box<str>,
     pub status: Status,
     pub rows: StatusCounts,
     pub reason: String,
-    /// The weakest verification among the `ok` rows.
+    /// The weakest kind of verification that an `ok` row has.
     pub verified: Verified,
     /// The verification as tables show it ([`Record::verification`]).
     #[serde(skip)]
     pub verification: Cow<'static, str>,
     /// Completion times of the `ok` rows, in microseconds.
     pub time: Option<Summary>,
-    /// Mean time divided by that of the baseline, if there is one and no time is 0.
+    /// The mean time divided by the baseline's mean time. `None` if there is no baseline, or if a
+    /// time is 0.
     pub ratio: Option<Ratio>,
-    /// Tests against the baseline. `None` if a sample has a single run, or if neither has a spread.
+    /// Tests against the baseline. `None` if one of both samples has a single run, or if all values
+    /// are equal in both.
     pub tests: Option<Box<Tests>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimum: Option<LineOptimum>,
-    /// Mean time of all communicators, divided by that of one of them alone (`alone_us`).
+    /// The mean time of all communicators together, divided by the time of one communicator alone
+    /// (`alone_us`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_to_alone: Option<f64>,
-    /// The bandwidths of the mean time, if nccl-tests defines them for the collective.
+    /// The bandwidths that follow from the mean time; `None` if nccl-tests does not define them for
+    /// the collective.
     pub bandwidths: Option<Bandwidths>,
     /// The times of the `ok` rows, in the order of the files.
     #[serde(skip)]
     pub runs: Box<[RunTime]>,
-    /// The locations of all rows, whatever their status.
+    /// The locations of all rows, including those with a status other than `ok`.
     #[serde(skip)]
     pub members: Box<[RowLocation]>,
     /// Whether the algorithm declares no rearrangement although it needs some.
@@ -128,17 +134,19 @@ impl RunTime {
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Tests {
-    /// Whether repetitions were compared in pairs, because both algorithms used the same seeds.
+    /// Whether repetitions were compared in pairs. They are if both algorithms used the same seeds.
     pub paired: bool,
-    /// p-value of the paired t test if repetitions were paired, otherwise of Welch's t test.
+    /// The p-value of the paired t test if repetitions are paired, otherwise of Welch's t test.
     pub t_p: Option<f64>,
-    /// p-value of Wilcoxon's signed-rank test if paired, otherwise of the Mann-Whitney test.
+    /// The p-value of Wilcoxon's signed-rank test if repetitions are paired, otherwise of the
+    /// Mann-Whitney test.
     pub rank_p: Option<f64>,
     /// `t_p` and `rank_p`, corrected for the number of comparisons.
     pub t_p_holm: Option<f64>,
     pub rank_p_holm: Option<f64>,
-    /// The difference of the means, divided by the standard deviation of the paired differences, or
-    /// by the pooled one of the samples. The effect is positive if the baseline is faster.
+    /// The difference of the means as a multiple of a standard deviation: that of the paired
+    /// differences, or without pairs, the pooled one of both samples. The effect is positive if the
+    /// baseline is faster.
     pub effect: Option<f64>,
 }
 
@@ -170,34 +178,37 @@ impl ComparisonLine {
 /// Cases that differ only in the compared property ([`By`]).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Group {
-    /// The setting. The property that is compared is empty in it.
+    /// The setting that all cases share. The compared property is empty in it.
     #[serde(flatten)]
     pub setting: Setting,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_algorithm: Option<String>,
     pub nodes: u64,
-    /// The algorithm (or other property) with which all others are compared.
+    /// The algorithm (or the value of another compared property) with which all others are
+    /// compared.
     pub baseline: Option<String>,
     /// The reason why there is no baseline; empty if there is one.
     pub no_baseline: String,
-    /// Its rivals are known only after p-values were corrected for all groups.
+    /// The fastest algorithm. The algorithms tied with it are known only after the p-values of all
+    /// groups were corrected.
     pub winner: Option<Arc<Winner>>,
-    /// Comparisons with the fastest algorithm, until p-values are corrected.
+    /// The comparisons of other algorithms with the fastest one. They are kept until p-values are
+    /// corrected.
     #[serde(skip)]
     rivals: Vec<Rival>,
-    /// The lines by time, the fastest first. Lines without a time are last.
+    /// The lines, in ascending order of time. Lines without a time are at the end.
     pub lines: Vec<ComparisonLine>,
     #[serde(skip)]
     repeated: BTreeMap<u32, Repeated>,
 }
 
 impl Group {
-    /// Whether nothing is random, so that one run gives the exact time. Measurements are never
-    /// exact.
+    /// Returns whether nothing is random, so that one run gives the exact time. Measurements are
+    /// never exact.
     pub fn is_exact(&self) -> bool {
         let Setting { workload, topology, model, .. } = &self.setting;
         let machine = self.setting.borrowed().machine_spec();
-        // If machines are compared, each line has its own.
+        // If machines are compared, each line has its own machine.
         let has_no_noise = if machine.is_empty() {
             let machine = |line: &ComparisonLine| Machine::parse(&line.subject);
             self.lines.iter().all(|line| machine(line).is_ok_and(|m| !m.is_noisy()))
@@ -206,7 +217,7 @@ impl Group {
         };
         let is_measured = *model == residual::MEASURED
             || self.lines.iter().any(|line| line.algorithm == residual::MEASURED);
-        // If topologies are compared, each line has its own.
+        // If topologies are compared, each line has its own topology.
         let mut topologies = self.lines.iter().map(|line| &*line.subject);
         let has_fixed_topology =
             !topology::is_random(topology) && !topologies.any(topology::is_random);
@@ -217,22 +228,23 @@ impl Group {
         self.setting.borrowed().machine_in_full()
     }
 
-    /// Whether the line is charged for no rearrangement although it needs some. If algorithms are
-    /// compared, the machine must charge another one of the group.
+    /// Returns whether the line needs rearrangement but is not charged for it. If algorithms are
+    /// compared, this only counts if the machine charges another algorithm of the group.
     pub fn is_charged_less(&self, line: &ComparisonLine) -> bool {
         let is_charged = |other: &ComparisonLine| other.time.is_some() && !other.declares_none;
         let compares_algorithms = self.of_algorithm.is_none();
         line.declares_none && (!compares_algorithms || self.lines.iter().any(is_charged))
     }
 
-    /// Returns [`CHARGED_LESS`] if the machine charges the algorithm less than others.
+    /// Returns [`CHARGED_LESS`] if the machine charges this algorithm less than others, otherwise
+    /// an empty text.
     pub fn mark(&self, algorithm: &str) -> &'static str {
         let line = self.lines.iter().find(|line| line.algorithm == algorithm);
         if line.is_some_and(|line| self.is_charged_less(line)) { CHARGED_LESS } else { "" }
     }
 }
 
-/// The mark of an algorithm that is charged for less rearrangement than others.
+/// The mark of an algorithm that is charged less for rearrangement than others.
 pub const CHARGED_LESS: &str = " †";
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -246,7 +258,7 @@ pub struct Comparison {
     /// Remarks on machines that charge only some of the compared algorithms for rearrangement.
     #[serde(rename = "unlike")]
     pub rearrangement_remarks: Vec<String>,
-    /// Measured times against predictions of the same cases.
+    /// Measured times, each compared with a prediction for the same case.
     #[serde(rename = "beside", skip_serializing_if = "Vec::is_empty")]
     pub residuals: Vec<Residual>,
     #[serde(skip)]
@@ -268,12 +280,14 @@ pub enum Correction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CompareOptions<'a> {
     pub by: By,
-    /// A value of the compared property. `None` is the fastest of each group.
+    /// The value of the compared property with which others are compared. If it is `None`, this is
+    /// the fastest value in each group.
     pub baseline: Option<&'a str>,
     pub correction: Correction,
 }
 
-/// `files` are file names with rows. The default baseline is the fastest algorithm of each group.
+/// Compares the rows of `files`, each of which is a file name with its rows. If `baseline` is
+/// `None`, it is the fastest algorithm of each group.
 pub fn compare(
     files: &[(String, Vec<Record>)],
     baseline: Option<&str>,
@@ -301,7 +315,7 @@ pub fn compare_rows(
     for numbers in group_rows(rows, by) {
         match distinct_rows(numbers.iter().map(|number| &rows.rows[*number as usize])) {
             Ok(distinct) => groups.push(group::group(rows, distinct, by, baseline)),
-            // The error is the first contradiction in the order of the files.
+            // The error is about the contradiction that comes first in the order of the files.
             Err(other) => {
                 let is_earlier = |first: &Contradiction<'_>| {
                     other.second.location.order() < first.second.location.order()
@@ -358,7 +372,8 @@ impl Comparison {
         Parameters::of(settings, of_algorithms.chain(of_lines))
     }
 
-    /// Residuals and corrected p-values stay those of all groups.
+    /// Returns the comparison with only some of its groups. Residuals and corrected p-values stay
+    /// the same as with all groups.
     pub fn part(&self, keep: impl Fn(&Group) -> bool) -> Self {
         let groups = self.groups.iter().filter(|group| keep(group)).cloned().collect();
         Self {
@@ -395,8 +410,9 @@ impl Comparison {
     }
 }
 
-/// Corrects comparisons with the baselines and with the fastest algorithms separately. Returns
-/// their number.
+/// Corrects p-values for the number of comparisons. Comparisons with baselines and comparisons with
+/// the fastest algorithms are corrected separately. Returns the number of comparisons with
+/// baselines.
 fn correct(groups: &mut [Group]) -> usize {
     let mut rivals: Vec<&mut Rival> =
         groups.iter_mut().flat_map(|group| &mut group.rivals).collect();
@@ -533,7 +549,8 @@ pub(crate) mod tests {
 
     #[test]
     fn repetitions_with_the_same_seeds_are_compared_in_pairs() {
-        // Times at different sizes differ by up to 8 µs, those of the two algorithms by about 1 µs.
+        // Times of different sizes differ by up to 8 µs. Times of the two algorithms differ by
+        // about 1 µs.
         let sizes = [(10.0, 1.1), (14.0, 0.9), (9.0, 1.0), (17.0, 1.05)];
         let rows = |seed: u64| {
             let pair = move |(r, (time, more)): (u32, &(f64, f64))| {

@@ -1,7 +1,7 @@
 //! The text form of a field of a row.
-//! Times are rounded to a millionth of a microsecond, because the last bits of a floating-point sum
-//! depend on the order of the additions, and thus on the compiler. A rounded value is written with
-//! the fewest digits from which it is read back (Rust's `{}`).
+//! Times are rounded to a millionth of a microsecond. The last bits of a sum of floating-point
+//! numbers depend on the order of the additions, and so on the compiler. A rounded value is written
+//! with the fewest digits from which the same value is read back (Rust's `{}`).
 
 use std::hash::{Hash, Hasher};
 use std::io::Write;
@@ -9,16 +9,17 @@ use swapmeet_core::text::escaped;
 
 pub(crate) const STEPS: f64 = 1e6;
 
-/// Larger values (2^51 steps, 37 minutes) are not rounded: rounding twice could change them.
+/// The value from which times are not rounded (2^51 steps, 37 minutes). Rounding such a value twice
+/// could change it.
 pub(crate) const FINEST: f64 = 2_251_799_813.0;
 
-/// Turns negative zero into zero.
+/// Rounds a time to whole steps. Negative zero becomes zero.
 pub(crate) fn rounded(x: f64) -> f64 {
     let x = if x.abs() < FINEST { (x * STEPS).round() / STEPS } else { x };
     if x == 0.0 { 0.0 } else { x }
 }
 
-/// A time or size exceeded the range of a double.
+/// The error for a time or a size that exceeds the range of a double.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("column `{column}` is {value}, expected a finite number")]
 pub struct NotFinite {
@@ -27,29 +28,29 @@ pub struct NotFinite {
 }
 
 pub(crate) trait Field: Clone {
-    /// The type, named as in Table Schema: `string`, `integer` or `number`.
+    /// The type of the column, named as in Table Schema: `string`, `integer` or `number`.
     const TYPE: &'static str;
 
     fn write(&self) -> String;
 
-    /// The error says which values are expected.
+    /// Parses the text of a field. The error states which values are expected.
     fn read(text: &str) -> Result<Self, String>;
 
     fn as_written(&self) -> Self {
         self.clone()
     }
 
-    /// Hashes the value that a reader gets.
+    /// Hashes the value that is read back after this value was written.
     fn hash_as_written(&self, state: &mut impl Hasher);
 
-    /// Returns `None` if the field is not a floating-point number.
+    /// Returns the value as a number, or `None` if the type is not a floating-point number.
     fn number(&self) -> Option<f64> {
         None
     }
 }
 
-/// Spreadsheets execute a text that looks like a formula, so an apostrophe is written in front of
-/// it. Control characters are escaped when a text is read, because a file may be untrusted.
+/// A text that looks like a formula is executed by spreadsheets, so an apostrophe is written before
+/// it. When a text is read, its control characters are escaped, because the file may be untrusted.
 impl Field for String {
     const TYPE: &'static str = "string";
 
@@ -68,7 +69,8 @@ impl Field for String {
     }
 }
 
-/// The first line has the names of the columns. Texts that a spreadsheet would execute are escaped.
+/// Formats rows as CSV. The first row is the header. Texts that a spreadsheet would execute are
+/// escaped.
 pub fn csv_table<R>(rows: impl IntoIterator<Item = R>) -> Result<String, csv::Error>
 where
     R: IntoIterator<Item: AsRef<str>>,
@@ -96,7 +98,8 @@ where
     Ok(writer.flush()?)
 }
 
-/// Apostrophes may precede a formula.
+/// Returns whether a spreadsheet could execute a text, or would after apostrophes at its start were
+/// removed.
 fn is_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
 }
@@ -141,7 +144,7 @@ impl Field for f64 {
     }
 }
 
-/// A column that does not apply to the cost model is empty.
+/// If a column does not apply to a case, its field is empty.
 impl<T: Field> Field for Option<T> {
     const TYPE: &'static str = T::TYPE;
 
@@ -167,7 +170,8 @@ impl<T: Field> Field for Option<T> {
     }
 }
 
-/// An enum whose variants are words, from one list for writing, reading and error messages.
+/// Defines an enum whose variants are words. A single list of variants and words is used for
+/// writing, reading and error messages.
 macro_rules! words {
     ($(#[$doc:meta])+ $type:ident { $($(#[$about:meta])+ $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])+

@@ -1,7 +1,7 @@
 use indexmap::IndexMap;
 use std::hash::Hash;
 
-/// The groups are in the order in which their keys first occur.
+/// Groups values by their keys. The groups are in the order in which their keys first occur.
 pub fn grouped<K: Eq + Hash, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
     let mut groups: IndexMap<K, Vec<V>> = IndexMap::new();
     for (key, value) in pairs {

@@ -1,6 +1,6 @@
-//! Reading rows from CSV.
-//! If a run was stopped or the disk was full, the last row of a file is torn (incomplete). The rows
-//! before it are read, and a [`TornRow`] describes it, so that every command can use the rest.
+//! Reads rows from CSV. If a run was stopped or the disk was full, the last row of a file is torn,
+//! which means incomplete. In this case, the rows before it are read, and a [`TornRow`] describes
+//! the torn row, so that every command can use the complete rows.
 
 mod rows;
 mod torn_row;
@@ -32,13 +32,13 @@ pub enum ReadError {
     )]
     NoColumn {
         file: String,
-        /// The first missing column.
+        /// The first of the columns that are missing.
         column: &'static str,
     },
     #[error("{file}:1: the header has column `{column}` twice, expected it once")]
     ColumnTwice {
         file: String,
-        /// The first repeated column.
+        /// The first of the columns that occur twice.
         column: String,
     },
     #[error("{file}:{line}: column `{column}` is `{found}`, expected {expected}")]
@@ -48,12 +48,12 @@ pub enum ReadError {
         file: String,
         line: u64,
         found: usize,
-        /// The number of columns of the header.
+        /// The number of columns in the header.
         expected: usize,
     },
     #[error("{file}:1: the header breaks off: the run that wrote it was stopped")]
     TornHeader { file: String },
-    /// The last row is incomplete, but the reader needs all rows.
+    /// The last row is torn, but the caller needs all rows.
     #[error("{0}")]
     Torn(TornRow),
 }
@@ -65,7 +65,7 @@ pub struct FileRows {
 }
 
 impl FileRows {
-    /// Errors if the last row is incomplete.
+    /// Returns all rows. Errors if the last row is torn.
     pub fn complete(self) -> Result<Vec<Record>, ReadError> {
         self.torn.map_or(Ok(self.rows), |torn| Err(ReadError::Torn(torn)))
     }
@@ -73,22 +73,23 @@ impl FileRows {
 
 #[derive(Debug, Default)]
 pub struct ResultFiles {
-    /// File names with their rows, as [`compare`](crate::compare) expects.
+    /// The names of the files with their rows, as [`compare`](crate::compare) expects them.
     pub files: Vec<(String, Vec<Record>)>,
     pub torn: Vec<TornRow>,
 }
 
-/// The maximum total size of files that are read together: about a million rows.
+/// The maximum total size of files whose rows are in memory at the same time. It suffices for about
+/// a million rows.
 const MAX_TOTAL_BYTES: u64 = 512 << 20;
 
-/// `path` may be a pipe. Errors if the last row is incomplete.
+/// Reads the rows of a file, which may be a pipe. Errors if the last row is torn.
 pub fn read_file(path: &Path) -> Result<Vec<Record>, ReadError> {
     let ResultFiles { files, torn } = read_files(&[path])?;
     let rows = files.into_iter().flat_map(|(_, rows)| rows).collect();
     FileRows { rows, torn: torn.into_iter().next() }.complete()
 }
 
-/// The last row of each file may be incomplete.
+/// Reads the rows of files. The last row of each file may be torn.
 pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<ResultFiles, ReadError> {
     let names = paths.iter().map(|path| path.as_ref().display().to_string());
     let mut files: Vec<(String, Vec<Record>)> = names.map(|name| (name, Vec::new())).collect();
@@ -96,7 +97,7 @@ pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<ResultFiles, ReadError>
     Ok(ResultFiles { files, torn })
 }
 
-/// Calls `receive` with the index of the file and each row. Returns the incomplete last rows.
+/// Calls `receive` for each row, with the index of its file. Returns the torn rows.
 pub fn for_each_row<P: AsRef<Path>>(
     paths: &[P],
     receive: impl FnMut(usize, Record),
@@ -114,7 +115,8 @@ fn read_up_to<P: AsRef<Path>>(
     for (number, path) in paths.iter().enumerate() {
         let file = path.as_ref().display().to_string();
         let failed = |source| ReadError::Io { file: file.clone(), source };
-        // The limit applies while the file is read, so that an invalid file is not read to its end.
+        // The limit already applies while the file is read, so that an invalid file is not read to
+        // its end.
         let mut text = File::open(path).map_err(failed)?.take(left + 1);
         let found = read_each(file.clone(), &mut text, |row| receive(number, row));
         left = text
@@ -136,7 +138,7 @@ fn read_each(
     Ok(rows.into_torn())
 }
 
-/// Reads the rows of a result file of any length. `file` is for error messages.
+/// Reads the rows of a result file of any length. Error messages name the file `file`.
 pub fn read_rows(file: String, text: impl Read) -> Result<FileRows, ReadError> {
     let mut rows = Vec::new();
     let torn = read_each(file, text, |row| rows.push(row))?;
@@ -147,7 +149,8 @@ fn line_ends(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|b| **b == b'\n').count() as u64
 }
 
-/// Errors if the last row is incomplete. `file` is for error messages. Unknown columns are ignored.
+/// Reads rows from a text. Errors if the last row is torn. Unknown columns are ignored. Error
+/// messages name the file `file`.
 pub fn read_records(file: &str, content: &str) -> Result<Vec<Record>, ReadError> {
     read_rows(file.to_owned(), content.as_bytes())?.complete()
 }
@@ -178,7 +181,7 @@ pub(crate) mod tests {
         read_records("rows.csv", text).unwrap_err().to_string()
     }
 
-    /// Many of the texts have characters that have to be quoted in CSV.
+    /// Many of these texts contain characters that must be quoted in CSV.
     fn any_text() -> impl Strategy<Value = String> {
         prop_oneof![
             "[a-z,\"\n\r ;ü\u{feff}]{0,12}",
@@ -203,7 +206,7 @@ pub(crate) mod tests {
             verified in prop::sample::select(Verified::ALL),
         ) -> Record {
             let [experiment, algorithm, workload, machine, reason, note] = texts;
-            // An `ok` row has times, and none is negative.
+            // A row with status `ok` must have times, and no time may be negative.
             let [time_us, startup_us, lower_bound_us] = match status {
                 Status::Ok => [Some(figures[0].unwrap_or(1.0)), figures[1], figures[2]].map(|t| t.map(f64::abs)),
                 _ => [figures[0], figures[1], figures[2]],
@@ -226,7 +229,7 @@ pub(crate) mod tests {
             prop_assert_eq!(&read(&written(&back)), &expected, "nothing changes the second time");
         }
 
-        /// Wherever the file is cut off, all complete rows before are read.
+        /// If a file is cut off at any position, all complete rows before this position are read.
         #[test]
         fn a_torn_file_gives_its_finished_rows(records in prop::collection::vec(any_record(), 1..4), at in any::<prop::sample::Index>()) {
             let whole = written(&records);
@@ -263,7 +266,7 @@ pub(crate) mod tests {
         assert!(error.starts_with("/dev/zero: more than 1MiB of rows"), "{error}");
     }
 
-    /// Without a limit of the total size, the size of each row is limited.
+    /// Here the total size is not limited. Only the limit for the size of a row ends reading.
     #[test]
     fn a_row_without_an_end_is_refused() {
         let error = Rows::new("zeros".to_owned(), io::repeat(0)).err().unwrap().to_string();
@@ -323,7 +326,8 @@ pub(crate) mod tests {
             (rows.len(), torn.to_string())
         };
         let left_out = "rows.csv:3: the last row breaks off and is left out: the run that wrote it was stopped";
-        // The file ends without a line end, within quotes, or with too few fields.
+        // Three files whose last row is torn: it has no line end, ends within quotes, or has too
+        // few fields.
         let cut = "rows.csv:3: the last row has no line end, so its last value may be cut off";
         assert_eq!(torn(good.trim_end_matches('\n')), (2, cut.to_owned()));
         assert_eq!(torn(good.split("3 sends").next().unwrap()), (1, left_out.to_owned()));

@@ -1,6 +1,6 @@
-//! Joins the rows of shards, so that no row is lost or duplicated.
-//! Files are read twice, so that sweeps of any size can be joined. The first pass stores the
-//! position and the case of each row, and the second reads the rows in the order of the output.
+//! Joins the rows of shards, so that no row is lost or duplicated. Files are read twice, so that
+//! sweeps of any size can be joined. The first pass stores the position and the case of each row.
+//! The second pass reads the rows in the order of the output.
 
 mod definitions;
 mod missing;
@@ -31,12 +31,13 @@ pub enum MergeError {
     NoRows,
 }
 
-/// The rows that remain after joining, in the order of the output.
+/// The rows that remain after duplicates were removed, in the order of the output.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MergedOrder {
     order: Vec<usize>,
     pub missing: MissingCases,
-    /// The number of sweeps to which the files belong; 0 if the cases of an experiment are given.
+    /// The number of sweeps to which the files belong; 0 if the cases of an experiment file are
+    /// given.
     pub sweeps: usize,
 }
 
@@ -54,7 +55,8 @@ pub struct Shards {
     sources: Vec<SourceFile>,
     rows: Vec<RowEntry>,
     cases: CaseTable,
-    /// For each file, the distinct values in its predicted rows (the rows that are not measured).
+    /// For each file, the distinct values in its predicted rows, which are those that are not
+    /// measured.
     named: Vec<NamedValues>,
     texts: IndexSet<String>,
     inconsistency: Option<InconsistentRows>,
@@ -69,7 +71,7 @@ struct RowEntry {
 }
 
 impl Shards {
-    /// Reads the positions and cases of all rows. This is the first of two passes.
+    /// Reads the position and the case of each row. This is the first of the two passes.
     pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self, ReadError> {
         let mut shards = Self {
             sources: paths
@@ -89,7 +91,7 @@ impl Shards {
             for (i, row) in rows.by_ref().enumerate() {
                 let row = row?;
                 let is_measured = is_measured(&row.record);
-                // A measured row does not belong to an experiment.
+                // Measured rows are not checked, because they do not belong to an experiment.
                 if !is_measured {
                     shards.named[number as usize].add(&row.record, &mut shards.texts);
                     let place = || place(&source.name, i + 1);
@@ -109,10 +111,10 @@ impl Shards {
         &self.torn
     }
 
-    /// Joins the rows in the order of the files. The expected cases are all combinations of the
-    /// topologies, algorithms, workloads, machines and repetitions of a sweep. Files belong to the
-    /// same sweep if a chain of files connects them that share values in three of the first four
-    /// lists.
+    /// Joins the rows in the order of the files. The cases that are expected in a sweep are all
+    /// combinations of its topologies, algorithms, workloads, machines and repetitions. Two files
+    /// belong to the same sweep if they share values in three of the first four lists, or if a
+    /// chain of such files connects them.
     pub fn in_file_order(&self) -> Result<MergedOrder, MergeError> {
         self.join_rows(|order, _| {
             let mut missing = MissingCases::default();
@@ -124,7 +126,7 @@ impl Shards {
         })
     }
 
-    /// `cases` are those of the experiment.
+    /// Joins the rows in the order of `cases`, which are the cases of the experiment.
     pub fn in_case_order<C: Iterator<Item = CaseId>>(
         &self,
         cases: impl Fn() -> C,
@@ -149,14 +151,15 @@ impl Shards {
         })
     }
 
-    /// Reads the rows in the order of the output. This is the second of two passes.
+    /// Reads the rows in the order of the output. This is the second of the two passes.
     pub fn rows(&self, merged: &MergedOrder) -> impl Iterator<Item = Result<Record, ReadError>> {
         let mut reader = RowReader::new(&self.sources);
         merged.order.iter().map(move |row| self.row(&mut reader, *row))
     }
 
-    /// Joins the predicted rows by `join`, which receives their indices in the order of the files,
-    /// and a map from cases to rows. Measured rows follow.
+    /// Joins the predicted rows with `join`, and puts the measured rows after them. `join` receives
+    /// the indices of the predicted rows, in the order of the files, and a map from each case to
+    /// its row.
     fn join_rows(
         &self,
         join: impl FnOnce(Vec<usize>, HashMap<CaseKey, usize>) -> Result<MergedOrder, MergeError>,
@@ -290,7 +293,7 @@ mod tests {
         let (rows, missing) = merged(&files(&[&[0, 1, 2], &[4, 5, 6, 7]]), None).unwrap();
         assert_eq!((rows.len(), missing.count), (7, 1));
         assert_eq!(missing.named, ["gen on torus:4x4, uniform:64, paragon, repetition 1"]);
-        // No row has the topology `ring`, so only the experiment shows that its cases are missing.
+        // As no row has the topology `ring`, only the experiment shows that its cases are missing.
         let shards = files(&[&[0, 1], &[2, 3]]);
         assert_eq!(merged(&shards, None).unwrap().1.count, 0);
         assert_eq!(merged(&shards, Some(&cases(&all_rows()))).unwrap().1.count, 4);
@@ -306,7 +309,7 @@ mod tests {
     #[test]
     fn more_files_than_may_be_open_are_joined() {
         let many: Vec<Record> = (0..600).map(|repetition| row("pex", repetition, 1.0)).collect();
-        // Each file has two rows that are far apart.
+        // Each file has two rows, which are far apart in the output.
         let parts: Vec<Vec<Record>> =
             (0..300).map(|i| vec![many[300 + i].clone(), many[i].clone()]).collect();
         assert_eq!(merged(&parts, Some(&cases(&many))).unwrap().0, many);

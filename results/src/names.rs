@@ -1,4 +1,5 @@
-//! Short names of specs in tables and figures: what several specs have in common is stated once.
+//! Short names of specs for tables and figures. The parts that several specs have in common are
+//! stated only once.
 
 use std::collections::BTreeSet;
 use swapmeet_core::cost::machine::Machine;
@@ -7,10 +8,11 @@ use swapmeet_workloads::default_number;
 
 /// Divides specs into the part that all have in common and their own parts.
 ///
-/// Specs with different names have nothing in common. If they differ only in arguments with keys,
-/// these are their own parts; a spec that states none of them has their defaults as its own part.
-/// Otherwise an own part begins with the name. Machines that an experiment defines,
-/// `NAME (DEFINITION)`, are called by name if the names differ.
+/// Specs with different names have nothing in common. If specs differ only in arguments with keys,
+/// these arguments are their own parts. If a spec states none of these arguments, its own part has
+/// their default values. If specs differ in other arguments, too, each own part begins with the
+/// name. Machines that an experiment defines, `NAME (DEFINITION)`, are represented by their names
+/// if all names differ.
 ///
 /// ```
 /// use swapmeet_results::without_common_parts;
@@ -67,7 +69,8 @@ pub fn without_common_parts(specs: &[&str]) -> (String, Vec<String>) {
     (common.join(","), read.iter().map(|spec| named(&own(spec))).collect())
 }
 
-/// Describes a spec without these arguments, by their default values or by their names.
+/// Returns an own part for a spec that states none of these arguments: their default values or, if
+/// these are unknown, their keys.
 fn defaults(spec: &str, keys: &[&str]) -> String {
     let value = |key: &&str| {
         let of_machine = || Machine::parse(spec).ok()?.number(key);
@@ -84,7 +87,8 @@ fn arguments(text: &str) -> Option<(Spec, Vec<&str>)> {
     texts.map(|texts| (spec, texts))
 }
 
-/// Returns the name of a machine that an experiment defines; other texts are returned unchanged.
+/// If the text is a machine that an experiment defines, returns its name. Any other text is
+/// returned unchanged.
 pub fn defined_name(text: &str) -> &str {
     text.split_once(" (").map_or(text, |(name, _)| name)
 }
@@ -111,7 +115,7 @@ mod tests {
         );
         assert_eq!(own(&["ring:4", "ring:8"]), ["ring:4", "ring:8"]);
         assert_eq!(own(&["paragon", "delta"]), ["paragon", "delta"]);
-        // The defaults are those of `list machines paragon` and of the generator of `moe`.
+        // The default values are those in `list machines paragon` and in the generator of `moe`.
         assert_eq!(own(&["paragon", "paragon:byte_us=1"]), ["byte_us=0.011", "byte_us=1"]);
         assert_eq!(
             own(&[

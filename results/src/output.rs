@@ -1,7 +1,7 @@
 use crate::record::{Record, columns};
 use std::io::{self, Write};
 
-/// A receiver of rows, such as a file, a terminal or a test.
+/// A receiver of rows, for instance a file, a terminal or a test.
 pub trait Sink {
     fn record(&mut self, record: &Record) -> io::Result<()>;
 
@@ -10,9 +10,9 @@ pub trait Sink {
     }
 }
 
-/// Writes CSV (RFC 4180, UTF-8), each row by a single call of `write` and a flush, so that readers
-/// see complete rows, and a killed run leaves at most one torn row. Lines end in a line feed alone,
-/// so that `cut`, `awk` and `diff` do not see a carriage return.
+/// Writes CSV (RFC 4180, UTF-8). Each row is written by a single call of `write` and then flushed,
+/// so that readers see complete rows, and a killed run leaves at most one torn row. Lines end in a
+/// line feed without a carriage return, which would disturb `cut`, `awk` and `diff`.
 pub struct CsvSink<W: Write> {
     out: W,
     headed: bool,
@@ -20,17 +20,18 @@ pub struct CsvSink<W: Write> {
 }
 
 impl<W: Write> CsvSink<W> {
-    /// Writes the header with the first row, or at the end.
+    /// Writes to an empty file. The header is written before the first row or, if there are no
+    /// rows, at the end.
     pub fn new(out: W) -> Self {
         Self { out, headed: false, line: Vec::new() }
     }
 
-    /// Appends rows to a file that already has a header.
+    /// Appends rows to a file that already contains a header.
     pub fn appending(out: W) -> Self {
         Self { out, headed: true, line: Vec::new() }
     }
 
-    /// Writes the header too, if it has not been written yet.
+    /// Writes a row. If the header has not been written yet, it is written first.
     fn write(&mut self, row: Option<&Record>) -> io::Result<()> {
         const ROW: usize = 512;
         let line = std::mem::take(&mut self.line);
@@ -51,7 +52,7 @@ impl<W: Write> CsvSink<W> {
 
 impl<W: Write> Sink for CsvSink<W> {
     fn record(&mut self, record: &Record) -> io::Result<()> {
-        // A single `NaN` would make the whole file unreadable.
+        // The row is refused, because a single `NaN` would make the whole file unreadable.
         if let Some(error) = record.unwritable() {
             return Err(io::Error::new(io::ErrorKind::InvalidData, error));
         }

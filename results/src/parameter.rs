@@ -1,4 +1,5 @@
-//! The parameters of specs that have a number, such as `tokens` in `moe:experts=64,tokens=16`.
+//! The parameters of specs whose values are numbers, such as `tokens` in
+//! `moe:experts=64,tokens=16`.
 
 use crate::case_id::CaseId;
 use crate::specs::{argument, without};
@@ -10,7 +11,7 @@ use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::spec::{Arg, Spec, parse_decimal, parse_size};
 use swapmeet_workloads::default_number;
 
-/// The kind of a spec, which is also the prefix of a parameter's name, as in `machine.ports`.
+/// The kind of a spec. Its word is also the prefix of a parameter's name, as in `machine.ports`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SpecKind {
     Workload,
@@ -32,7 +33,7 @@ impl SpecKind {
     }
 }
 
-/// A parameter whose value is a number in at least one spec.
+/// A parameter that has a number as its value in at least one spec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Parameter {
     pub of: SpecKind,
@@ -50,8 +51,9 @@ impl Parameter {
         }
     }
 
-    /// The value in a spec or, by default, in the machine's preset or the workload's generator.
-    /// `None` if the value is no number, or the default is not known.
+    /// Returns the value in a spec. If the spec does not state it, this is the default in the
+    /// machine's preset or in the workload's generator. Returns `None` if the value is no number,
+    /// or if the default is unknown.
     pub fn value(self, spec: &str) -> Option<f64> {
         match argument(spec, self.key) {
             Some(text) => number(text),
@@ -63,7 +65,7 @@ impl Parameter {
         }
     }
 
-    /// Returns an empty text if the value is not known.
+    /// Returns the value as a text, or an empty text if the value is unknown.
     pub(crate) fn text(self, spec: &str) -> &str {
         argument(spec, self.key)
             .or_else(|| self.value(spec).map(|value| interned(&value.to_string())))
@@ -84,10 +86,10 @@ pub struct Parameters(BTreeMap<(SpecKind, &'static str), Found>);
 
 #[derive(Debug, Clone, Default)]
 struct Found {
-    /// Values as bits, which can be ordered because no value is negative.
+    /// The values as bits. No value is negative, so their bits have the same order.
     values: BTreeSet<u64>,
     has_bytes: bool,
-    /// Whether some specs differ only in this parameter.
+    /// Whether there are specs that differ only in this parameter.
     varies: bool,
 }
 
@@ -98,7 +100,7 @@ pub enum UnknownParameter {
     #[error("`{name}` is a number of several specs, expected one of {}", known.join(", "))]
     Ambiguous {
         name: String,
-        /// The names with their prefixes.
+        /// The names of these parameters, with their prefixes.
         known: Vec<String>,
     },
 }
@@ -112,7 +114,8 @@ impl UnknownParameter {
 }
 
 impl Parameters {
-    /// `settings` has topology, workload and machine of each case one after another.
+    /// Finds the parameters of specs. `settings` has the topology, the workload and the machine of
+    /// each case, one after another.
     pub(crate) fn of<'a>(
         settings: impl Iterator<Item = &'a str>,
         algorithms: impl Iterator<Item = &'a str>,
@@ -130,7 +133,7 @@ impl Parameters {
                 found.add(*of, arg);
             }
         }
-        // These are the values that other specs leave to their defaults.
+        // Now the default values are added, for the specs that do not state the parameter.
         let parameters: Vec<Parameter> = found.all().collect();
         for parameter in parameters {
             let own = specs.iter().filter(|(of, _)| *of == parameter.of);
@@ -149,7 +152,7 @@ impl Parameters {
     }
 
     fn add(&mut self, of: SpecKind, arg: &Arg) {
-        /// Rows of the program have far fewer parameters.
+        /// The maximum number of parameters. Rows that this program wrote have far fewer.
         const MOST: usize = 1000;
         let (Some(key), Some(value)) = (arg.key(), number(arg.value())) else { return };
         if self.0.len() < MOST {
@@ -159,7 +162,7 @@ impl Parameters {
         }
     }
 
-    /// The name may have a prefix, as in `machine.ports`.
+    /// Returns the parameter with this name, which may have a prefix, as in `machine.ports`.
     pub fn find(&self, name: &str) -> Result<Parameter, UnknownParameter> {
         let (prefix, key) = name.split_once('.').unwrap_or(("", name));
         let of = SpecKind::ALL.into_iter().find(|of| of.word() == prefix);
@@ -182,7 +185,7 @@ impl Parameters {
         }
     }
 
-    /// Parameters of workloads are first.
+    /// Returns all parameters. Those of workloads come first.
     fn all(&self) -> impl Iterator<Item = Parameter> {
         self.0.iter().map(|(&(of, key), found)| {
             let unit = match Unit::of_column(key) {
@@ -193,7 +196,8 @@ impl Parameters {
         })
     }
 
-    /// The parameters in which otherwise equal specs differ, first that with the most values.
+    /// Returns the parameters in which otherwise equal specs differ. The parameter with the most
+    /// values comes first.
     pub fn varying(&self) -> Vec<Parameter> {
         let found = |parameter: &Parameter| &self.0[&(parameter.of, parameter.key)];
         let mut varying: Vec<Parameter> = self.all().filter(|p| found(p).varies).collect();
@@ -202,14 +206,14 @@ impl Parameters {
     }
 }
 
-/// Parses a number, which may have a unit of bytes. Returns `None` for one below 0.
+/// Parses a number, which may have a unit of bytes. Returns `None` if the number is negative.
 fn number(text: &str) -> Option<f64> {
     let number = parse_decimal(text).or_else(|| parse_size(text).ok().map(|bytes| bytes as f64));
     number.filter(|number| number.is_finite() && *number >= 0.0)
 }
 
-/// Returns the text with the lifetime of the program. Only a few texts are stored: the keys of
-/// parameters, and values that specs leave to their presets.
+/// Returns the same text, stored until the program ends. Only few texts are stored: the keys of
+/// parameters, and default values.
 fn interned(text: &str) -> &'static str {
     static TEXTS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);

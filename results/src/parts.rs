@@ -1,11 +1,11 @@
-//! The parts of a completion time, whose sum it is.
+//! The parts of a completion time. Their sum is the completion time.
 
 use crate::field::{FINEST, NotFinite, STEPS, rounded};
 use crate::record::{Record, columns};
 use crate::stats::Summary;
 use swapmeet_core::cost::kind::{Kind, Parts};
 
-/// Returns `None` for a part that no row has.
+/// Returns the mean of each part. If no row has a part, its mean is `None`.
 pub fn mean<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Parts {
     let rows: Vec<Parts> = rows.into_iter().map(Record::parts).collect();
     Parts::from_fn(|kind| {
@@ -14,9 +14,9 @@ pub fn mean<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Parts {
     })
 }
 
-/// Returns the sum of the parts, or `None` without parts.
-/// It is computed in whole millionths, so that the written, rounded parts add up exactly to the
-/// written time. Above about half an hour, it has the precision of a double.
+/// Returns the sum of the parts, or `None` if there are no parts. The sum is computed in whole
+/// millionths, so that the rounded parts in a row add up exactly to the time in the row. If the sum
+/// is above about half an hour, it has the precision of a double.
 pub fn total(parts: &Parts) -> Option<f64> {
     let parts = || parts.0.into_iter().flatten();
     parts().next()?;
@@ -30,7 +30,7 @@ pub fn total(parts: &Parts) -> Option<f64> {
 }
 
 impl Record {
-    /// Rounds the parts and sets the time to their sum. Errors if a value is not finite.
+    /// Rounds the parts, and sets the time to their sum. Errors if a value is not finite.
     pub fn set_parts(&mut self, parts: &Parts) -> Result<(), NotFinite> {
         let total = total(parts);
         let named = Kind::PARTS.map(|kind| (kind.name(), parts[kind]));
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Parses a written value as whole millionths, without converting it to a double.
+    /// Parses a value in a row as a number of whole millionths, without converting it to a double.
     fn millionths(text: &str) -> i128 {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         format!("{whole}{fraction:0<6}").parse().unwrap()

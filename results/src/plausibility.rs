@@ -2,8 +2,8 @@ use crate::parts;
 use crate::record::{MOST_US, Record, Status};
 
 impl Record {
-    /// If values of a row contradict each other, returns the column and what was expected. This
-    /// program writes no such row, so a worker that sends one has forged it.
+    /// If values of a row contradict each other, returns a column and what was expected in it. This
+    /// program writes no such row. So if a worker sends such a row, its plugin has forged it.
     pub fn contradiction(&self) -> Option<(&'static str, &'static str)> {
         const ALWAYS: [&str; 2] = ["plan_ms", "wall_ms"];
         if self.status != Status::Ok {
@@ -14,7 +14,7 @@ impl Record {
         if time > MOST_US {
             return Some(("time_us", "a time of at most 1e30 µs"));
         }
-        // A case that is not priced has the time 0 and no parts.
+        // If a case is not priced, its time is 0 and it has no parts.
         let sum = parts::total(&self.parts()).unwrap_or_default();
         if (sum - time).abs() > 1e-12 * time {
             return Some(("time_us", "the sum of its parts"));

@@ -1,7 +1,7 @@
-//! One row of results. A single table of columns defines the CSV header, the text of each field,
-//! the parser and the JSON output.
-//! serde's derive with the csv crate is not used: csv writes floating-point numbers differently
-//! from `{}`, JSON needs numbers, and errors of a field would not name their column.
+//! A row of results. A single table of columns defines the CSV header, the text of each field, the
+//! parser and the JSON output. serde's derive with the csv crate is not used for three reasons: csv
+//! writes floating-point numbers differently from `{}`, JSON needs numbers, and errors about a
+//! field would not name its column.
 
 use crate::field::{Field, NotFinite, words};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
@@ -44,13 +44,14 @@ words! {
     }
 }
 
-/// The longest time of a row in µs. The age of the universe is less than 1e24 µs.
+/// The maximum time in a row, in µs. The age of the universe is less than 1e24 µs.
 pub const MOST_US: f64 = 1e30;
 
 #[derive(Debug)]
 pub(crate) struct Column {
     info: ColumnInfo,
-    /// Whether the column belongs to the outcome of the case, and not to its identity.
+    /// Whether the column belongs to the outcome of the case. Otherwise, it belongs to its
+    /// identity.
     is_outcome: bool,
     write: fn(&Record) -> String,
     read: fn(&mut Record, &str) -> Result<(), String>,
@@ -60,7 +61,8 @@ pub(crate) struct Column {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnInfo {
     pub name: &'static str,
-    /// The type as in Table Schema: `string`, `integer` or `number`. Any type permits empty fields.
+    /// The type, named as in Table Schema: `string`, `integer` or `number`. A field of any type can
+    /// be empty.
     pub kind: &'static str,
     pub meaning: &'static str,
 }
@@ -93,12 +95,12 @@ macro_rules! record {
         }),+];
 
         impl Record {
-            /// Returns the row that a reader gets after this row was written, with rounded times.
+            /// Returns the row that is read back after this row was written. Its times are rounded.
             pub fn as_written(&self) -> Self {
                 Self { $($name: self.$name.as_written(),)+ }
             }
 
-            /// Hashes the outcome columns for whose names `is_hashed` returns true.
+            /// Hashes those outcome columns for which `is_hashed` returns true.
             fn hash_outcome(&self, state: &mut impl Hasher, is_hashed: impl Fn(&str) -> bool) {
                 $(if is_outcome!($kind) && is_hashed(stringify!($name)) {
                     self.$name.hash_as_written(state);
@@ -106,7 +108,7 @@ macro_rules! record {
             }
         }
 
-        /// The JSON form of a row. An empty field is `null`.
+        /// The JSON form of a row. If a field is empty in CSV, it is `null` in JSON.
         impl Serialize for Record {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 let mut row = serializer.serialize_struct("Record", COLUMNS.len())?;
@@ -260,7 +262,7 @@ pub(crate) fn column(name: &str) -> Option<&'static Column> {
 }
 
 impl Column {
-    /// Sets the column from a text. The error says what was expected.
+    /// Sets the column from a text. The error states what was expected.
     pub(crate) fn set(&self, record: &mut Record, text: &str) -> Result<(), String> {
         (self.read)(record, text)
     }
@@ -274,7 +276,8 @@ pub fn outcome_columns() -> impl Iterator<Item = &'static str> {
     COLUMNS.iter().filter(|c| c.is_outcome).map(|c| c.info.name)
 }
 
-/// Returns the columns of every result file. Later versions added the columns after them.
+/// Returns the columns that every result file has. Further columns were added by later versions,
+/// after these.
 pub(crate) fn required_columns() -> impl Iterator<Item = &'static str> {
     const LAST: &str = "wall_ms";
     let count = columns().take_while(|c| *c != LAST).count() + 1;
@@ -282,12 +285,13 @@ pub(crate) fn required_columns() -> impl Iterator<Item = &'static str> {
 }
 
 impl Record {
-    /// Returns the text of a column, if the column exists.
+    /// Returns the text of the column with this name, if there is such a column.
     pub fn field(&self, name: &str) -> Option<String> {
         column(name).map(|column| (column.write)(self))
     }
 
-    /// Returns the number in a column, if it is a column of fractions and not empty.
+    /// Returns the value of a column of floating-point numbers. Returns `None` for other columns
+    /// and for empty fields.
     pub fn number(&self, name: &str) -> Option<f64> {
         column(name).and_then(|column| (column.number)(self))
     }
@@ -300,7 +304,7 @@ impl Record {
         COLUMNS.iter().filter(|c| c.is_outcome).map(|c| (c.write)(self))
     }
 
-    /// Sets the outcome columns from their texts. The error names a column with an invalid text.
+    /// Sets the outcome columns from their texts. If a text is invalid, the error names its column.
     pub fn set_outcome<'a>(
         &mut self,
         texts: impl IntoIterator<Item = &'a str>,
@@ -321,7 +325,8 @@ impl Record {
         }
     }
 
-    /// Returns the first column of an `ok` row with an impossible value, and what was expected.
+    /// If a row with status `ok` has an impossible value, returns the first such column, and what
+    /// was expected.
     pub(crate) fn impossible_value(&self) -> Option<(&'static str, &'static str)> {
         if self.status != Status::Ok {
             return None;
@@ -338,14 +343,15 @@ impl Record {
         COLUMNS.iter().filter(has_number).map(|column| column.info.name)
     }
 
-    /// Returns the verification as tables show it, with the number of compared plans.
+    /// Returns the verification as it is shown in tables, with the number of nodes whose plans were
+    /// compared.
     pub fn verification(&self) -> String {
         verification(self.verified, self.compared_on, self.nodes).into_owned()
     }
 
-    /// Hashes the outcome columns that are equal in all rows of the same case. `plan_ms`,
-    /// `wall_ms`, columns that earlier versions lack, and the optimum, which some runs lack, are
-    /// left out.
+    /// Hashes the outcome columns that are equal in all rows of the same case. These do not include
+    /// `plan_ms` and `wall_ms`, columns that earlier versions lack, and the optimum, which some
+    /// runs lack.
     pub(crate) fn hash_comparable(&self, hasher: &impl BuildHasher) -> u64 {
         const DIFFERING: [&str; 7] =
             ["plan_ms", "wall_ms", "note", "optimum_us", "optimum_gap", "faults", "rounds"];
@@ -356,7 +362,8 @@ impl Record {
         state.finish()
     }
 
-    /// Returns an error for the first column whose value could not be read back.
+    /// If a value is not finite, it could not be read back. Returns an error for the first such
+    /// column.
     pub(crate) fn unwritable(&self) -> Option<NotFinite> {
         COLUMNS.iter().find_map(|c| {
             let value = (c.number)(self).filter(|value| !value.is_finite())?;
@@ -365,7 +372,8 @@ impl Record {
     }
 }
 
-/// `compared_on` is the number of `nodes` whose plans were compared with a claimed symmetry.
+/// Returns the verification for tables. `compared_on` is the number of `nodes` whose plans were
+/// compared with the claimed symmetry.
 pub(crate) fn verification(
     verified: Verified,
     compared_on: Option<u64>,
@@ -381,7 +389,7 @@ pub(crate) fn verification(
 mod tests {
     use super::*;
 
-    /// The columns that the documentation promises, in order. Further columns may follow.
+    /// The columns that the documentation promises, in this order. Other columns may follow them.
     const PROMISED: &str = "experiment, algorithm, plugin, plugin_version, collective, topology, nodes, workload, machine, model, repetition, \
         seed, status, reason, verified, time_us, startup_us, transmission_us, propagation_us, rearrangement_us, barrier_us, contention_us, \
         lower_bound_us, steps, messages, critical_bytes, critical_hops, total_bytes, total_hop_bytes, max_link_messages, sum_link_messages, \

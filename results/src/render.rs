@@ -1,6 +1,6 @@
-//! Output of a comparison as a text table, CSV, JSON, Markdown, LaTeX and HTML, without colour.
-//! A [`View`] decides what is shown. All views are divided into [`Section`]s, which are written one
-//! after another, so that the text is never in memory as a whole.
+//! Output of a comparison as a text table, CSV, JSON, Markdown, LaTeX and HTML, without colours. A
+//! [`View`] determines what is shown. Each view consists of [`Section`]s. These are written one
+//! after another, so the whole text is never in memory.
 
 mod csv;
 mod html;
@@ -32,10 +32,11 @@ use swapmeet_core::text::is_unsafe;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
-    /// A line for each group: the fastest algorithm, the next one, and whether they differ.
+    /// One line for each group: the fastest algorithm, the second fastest one, and whether they
+    /// differ significantly.
     Summary,
     Details,
-    /// Times of algorithms over the values of an axis.
+    /// Times of algorithms, with the values of an axis as columns.
     Pivot(Axis),
 }
 
@@ -68,7 +69,7 @@ const WORDS: usize = 3;
 #[derive(Debug, Clone, Default)]
 struct Cell {
     text: String,
-    /// Whether this is the fastest time, or one that cannot be distinguished from it.
+    /// Whether this time is the least one, or does not differ significantly from it.
     is_best: bool,
 }
 
@@ -78,7 +79,8 @@ impl From<String> for Cell {
     }
 }
 
-/// A table with its title and the sentences below it. A column has a flag for numbers.
+/// A table, with a title above it and sentences below it. The flag of a column is true if it has
+/// numbers.
 struct Section {
     title: String,
     header: Vec<(Cow<'static, str>, bool)>,
@@ -134,7 +136,7 @@ fn measured(comparison: &Comparison) -> Option<Section> {
     })
 }
 
-/// Returns the table of a group. Empty columns are omitted.
+/// Returns the table of a group. Columns without values are omitted.
 fn of_group(comparison: &Comparison, group: &Group) -> Section {
     let by = comparison.by;
     let repeated = group.lines.iter().any(|line| line.time.as_ref().is_some_and(|time| time.n > 1));
@@ -160,7 +162,7 @@ fn line_cells(
     repeated: bool,
 ) -> [String; HEADER.len()] {
     let time = line.time.as_ref();
-    // If each algorithm was run only once, the mean is the only statistic.
+    // If each algorithm was run only once, the mean is the only statistic that is shown.
     let sample = time.filter(|_| repeated);
     let number = |f: Option<f64>| f.map(|f| format!("{f:.3}")).unwrap_or_default();
     let verified = if time.is_some() { line.verification.to_string() } else { String::new() };
@@ -171,7 +173,8 @@ fn line_cells(
     let bandwidth = |gb_s: Option<f64>| gb_s.map(|b| number_to(b, 4)).unwrap_or_default();
     let tests = line.tests.as_deref();
     let p = |p: Option<f64>| p.map(p_value).unwrap_or_default();
-    // A rank test that cannot become significant is mentioned once, in a remark.
+    // If a rank test cannot become significant, its p-values are omitted, and one remark states
+    // this.
     let can_rank = rank_shortfall(comparison, group, line).is_none();
     let rank_p = tests.filter(|_| can_rank).and_then(|tests| tests.rank_p_holm);
     [
@@ -197,11 +200,12 @@ fn to_alone(line: &ComparisonLine) -> String {
     line.ratio_to_alone.map(|ratio| format!("{ratio:.2}")).unwrap_or_default()
 }
 
-/// Returns a line for each group: the settings in which it differs from others, the fastest
-/// algorithm, and whether it is significantly faster than the next one.
+/// Returns a table with one line for each group. A line has the settings in which the group differs
+/// from others, the fastest algorithm, and whether this algorithm is significantly faster than the
+/// second fastest one.
 fn summary(comparison: &Comparison) -> Section {
     let groups = || comparison.groups.iter().map(|group| &**group);
-    // Settings in which groups differ are columns; the others are shown once.
+    // Settings in which groups differ are columns. All other settings are shown once, in the title.
     let (mut common, mut columns) = (Vec::new(), Vec::new());
     let mut add = |name: &'static str, texts: Vec<String>| {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -219,13 +223,14 @@ fn summary(comparison: &Comparison) -> Section {
     add("together", of(|group| group.setting.together.clone()));
     let machines = of(Group::machine_in_full);
     let models = of(|group| group.setting.model.clone());
-    // A machine determines its model, which is only shown if models differ on a machine.
+    // A machine determines its model, so the model is shown only if models differ on the same
+    // machine.
     let has_model_column = is_same(&machines) && !is_same(&models);
     add("machine", machines);
     if has_model_column || is_same(&models) {
         add("model", models);
     }
-    // Input files are shown only if groups differ in nothing else.
+    // Input files are shown only if groups differ in no other setting.
     let names = groups().map(|group| {
         let Setting { topology, workload, machine, machine_definition, model, together, .. } =
             &group.setting;
@@ -273,9 +278,9 @@ fn summary(comparison: &Comparison) -> Section {
 
 const EXACT: &str = "exact";
 
-/// Returns the fastest algorithm, its time, its ratio to the baseline, the next algorithm, the
-/// factor by which it is slower, whether the difference is significant, and the ratio of the
-/// fastest time to that of one communicator alone.
+/// Returns the fastest algorithm, its time, the ratio of its time to the baseline's, the second
+/// fastest algorithm, the factor by which this one is slower, whether the difference is
+/// significant, and the ratio of the fastest time to that of one communicator alone.
 fn summary_cells(group: &Group, baseline: Option<&str>) -> [String; 7] {
     let Some(winner) = &group.winner else {
         return std::array::from_fn(|at| if at == 0 { "none".to_owned() } else { String::new() });
@@ -303,7 +308,7 @@ fn summary_cells(group: &Group, baseline: Option<&str>) -> [String; 7] {
     ]
 }
 
-/// States whether the difference to the next algorithm is significant.
+/// Returns whether the difference from the second fastest algorithm is significant, in words.
 fn evidence(group: &Group, winner: &Winner) -> String {
     let Some(second) = &winner.second else { return String::new() };
     let runs = |name: &str| {
@@ -320,7 +325,8 @@ fn evidence(group: &Group, winner: &Winner) -> String {
     }
 }
 
-/// Claims a difference only if the corrected p-value is below 0.05, or without uncertainty.
+/// Returns a sentence about the winner. It claims a difference only if the corrected p-value is
+/// below 0.05, or if the times are exact.
 fn conclusion(group: &Group) -> Option<String> {
     if !group.no_baseline.is_empty() {
         return Some(format!("Nothing to compare with: {}.", single_line(&group.no_baseline)));
@@ -365,10 +371,10 @@ fn failed(comparison: &Comparison) -> Option<String> {
         .then(|| format!("rows without a time: {}; see --details", counts.join(", ")))
 }
 
-/// Returns `None` if no row has an optimum.
+/// Returns a sentence about the optimum, or `None` if no row has an optimum.
 fn optimum_sentence(group: &Group) -> Option<String> {
     const NAMED: usize = 5;
-    /// The relative width from which an interval is mentioned.
+    /// If the relative width of an interval is at least this, the sentence mentions it.
     const WIDE: f64 = 0.1;
     let known = || group.lines.iter().filter_map(|line| Some((line, line.optimum?)));
     let gap = known().map(|(_, optimum)| optimum.gap).reduce(f64::max)?;
@@ -387,7 +393,8 @@ fn optimum_sentence(group: &Group) -> Option<String> {
     Some(format!("{}.{wide}", parts.join("; ")))
 }
 
-/// The first comparison of a sentence names the optimum.
+/// Compares the time of a line with the optimum. Only the first comparison in a sentence names the
+/// optimum.
 fn against_optimum(line: &ComparisonLine, optimum: LineOptimum, is_first: bool) -> String {
     let (name, than) =
         (single_line(&line.algorithm), if is_first { " as the optimum" } else { "" });
@@ -442,10 +449,10 @@ fn rank_limits(comparison: &Comparison) -> BTreeSet<String> {
     lines.filter_map(remark).collect()
 }
 
-/// Returns the name of a rank test that cannot become significant with any times, the number of
-/// repetitions that it needs, and the number of comparisons.
-/// The least p-value of Wilcoxon's signed-rank test with n pairs is 2/2^n. That of the Mann-Whitney
-/// test with n and m runs is 2 divided by the number of ways to choose n of n + m runs.
+/// If a rank test cannot become significant with any times, returns its name, the number of
+/// repetitions that it needs, and the number of comparisons. Wilcoxon's signed-rank test with n
+/// pairs has a p-value of at least 2/2^n. The Mann-Whitney test with n and m runs has a p-value of
+/// at least 2 divided by the number of ways to choose n of n + m runs.
 fn rank_shortfall(
     comparison: &Comparison,
     group: &Group,
@@ -526,7 +533,8 @@ fn reasons(group: &Group) -> impl Iterator<Item = String> + '_ {
     with_reason.map(|l| single_line(&format!("{}: {}", l.algorithm, l.reason)))
 }
 
-/// Texts of plugins and files could otherwise break the line or control the terminal.
+/// Replaces control characters by spaces. Texts of plugins and files could otherwise break the line
+/// or control the terminal.
 pub fn single_line(text: &str) -> String {
     text.chars().map(|c| if is_unsafe(c) { ' ' } else { c }).collect()
 }
@@ -633,8 +641,8 @@ pub(crate) mod tests {
         assert_eq!(notes(&repeated()), ["p-values are corrected for 2 comparisons (Holm).", limit]);
     }
 
-    /// In 1.024 µs, 16 nodes with blocks of 64 bytes move 1,024 bytes each: 1 GB/s, and 15/16 GB/s
-    /// on the bus (doc/PERFORMANCE.md of nccl-tests).
+    /// Each of 16 nodes moves 1,024 bytes (blocks of 64 bytes) in 1.024 µs: an algorithm bandwidth
+    /// of 1 GB/s, and a bus bandwidth of 15/16 GB/s (doc/PERFORMANCE.md of nccl-tests).
     #[test]
     fn bandwidths_are_those_of_the_mean_time() {
         let of = |collective: &str, repetition, time| {
@@ -675,7 +683,8 @@ pub(crate) mod tests {
         assert_eq!(names(&repeated()), HEADER[..11]);
     }
 
-    /// With 10 pairs, the least p-value is 2/1024. 64 comparisons multiply it to 0.125.
+    /// With 10 pairs, the p-value is at least 2/1024. The correction for 64 comparisons multiplies
+    /// it to 0.125.
     #[test]
     fn a_test_that_cannot_become_significant_is_reported() {
         let remarks = |groups: u32, pairs: u32, correction: Correction| {
@@ -695,17 +704,17 @@ pub(crate) mod tests {
             assert_eq!(has_column, remarks.is_empty());
             remarks
         };
-        // 64 times 2/2048 is 0.0625, and 64 times 2/4096 is 0.03125.
+        // 64 x 2/2048 is 0.0625, and 64 x 2/4096 is 0.03125, so 12 pairs are needed.
         let text = "Wilcoxon's rank test: needs n >= 12 for 64 comparisons.";
         assert_eq!(remarks(64, 10, Correction::All), [text]);
         assert_eq!(remarks(64, 11, Correction::All), [text]);
         assert_eq!(remarks(64, 10, Correction::Group), [""; 0]);
         assert_eq!(remarks(64, 12, Correction::All), [""; 0]);
-        // 2/2^5 is 0.0625, and 2/2^6 is 0.03125.
+        // 2/2^5 is 0.0625, and 2/2^6 is 0.03125, so 6 pairs are needed.
         let few = "Wilcoxon's rank test: needs n >= 6.";
         assert_eq!(remarks(1, 3, Correction::All), [few]);
         assert_eq!(remarks(1, 6, Correction::All), [""; 0]);
-        // Of 6 runs, 3 can be chosen in 20 ways.
+        // There are 20 ways to choose 3 of 6 runs.
         assert_eq!(ways(3, 3), 20.0);
     }
 
@@ -793,7 +802,7 @@ pub(crate) mod tests {
         assert_eq!(last_cells(apart(), None), ["1.003", "0.943 to 1.067", "0.883"]);
     }
 
-    /// The interval of the ratio excludes 1, but the p-value does not fall below 0.05.
+    /// The confidence interval of the ratio excludes 1, but the p-value is not below 0.05.
     #[test]
     fn no_sentence_claims_a_difference_that_the_p_value_denies() {
         let rows = || runs_of("a", &[10.0, 14.0]).chain(runs_of("b", &[20.0, 28.0])).collect();
@@ -846,7 +855,7 @@ pub(crate) mod tests {
         );
     }
 
-    /// The interval from 1.9999 to 2.0002 is narrower than the digits that are shown.
+    /// The interval from 1.9999 to 2.0002 is narrower than the last digit that is usually shown.
     #[test]
     fn a_small_spread_is_not_rounded_away() {
         let a = || runs_of("a", &[10.0, 10.001, 9.999]);
@@ -899,7 +908,8 @@ pub(crate) mod tests {
                         time_us: Some(time * f64::from(tokens + run)),
                         ..row(name, run, 0.0)
                     };
-                    // At skew 1, the first two times differ less than the repetitions.
+                    // At skew 1, the difference of the first two times is smaller than their spread
+                    // over repetitions.
                     let near = [1.2, 1.0 + 0.01 * f64::from(run)][skew as usize];
                     [of("by-dimension", 1.0), of("tuna:radix=8,ports=4", near), of("linear", 3.0)]
                 })

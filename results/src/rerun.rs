@@ -2,8 +2,8 @@ use crate::case_id::Difference;
 use crate::record::{Record, outcome_columns, required_columns};
 
 impl Record {
-    /// Returns the outcome columns that differ, except durations and columns that the old file
-    /// lacks.
+    /// Returns the outcome columns in which two rows of a case differ. Durations, and columns that
+    /// the old file lacks, are not compared.
     pub fn changes(&self, again: &Record) -> Vec<Difference> {
         let promised: Vec<&str> = required_columns().collect();
         let pairs = outcome_columns().zip(self.outcome().zip(again.outcome()));
@@ -20,10 +20,11 @@ impl Record {
         pairs.filter(|(column, (was, is))| differs(column, was, is)).map(change).collect()
     }
 
-    /// Names the build, the version, the input files or the definition of the machine.
+    /// Returns the differences that can explain changed values: in the build, the version, the
+    /// input files or the definition of the machine.
     pub fn reasons(&self, again: &Record) -> Vec<Difference> {
         let (mut ours, mut theirs) = (self.case(), again.case());
-        // A rerun uses the definition of a machine, so names are not compared.
+        // The rerun uses the definition of the machine and not its name, so names are not compared.
         let machines = [ours.setting.short_machine(), theirs.setting.short_machine()];
         for (case, machine) in [&mut ours, &mut theirs].into_iter().zip(&machines) {
             case.setting.machine = machine;

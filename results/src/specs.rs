@@ -10,7 +10,7 @@ pub(crate) fn argument<'a>(spec: &'a str, key: &str) -> Option<&'a str> {
     spec.get(arg.value_at()..arg.value_at() + arg.value().len())
 }
 
-/// Returns a spec without one of the arguments at its outermost level.
+/// Returns a spec without the argument with this key. Arguments of inner specs are kept.
 pub(crate) fn without<'a>(spec: &'a str, key: &str) -> Cow<'a, str> {
     let Ok(parsed) = Spec::parse("spec", spec) else { return Cow::Borrowed(spec) };
     if parsed.args().iter().all(|arg| arg.key() != Some(key)) {
@@ -23,12 +23,13 @@ pub(crate) fn without<'a>(spec: &'a str, key: &str) -> Cow<'a, str> {
     Cow::Owned(if kept.is_empty() { name.to_owned() } else { format!("{name}:{}", kept.join(",")) })
 }
 
-/// Returns a machine's spec without the values of its preset; other texts are unchanged.
+/// Returns the spec of a machine without the values that equal those of its preset. Any other text
+/// is returned unchanged.
 pub(crate) fn short_machine(spec: &str) -> Cow<'_, str> {
     const MOST: usize = 1_000;
     thread_local! {
-        /// A cache of short specs, because parsing a machine is the slowest part of analysing a
-        /// row.
+        /// A cache of short specs. Without it, parsing machines would be the slowest part of the
+        /// analysis of rows.
         static KNOWN: RefCell<HashMap<String, String>> = RefCell::default();
     }
     let shorten = || Machine::parse(spec).map_or_else(|_| spec.to_owned(), |m| m.to_string());

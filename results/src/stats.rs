@@ -1,8 +1,9 @@
 //! Statistics of repeated cases.
-//! Repetitions of a deterministic case are identical: their confidence interval is a point and
-//! there is nothing to test ([`Spread::None`]).
-//! Repetition r has the same seed for all algorithms, and therefore the same random sizes, so times
-//! are compared in pairs. Samples with different seeds are treated as independent.
+//!
+//! Repetitions of a deterministic case are identical. Their confidence interval is a point, and
+//! there is nothing to test ([`Spread::None`]). Repetition r has the same seed for all algorithms,
+//! and so the same random sizes. Therefore, times of two algorithms are compared in pairs. Samples
+//! with different seeds are treated as independent.
 
 mod difference;
 mod holm;
@@ -17,10 +18,10 @@ pub use ratio::{Ratio, ratio};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// The level of significance. Two times are said to differ if the corrected p-value is below it.
+/// The level of significance. Two times differ significantly if the corrected p-value is below it.
 pub const LEVEL: f64 = 0.05;
 
-/// Whether the values of a sample differ, as far as this is known.
+/// Whether the values of a sample differ from each other, as far as this is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Spread {
@@ -42,7 +43,7 @@ impl Interval {
         self.low == self.high
     }
 
-    /// Returns whether the interval, including both ends, contains a value.
+    /// Returns whether the interval contains a value. Both ends belong to the interval.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
@@ -52,17 +53,17 @@ impl Interval {
 pub struct Summary {
     pub n: usize,
     pub mean: f64,
-    /// With an even number of values, the mean of the two middle values.
+    /// The median. With an even number of values, it is the mean of the two middle values.
     pub median: f64,
-    /// The standard deviation, computed with the divisor n - 1; `None` for one value.
+    /// The standard deviation, with the divisor n - 1; `None` if there is only one value.
     pub sd: Option<f64>,
-    /// The 95 % confidence interval of the mean, by Student's t; `None` for one value.
+    /// The 95 % confidence interval of the mean, by Student's t; `None` if there is only one value.
     pub interval: Option<Interval>,
     pub spread: Spread,
 }
 
 impl Summary {
-    /// Returns `None` if there are no values or if one is not finite.
+    /// Returns `None` if there are no values, or if any value is not finite.
     pub fn of(values: &[f64]) -> Option<Self> {
         let n = values.len();
         if n == 0 || values.iter().any(|v| !v.is_finite()) {
@@ -77,7 +78,7 @@ impl Summary {
             f64::midpoint(sorted[n / 2 - 1], sorted[n / 2])
         };
         if least == most {
-            // Rounding errors of the sums below would suggest a spread.
+            // The sums below have rounding errors, which would look like a spread.
             let (sd, interval) = (Some(0.0), Some(Interval { low: least, high: least }));
             let known = Self { n, mean: least, median, sd, interval, spread: Spread::None };
             return Some(if n > 1 {
@@ -86,8 +87,8 @@ impl Summary {
                 Self { sd: None, interval: None, spread: Spread::Unknown, ..known }
             });
         }
-        // Dividing by a power of two near the largest value prevents an overflow and changes no
-        // digit.
+        // Values are divided by a power of two near the largest value. This prevents an overflow
+        // and changes no digits.
         let unit = least.abs().max(most.abs()).log2().floor().exp2();
         let count = n as f64;
         let mean = values.iter().map(|v| v / unit).sum::<f64>() / count;
@@ -116,9 +117,9 @@ fn t_quantile(freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |t| t.inverse_cdf(0.975))
 }
 
-/// The degrees of freedom of two means with standard errors `a` and `b`, by Welch and
-/// Satterthwaite: `(a² + b²)² / (a⁴/(na - 1) + b⁴/(nb - 1))`. Dividing both by `a² + b²` prevents
-/// an overflow.
+/// Returns the degrees of freedom by Welch and Satterthwaite for the difference of two means with
+/// standard errors `a` and `b`: `(a² + b²)² / (a⁴/(na - 1) + b⁴/(nb - 1))`. `a²` and `b²` are first
+/// divided by `a² + b²`, to prevent an overflow.
 fn welch_freedom((a, na): (f64, usize), (b, nb): (f64, usize)) -> f64 {
     let both = a.hypot(b);
     let (a, b) = ((a / both).powi(2), (b / both).powi(2));
@@ -139,7 +140,7 @@ mod tests {
         assert!((a - b).abs() < 1e-7 * b.abs().max(1.0), "{a} is not {b}");
     }
 
-    /// Expected values are from R: `t.test(extra)` of the first group.
+    /// The expected values are from R: `t.test(extra)` for the first group.
     #[test]
     fn a_sample_is_summarised_with_students_interval() {
         let s = Summary::of(&SLEEP[0]).unwrap();

@@ -1,10 +1,12 @@
-//! A style is a number, from which plots and the dashboard derive colours and marks. The styles of
-//! bundled algorithms are fixed, so that an algorithm looks the same everywhere.
+//! The styles of algorithms. A style is a number, from which plots and the dashboard derive a
+//! colour and a mark. The styles of bundled algorithms are fixed, so that an algorithm has the same
+//! style everywhere.
 
 use std::collections::BTreeSet;
 
-/// The bundled algorithms, by style. Algorithms of the same collective have different styles. The
-/// lowest numbers differ most, so they belong to the most compared algorithms.
+/// For each style, the bundled algorithms that have it. Algorithms of the same collective have
+/// different styles. Styles with the lowest numbers differ most, so they belong to the algorithms
+/// that are compared most often.
 const BUNDLED: [&[&str]; 36] = [
     &[
         "suh-shin",
@@ -96,7 +98,8 @@ const BUNDLED: [&[&str]; 36] = [
     &["tseng-gupta-panda"],
 ];
 
-/// The dashboard draws marks next to shades, so no mark is a shade, not even as ASCII.
+/// The marks, by style. The dashboard draws marks next to shades, so no mark may look like a shade,
+/// even as ASCII.
 const MARKS: [char; 48] = [
     '●', '■', '▲', '◆', '▼', '✖', '★', '✚', '○', '□', '△', '◇', '▽', '☆', 'b', 'c', 'd', 'e', 'f',
     'g', 'h', 'k', 'm', 'n', 'p', 'q', 'r', 's', 't', 'y', 'B', 'C', 'D', 'E', 'G', 'J', 'K', 'L',
@@ -105,8 +108,8 @@ const MARKS: [char; 48] = [
 
 pub const STYLES: usize = MARKS.len();
 
-/// Algorithms that are shown together, with their styles. Algorithms of other authors get an unused
-/// number, by a hash of the name.
+/// The styles of algorithms that are shown together. An algorithm that is not bundled gets the
+/// number of an unused style, which depends on a hash of its name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AlgorithmStyles(Vec<(String, usize)>);
 
@@ -117,7 +120,7 @@ impl AlgorithmStyles {
         styles
     }
 
-    /// Algorithms that were added before keep their styles.
+    /// Adds algorithms. The styles of algorithms that were added earlier do not change.
     pub fn add<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
         let new: BTreeSet<&str> = names.into_iter().filter(|name| !self.has(name)).collect();
         let (bundled, others): (Vec<&str>, Vec<&str>) =
@@ -142,7 +145,7 @@ impl AlgorithmStyles {
         numbers.find(is_free).unwrap_or(own.start + first)
     }
 
-    /// Returns the number of an algorithm's style, which is less than [`STYLES`].
+    /// Returns the number of the style of an algorithm, which is less than [`STYLES`].
     pub fn number(&self, name: &str) -> usize {
         let known = self.0.iter().find(|(known, _)| known == name);
         known.map_or_else(|| number(name), |(_, number)| *number)
@@ -174,7 +177,7 @@ fn number(name: &str) -> usize {
     bundled(name).unwrap_or_else(|| BUNDLED.len() + digest(name) % others)
 }
 
-/// Returns the same digest on every platform and in every version (FNV-1a).
+/// Returns a hash (FNV-1a), which is the same on every platform and in every version.
 fn digest(name: &str) -> usize {
     let hash = name
         .bytes()

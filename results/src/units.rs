@@ -1,4 +1,4 @@
-//! Formatting of times, sizes, numbers and counts for people.
+//! Formats times, sizes, numbers and counts for reading.
 
 use swapmeet_core::delivery::fault::Count;
 
@@ -19,7 +19,7 @@ impl Unit {
         }
     }
 
-    /// The number of stored units in the unit with the shortest number, and its name.
+    /// Returns the unit in which the value is shortest: its size in stored units, and its name.
     ///
     /// ```
     /// use swapmeet_results::units::Unit;
@@ -101,7 +101,8 @@ pub fn size_to(bytes: f64, digits: usize) -> String {
     format!("{} {unit}", number_to(bytes / divisor, digits))
 }
 
-/// Three significant digits, or all of the integer part if more, without trailing zeros.
+/// Formats a number with three significant digits, or with all digits of its integer part if these
+/// are more. Trailing zeros are removed.
 ///
 /// ```
 /// use swapmeet_results::units::number;
@@ -111,7 +112,8 @@ pub fn number(value: f64) -> String {
     number_to(value, 3)
 }
 
-/// Returns two decimals, or more if a factor other than 1 would be shown as 1.
+/// Formats a factor with two decimals. If a factor other than 1 would then be shown as 1, it has
+/// more decimals.
 pub fn factor(value: f64) -> String {
     let digits = |digits: usize| format!("{value:.digits$}");
     (2..=6)
@@ -134,8 +136,8 @@ pub fn number_to(value: f64, digits: usize) -> String {
     }
 }
 
-/// Exactly three significant digits, or all digits of the integer part if these are more, so that
-/// the numbers of a table have the same precision.
+/// Formats a number with exactly three significant digits, or with all digits of its integer part
+/// if these are more, so that the numbers in a table have the same precision.
 ///
 /// ```
 /// use swapmeet_results::units::three_digits;
@@ -148,7 +150,7 @@ pub fn three_digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// `thing` gets an s in the plural.
+/// Formats a count. In the plural, `thing` gets an s.
 ///
 /// ```
 /// use swapmeet_results::units::count;

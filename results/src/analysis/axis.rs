@@ -9,11 +9,12 @@ use swapmeet_workloads::CurveAxis;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Axis {
-    /// The bytes of a block: the mean of irregular sizes, the maximum of `one-spike`.
+    /// The bytes of a block. If blocks differ in size, this is their mean, or their maximum for
+    /// `one-spike`.
     Block,
     Nodes,
     Variation,
-    /// The number of failed links (`faults=K`); 0 on the network without them.
+    /// The number of failed links (`faults=K`). On the network without failed links, it is 0.
     Faults,
     Parameter(Parameter),
 }
@@ -21,22 +22,24 @@ pub enum Axis {
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisPosition {
     pub x: f64,
-    /// The settings without the quantity of the axis. A topology without its nodes is a family.
+    /// The settings without the quantity of the axis. If this is the number of nodes, `topology` is
+    /// a family of topologies.
     pub settings: CommonSettings,
     /// The algorithm without the quantity of the axis.
     pub algorithm: String,
 }
 
-/// The settings of several cases. A setting that varies is empty, or lacks the part that varies.
+/// The settings that several cases share. If a setting differs between the cases, it is empty, or
+/// lacks the part that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize)]
 pub struct CommonSettings {
-    /// The family of topologies if the number of nodes varies.
+    /// The topology, or its family if the number of nodes differs.
     pub topology: String,
     pub workload: String,
     /// The machine, followed by its definition in parentheses if the experiment defined it.
     pub machine: String,
     pub model: String,
-    /// The files that topology and workload name, with their digests.
+    /// The files that the topology and the workload name, with their digests.
     pub inputs: String,
     /// Other jobs that run at the same time.
     pub together: String,
@@ -79,7 +82,8 @@ impl Axis {
         }
     }
 
-    /// `name` is one of [`Axis::ALL`], or a number in the specs of the cases.
+    /// Returns the axis with this name, which is one of [`Axis::ALL`] or a number in the specs of
+    /// the cases.
     pub fn find(name: &str, comparison: &Comparison) -> Result<Self, UnknownParameter> {
         let known = Self::ALL.into_iter().find(|axis| axis.name() == name);
         let found = || comparison.parameters().find(name).map(Self::Parameter);
@@ -100,7 +104,8 @@ impl Axis {
         }
     }
 
-    /// The size of a reduction is that of the whole vector of each node.
+    /// Returns the label of the axis. In a reduction, the size is that of the whole vector of a
+    /// node, and has another label.
     pub fn label_of<'a>(self, workloads: impl IntoIterator<Item = &'a str>) -> &'static str {
         let is_of_vectors =
             |workload: &str| ["allreduce/", "reduce/"].iter().any(|of| workload.starts_with(of));
@@ -126,8 +131,9 @@ impl Axis {
         self.unit().text(x)
     }
 
-    /// Whether a case can exist between any two values. There are no networks between two networks,
-    /// and the number of failed links is an integer, as are many parameters.
+    /// Returns whether a case can exist between any two values of the axis. It cannot between two
+    /// networks, or between two numbers of failed links, which are integers. Many parameters are
+    /// also integers.
     pub fn is_dense(self) -> bool {
         match self {
             Self::Block | Self::Variation => true,
@@ -138,7 +144,7 @@ impl Axis {
         }
     }
 
-    /// Returns `None` if the line has no value on the axis.
+    /// Returns the position of a line on the axis, or `None` if the line has no value there.
     pub fn place(self, group: &Group, line: &ComparisonLine) -> Option<AxisPosition> {
         let (x, settings) = self.place_group(group)?;
         let Self::Parameter(parameter) = self else {
@@ -147,13 +153,14 @@ impl Axis {
         if parameter.of != SpecKind::Algorithm {
             return Some(AxisPosition { x, settings, algorithm: line.algorithm.clone() });
         }
-        // A label may be the algorithm's spec followed by its build.
+        // The label of a line can be the spec of the algorithm followed by its build.
         let build = line.algorithm.strip_prefix(&*line.subject).unwrap_or_default();
         let algorithm = format!("{}{build}", parameter.removed_from(&line.subject));
         Some(AxisPosition { x: parameter.value(&line.subject)?, settings, algorithm })
     }
 
-    /// Must not be called for a parameter of algorithms, because each line has its own value.
+    /// Returns the position of a group. Must not be called for a parameter of algorithms, because
+    /// each line then has its own value.
     pub(crate) fn place_group(self, group: &Group) -> Option<(f64, CommonSettings)> {
         self.split(CommonSettings::of(&group.setting.borrowed()), group.nodes)
     }
@@ -171,7 +178,7 @@ impl Axis {
                 (x, CommonSettings { workload, ..of })
             }
             Self::Faults => {
-                // The seed of the failed links is not part of the family.
+                // The value is K or `K:SEED`. The seed is ignored.
                 let number = |text: &str| text.split(':').next().and_then(|k| k.parse().ok());
                 let x = argument(&of.topology, FAULTS).map_or(Some(0.0), number)?;
                 let topology = without(&of.topology, FAULTS).into_owned();
@@ -200,7 +207,7 @@ impl Axis {
         })
     }
 
-    /// Removes the quantity of the axis from settings, which may lack it.
+    /// Removes the quantity of the axis from settings. If they do not have it, they stay unchanged.
     pub(super) fn remainder(self, of: CommonSettings, nodes: u64) -> CommonSettings {
         self.split(of.clone(), nodes).map_or(of, |(_, rest)| rest)
     }
@@ -325,7 +332,7 @@ mod tests {
             settings("tokens"),
             (vec![16.0, 64.0, 256.0], 4, format!("{moe},bytes=7KiB"), mine.to_owned())
         );
-        // The canonical form of a workload leaves out `skew=0`.
+        // In its canonical form, a workload does not contain the default `skew=0`.
         assert_eq!(
             settings("skew"),
             (vec![0.0, 1.0], 6, format!("{moe},tokens=16,bytes=7KiB"), mine.to_owned())

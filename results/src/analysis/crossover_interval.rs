@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 
 const HALVINGS: u32 = 40;
 
-/// Returns the 95 % confidence interval of a crossover, or `None` without repetitions.
-/// Between two neighbouring points, the time of each repetition is interpolated linearly. The
-/// interval contains every x at which the interval of the mean difference between the two
-/// algorithms contains 0 (Fieller's interval, with repetitions as pairs). If an end of the interval
-/// is one of the two points, the crossover may be beyond it.
+/// Returns the 95 % confidence interval of a crossover, or `None` without repetitions. Between two
+/// neighbouring points, the time of each repetition is interpolated linearly. At each x, the mean
+/// difference between the two algorithms has a confidence interval, with repetitions as pairs. The
+/// interval of the crossover contains every x at which this interval contains 0 (Fieller's
+/// interval). If an end of the result is one of the two points, the crossover may be beyond this
+/// point.
 pub fn crossover_interval(
     comparison: &Comparison,
     family: &Family,
@@ -42,7 +43,8 @@ pub fn crossover_interval(
         let interval = Summary::of(&at).and_then(|summary| summary.interval);
         interval.is_some_and(|interval| interval.contains(0.0))
     };
-    // The interval contains 0 at the crossover. This finds the end of the range in which it does.
+    // At the crossover, the interval of the difference contains 0. The closure finds how far
+    // towards `outside` this is the case.
     let end = |outside: f64| {
         if is_possible(outside) {
             return outside;
@@ -66,9 +68,10 @@ mod tests {
     use crate::compare::tests::{files, row};
     use crate::record::Record;
 
-    /// The time of `rate` is 5 and 45 at 0 B and 100 B, that of `start` is 25 plus a deviation that
-    /// is the same at both sizes. So the difference at x is x * 0.4 - 20 - deviation, and the
-    /// interval of the crossover is the t interval of the deviations, divided by the slope 0.4.
+    /// At 0 B and 100 B, the times of `rate` are 5 and 45. The time of `start` is 25 plus a
+    /// deviation that is the same at both sizes. So the difference at x is x * 0.4 - 20 -
+    /// deviation. The interval of the crossover is therefore the t interval of the deviations,
+    /// divided by the slope 0.4.
     #[test]
     fn the_interval_of_a_crossover_follows_from_repetitions() {
         let deviations = [-1.0, 0.5, 0.0, 1.5, -1.0];
@@ -93,7 +96,7 @@ mod tests {
         let (x, interval) = of(&deviations);
         let interval = interval.unwrap();
         assert!((x - 50.0).abs() < 1e-9);
-        // Student's t for 4 degrees of freedom is 2.7764; the sample variance is 4.5 / 4.
+        // Student's t for 4 degrees of freedom is 2.7764. The sample variance is 4.5 / 4.
         let half = 2.7764 * (4.5_f64 / 4.0 / 5.0).sqrt() / 0.4;
         assert!((interval.low - (50.0 - half)).abs() < 1e-3, "{interval:?} {half}");
         assert!((interval.high - (50.0 + half)).abs() < 1e-3, "{interval:?} {half}");

@@ -1,8 +1,8 @@
 //! The envelope of a family: the fastest algorithm at each x, and the crossovers between
 //! algorithms.
 //! Between two neighbouring points of a curve, time is interpolated linearly in x, because start-up
-//! and transmission time are linear in size. Because this does not depend on the scale or quantity
-//! of a figure, all figures of a study have the same crossovers.
+//! time and transmission time are linear in the size. The interpolation does not depend on the
+//! scale or the quantity of a figure, so all figures of a study have the same crossovers.
 
 use super::axis::Axis;
 use super::family::Family;
@@ -13,7 +13,8 @@ pub struct Crossover {
     pub x: f64,
     /// The time of both algorithms at the crossover, in microseconds.
     pub time: f64,
-    /// The x of the neighbouring points; both are that of the crossover if it is at a point.
+    /// The x of the two neighbouring points. If the crossover is at a point, both are the x of this
+    /// point.
     pub within: (f64, f64),
     pub before: String,
     pub after: String,
@@ -22,14 +23,15 @@ pub struct Crossover {
 #[derive(Debug, Clone, PartialEq)]
 pub struct FastestRange {
     pub algorithm: String,
-    /// The first x at which the algorithm is known to be the fastest.
+    /// The first x at which this algorithm is known to be the fastest in the range.
     pub from: f64,
     pub to: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Envelope {
-    /// The ranges, by increasing x. Between them, the fastest algorithm may be unknown.
+    /// The ranges in ascending order of x. Between two ranges, the fastest algorithm may be
+    /// unknown.
     pub ranges: Vec<FastestRange>,
     pub crossovers: Vec<Crossover>,
 }
@@ -41,7 +43,7 @@ struct Segment<'a> {
 }
 
 impl Crossover {
-    /// Names the two neighbouring networks if the crossover lies between them.
+    /// Describes the crossover. If it is between two networks, names both.
     pub fn in_words(&self, axis: Axis) -> String {
         self.in_words_with(axis, None)
     }
@@ -63,7 +65,8 @@ impl Crossover {
         format!("{before} is fastest up to {left}{noun}, {after} from {right}")
     }
 
-    /// An end at one of the neighbouring points is open, because the crossover may be beyond it.
+    /// If an end of the interval is at a neighbouring point, it is open, because the crossover may
+    /// be beyond it.
     fn range_in_words(&self, axis: Axis, interval: Interval) -> String {
         let less = if interval.low <= self.within.0 { " or less" } else { "" };
         let more = if interval.high >= self.within.1 { " or more" } else { "" };
@@ -79,7 +82,8 @@ impl Family {
 }
 
 impl Envelope {
-    /// Curves are compared only where both have points at the same two neighbouring values of x.
+    /// Computes the envelope. Two curves are compared only between two neighbouring values of x at
+    /// which both have points.
     fn of(family: &Family) -> Self {
         let mut envelope = Self::default();
         let xs = family.xs();
@@ -110,12 +114,14 @@ impl Envelope {
         }
     }
 
-    /// Follows the lowest segment from `left` to `right`. The lowest one changes at each crossing.
+    /// Follows the lowest segment from `left` to `right`. Where another segment crosses the lowest
+    /// one from above, it becomes the lowest.
     fn extend(&mut self, segments: &[Segment<'_>], (left, right): (f64, f64), dense: bool) {
         let current = self.ranges.last().filter(|s| s.to == left).map(|s| s.algorithm.clone());
         let is_current = |segment: &Segment<'_>| current.as_deref() == Some(segment.algorithm);
-        // Segments are ordered by time at the left end, then at the right end. Ties favour the
-        // current.
+        // The lowest segment is that with the least time at the left end. If several have this
+        // time, the least time at the right end decides, and then the segment of the current
+        // algorithm is preferred.
         let order = |a: &&Segment<'_>, b: &&Segment<'_>| {
             let times = a.left.total_cmp(&b.left).then(a.right.total_cmp(&b.right));
             times.then(is_current(b).cmp(&is_current(a)))
@@ -129,7 +135,8 @@ impl Envelope {
         }
         self.extend_range(lowest.algorithm, left);
         let mut from = left;
-        // If no case can exist in between, only the lowest segment at the right end matters.
+        // If there can be no case between both ends, only the crossing with the segment that is
+        // lowest at the right end counts.
         let last = segments.iter().map(|p| p.right).fold(f64::INFINITY, f64::min);
         let crossing = |a: &Segment<'_>, b: &Segment<'_>| {
             let (before, after) = (a.left - b.left, a.right - b.right);
@@ -207,7 +214,7 @@ mod tests {
 
     #[test]
     fn the_crossover_of_two_lines_is_found() {
-        // 10 + x and 2 + 3x meet at x = 4.
+        // The lines 10 + x and 2 + 3x cross at x = 4.
         let both = family(
             Axis::Block,
             &[("start", &[(1.0, 11.0), (9.0, 19.0)]), ("rate", &[(1.0, 5.0), (9.0, 29.0)])],

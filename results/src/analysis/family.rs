@@ -1,4 +1,4 @@
-//! A family is cases that differ only in the algorithm and in the quantity of an axis.
+//! A family is a set of cases that differ only in the algorithm and in the quantity of an axis.
 
 use super::axis::{Axis, AxisPosition, CommonSettings, FAULTS};
 use crate::compare::Comparison;
@@ -11,7 +11,7 @@ use swapmeet_workloads::CurveAxis;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     pub x: f64,
-    /// The mean, in microseconds.
+    /// The mean of the times, in microseconds.
     pub time: f64,
     /// The index of the group in the comparison.
     pub group: usize,
@@ -29,8 +29,9 @@ pub struct Family {
     pub axis: Axis,
     pub settings: CommonSettings,
     pub curves: Vec<Curve>,
-    /// Values of x that several groups have, such as two grids of different shapes with the same
-    /// number of nodes. Lines have a gap there, and no algorithm counts as the fastest.
+    /// Values of x that several groups have. For example, two grids of different shapes can have
+    /// the same number of nodes. At these values, curves have a gap, and no algorithm is taken for
+    /// the fastest.
     pub shared_xs: Vec<f64>,
     pub groups: BTreeSet<usize>,
 }
@@ -38,8 +39,9 @@ pub struct Family {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Families {
     pub families: Vec<Family>,
-    /// The number of groups (or lines, for a parameter of algorithms) without a position on the
-    /// axis. On the axis of failed links, this includes families without any failed links.
+    /// The number of groups that have no position on the axis. If the axis is a parameter of
+    /// algorithms, this is a number of lines instead. If the axis is the number of failed links,
+    /// groups of families without failed links are included.
     pub off_axis: usize,
 }
 
@@ -78,8 +80,9 @@ pub fn families(comparison: &Comparison, axis: Axis) -> Families {
 }
 
 impl Axis {
-    /// Returns the axes along which cases vary: first those of [`Axis::ALL`], then the parameters
-    /// that no other axis stands for, in descending order of their number of values.
+    /// Returns the axes along which cases vary. Axes in [`Axis::ALL`] come first. They are followed
+    /// by the parameters that no other axis represents; the parameter with the most values comes
+    /// first.
     pub fn varying(comparison: &Comparison) -> Vec<Self> {
         let parameters = comparison.parameters().varying().into_iter();
         let parameters = parameters.map(Self::Parameter);
@@ -87,12 +90,13 @@ impl Axis {
         Self::ALL.into_iter().chain(own).filter(|axis| axis.varies(comparison)).collect()
     }
 
-    /// Whether some cases differ only in the quantity of the axis.
+    /// Returns whether some cases differ only in the quantity of this axis.
     pub(super) fn varies(self, comparison: &Comparison) -> bool {
         families(comparison, self).families.iter().any(|family| family.xs().len() > 1)
     }
 
-    /// Returns the block size if it varies, or the parameter with the most values, or another axis.
+    /// Returns the axis of block sizes if these vary. Otherwise returns the parameter with the most
+    /// values or, without parameters, another axis.
     pub fn main(comparison: &Comparison) -> Self {
         if Self::Block.varies(comparison) {
             return Self::Block;
@@ -103,7 +107,8 @@ impl Axis {
         *parameter.or(varying.first()).unwrap_or(&Self::Block)
     }
 
-    /// Whether another axis has the same quantity. For example, `bytes` can be the block size.
+    /// Returns whether another axis represents this parameter. For example, the parameter `bytes`
+    /// can be the block size.
     fn is_of_other_axis(self, comparison: &Comparison) -> bool {
         let Self::Parameter(parameter) = self else { return false };
         let workloads = || comparison.groups.iter().map(|group| &*group.setting.workload);
@@ -158,7 +163,8 @@ impl Family {
 }
 
 impl Curve {
-    /// Returns points that can be joined by a line. A point at one of the `shared_xs` is alone.
+    /// Returns lists of points that a line connects. A point at one of the `shared_xs` is in a list
+    /// of its own.
     pub fn segments(&self, shared_xs: &[f64]) -> impl Iterator<Item = &[Point]> {
         self.points.chunk_by(|a, b| !shared_xs.contains(&a.x) && !shared_xs.contains(&b.x))
     }
@@ -228,7 +234,7 @@ mod tests {
 
     #[test]
     fn shapes_with_equal_nodes_are_not_joined() {
-        // On each network, `b` is slower than `a`, but `b` on 2x8 is faster than `a` on 4x4.
+        // On each network, `b` is slower than `a`. But `b` on 2x8 is faster than `a` on 4x4.
         let shapes = [
             ("torus:2x8", 16, 1.0),
             ("torus:4x4", 16, 4.0),

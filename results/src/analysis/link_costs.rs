@@ -4,7 +4,7 @@ use crate::record::{Record, Status};
 use crate::specs::{argument, without};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The column `reason` if the failure of a link disconnects ranks.
+/// The text in the column `reason` if the failure of a link disconnects ranks.
 pub const DISCONNECTS: &str = "its failure disconnects ranks";
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,14 +17,16 @@ pub enum LinkCost {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkCosts {
     pub case: CaseId,
-    /// The time in the row with the fewest failed links, in µs. Usually, this row has all links.
+    /// The time in the row with the fewest failed links, in µs. In this row, usually no link has
+    /// failed.
     pub time_us: f64,
-    /// The costs of links, by the vertices that a link connects, the lower number first.
+    /// The cost of each link. A key is the two vertices that the link connects, the lower number
+    /// first.
     pub links: BTreeMap<(u64, u64), LinkCost>,
 }
 
 impl LinkCosts {
-    /// Whether a case differs at most in its failed links (`down=`).
+    /// Returns whether another case is the same except for its failed links (`down=`).
     pub fn is_of(&self, case: &CaseId) -> bool {
         let (own, other) = (&self.case, case);
         let intact = |case: &CaseId| without(&case.setting.topology, "down").into_owned();
@@ -35,9 +37,11 @@ impl LinkCosts {
             && rest(own) == rest(other)
     }
 
-    /// Returns the links whose loss costs most, with the ratio of times, if any costs time.
+    /// Returns the links whose failure costs most, with the ratio of the times. Returns `None` if
+    /// no failure costs time.
     pub fn worst(&self) -> Option<(Vec<(u64, u64)>, f64)> {
-        /// Closer ratios are equal, because times of symmetric links have rounding errors.
+        /// Ratios that differ by less than this are taken for equal, because the times of symmetric
+        /// links have rounding errors.
         const ROUNDING: f64 = 1e-9;
         let ratios = || {
             self.links.iter().filter_map(|(ends, cost)| match cost {
@@ -56,9 +60,9 @@ impl LinkCosts {
     }
 }
 
-/// Computes the costs of links from rows of `swapmeet links`, for each group of cases that differ
-/// only in failed links (`down=`). The case with the fewest failed links is the reference. Each
-/// case with exactly one more gives the cost of this link.
+/// Computes the costs of links from the rows of `swapmeet links`. There is one result for each
+/// group of cases that differ only in failed links (`down=`). The case with the fewest failed links
+/// is the reference. Each case with exactly one additional failed link gives the cost of this link.
 pub fn link_costs<'a>(rows: impl Iterator<Item = &'a Record> + Clone) -> Vec<LinkCosts> {
     let intact = |row: &Record| without(&row.topology, "down").into_owned();
     let damaged = rows.clone().filter(|row| argument(&row.topology, "down").is_some());

@@ -1,24 +1,25 @@
-//! Pairs of jobs that ran at the same time, compared with the same jobs one after the other.
+//! Compares two jobs that ran at the same time with the same two jobs one after the other.
 
 use crate::case_id::CaseId;
 use crate::record::{Record, Status};
 use crate::stats::Summary;
 use std::collections::BTreeMap;
 
-/// The text before the start of a job in the column `together`.
+/// In the column `together`, this text precedes the start of a job.
 const START: &str = " start_us=";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overlap {
     pub topology: String,
     pub machine: String,
-    /// The algorithm and workload of each job; the first job starts first.
+    /// The algorithm and the workload of each job. The first of both jobs is the one that starts
+    /// first.
     pub jobs: [String; 2],
-    /// The time from the start of the first job to that of the other job, in µs.
+    /// The time from the start of the first job to the start of the second job, in µs.
     pub start_us: f64,
-    /// The time of each job without the other one, in µs.
+    /// The time of each job if it runs alone, in µs.
     pub alone_us: [f64; 2],
-    /// The time of each job with the other one, from its own start on, in µs.
+    /// The time of each job if both run, in µs. It is counted from the start of this job.
     pub beside_us: [f64; 2],
 }
 
@@ -31,7 +32,8 @@ impl Overlap {
         self.alone_us.iter().sum()
     }
 
-    /// The gain is 2 for equal jobs that do not disturb each other, and 1 if nothing is gained.
+    /// Returns the time of both jobs one after the other, divided by their time together. It is 2
+    /// for two equal jobs that do not disturb each other, and 1 if nothing is gained.
     pub fn gain(&self) -> f64 {
         self.sequential_us() / self.together_us()
     }
@@ -39,14 +41,14 @@ impl Overlap {
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Overlaps {
-    /// The pairs of which all rows exist, in the order of their first rows.
+    /// The pairs for which all rows exist. They are in the order of their first rows.
     pub pairs: Vec<Overlap>,
     pub missing: Vec<String>,
-    /// The number of rows of more than two jobs.
+    /// The number of rows in which more than two jobs ran at the same time.
     pub larger: usize,
 }
 
-/// The columns that both jobs share, a job, and the other job with its start.
+/// The columns that both jobs share, the job of the row, and the other job with its start.
 type Key = ([String; 3], String, String);
 
 pub fn overlaps<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Overlaps {
@@ -71,8 +73,9 @@ pub fn overlaps<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Overlaps {
     for (shared, job, together) in order {
         let (other, start) = together.split_once(START).unwrap_or((&together, "0"));
         let start: f64 = start.parse().unwrap_or_default();
-        // The pair is listed by the row of the job that starts first or, if both start together, of
-        // the job whose text is first.
+        // Each pair has two rows. It is listed at the row of the job that starts first. If both
+        // jobs start at the same time, it is listed at the job whose text is first in alphabetical
+        // order.
         let is_second = start < 0.0 || start == 0.0 && other < job.as_str();
         let own_in_other = match start {
             0.0 => job.clone(),

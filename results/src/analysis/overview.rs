@@ -1,4 +1,5 @@
-//! An overview of a comparison: which algorithm is the fastest, in which cases, and by how much.
+//! An overview of a comparison. It states which algorithm is the fastest, in which cases, and by
+//! how much.
 
 use super::axis::{Axis, CommonSettings};
 use crate::case_id::Setting;
@@ -16,13 +17,16 @@ pub struct Standing {
     pub algorithm: String,
     /// The number of cases in which this algorithm and at least one other algorithm have a time.
     pub cases: usize,
-    /// The number of cases in which its time is the least and can be distinguished from all others.
+    /// The number of cases in which this algorithm is the fastest, and differs significantly from
+    /// all others.
     pub fastest: usize,
-    /// The number of cases in which this algorithm and others may be the fastest.
+    /// The number of cases in which this algorithm may be the fastest, but others may be, too.
     pub tied: usize,
-    /// Factors over the second fastest algorithm, in the cases that `fastest` counts.
+    /// In the cases that `fastest` counts, the factors by which the second fastest algorithm is
+    /// slower.
     pub ahead: Option<Factors>,
-    /// Factors behind the fastest algorithm, in the cases that neither `fastest` nor `tied` counts.
+    /// In the cases that neither `fastest` nor `tied` counts, the factors by which this algorithm
+    /// is slower than the fastest.
     pub behind: Option<Factors>,
 }
 
@@ -33,7 +37,7 @@ pub struct Factors {
     pub most: f64,
 }
 
-/// Cases that differ only in the algorithm and in the value of an axis.
+/// Cases that differ only in the algorithm and in their value on the axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
     pub collective: String,
@@ -44,20 +48,21 @@ pub struct Place {
     pub ranges: Vec<WonRange>,
 }
 
-/// Neighbouring values with the same fastest algorithm.
+/// Neighbouring values of the axis at which the same algorithm is the fastest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WonRange {
     pub algorithm: String,
-    /// The least and the largest value; `None` if the cases have none on the axis.
+    /// The least and the largest of the values; `None` if the cases have no value on the axis.
     pub values: Option<(f64, f64)>,
     pub ahead: Option<Factors>,
-    /// Algorithms that cannot be distinguished from the fastest one in any case of the range.
+    /// Algorithms that do not differ significantly from the fastest in any case of the range.
     pub tied: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overview {
-    /// The order is by collective, machine and model, then by descending number of cases won.
+    /// Sorted by collective, machine and model. Within these, the algorithm that wins the most
+    /// cases comes first.
     pub standings: Vec<Standing>,
     pub axis: Axis,
     pub places: Vec<Place>,
@@ -162,7 +167,7 @@ fn places(comparison: &Comparison, axis: Axis) -> Vec<Place> {
     grouped(placed).into_iter().map(place).collect()
 }
 
-/// Joins neighbouring cases with the same fastest and tied algorithms.
+/// Joins neighbouring cases that have the same fastest algorithm and the same tied algorithms.
 fn ranges(cases: &[SizedCase<'_>]) -> Vec<WonRange> {
     let won: Vec<_> =
         cases.iter().filter_map(|(x, group)| Some((*x, group.winner.as_deref()?))).collect();
@@ -191,7 +196,8 @@ mod tests {
     use crate::compare::tests::{files, row};
     use crate::record::Record;
 
-    /// `a` is faster for 1 B and 2 B, `b` for 4 B; both are equal for 8 B. `b` fails on `mesh:4x4`.
+    /// `a` is faster for 1 B and 2 B, and `b` for 4 B. For 8 B, both are equally fast. On
+    /// `mesh:4x4`, `b` fails.
     #[test]
     fn an_overview_counts_cases_and_joins_sizes() {
         let times = [(1, 10.0, 30.0), (2, 20.0, 40.0), (4, 60.0, 40.0), (8, 80.0, 80.0)];

@@ -1,5 +1,5 @@
-//! Maps of the fastest algorithm: columns are the values of an axis, such as block sizes, and rows
-//! are networks, machines or the values of another axis.
+//! Maps of the fastest algorithm. The columns are the values of an axis, such as block sizes. The
+//! rows are networks, machines, or the values of another axis.
 
 use super::axis::{Axis, CommonSettings};
 use crate::compare::{Comparison, Group, Winner};
@@ -29,24 +29,26 @@ pub struct MapCell {
     pub mark: &'static str,
 }
 
-/// The fastest algorithms of cases that differ only in the quantities of the columns and rows.
+/// A map of the fastest algorithms. Its cases differ only in what its columns and rows stand for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WinnerMap {
     pub x_axis: Axis,
     pub row_axis: RowAxis,
-    /// If all networks are of the same kind, the topology is this kind.
+    /// The settings of all cases. If all networks are of the same kind, `topology` is this kind.
     pub settings: CommonSettings,
     pub xs: Vec<f64>,
     /// The topology, machine or value of each row. The order is described at [`RowAxis`].
     pub rows: Vec<String>,
-    /// The cells by row, then by column. `None` if no case was run, or no algorithm has a time.
+    /// The cells by row, then by column; `None` if no case was run there, or if no algorithm has a
+    /// time.
     pub cells: Vec<Vec<Option<MapCell>>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct WinnerMaps {
     pub maps: Vec<WinnerMap>,
-    /// Groups that form no map, because no other group differs only in columns and rows.
+    /// Groups that are in no map, because no other group differs from them only in the quantities
+    /// of columns and rows.
     pub single_groups: Vec<usize>,
 }
 
@@ -60,7 +62,8 @@ impl RowAxis {
         }
     }
 
-    /// `rest` is the settings of the group without the quantity of the columns.
+    /// Returns the row of a group, and its other settings. `rest` is the group's settings without
+    /// the quantity of the columns.
     fn place(self, group: &Group, rest: CommonSettings) -> Option<(RowKey, CommonSettings)> {
         let machine = group.setting.machine.clone();
         let rest = CommonSettings { inputs: String::new(), ..rest };
@@ -75,7 +78,8 @@ impl RowAxis {
                 (row, CommonSettings { topology: String::new(), machine, ..rest })
             }
             Self::Values(axis) => {
-                // The default of a value that a spec leaves out is that of the whole spec.
+                // The value is looked up in the whole spec, because a default can depend on the
+                // other parts of a spec.
                 let (y, _) = axis.place_group(group)?;
                 (RowKey::Value(y.to_bits()), axis.remainder(rest, group.nodes))
             }
@@ -83,7 +87,7 @@ impl RowAxis {
     }
 }
 
-/// A spec, or the bits of a value that is not negative.
+/// A spec, or the bits of a value. Values are not negative, so their bits have the same order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum RowKey {
     Text(String),
@@ -92,8 +96,9 @@ enum RowKey {
 
 type CasePosition = (RowKey, f64, usize);
 
-/// Returns maps over block sizes, first with networks as rows, then with machines. If all cases
-/// have the same block size, columns and rows are parameters.
+/// Returns maps whose columns are block sizes. In the first maps, rows are networks, and in the
+/// other maps, machines. If all cases have the same block size, columns and rows are parameters
+/// instead.
 pub fn winner_maps(comparison: &Comparison) -> WinnerMaps {
     if Axis::Block.varies(comparison) {
         return winner_maps_over(comparison, Axis::Block, None);
@@ -104,8 +109,9 @@ pub fn winner_maps(comparison: &Comparison) -> WinnerMaps {
     winner_maps_over(comparison, x, parameters.next())
 }
 
-/// Returns maps with the values of `x` as columns. By default, the rows are networks and, in
-/// further maps, machines. All networks with the same workload and machine are rows of one map.
+/// Returns maps whose columns are the values of `x`. If `rows` is `None`, rows are networks in the
+/// first maps, and machines in the other maps. All networks with the same workload and machine are
+/// in the same map.
 pub fn winner_maps_over(comparison: &Comparison, x: Axis, rows: Option<Axis>) -> WinnerMaps {
     let maps = match rows {
         Some(rows) => maps_of(comparison, x, RowAxis::Values(rows)),
@@ -130,7 +136,8 @@ pub fn winner_maps_over(comparison: &Comparison, x: Axis, rows: Option<Axis>) ->
     WinnerMaps { maps, single_groups }
 }
 
-/// Returns the maps with at least two columns or rows, in the order of their first groups.
+/// Returns the maps that have at least two columns or at least two rows, in the order of their
+/// first groups.
 fn maps_of(comparison: &Comparison, x: Axis, row_axis: RowAxis) -> Vec<WinnerMap> {
     let placed = comparison.groups.iter().enumerate().filter_map(|(number, group)| {
         let (at, rest) = x.place_group(group)?;
@@ -208,8 +215,8 @@ impl WinnerMap {
     }
 }
 
-/// Returns, for each machine, the value of the only parameter in which the machines differ. Returns
-/// an empty map if they differ in several parameters.
+/// If the machines differ in only one parameter, returns the value of this parameter for each
+/// machine. Otherwise, returns an empty map.
 fn differing(machines: &[&str]) -> BTreeMap<String, f64> {
     let read = |machine: &&str| {
         let spec = Spec::parse("machine", machine).ok()?;

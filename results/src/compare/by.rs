@@ -5,7 +5,7 @@ use crate::specs::{argument, short_machine, without};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 
-/// The property in which compared cases differ. All others are equal within a group.
+/// The property in which compared cases differ. All other properties are equal within a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum By {
     #[default]
@@ -19,14 +19,15 @@ pub enum By {
     Parameter(Parameter),
 }
 
-/// The placement of ranks if a topology has no parameter `place`.
+/// The placement of a topology without the parameter `place`.
 const DEFAULT_PLACE: &str = "block";
 
 impl By {
     pub const ALL: [Self; 5] =
         [Self::Algorithm, Self::Topology, Self::Model, Self::Machine, Self::Placement];
 
-    /// `name` is one of [`By::ALL`], or a number in the specs of `rows`.
+    /// Returns the property with this name, which is one of [`By::ALL`] or a number in the specs of
+    /// `rows`.
     pub fn find(name: &str, rows: &ComparedRows) -> Result<Self, UnknownParameter> {
         let known = Self::ALL.into_iter().find(|by| by.label() == name);
         known.map_or_else(|| rows.parameters().find(name).map(Self::Parameter), Ok)
@@ -50,7 +51,8 @@ impl By {
             Self::Topology => topology,
             Self::Model => model,
             Self::Machine => machine,
-            // In a canonical spec, `mesh=` is the last argument.
+            // In a canonical spec, `mesh=` is the last argument, so the text from `place=` to the
+            // end has both.
             Self::Placement => match (argument(topology, "place"), argument(topology, "mesh")) {
                 (Some(place), Some(_)) => {
                     topology.find(place).map_or(place, |start| &topology[start..])
@@ -88,7 +90,8 @@ impl By {
                 SpecKind::Workload => {
                     Setting { workload: parameter.removed_from(of.workload), ..setting }
                 }
-                // A definition has all parameters, so the name has no meaning.
+                // The definition without this parameter replaces the machine's name, which stands
+                // for all parameters.
                 SpecKind::Machine => Setting {
                     machine: parameter.removed_from(&of.short_machine()).into_owned().into(),
                     machine_definition: none(),
@@ -113,7 +116,8 @@ impl By {
     }
 }
 
-/// Keeps the values that differ from the preset, because each model has parameters of its own.
+/// Returns only the values that differ from the preset, without the model. Each model has other
+/// parameters, so the whole definitions could not be compared.
 fn without_model(definition: &str) -> Cow<'static, str> {
     Cow::Owned(without(&short_machine(definition), "model").into_owned())
 }

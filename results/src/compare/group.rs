@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::sync::Arc;
 
-/// The order is by mean time, then by name. Samples without a time keep their order.
+/// The order of samples: by mean time, then by label. Samples without a time keep their order.
 fn by_time(a: &Sample<'_>, b: &Sample<'_>) -> Ordering {
     let by_name = || match (&a.time, &b.time) {
         (Some(_), Some(_)) => a.label.cmp(&b.label),
@@ -18,7 +18,8 @@ fn by_time(a: &Sample<'_>, b: &Sample<'_>) -> Ordering {
     a.mean().total_cmp(&b.mean()).then_with(by_name)
 }
 
-/// `name` is a label or an algorithm. Its first sample with a time is the baseline.
+/// Returns the baseline: the first sample with a time whose label or algorithm is `name`. If `name`
+/// is `None`, the fastest sample.
 fn find_baseline<'s, 'a>(
     samples: &'s [Sample<'a>],
     name: Option<&str>,
@@ -43,7 +44,7 @@ fn status(sample: &Sample<'_>) -> Status {
     sample.rows.iter().map(|r| r.status).find(|s| *s != Status::Ok).unwrap_or(Status::Ok)
 }
 
-/// `distinct` must contain at least one row.
+/// Compares the rows of a group. `distinct` must contain at least one row.
 pub(super) fn group(
     all: &ComparedRows,
     distinct: DistinctRows<'_>,

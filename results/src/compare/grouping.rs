@@ -9,7 +9,8 @@ use indexmap::{IndexMap, IndexSet};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-/// Groups are in the order of their first rows, and their rows in the order of the files.
+/// Returns the numbers of the rows of each group. Groups are in the order of their first rows, and
+/// rows in the order of the files.
 pub(super) fn group_rows(all: &ComparedRows, by: By) -> Vec<Vec<u32>> {
     let mut kinds: IndexSet<Setting<Cow<'_, str>>> = IndexSet::new();
     let kind_of: Vec<usize> =
@@ -21,7 +22,8 @@ pub(super) fn group_rows(all: &ComparedRows, by: By) -> Vec<Vec<u32>> {
         .collect();
     let mut groups: IndexMap<(usize, Option<usize>), Vec<u32>> = IndexMap::new();
     for (number, row) in all.rows.iter().enumerate() {
-        // If another property is compared, a group has a single implementation.
+        // If the compared property is not the algorithm, all rows of a group have the same
+        // algorithm.
         let implementation =
             (by != By::Algorithm).then(|| algorithm_of[row.case.implementation as usize]);
         let key = (kind_of[row.case.setting as usize], implementation);
@@ -30,12 +32,12 @@ pub(super) fn group_rows(all: &ComparedRows, by: By) -> Vec<Vec<u32>> {
     groups.into_values().collect()
 }
 
-/// The numbers of rows of a file that repeat the case of an earlier row.
+/// How many rows of a file repeat the case of an earlier row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Repeated {
-    /// The number of copies, which do not count.
+    /// The number of rows that are copies of earlier rows. They do not count.
     duplicates: usize,
-    /// The number of rows of cases that failed and were run again.
+    /// The number of rows of cases that had failed and were run again.
     reruns: usize,
 }
 
@@ -49,8 +51,8 @@ pub(super) struct Contradiction<'a> {
     pub(super) second: &'a ComparedRow,
 }
 
-/// Keeps one copy of each duplicate. If a case failed for a transient reason and was run again,
-/// both rows count. Any other difference between two rows of a case is an error.
+/// Keeps one copy of each duplicate. If a case failed for a reason that may be temporary and was
+/// run again, both rows count. If two rows of a case differ in any other way, this is an error.
 pub(super) fn distinct_rows<'a>(
     rows: impl Iterator<Item = &'a ComparedRow>,
 ) -> Result<DistinctRows<'a>, Contradiction<'a>> {
@@ -80,7 +82,8 @@ fn is_transient_failure(row: &ComparedRow) -> bool {
     matches!(row.status, Status::Timeout | Status::Crashed | Status::Error)
 }
 
-/// Says which rows do not count. `repeated` has the numbers of each group, by file.
+/// Returns notes about the rows that do not count. `repeated` has their numbers for each group, by
+/// file.
 pub(super) fn notes<'a>(
     files: &[String],
     repeated: impl IntoIterator<Item = &'a BTreeMap<u32, Repeated>>,

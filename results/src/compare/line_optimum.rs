@@ -1,4 +1,4 @@
-//! The optimum of a line, from rows of `run --optimum`.
+//! The optimum of a line. It is known from rows of `run --optimum`.
 
 use super::rows::ComparedRow;
 use serde::Serialize;
@@ -12,7 +12,7 @@ pub struct LineOptimum {
 }
 
 impl LineOptimum {
-    /// Returns `None` if no row has an optimum, or if their sum is 0.
+    /// Returns `None` if no row has an optimum, or if the sum of the optima is 0.
     pub(super) fn of(rows: &[&ComparedRow]) -> Option<Self> {
         let known = || rows.iter().filter_map(|r| Some((r.time_us?, r.optimum_us?, r.optimum_gap)));
         let (count, time, optimum) =

@@ -1,5 +1,6 @@
-//! Remarks on machines with `rearrangement=declared`, which charge an algorithm only for the
-//! rearrangement that it declares. Some algorithms need it but do not declare it.
+//! Remarks on machines with `rearrangement=declared`. Such a machine charges an algorithm only for
+//! the rearrangement that the algorithm declares, and some algorithms need rearrangement but
+//! declare none.
 
 use super::{By, ComparisonLine, Group};
 use crate::parameter::SpecKind;
@@ -8,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use swapmeet_core::cost::model::UNDECLARED;
 
-/// The column `remark` of an algorithm that is charged for less rearrangement than others.
+/// The text in the column `remark` if an algorithm is charged less for rearrangement than others.
 pub const CHARGED_LESS_REMARK: &str =
     "not charged for rearrangement; rearrangement=packed charges all algorithms equally";
 
 impl Record {
-    /// Whether the machine charges for rearrangement, but the algorithm declares none and needs
-    /// some.
+    /// Returns whether the machine charges for rearrangement, but the algorithm declares none
+    /// although it needs some.
     pub fn is_uncharged(&self) -> bool {
         self.note.contains(UNDECLARED)
     }
@@ -32,7 +33,7 @@ pub(super) fn remarks(groups: &[Arc<Group>], by: By) -> Vec<String> {
     unlike.iter().map(|(machine, algorithms)| rearrangement_remark(machine, algorithms)).collect()
 }
 
-/// Returns the machine of a line, which the setting lacks if machines are compared.
+/// Returns the machine of a line. If machines are compared, the line has it instead of the setting.
 fn machine(group: &Group, line: &ComparisonLine, by: By) -> String {
     match by {
         By::Machine => line.algorithm.clone(),

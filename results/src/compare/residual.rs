@@ -9,7 +9,7 @@ use swapmeet_workloads::CurveAxis;
 
 pub const MEASURED: &str = "measured";
 
-/// A measured case on one machine, and a single prediction.
+/// A case that was measured on one machine, and one prediction for it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Residual {
     pub topology: String,
@@ -18,7 +18,7 @@ pub struct Residual {
     pub algorithm: String,
     pub measured_on: String,
     pub n: usize,
-    /// The median of measurements, which does not depend on outliers.
+    /// The median of the measured times, which is robust against outliers.
     pub measured_us: f64,
     pub predicted_for: String,
     pub model: String,
@@ -31,7 +31,7 @@ pub fn is_measured(row: &Record) -> bool {
     row.model == MEASURED
 }
 
-/// Returns a residual for each measured case and each prediction of the same case.
+/// Returns a residual for each pair of a measured case and a prediction for it.
 pub(crate) fn residuals(rows: &ComparedRows) -> Vec<Residual> {
     if rows.settings().all(|setting| setting.model != MEASURED) {
         return Vec::new();
@@ -43,7 +43,7 @@ pub(crate) fn residuals(rows: &ComparedRows) -> Vec<Residual> {
         let Some(time) = row.time_us.filter(|time| *time > 0.0) else { continue };
         let CaseId { setting, implementation, .. } = rows.case(row);
         let Setting { topology, collective, workload, model, together, .. } = setting;
-        // Measurements are of a single job.
+        // Jobs that ran at the same time are skipped, because measurements are of a single job.
         if !together.is_empty() {
             continue;
         }
@@ -51,7 +51,8 @@ pub(crate) fn residuals(rows: &ComparedRows) -> Vec<Residual> {
         let of = &mut cases.entry(case).or_default()[usize::from(model == MEASURED)];
         of.entry((setting.machine_spec(), model)).or_default().push(time);
     }
-    // The median is robust against outliers, which predictions do not have.
+    // Measured times have outliers, so their median is used. Predicted times have none, so their
+    // mean is used.
     let mut all = Vec::new();
     for (case, [predicted, measured]) in cases {
         for ((measured_on, _), times) in measured {
@@ -79,13 +80,13 @@ pub(crate) fn residuals(rows: &ComparedRows) -> Vec<Residual> {
             }
         }
     }
-    // Cases are ordered by their texts, except that sizes of a kind of workload are ordered as
-    // numbers.
+    // Residuals are sorted by the texts of their cases. But workloads that differ only in the size
+    // are sorted by the size as a number.
     all.sort_by_cached_key(|residual| {
         let (size, kind) = CurveAxis::BlockSize
             .split(&residual.workload)
             .unwrap_or((0.0, residual.workload.clone()));
-        // Sizes are not negative, so their bits have the same order.
+        // Sizes are not negative, so they can be compared by their bits.
         (residual.topology.clone(), residual.collective.clone(), kind, size.to_bits())
     });
     all
@@ -111,7 +112,7 @@ mod tests {
         assert_eq!(order, ["8", "64", "1KiB", "16KiB", "1MiB"].map(|s| format!("uniform:{s}")));
     }
 
-    /// The median of 12, 12.5 and 100 µs is 25 % above 10 µs, and half of 25 µs.
+    /// The median of 12, 12.5 and 100 µs is 12.5 µs: 25 % above 10 µs, and half of 25 µs.
     #[test]
     fn the_median_measurement_is_compared_with_each_prediction() {
         let measured = |repetition, time| Record {

@@ -1,4 +1,4 @@
-//! Rows without the columns that no comparison needs, so that millions of rows fit into memory.
+//! Rows with only those columns that a comparison needs, so that millions of rows fit into memory.
 
 use super::{RowLocation, RunTime};
 use crate::bandwidth::Bandwidths;
@@ -9,7 +9,7 @@ use indexmap::IndexSet;
 use std::borrow::Cow;
 use std::hash::RandomState;
 
-/// Rows whose texts are stored once.
+/// Rows whose texts are stored only once.
 #[derive(Debug, Default)]
 pub struct ComparedRows {
     files: Vec<(String, u32)>,
@@ -30,18 +30,19 @@ pub(crate) struct ComparedRow {
     pub(crate) alone_us: Option<f64>,
     pub(crate) optimum_us: Option<f64>,
     pub(crate) optimum_gap: Option<f64>,
-    /// A hash of the values that rows of a case share ([`Record::hash_comparable`]), with a random
-    /// key, so that nobody can construct two equal hashes.
+    /// A hash of the values that all rows of a case share ([`Record::hash_comparable`]). It has a
+    /// random key, so that nobody can construct different rows with equal hashes.
     content: u64,
     reason: u32,
     pub(crate) status: Status,
     pub(crate) verified: Verified,
-    /// Whether the note says that the algorithm declares no rearrangement although it needs some.
+    /// Whether the row's note states that the algorithm declares no rearrangement although it needs
+    /// some.
     pub(crate) declares_none: bool,
 }
 
 impl ComparedRows {
-    /// `files` are pairs of a file name and its rows.
+    /// Collects the rows of `files`, each of which is a file name with its rows.
     pub fn of(files: &[(String, Vec<Record>)]) -> Self {
         let mut all = Self::of_files(files.iter().map(|(name, _)| name.clone()));
         for (file, (_, records)) in files.iter().enumerate() {

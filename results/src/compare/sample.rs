@@ -7,7 +7,7 @@ use crate::stats::{
     welch_p, wilcoxon_p,
 };
 
-/// One implementation of an algorithm, or of another compared property.
+/// The rows of one implementation of an algorithm, or of one value of another compared property.
 pub(super) struct Sample<'a> {
     pub(super) label: String,
     pub(super) implementation: Implementation<&'a str>,
@@ -32,7 +32,8 @@ impl Sample<'_> {
     }
 }
 
-/// Divides rows by compared property and implementation, in the order of their first rows.
+/// Divides rows by compared property and implementation. The samples are in the order of their
+/// first rows.
 pub(super) fn samples<'a>(
     all: &'a ComparedRows,
     rows: &[&'a ComparedRow],
@@ -55,8 +56,9 @@ pub(super) fn samples<'a>(
     parted.into_iter().map(sample).collect()
 }
 
-/// The algorithm, with the columns that distinguish its implementations in the group. Two builds
-/// are two implementations, because users compare builds to see the effect of a change.
+/// Returns the name of the algorithm, with those columns in which its implementations in the group
+/// differ. Two builds of a plugin are two implementations, because users compare builds to see the
+/// effect of a change.
 fn label(own: &Implementation<&str>, all: &[Implementation<&str>]) -> String {
     type Texts = fn(&Implementation<&str>) -> String;
     fn or_none(text: &str, what: &str) -> String {

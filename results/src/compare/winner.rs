@@ -11,17 +11,18 @@ pub struct Winner {
     /// The completion times of the fastest algorithm, in microseconds.
     pub time: Summary,
     pub second: Option<RunnerUp>,
-    /// Algorithms whose difference from the fastest is not significant or, if untestable, is 0.
+    /// The algorithms whose difference from the fastest is not significant. If a difference cannot
+    /// be tested, the algorithm is included only if the means are equal.
     #[serde(rename = "level")]
     pub tied: Vec<String>,
     /// The number of algorithms that have a time, including the fastest.
     pub competitors: usize,
 }
 
-/// By how much the fastest algorithm is faster than the second fastest.
+/// How much faster the fastest algorithm is than the second fastest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Margin {
-    /// The time of some other algorithm cannot be distinguished.
+    /// The difference from some other algorithm is not significant.
     Tied,
     /// The second fastest algorithm takes less than 5 % longer.
     Under5,
@@ -41,7 +42,7 @@ impl Winner {
             Some(ratio) if ratio < 1.25 => Margin::Under25,
             Some(ratio) if ratio < 2.0 => Margin::Under100,
             Some(_) => Margin::Clear,
-            // If the time of the winner is 0, the ratio is undefined.
+            // If the time of the winner is 0, there is no ratio.
             None if self.second.is_some() => Margin::Clear,
             None => Margin::Alone,
         }
@@ -63,7 +64,7 @@ impl Winner {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunnerUp {
     pub algorithm: String,
-    /// The factor is `None` if one of the times is 0.
+    /// The time divided by the time of the fastest algorithm; `None` if one of both is 0.
     pub times_as_long: Option<Ratio>,
     /// The corrected p-value of the t test, if the difference could be tested.
     pub p: Option<f64>,
@@ -76,7 +77,8 @@ pub(super) struct Rival {
     pub(super) p: Option<f64>,
 }
 
-/// Returns the winner, without rivals. Samples must be ordered by time, fastest first.
+/// Returns the winner, as yet without the second fastest and tied algorithms. Samples must be in
+/// ascending order of time.
 pub(super) fn winner(ranked: &[&Sample<'_>]) -> Option<Winner> {
     let first = ranked.first()?;
     let (algorithm, time) = (first.label.clone(), first.time.clone()?);
@@ -94,7 +96,8 @@ pub(super) fn rivals(ranked: &[&Sample<'_>]) -> Vec<Rival> {
     timed().skip(1).map(rival).collect()
 }
 
-/// Determines the rivals of the winner of a group, whose p-values have been corrected.
+/// Determines the second fastest algorithm of a group and those that are tied with the winner.
+/// P-values must have been corrected.
 pub(super) fn decide(group: &mut Group) {
     let Group { winner, rivals, lines, .. } = group;
     let Some(winner) = winner.as_mut().and_then(Arc::get_mut) else { return };
@@ -165,8 +168,8 @@ mod tests {
         );
     }
 
-    /// The p-value of 10 and 14 µs in 2 repetitions is 0.105 (t = 6 with 1 degree of freedom: 1 - 2
-    /// atan(6) / pi), although the confidence interval of the ratio excludes 1.
+    /// For 10 and 14 µs in 2 repetitions, the p-value is 0.105 (t = 6 with 1 degree of freedom: 1 -
+    /// 2 atan(6) / pi). But the confidence interval of the ratio excludes 1.
     #[test]
     fn a_winner_needs_a_significant_difference() {
         let rows = [("a", [10.0, 14.0]), ("b", [20.0, 28.0])];
@@ -197,7 +200,8 @@ mod tests {
         assert_eq!(winner(None), winner(Some("c")));
         let alone = compare(&[(String::new(), files[0].1[..9].to_vec())], None).unwrap();
         let p = |winner: &Winner| winner.second.as_ref().unwrap().p.unwrap();
-        // In both groups, `b` has the larger of two p-values, which Holm's method multiplies by 2.
+        // Of four p-values, those of `b` in both groups are the two largest. Holm's method
+        // multiplies the smaller of these by 2, and the other one is equal.
         let single = p(alone.groups[0].winner.as_ref().unwrap());
         assert!((p(&winner(None)) - 2.0 * single).abs() < 1e-12, "{single}");
     }

@@ -1,4 +1,4 @@
-//! An iterator over the rows of a text, with only two rows in memory.
+//! An iterator over the rows of a text. Only two rows are in memory at a time.
 
 use super::{ReadError, TornRow};
 use crate::changed_defaults;
@@ -7,10 +7,10 @@ use std::io::{self, Read};
 use swapmeet_core::spec::format_size;
 use swapmeet_core::text::excerpt;
 
-/// The version of rows without a column for it.
+/// The version of rows that have no column for the version.
 const FIRST_VERSION: &str = "0.1.0";
 
-/// Some programs write this mark at the start of a file.
+/// Some programs write this mark at the start of a text file.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 pub(crate) struct Rows<R> {
@@ -18,23 +18,25 @@ pub(crate) struct Rows<R> {
     reader: csv::Reader<RecordingReader<R>>,
     header: Header,
     line: u64,
-    /// The next row, which is read in advance, because only the last row of a file can be torn.
+    /// The next row. It is read in advance to determine whether a row is the last one, because only
+    /// the last row can be torn.
     next: Option<RawRow>,
     torn: Option<TornRow>,
 }
 
 #[derive(Debug)]
 pub(crate) struct LocatedRecord {
-    /// A reader that starts at this offset finds the row, maybe after blank lines.
+    /// An offset in the file. A reader that starts there reads this row next, after blank lines if
+    /// there are any.
     pub(crate) from: u64,
     pub(crate) record: Record,
 }
 
 struct RawRow {
     fields: csv::ByteRecord,
-    /// The position of the reader before it read the row.
+    /// The position of the reader before it read this row and the blank lines before it.
     from: u64,
-    /// The offset of the row's text. Blank lines may precede it.
+    /// The offset of the row's own text, after the blank lines.
     start: u64,
     line: u64,
     text: Vec<u8>,
@@ -56,7 +58,7 @@ impl<R: Read> Rows<R> {
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         let is_all = rows.next.is_none() && rows.line == 1;
         if is_all && columns().collect::<Vec<_>>().join(",").as_bytes().starts_with(text) {
-            // The only line must be the beginning of this program's header.
+            // The only line is the beginning of this program's header, so the header is torn.
             return Err(ReadError::TornHeader { file: rows.file });
         }
         let names = csv::StringRecord::from_byte_record(head.fields)
@@ -66,7 +68,7 @@ impl<R: Read> Rows<R> {
         Ok(rows)
     }
 
-    /// Returns the last row if it is incomplete. Must be called after the last row was read.
+    /// Returns the last row if it is torn. Must be called after the last row was read.
     pub(crate) fn into_torn(self) -> Option<TornRow> {
         self.torn
     }
@@ -75,7 +77,8 @@ impl<R: Read> Rows<R> {
         self.read_next().map(|(is_row, raw)| is_row.then_some(raw))
     }
 
-    /// The flag is false at the end of the text, before which there may have been blank lines.
+    /// Reads the next row. The flag is false at the end of the text. Blank lines may precede the
+    /// row or the end.
     fn read_next(&mut self) -> Result<(bool, RawRow), ReadError> {
         let from = self.reader.position().byte();
         let mut fields = csv::ByteRecord::new();
@@ -92,7 +95,8 @@ impl<R: Read> Rows<R> {
         Ok((is_row, RawRow { fields, from, start: from + skipped as u64, line, text }))
     }
 
-    /// Returns `None` if the row is the last one and too incomplete to be read.
+    /// Parses a row. Returns `None` if it is the last row, and so incomplete that it cannot be
+    /// read.
     fn parse_row(&mut self, raw: RawRow) -> Result<Option<LocatedRecord>, ReadError> {
         let RawRow { fields, from, start, line, text } = raw;
         let file = self.file.clone();
@@ -111,7 +115,7 @@ impl<R: Read> Rows<R> {
             .map_err(|_| not_utf8(0))
             .and_then(|fields| self.header.record(&self.file, line, &fields));
         if is_torn {
-            // The last value may be incomplete, so an invalid one is no error.
+            // The last value may be cut off, so it is no error if this value is invalid.
             let is_read = !is_short && !is_quoted(&text) && record.is_ok();
             self.torn = Some(TornRow { file, line, intact: start, is_read });
             if !is_read {
@@ -135,12 +139,13 @@ impl<R: Read> Iterator for Rows<R> {
     }
 }
 
-/// Columns are looked up by name once per file, because there may be millions of rows.
+/// The columns of a file. They are looked up by name only once per file, because a file may have
+/// millions of rows.
 #[derive(Default)]
 pub(crate) struct Header {
     names: csv::StringRecord,
     columns: Vec<Option<&'static Column>>,
-    /// Whether the column of the version exists, which the first version did not write.
+    /// Whether there is a column of the version. The first version did not write this column.
     has_version: bool,
 }
 
@@ -199,7 +204,7 @@ impl Header {
 }
 
 fn check_header(file: &str, header: &csv::StringRecord) -> Result<(), ReadError> {
-    // Columns of later versions may be missing.
+    // Only columns that all versions have are required.
     if let Some(column) = required_columns().find(|c| !header.iter().any(|h| h == *c)) {
         return Err(ReadError::NoColumn { file: file.to_owned(), column });
     }
@@ -215,7 +220,8 @@ fn check_header(file: &str, header: &csv::StringRecord) -> Result<(), ReadError>
     }
 }
 
-/// An incomplete row has no line end, or its line end is inside a quoted field.
+/// Returns whether a row is incomplete: it has no line end, or its line end is inside a quoted
+/// field.
 fn is_incomplete(row: &[u8]) -> bool {
     !row.ends_with(b"\n") && !row.ends_with(b"\r") || is_quoted(row)
 }
@@ -224,7 +230,7 @@ fn is_quoted(row: &[u8]) -> bool {
     row.iter().filter(|b| **b == b'"').count() % 2 == 1
 }
 
-/// A reader that keeps the bytes of a row, to check whether the row is complete.
+/// A reader that records the bytes of a row. They are needed to check whether the row is complete.
 struct RecordingReader<R> {
     inner: R,
     bytes: Vec<u8>,
@@ -239,7 +245,7 @@ impl<R> RecordingReader<R> {
 
 impl<R: Read> Read for RecordingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        /// The maximum size of a row, so that `/dev/zero` does not fill the memory.
+        /// The maximum size of a row. Without this limit, `/dev/zero` would fill the memory.
         const MAX_BYTES: usize = 64 << 20;
         if self.bytes.len() > MAX_BYTES {
             let limit = format_size(MAX_BYTES as u64);

@@ -1,13 +1,15 @@
 use std::fmt;
 
-/// The incomplete last row of a file. Its text is a message for users.
+/// The incomplete last row of a file. Its `Display` text is a message for users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TornRow {
     pub file: String,
     pub line: u64,
-    /// The number of bytes of the complete rows before it, after which a resumed run can append.
+    /// The number of bytes of the complete rows before this row. A resumed run can append rows
+    /// after them.
     pub intact: u64,
-    /// Whether the row was read: only its line end is missing, and maybe the end of its last value.
+    /// Whether the row was read. If it was, only its line end is missing, and perhaps the end of
+    /// its last value.
     pub is_read: bool,
 }
 

@@ -4,7 +4,7 @@ use crate::record::Record;
 use crate::specs::short_machine;
 use std::collections::HashMap;
 
-/// An error about rows of different experiments or versions.
+/// The error for two rows that are of different experiments or versions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{first} and {second} are not of one experiment: their {what} is `{a}` and `{b}`{changed}")]
 pub struct InconsistentRows {
@@ -13,18 +13,18 @@ pub struct InconsistentRows {
     what: String,
     a: String,
     b: String,
-    /// The defaults that changed between the versions of the rows.
+    /// A remark on the defaults that differ between the versions of the two rows.
     changed: String,
 }
 
 #[derive(Default)]
 pub(super) struct Definitions {
-    /// The definition of each name, by kind, and the location of the first row that has it.
+    /// By kind, the definition of each name, with the location of the first row in which it occurs.
     known: HashMap<&'static str, HashMap<String, (String, String)>>,
 }
 
 impl Definitions {
-    /// Errors if an earlier row defines a name differently.
+    /// Errors if the row contains a name that an earlier row defines differently.
     pub(super) fn check(
         &mut self,
         row: &Record,
@@ -50,7 +50,7 @@ impl Definitions {
                         format!("{what} of `{name}`")
                     };
                     let changed = remark_on_versions(there, &meaning);
-                    // Only values that differ from the preset are shown.
+                    // Only the values that differ from the preset are shown.
                     let [a, b] = match what.starts_with("machine_definition") {
                         true => [there, &meaning].map(|spec| short_machine(spec).into_owned()),
                         false => [there.clone(), meaning],

@@ -3,7 +3,7 @@ use crate::record::Record;
 use indexmap::IndexSet;
 use std::collections::HashSet;
 
-/// Cases without a row. There may be millions, so only the first are named.
+/// Cases without a row. There may be millions of them, so only the first ones are named.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MissingCases {
     pub named: Vec<String>,
@@ -20,8 +20,8 @@ impl MissingCases {
     }
 }
 
-/// The values in the rows of a sweep. Without an experiment file, every combination of them is an
-/// expected case. Texts are indices in a list that all files share.
+/// The values in the rows of a sweep. Without an experiment file, each combination of these values
+/// is expected to be a case. A text is stored as its index in a list that all files share.
 #[derive(Clone, Default)]
 pub(super) struct NamedValues {
     texts: [IndexSet<u32>; 4],
@@ -31,7 +31,7 @@ pub(super) struct NamedValues {
 
 impl NamedValues {
     pub(super) fn add(&mut self, row: &Record, all: &mut IndexSet<String>) {
-        // Jobs that ran together are not all combinations of their values.
+        // If jobs ran at the same time, not all combinations of their values are cases.
         if !row.together.is_empty() {
             return;
         }
@@ -55,13 +55,15 @@ impl NamedValues {
         self.combinations.extend(other.combinations);
     }
 
-    /// Whether two files share a value in at least three lists, as shards of a sweep usually do.
+    /// Returns whether two files share a value in at least three of the four lists. Shards of the
+    /// same sweep usually do.
     fn is_of_same_sweep(&self, other: &Self) -> bool {
         let lists = self.texts.iter().zip(&other.texts);
         lists.filter(|(own, other)| own.is_disjoint(other)).count() <= 1
     }
 
-    /// Files belong to the same sweep if a chain of similar files connects them.
+    /// Joins the values of the files of each sweep. Two files belong to the same sweep if a chain
+    /// of similar files connects them.
     pub(super) fn sweeps(files: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let mut sweeps: Vec<Vec<Self>> = Vec::new();
         for file in files.into_iter().filter(|file| !file.combinations.is_empty()) {
@@ -99,7 +101,7 @@ impl NamedValues {
     }
 }
 
-/// All other columns have default values.
+/// Returns a case whose other columns have default values.
 fn case([topology, algorithm, workload, machine]: [&str; 4], repetition: u32) -> CaseId<&str> {
     let setting = Setting { topology, workload, machine, ..Setting::default() };
     let implementation = Implementation { algorithm, ..Implementation::default() };

@@ -1,4 +1,5 @@
-//! Files that are read twice: first from start to end, then row by row.
+//! Files that are read twice. The first time, they are read from start to end, and the second time
+//! row by row.
 
 use crate::input::{Header, ReadError, Rows};
 use crate::record::Record;
@@ -11,10 +12,12 @@ use std::path::{Path, PathBuf};
 use swapmeet_core::spec::format_size;
 use tempfile::{NamedTempFile, TempPath};
 
-/// The maximum size of a pipe, which is copied to the disk. Files have no limit.
+/// The maximum number of bytes that are read from a pipe, because they are copied to the disk.
+/// Files have no limit.
 const MAX_PIPE_BYTES: u64 = 512 << 20;
 
-/// A file that is read twice. A pipe, which can be read only once, is copied to a temporary file.
+/// A file that is read twice. As a pipe can be read only once, its content is copied to a temporary
+/// file.
 pub(super) struct SourceFile {
     pub(super) name: String,
     path: PathBuf,
@@ -70,7 +73,7 @@ impl<'a> RowReader<'a> {
         let OpenFile { reader, header } = self.opened(number)?;
         let mut place = csv::Position::new();
         place.set_byte(from);
-        // Usually this is the next row, and the reader keeps its buffer.
+        // Usually this position is that of the next row, so the reader keeps its buffer.
         reader.seek(place).map_err(not_csv)?;
         let mut fields = csv::StringRecord::new();
         reader.read_record(&mut fields).map_err(not_csv)?;
@@ -80,7 +83,8 @@ impl<'a> RowReader<'a> {
     }
 
     fn opened(&mut self, number: usize) -> Result<&mut OpenFile, ReadError> {
-        /// The maximum number of open files. A process may not open as many as there may be shards.
+        /// The maximum number of files that are open at the same time. There may be more shards
+        /// than files that a process may open.
         const MOST: usize = 128;
         if self.open.len() == MOST && !self.open.contains_key(&number) {
             self.open.clear();

@@ -1,4 +1,4 @@
-//! Output of a comparison as CSV and JSON, for other programs.
+//! Writes a comparison as CSV or JSON, for other programs.
 
 use super::View;
 use super::pivot::pivots;
@@ -8,7 +8,7 @@ use crate::record::Status;
 use crate::stats::Interval;
 use std::io::{self, Write};
 
-/// Unknown values are `null`.
+/// Writes a comparison as JSON, in which unknown values are `null`.
 pub fn write_json(comparison: &Comparison, view: View, out: &mut dyn Write) -> io::Result<()> {
     match view {
         View::Summary | View::Details => serde_json::to_writer_pretty(out, comparison),
@@ -17,13 +17,15 @@ pub fn write_json(comparison: &Comparison, view: View, out: &mut dyn Write) -> i
     .map_err(io::Error::from)
 }
 
-/// Writes a row for each line of a group or pivot table, with all digits. Unknown values are empty.
+/// Writes a row for each line of a group or of a pivot table. Numbers have all digits. Unknown
+/// values are empty.
 pub fn write_csv(comparison: &Comparison, view: View, out: &mut dyn Write) -> io::Result<()> {
     if let View::Pivot(axis) = view {
         let tables = pivots(comparison, axis);
         return write_csv_table(out, super::pivot::csv(axis, &tables)).map_err(io::Error::from);
     }
-    // Only comparisons with jobs that ran together have the column `together`.
+    // The column `together` is written only if the comparison has jobs that ran at the same time as
+    // others.
     let has_companions = comparison.groups.iter().any(|g| !g.setting.together.is_empty());
     let has_remarks = comparison
         .groups
@@ -52,7 +54,8 @@ fn columns(group: &Group, line: &ComparisonLine, by: By) -> Vec<(String, String)
     let number = |f: Option<f64>| f.map(|f| f.to_string()).unwrap_or_default();
     let low = |i: Option<Interval>| number(i.map(|i| i.low));
     let high = |i: Option<Interval>| number(i.map(|i| i.high));
-    // If the compared property is this one, the line has its value, and otherwise the group.
+    // If `own` is the compared property, the line has its value. Otherwise, the value is that of
+    // the group.
     let of = |own: By, group: &str| {
         if by == own { line.algorithm.clone() } else { group.to_owned() }
     };
@@ -87,7 +90,7 @@ fn columns(group: &Group, line: &ComparisonLine, by: By) -> Vec<(String, String)
     ]
     .map(|(name, text)| (name.to_owned(), text))
     .into();
-    // These columns are in the files of all comparisons.
+    // The following columns are written for every comparison.
     let count = |status: &Status| line.rows.get(*status).to_string();
     columns.extend(Status::ALL.iter().map(|status| (format!("rows_{status}"), count(status))));
     columns.extend([
@@ -118,7 +121,7 @@ mod tests {
         ");
     }
 
-    /// The compared property is written to the column that it has in rows.
+    /// The value of the compared property is written to the column that it also has in rows.
     #[test]
     fn the_compared_property_has_its_own_column() {
         let of = |by: By, rows: Vec<Record>| {

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use swapmeet_core::text::is_unsafe;
 
-/// Sentences of other formats are left out, because the tables contain the same values. Reasons of
-/// lines that are not `ok` are in one table for all groups.
+/// Writes a comparison as HTML. Most sentences of other formats are left out, because the tables
+/// contain the same values. One table has the reasons of all lines that are not `ok`.
 pub fn write_html(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
     for group in &comparison.groups {
         write_titled(out, &of_group(comparison, group))?;
@@ -30,7 +30,8 @@ pub fn write_html(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()
     notes.try_for_each(|note| writeln!(out, "<p>{}</p>", with_names(&note)))
 }
 
-/// Returns each reason with its algorithm and the number of groups in which it occurs.
+/// Returns a table of all reasons, with their algorithms and the number of groups in which they
+/// occur.
 fn all_reasons(comparison: &Comparison) -> Section {
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     for line in comparison.groups.iter().flat_map(|group| &group.lines) {
@@ -60,7 +61,7 @@ fn write_titled(out: &mut dyn Write, section: &Section) -> io::Result<()> {
     write!(out, "<h3>{}</h3>\n{}", escaped(title), html_table(&header, &lines))
 }
 
-/// The flag of a column is true for numbers. Cells are HTML.
+/// Returns an HTML table. The flag of a column is true if it has numbers. Cells contain HTML.
 pub fn html_table(columns: &[(&str, bool)], lines: &[Vec<String>]) -> String {
     let class = |is_number: bool| if is_number { " class=\"number\"" } else { "" };
     let mut out = "<table><thead><tr>".to_owned();
@@ -91,7 +92,7 @@ fn with_names(sentence: &str) -> String {
     if sentence.matches('`').count() % 2 == 1 { out + "</code>" } else { out }
 }
 
-/// Escapes a text for use in an element or attribute.
+/// Escapes a text for the use in an HTML element or attribute.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -3,8 +3,9 @@ use crate::compare::Comparison;
 use std::io::{self, Write};
 use swapmeet_core::text::is_unsafe;
 
-/// Needs the packages booktabs and graphicx. A table is at most `width` wide, a length in LaTeX.
-/// Sentences follow as comments, because a paper usually says them in its own words.
+/// Writes tables for the LaTeX packages booktabs and graphicx. A table is at most as wide as
+/// `width`, which is a length in LaTeX. Sentences follow as comments, because authors write their
+/// own.
 pub fn write_latex(
     comparison: &Comparison,
     view: View,
@@ -45,7 +46,8 @@ fn latex_cell(cell: &Cell) -> String {
     if cell.is_best { format!("\\textbf{{{text}}}") } else { text }
 }
 
-/// Moves constant columns to the title: status, verification, number of repetitions.
+/// If a column (status, verification or number of repetitions) has the same value in all lines,
+/// moves it to the title.
 fn without_constant_columns(section: Section) -> Section {
     let Section { mut title, header, lines, sentences } = section;
     let constant = |at: usize| {

@@ -2,7 +2,7 @@ use super::{Cell, Section, View, notes, sections};
 use crate::compare::Comparison;
 use std::io::{self, Write};
 
-/// The fastest times of a pivot table are bold.
+/// Writes a comparison as Markdown. In a pivot table, the fastest times are bold.
 pub fn write_markdown(comparison: &Comparison, view: View, out: &mut dyn Write) -> io::Result<()> {
     let plain_cell = |cell: &Cell| match plain(&cell.text) {
         text if cell.is_best => format!("**{text}**"),
@@ -33,7 +33,7 @@ fn plain(text: &str) -> String {
     without_html(text).replace('|', "\\|")
 }
 
-/// Markdown leaves HTML elements in the output.
+/// Removes HTML elements, because programs for Markdown pass them on to the output.
 fn without_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();

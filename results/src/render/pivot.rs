@@ -1,4 +1,5 @@
-//! Tables of algorithms over the values of an axis. Cases that differ only in these share a table.
+//! Tables of algorithms over the values of an axis. If cases differ only in these two, they are in
+//! the same table.
 
 use super::{Cell, Section, single_line};
 use crate::analysis::{Axis, CommonSettings, Curve, Family, families};
@@ -13,7 +14,8 @@ pub(super) struct Pivot {
     axis: &'static str,
     values: Vec<f64>,
     algorithms: Vec<Line>,
-    /// Whether several cases have the same value, of which the table shows the fastest.
+    /// Whether several cases have the same value on the axis. The table then shows the fastest of
+    /// them.
     #[serde(skip)]
     has_shared_values: bool,
 }
@@ -21,11 +23,12 @@ pub(super) struct Pivot {
 #[derive(Debug, Serialize)]
 struct Line {
     algorithm: String,
-    /// The mean time in microseconds for each value.
+    /// The mean time in microseconds at each value of the axis.
     mean_us: Vec<Option<f64>>,
-    /// For each value, whether the algorithm is the fastest, or cannot be distinguished from it.
+    /// For each value of the axis, whether the algorithm is the fastest, or does not differ
+    /// significantly from the fastest.
     fastest: Vec<bool>,
-    /// Whether the machine charges the algorithm less than others in some case.
+    /// Whether there is a case in which the machine charges the algorithm less than others.
     #[serde(skip)]
     is_charged_less: bool,
 }
@@ -54,8 +57,8 @@ fn pivot(comparison: &Comparison, family: &Family) -> Pivot {
             let others = family.curves.iter().filter_map(|curve| curve.time_at(point.x));
             others.fold(f64::INFINITY, f64::min) >= point.time
         };
-        // If the axis is a parameter of algorithms, a group's fastest line may be in another
-        // column.
+        // If the axis is a parameter of algorithms, the lines of a group are in different columns,
+        // so the least time of the column is marked.
         let is_best = |point: &crate::analysis::Point| {
             if family.axis.is_of_algorithms() { is_least(point) } else { is_fastest(point) }
         };
@@ -79,13 +82,13 @@ fn pivot(comparison: &Comparison, family: &Family) -> Pivot {
     }
 }
 
-/// Returns the names of the columns, followed by rows: settings, algorithm, mean times in µs for
-/// the values of the axis, and remarks if there are any.
+/// Returns the names of the columns, followed by the rows. The columns are the settings, the
+/// algorithm, the mean times in µs at the values of the axis, and remarks if there are any.
 pub(super) fn csv(axis: Axis, tables: &[Pivot]) -> Vec<Vec<String>> {
     let mut values: Vec<f64> = tables.iter().flat_map(|table| &table.values).copied().collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
-    // Only comparisons with jobs that ran together have the column `together`.
+    // The column `together` is written only if there are jobs that ran at the same time as others.
     let has_companions = tables.iter().any(|table| !table.settings.together.is_empty());
     let names = ["topology", "workload", "machine", "model", "inputs"].into_iter();
     let names = names.chain(has_companions.then_some("together")).chain(["algorithm"]);
@@ -113,7 +116,8 @@ pub(super) fn csv(axis: Axis, tables: &[Pivot]) -> Vec<Vec<String>> {
     [header.collect()].into_iter().chain(lines().map(row)).collect()
 }
 
-/// Algorithms are rows, or columns if only then the table has at most 80 characters.
+/// Returns the tables. Algorithms are the rows of a table. If it would then be wider than 80
+/// characters, and would not be with algorithms as columns, they are the columns.
 pub(super) fn sections(
     comparison: &Comparison,
     axis: Axis,
@@ -122,9 +126,9 @@ pub(super) fn sections(
 }
 
 fn section(axis: Axis, table: &Pivot) -> Section {
-    /// The width of a table that needs no other form, in characters.
+    /// A table of at most this width, in characters, keeps its form.
     const WIDE: usize = 80;
-    // The unit suits the fastest time, so that numbers are short.
+    // The unit is chosen for the fastest time, so that numbers are short.
     let least = |at: usize| {
         let times = table.algorithms.iter().filter_map(|line| line.mean_us[at]);
         times.fold(f64::INFINITY, f64::min)
@@ -205,7 +209,7 @@ mod tests {
     use crate::render::tests::text_of;
     use crate::render::{View, write_csv, write_json, write_latex, write_markdown, write_table};
 
-    /// `start` takes 5 µs, and `rate` 1 µs for every 100 B, so they are equal at 500 B.
+    /// `start` takes 5 µs, and `rate` 1 µs per 100 B, so both are equally fast at 500 B.
     fn comparison() -> Comparison {
         let sized = |bytes: u32, name: &str, time| Record {
             workload: format!("uniform:{bytes}"),

@@ -4,12 +4,12 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use std::io::{self, Write};
 
-/// The width of a summary, in columns of a terminal.
+/// The width of a summary, in characters.
 const WIDTH: usize = 100;
 
 const GAP: usize = 2;
 
-/// The fastest times of a pivot table have an asterisk.
+/// Writes a comparison as text tables. In a pivot table, the fastest times have an asterisk.
 pub fn write_table(comparison: &Comparison, view: View, out: &mut dyn Write) -> io::Result<()> {
     let is_summary = view == View::Summary;
     let wrapped = |text: &str| {
@@ -23,10 +23,11 @@ pub fn write_table(comparison: &Comparison, view: View, out: &mut dyn Write) -> 
             .chain(lines.iter().map(|line| line.iter().map(text).collect()))
             .collect();
         let mut table = Table::new();
-        // The table of measured times, which follows, is as wide as it needs to be.
+        // Only the summary itself is narrowed. The table of measured times, which follows it, has
+        // the width that it needs.
         if is_summary && number == 0 {
             narrow(&mut texts);
-            // The gap after the last column is not printed.
+            // The gap after the last column is not printed, so the table may be wider by this gap.
             let width = u16::try_from(WIDTH + GAP).unwrap_or(u16::MAX);
             table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
         }
@@ -54,8 +55,8 @@ fn text(cell: &Cell) -> String {
     if cell.is_best { format!("{}*", cell.text) } else { cell.text.clone() }
 }
 
-/// Breaks the texts of the widest columns to make the table [`WIDTH`] wide. `texts[0]` is the
-/// header.
+/// Breaks the texts of the widest columns into lines, until the table is at most [`WIDTH`] wide.
+/// `texts[0]` is the header.
 fn narrow(texts: &mut [Vec<String>]) {
     let length = |text: &String| text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     let width = |texts: &[Vec<String>], column: usize| {
@@ -77,7 +78,8 @@ fn narrow(texts: &mut [Vec<String>]) {
     }
 }
 
-/// Breaks a text after these characters into lines of at most `most` characters, if possible.
+/// Breaks a text into lines of at most `most` characters, if it has enough characters after which
+/// it may be broken (`after`).
 fn wrapped(text: &str, most: usize, after: &[char]) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_inclusive(after) {

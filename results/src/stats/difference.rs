@@ -1,11 +1,12 @@
-//! Tests of whether two independent samples differ.
+//! Tests of whether two independent samples differ significantly.
 
 use super::{Summary, welch_freedom};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
-/// Returns the two-sided p-value of Welch's t test, or `None` for a single value or without spread.
+/// Returns the two-sided p-value of Welch's t test. Returns `None` if a sample has a single value,
+/// or if neither has a spread.
 pub fn welch_p(a: &Summary, b: &Summary) -> Option<f64> {
     let (sa, sb) = (a.standard_error()?, b.standard_error()?);
     let both = sa.hypot(sb);
@@ -17,9 +18,10 @@ pub fn welch_p(a: &Summary, b: &Summary) -> Option<f64> {
     Some((2.0 * distribution.sf(t)).min(1.0)).filter(|p| !p.is_nan())
 }
 
-/// Returns the two-sided p-value of the Mann-Whitney U test that neither sample tends to have
-/// larger values, or `None` as [`welch_p`] does. The value is exact for small samples without ties,
-/// otherwise the normal approximation, corrected for ties and continuity.
+/// Returns the two-sided p-value of the Mann-Whitney U test, whose null hypothesis is that neither
+/// sample tends to have larger values. Returns `None` in the same cases as [`welch_p`]. The p-value
+/// is exact for small samples without ties. Otherwise it is the normal approximation, corrected for
+/// ties and continuity.
 pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let spread = |sample: &[f64]| sample.iter().any(|v| *v != sample[0]);
     if a.len() < 2 || b.len() < 2 || !(spread(a) || spread(b)) {
@@ -30,9 +32,10 @@ pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let mut all = [a, b].concat();
     all.sort_by(f64::total_cmp);
     let ties = all.windows(2).any(|w| w[0] == w[1]);
-    // The maximum number of steps for the exact p-value, as for two samples of 100 values. For
-    // these the normal approximation errs by less than 0.001. For a small and a large sample it can
-    // err by 0.03, but then few steps suffice: 2 values and 250,000 values are within the limit.
+    // The maximum number of steps for computing the exact p-value. Two samples of 100 values need
+    // this number. For such samples, the normal approximation errs by less than 0.001. For a small
+    // and a large sample, its error can be 0.03. But then few steps suffice: 2 values and 250,000
+    // values are within the limit.
     const MOST_STEPS: usize = 1_000_000;
     let (fewer, more) = (a.len().min(b.len()), a.len().max(b.len()));
     if ties || fewer.saturating_mul(fewer).saturating_mul(more) > MOST_STEPS {
@@ -41,11 +44,12 @@ pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     Some(exact_p(u, fewer, more))
 }
 
-/// The exact two-sided p-value without ties is twice the share of rank assignments in the tail from
-/// `u`. statrs 0.19 returns the complement unless the first sample is the larger one.
+/// Returns the exact two-sided p-value without ties: twice the proportion of those rank assignments
+/// that are in the tail from `u` on. It is not computed with statrs 0.19, which returns the
+/// complement unless the first sample is the larger one.
 fn exact_p(u: f64, n: usize, m: usize) -> f64 {
-    // `ways[k]` is the number of rank assignments with U = k, the coefficients of the Gaussian
-    // binomial: the product over i of (1 - q^(m + i)) / (1 - q^i).
+    // `ways[k]` is the number of rank assignments with U = k. These numbers are the coefficients of
+    // the Gaussian binomial, the product over i of (1 - q^(m + i)) / (1 - q^i).
     let most = n * m;
     let mut ways = vec![0.0_f64; most + 1];
     ways[0] = 1.0;
@@ -57,14 +61,15 @@ fn exact_p(u: f64, n: usize, m: usize) -> f64 {
             ways[k] += ways[k - i];
         }
     }
-    // Both tails have equal probability, but the upper one is calculated less accurately.
+    // Both tails have the same probability, but that of the upper one is computed less accurately.
     let near = u.min(most as f64 - u).floor() as usize;
     let tail: f64 = ways[..=near.min(most)].iter().sum();
     (2.0 * tail / ways.iter().sum::<f64>()).min(1.0)
 }
 
-/// Returns Hedges's g: the difference of means in pooled standard deviations (Cohen's d), corrected
-/// for its bias in small samples. Returns `None` as [`welch_p`] does.
+/// Returns Hedges's g. It is the difference of the means divided by the pooled standard deviation
+/// (Cohen's d), corrected for the bias of small samples. Returns `None` in the same cases as
+/// [`welch_p`].
 pub fn effect(a: &Summary, b: &Summary) -> Option<f64> {
     let (freedom_a, freedom_b) = ((a.n - 1) as f64, (b.n - 1) as f64);
     let freedom = freedom_a + freedom_b;
@@ -82,8 +87,8 @@ mod tests {
         welch_p(&Summary::of(a).unwrap(), &Summary::of(b).unwrap())
     }
 
-    /// Expected values are from R: `t.test(extra ~ group, data = sleep)` gives t = -1.8608, df =
-    /// 17.776, p = 0.07939; `wilcox.test`, with ties, gives p = 0.06933.
+    /// The expected values are from R. `t.test(extra ~ group, data = sleep)` gives t = -1.8608, df
+    /// = 17.776, p = 0.07939. `wilcox.test`, with ties, gives p = 0.06933.
     #[test]
     fn students_sleep() {
         assert_near(welch(&SLEEP[0], &SLEEP[1]).unwrap(), 0.079_394_140_2);
@@ -91,7 +96,8 @@ mod tests {
     }
 
     /// Permeability of the human chorioamnion, from Hollander & Wolfe, Nonparametric Statistical
-    /// Methods (1973), page 69: R's example of `wilcox.test`, with the one-sided p-value 0.1272.
+    /// Methods (1973), page 69. This is R's example of `wilcox.test`, whose one-sided p-value is
+    /// 0.1272.
     #[test]
     fn permeability_at_term_and_earlier() {
         let term = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
@@ -103,16 +109,17 @@ mod tests {
 
     #[test]
     fn small_samples_have_exact_p_values() {
-        // Of the 20 rank assignments, 2 are as extreme.
+        // Of the 20 rank assignments, 2 are at least as extreme as this one.
         assert_near(mann_whitney_p(&[4.0, 5.0, 6.0], &[1.0, 2.0, 3.0]).unwrap(), 0.1);
-        // The expected value was computed with scipy, for two interleaved samples of 20 values.
+        // The expected value for two interleaved samples of 20 values was computed with scipy.
         let a: Vec<f64> = (0..20).map(f64::from).collect();
         let b: Vec<f64> = a.iter().map(|v| v + 3.5).collect();
         assert_near(mann_whitney_p(&a, &b).unwrap(), 0.085_914_019_985_7);
     }
 
-    /// Expected values were computed with unlimited integers, and confirmed with scipy. The normal
-    /// approximation errs by 0.004, 0.00002 and 0.03, and in the last case by orders of magnitude.
+    /// The expected values were computed with unlimited integers, and confirmed with scipy. The
+    /// errors of the normal approximation are 0.004, 0.00002 and 0.03. In the last case, it is
+    /// wrong by orders of magnitude.
     #[test]
     fn p_values_of_100_against_100_and_2_against_201_are_exact() {
         let row = |n: u32, from: f64| (0..n).map(|v| f64::from(v) + from).collect::<Vec<_>>();
@@ -129,7 +136,7 @@ mod tests {
         }
     }
 
-    /// Cohen's d of the sleep data is -0.832. Hedges's factor for 18 degrees of freedom is 1 -
+    /// Cohen's d of the sleep data is -0.832. For 18 degrees of freedom, Hedges's factor is 1 -
     /// 3/71.
     #[test]
     fn an_effect_is_in_standard_deviations() {

@@ -1,6 +1,6 @@
-/// Corrects p-values by Holm's method (Scandinavian Journal of Statistics 6, 1979): the probability
-/// that at least one comparison without a real difference has a corrected p-value below 0.05 is at
-/// most 0.05. Missing values do not count as tests.
+/// Corrects p-values by Holm's method (Scandinavian Journal of Statistics 6, 1979). The method
+/// ensures this: the probability that any comparison without a real difference has a corrected
+/// p-value below 0.05 is at most 0.05. Missing p-values do not count as comparisons.
 pub fn holm(p: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut known: Vec<(usize, f64)> =
         p.iter().enumerate().filter_map(|(i, p)| Some((i, (*p)?))).collect();

@@ -1,5 +1,5 @@
-//! Statistics of paired samples. The difference of two times with the same seed, and therefore the
-//! same sizes, does not contain the effect of the sizes, which is most of the spread.
+//! Statistics of paired samples. Two times with the same seed have the same sizes. So their
+//! difference does not contain the effect of the sizes, which causes most of the spread.
 
 use super::{Interval, Ratio, Summary, t_quantile};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
@@ -8,8 +8,8 @@ fn differences(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a - b).collect()
 }
 
-/// Returns the two-sided p-value of the paired t test of a mean difference of 0. Returns `None` for
-/// a single pair, or if all differences are equal.
+/// Returns the two-sided p-value of the paired t test, whose null hypothesis is a mean difference
+/// of 0. Returns `None` for a single pair, or if all differences are equal.
 pub fn paired_t_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let differences = Summary::of(&differences(a, b))?;
     let error = differences.standard_error().filter(|error| *error > 0.0)?;
@@ -17,9 +17,10 @@ pub fn paired_t_p(a: &[f64], b: &[f64]) -> Option<f64> {
     Some((2.0 * distribution.sf((differences.mean / error).abs())).min(1.0)).filter(|p| !p.is_nan())
 }
 
-/// Returns the two-sided p-value of Wilcoxon's signed-rank test of differences that are symmetric
-/// around 0, or `None` as [`paired_t_p`] does. Pairs without a difference do not count. The value
-/// is exact for up to 200 pairs, otherwise the normal approximation, corrected for ties.
+/// Returns the two-sided p-value of Wilcoxon's signed-rank test, whose null hypothesis is that the
+/// differences are symmetric around 0. Returns `None` in the same cases as [`paired_t_p`]. Pairs
+/// without a difference do not count. The p-value is exact for up to 200 pairs. Otherwise it is the
+/// normal approximation, corrected for ties.
 pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     const MOST_COUNTED: usize = 200;
     let all = differences(a, b);
@@ -28,7 +29,7 @@ pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     }
     let mut differences: Vec<f64> = all.into_iter().filter(|d| *d != 0.0).collect();
     differences.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
-    // The list has twice each rank, because tied values have the mean of their ranks.
+    // Ranks are doubled, so that they are integers: tied values have the mean of their ranks.
     let mut ranks: Vec<usize> = Vec::new();
     for tied in differences.chunk_by(|a, b| a.abs() == b.abs()) {
         let twice = 2 * ranks.len() + tied.len() + 1;
@@ -43,10 +44,11 @@ pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     })
 }
 
-/// Returns the share of sign assignments that are at least as extreme. Ranks and sums are doubled.
+/// Returns the proportion of those sign assignments that are at least as extreme. Ranks and sums
+/// are doubled.
 fn counted(ranks: &[usize], above: usize) -> f64 {
     let total: usize = ranks.iter().sum();
-    // `ways[s]` is the number of assignments with the sum s.
+    // `ways[s]` is the number of sign assignments whose sum is s.
     let mut ways = vec![0.0_f64; total + 1];
     ways[0] = 1.0;
     for rank in ranks {
@@ -65,8 +67,9 @@ fn approximated(ranks: &[usize], above: usize) -> f64 {
     (2.0 * Normal::standard().sf(z)).min(1.0)
 }
 
-/// Returns the ratio of means by the delta method as in [`ratio`](super::ratio()), without
-/// variation that both values of a pair have in common. Student's t has n - 1 degrees of freedom.
+/// Returns the ratio of the means, with a confidence interval by the delta method as in
+/// [`ratio`](super::ratio()). But variation that both values of a pair share does not widen the
+/// interval. Student's t has n - 1 degrees of freedom.
 pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Ratio> {
     let (own, base) = (Summary::of(a)?, Summary::of(b)?);
     let plain = super::ratio(&own, &base)?;
@@ -81,7 +84,8 @@ pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Ratio> {
     Some(Ratio { value: plain.value, interval: Some(interval) })
 }
 
-/// Cohen's d for pairs: the mean difference, divided by the standard deviation of the differences.
+/// Returns Cohen's d for pairs: the mean difference divided by the standard deviation of the
+/// differences.
 pub fn paired_effect(a: &[f64], b: &[f64]) -> Option<f64> {
     let differences = Summary::of(&differences(a, b))?;
     differences.sd.filter(|sd| *sd > 0.0).map(|sd| differences.mean / sd)
@@ -94,13 +98,14 @@ mod tests {
     use crate::stats::tests::{SLEEP, assert_near};
 
     /// Hamilton's depression scale before and after a treatment, from Hollander & Wolfe (1973),
-    /// page 29: the example of R's `wilcox.test`, which is one-sided.
+    /// page 29. This is R's example of `wilcox.test`, where the test is one-sided.
     const BEFORE: [f64; 9] = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
     #[expect(clippy::approx_constant, reason = "a measurement")]
     const AFTER: [f64; 9] = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
 
-    /// Expected values are from R: `t.test(before, after, paired = TRUE)` gives p = 0.01618, and
-    /// `wilcox.test(before, after, paired = TRUE)` gives p = 0.03906 (20 of 512 sign assignments).
+    /// The expected values are from R. `t.test(before, after, paired = TRUE)` gives p = 0.01618,
+    /// and `wilcox.test(before, after, paired = TRUE)` gives p = 0.03906 (20 of 512 sign
+    /// assignments).
     #[test]
     fn depression_before_and_after() {
         assert_near(paired_t_p(&BEFORE, &AFTER).unwrap(), 0.016_176_627_434_9);
@@ -108,9 +113,9 @@ mod tests {
         assert_near(wilcoxon_p(&AFTER, &BEFORE).unwrap(), 20.0 / 512.0);
     }
 
-    /// Expected values are from R: `t.test(extra ~ group, data = sleep, paired = TRUE)` gives t =
-    /// -4.0621, p = 0.002833. Nine of ten differences have the same sign and one is 0, so p is
-    /// 2/512.
+    /// The expected values are from R. `t.test(extra ~ group, data = sleep, paired = TRUE)` gives t
+    /// = -4.0621, p = 0.002833. Nine of the ten differences have the same sign, and one is 0, so
+    /// Wilcoxon's p is 2/512.
     #[test]
     fn students_sleep_in_pairs() {
         assert_near(paired_t_p(&SLEEP[0], &SLEEP[1]).unwrap(), 0.002_832_890_197_4);

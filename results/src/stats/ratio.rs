@@ -4,17 +4,19 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ratio {
     pub value: f64,
-    /// The 95 % confidence interval of the ratio. `None` if a sample has a single value.
+    /// The 95 % confidence interval of the ratio; `None` if a sample has only one value.
     pub interval: Option<Interval>,
 }
 
-/// Returns the ratio of the means of two samples. Returns `None` if a mean is not positive or the
-/// ratio exceeds the range of a double.
-/// The interval is that of the logarithm by the delta method: `ln(a/b) ± t sqrt(sa²/(na a²) +
-/// sb²/(nb b²))`, with the variance of Hedges, Gurevitch & Curtis (Ecology 80, 1999) and the
-/// degrees of freedom of Welch and Satterthwaite. Because of the logarithm, the interval is
-/// positive, and that of `b/a` has the reciprocal ends. Fieller's interval is exact for normal
-/// samples, but can be unbounded or two ranges if `b` is uncertain.
+/// Returns the ratio of the means of two samples. Returns `None` if a mean is not positive, or if
+/// the ratio exceeds the range of a double.
+///
+/// The logarithm of the ratio has a confidence interval by the delta method, `ln(a/b) ± t
+/// sqrt(sa²/(na a²) + sb²/(nb b²))`. The variance is that of Hedges, Gurevitch & Curtis (Ecology
+/// 80, 1999), and the degrees of freedom are those of Welch and Satterthwaite. The interval of the
+/// ratio follows from that of the logarithm. So it is positive, and the ends of the interval of
+/// `b/a` are the reciprocals. Fieller's interval is exact for normal samples. But if `b` is
+/// uncertain, it can be unbounded, or consist of two ranges.
 pub fn ratio(a: &Summary, b: &Summary) -> Option<Ratio> {
     let value = a.mean / b.mean;
     if a.mean <= 0.0 || b.mean <= 0.0 || !value.is_normal() {
@@ -42,7 +44,8 @@ mod tests {
     const A: [f64; 5] = [12.1, 11.8, 12.6, 12.0, 12.3];
     const B: [f64; 4] = [13.4, 13.9, 13.1, 14.2];
 
-    /// numpy gives these values by the formula of [`ratio`], with the quantile of scipy.
+    /// The expected values were computed with numpy by the formula of [`ratio`], and with scipy's
+    /// quantile.
     #[test]
     fn the_interval_is_that_of_the_logarithm() {
         let (a, b) = (Summary::of(&A).unwrap(), Summary::of(&B).unwrap());
@@ -71,7 +74,7 @@ mod tests {
     fn a_spread_in_one_sample_is_enough_for_an_interval() {
         let (a, same) = (Summary::of(&A).unwrap(), Summary::of(&[6.0; 3]).unwrap());
         let i = ratio(&a, &same).unwrap().interval.unwrap();
-        // t has 4 degrees of freedom, because the second sample has no spread.
+        // As the second sample has no spread, t has 4 degrees of freedom.
         let half = 2.776_445_105_2 * a.sd.unwrap() / 5.0_f64.sqrt() / a.mean;
         assert_near(i.high / i.low, (2.0 * half).exp());
     }
