@@ -1,10 +1,10 @@
-//! Systems: named clusters of GPUs. A system stands for a topology and a machine, such as
-//! `h100-ib:4x8` for four computers of eight GPUs each.
+//! Systems: named clusters of GPUs. The spec of a system stands for a topology and a machine:
+//! `h100-ib:4x8` is four computers of eight GPUs each.
 //!
-//! A *domain* is a set of GPUs that NVLink or xGMI joins: a computer, or a rack of GB200. All
-//! systems have the values of the preset `nccl`, and the bandwidths of their data sheets. Two
-//! values are fitted: the least time of a collective (`floor_us`) and the factor of the start-ups
-//! of messages between domains (`fabric_factor`).
+//! A *domain* is a set of GPUs that are joined by NVLink or xGMI: a computer, or a rack of GB200.
+//! All systems have the values of the preset `nccl`, and the bandwidths of their data sheets. Two
+//! values are fitted to measurements: the least time of a collective (`floor_us`), and the factor
+//! of the start-up times of messages between domains (`fabric_factor`).
 
 mod library;
 
@@ -18,7 +18,7 @@ use crate::spec::{Arg, Spec, SpecError};
 pub struct System {
     /// The name, as in a system's spec.
     pub name: &'static str,
-    /// The computers and their network.
+    /// A description of the computers and their network.
     pub title: &'static str,
     /// The GPUs of a computer.
     pub gpus_per_host: u64,
@@ -30,7 +30,8 @@ pub struct System {
     pub inside_gbps: f64,
     /// The bandwidth of a network port, in each direction, in GB/s (data sheet).
     pub port_gbps: f64,
-    /// The physical ports that make a network port: two of 400 Gb/s can be one of 800 Gb/s.
+    /// The number of physical ports that form a network port. For example, two of 400 Gb/s can form
+    /// one of 800 Gb/s.
     pub physical_ports: u64,
     /// The fabric between domains.
     pub fabric: Fabric,
@@ -64,7 +65,8 @@ impl Fabric {
         }
     }
 
-    /// Returns the factor of start-ups of messages between domains (`fabric_factor`).
+    /// Returns the factor by which start-up times of messages between domains are multiplied
+    /// (`fabric_factor`).
     pub fn factor(self) -> f64 {
         match self {
             Self::InfiniBand => 0.4,
@@ -78,8 +80,8 @@ impl Fabric {
 /// The word in [`System::measured`] of a system without measurements.
 pub const DATA_SHEET_ONLY: &str = "data sheet only";
 
-/// The fractions of the data sheet's bandwidths that large messages reach inside of a domain and
-/// between domains, with the protocol Simple. They are fitted to all systems together.
+/// The fractions of the data sheet's bandwidths that large messages reach with the protocol Simple,
+/// first within a domain and then between domains. They are fitted to all systems together.
 pub const EFFICIENCY: [f64; 2] = [0.77, 0.98];
 
 /// The topology and the machine that a spec of a system stands for.
@@ -106,7 +108,7 @@ impl System {
         self.topology_with(domains, gpus, self.ports(gpus))
     }
 
-    /// Returns the topology of domains with `nics` network ports each.
+    /// Returns the topology of `domains` domains with `gpus` GPUs and `nics` network ports each.
     pub fn topology_with(&self, domains: u64, gpus: u64, nics: u64) -> String {
         let [inside, outside] = [self.inside_gbps, self.port_gbps];
         let inside = rounded(inside * EFFICIENCY[0] / (outside * EFFICIENCY[1]));
@@ -121,7 +123,7 @@ impl System {
         format!("nccl:floor_us={floor_us},fabric_factor={},byte_us={byte_us}", self.fabric.factor())
     }
 
-    /// Returns a spec with two of the largest domains.
+    /// Returns the spec of two domains of the largest size.
     pub fn example(&self) -> String {
         format!("{}:2x{}", self.name, self.gpus_per_domain)
     }
@@ -132,9 +134,10 @@ fn rounded(value: f64) -> f64 {
     (value * scale).round() / scale
 }
 
-/// Returns the topology and the machine of a system's spec: the name, the number of domains and the
-/// GPUs of each, then changed parameters of the machine, another number of network ports of a
-/// domain (`nics=`), and the axes of ranks (`mesh=`).
+/// Returns the topology and the machine that a system's spec stands for. A spec consists of the
+/// name, the number of domains, and the number of GPUs of each domain. Then may follow parameters
+/// of the machine, the number of network ports of a domain (`nics=`), and the axes of ranks
+/// (`mesh=`).
 ///
 /// ```
 /// let system = swapmeet_core::system::expand("h100-ib:4x8,floor_us=30")?;
@@ -197,9 +200,10 @@ pub fn expand(text: &str) -> Result<Expanded, SpecError> {
     Ok(Expanded { topology, machine: machine.to_string() })
 }
 
-/// The bandwidths are those of data sheets, for one direction. NVLink 3, 4 and 5 have 300, 450 and
-/// 900 GB/s for each GPU. Each of the seven xGMI links of an MI300X has 64 GB/s, of an MI355X 76.8
-/// GB/s. The floors are the times of the smallest published sizes, or those of a similar system.
+/// The bandwidths are those of data sheets, for one direction. For each GPU, NVLink 3, 4 and 5 have
+/// 300, 450 and 900 GB/s. Each of the seven xGMI links has 64 GB/s in an MI300X, and 76.8 GB/s in
+/// an MI355X. The value of `floor_us` is the time of the smallest published size, or that of a
+/// similar system.
 static SYSTEMS: &[System] = &[
     nvidia(
         "a100-ib",
@@ -410,7 +414,7 @@ const fn nvidia(
     }
 }
 
-/// Returns a system of racks with 72 GPUs in 18 computers, with a network port for each GPU.
+/// Returns a system of racks. A rack has 72 GPUs in 18 computers, and a network port for each GPU.
 const fn nvl72(
     name: &'static str,
     title: &'static str,

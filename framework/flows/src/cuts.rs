@@ -1,11 +1,13 @@
-//! Cuts of a network, if every node has the same demand for every other node.
-//! A cut is a set of vertices, and gives a lower bound on the time: the demand across it, divided
-//! by the capacity of the links that leave the set. It is the bound that follows from lengths (see
-//! [`solve`](crate::solve)) of 1 for these links, and 0 for all others.
+//! Cuts of a network in which every node has the same demand for every other node. A cut is a set
+//! of vertices. It gives a lower bound on the time: the demand from the set to the other vertices,
+//! divided by the capacity of the links that leave the set. [`solve`](crate::solve) derives such
+//! bounds from the lengths of links; the bound of a cut follows if these links have the length 1
+//! and all others 0.
 
 use crate::Links;
 
-/// The set of vertices with the largest ratio so far of pairs across the cut to its capacity.
+/// The best set of vertices so far: the one with the largest ratio of node pairs across the cut to
+/// the cut's capacity.
 #[derive(Debug)]
 pub struct BestCut<'a> {
     links: &'a Links,
@@ -19,13 +21,15 @@ pub struct BestCut<'a> {
 }
 
 impl<'a> BestCut<'a> {
-    /// Starts with the empty set. Vertices below `nodes` are nodes, all others are switches.
+    /// Starts with the empty set. The vertices with numbers below `nodes` are nodes, all others are
+    /// switches.
     pub fn new(links: &'a Links, capacities: &'a [u64], nodes: u32) -> Self {
         let (into, inside) = (links.reversed(), vec![false; links.vertices()]);
         Self { links, capacities, into, nodes, inside, size: 0, capacity: 1 }
     }
 
-    /// Returns the number of pairs of nodes across the cut, and the capacity of the cut.
+    /// Returns the number of ordered pairs of nodes from inside to outside of the set, and the
+    /// capacity of the links that leave the set.
     pub fn fraction(&self) -> (u128, u128) {
         let pairs = u128::from(self.size) * u128::from(u64::from(self.nodes) - self.size);
         (pairs, self.capacity as u128)
@@ -35,14 +39,14 @@ impl<'a> BestCut<'a> {
         self.pairs(self.size) / self.capacity as f64
     }
 
-    /// The length of a link is 1 if it leaves the set, otherwise 0.
+    /// Returns the length of each link: 1 if the link leaves the set, otherwise 0.
     pub fn lengths(&self) -> Vec<u32> {
         let inside = |v: &u32| self.inside[*v as usize];
         let ends = self.links.tail.iter().zip(&self.links.head);
         ends.map(|(tail, head)| u32::from(inside(tail) && !inside(head))).collect()
     }
 
-    /// Examines sets of the first `k` vertices of `order`, for every `k`, and keeps the best cut.
+    /// For every `k`, examines the set of the first `k` vertices of `order`. Keeps the best cut.
     pub fn try_prefixes(&mut self, order: &[u32]) {
         let (mut inside, mut size, mut capacity) = (vec![false; self.inside.len()], 0, 0);
         let (mut best, mut length) = (self.ratio(), 0);
@@ -61,7 +65,7 @@ impl<'a> BestCut<'a> {
         }
     }
 
-    /// Moves single vertices to the other side of the cut, as long as a move increases the ratio.
+    /// Moves single vertices to the other side of the cut, until no move increases the ratio.
     pub fn improve(&mut self) {
         let mut moved = self.size > 0;
         while std::mem::take(&mut moved) {

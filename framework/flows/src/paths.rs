@@ -1,4 +1,4 @@
-//! Directed links, and shortest-path trees with whole numbers as lengths.
+//! Directed links, and trees of shortest paths. The lengths of links are whole numbers.
 
 /// The number that means "no vertex" or "no link".
 pub const NONE: u32 = u32::MAX;
@@ -19,13 +19,14 @@ impl Default for Links {
 }
 
 impl Links {
-    /// Adds a link that leaves the current vertex, which is the vertex after all completed ones.
+    /// Adds a link from the current vertex to `head`. The current vertex is the one after all
+    /// completed vertices.
     pub fn push(&mut self, head: u32) {
         self.tail.push(self.vertices() as u32);
         self.head.push(head);
     }
 
-    /// Completes the current vertex. All links that leave it must have been added before.
+    /// Completes the current vertex. No link that leaves it can be added afterwards.
     pub fn end_vertex(&mut self) {
         self.first.push(self.head.len() as u32);
     }
@@ -54,16 +55,17 @@ impl Links {
     }
 }
 
-/// The shortest-path tree of one vertex, which is computed again for each source. Vertices to be
-/// processed are in a ring of buckets, by their distances modulo its size (Dial, 1969). A two-level
-/// set of bits finds the next bucket that is not empty.
+/// The tree of shortest paths from one source. The same tables are used for one source after
+/// another. Vertices to be processed are in a ring of buckets, by their distances modulo the size
+/// of the ring (Dial, 1969). A set of bits with two levels finds the next bucket that is not empty.
 #[derive(Debug)]
 pub struct ShortestPaths {
     /// The distance of each vertex from the source; [`NONE`] if there is no path.
     pub distance: Vec<u32>,
     /// The last link on the path from the source to each vertex; [`NONE`] for the source.
     pub parent: Vec<u32>,
-    /// The vertices that have a path, in ascending order of their distances from the source.
+    /// The vertices to which there is a path, in ascending order of their distances from the
+    /// source.
     pub order: Vec<u32>,
     /// The first vertex of each bucket. The vertices of a bucket form a doubly linked list.
     bucket: Vec<u32>,
@@ -90,7 +92,8 @@ impl ShortestPaths {
         }
     }
 
-    /// Computes the shortest-path tree of vertex `from`. Distances must fit into 32 bits.
+    /// Computes the shortest paths from vertex `from` to all others. Distances must fit into 32
+    /// bits.
     pub fn find(&mut self, links: &Links, lengths: &[u32], from: u32) {
         self.distance.fill(NONE);
         self.order.clear();
@@ -163,13 +166,15 @@ impl ShortestPaths {
         }
     }
 
-    /// Returns the next bucket from `now` on, around the ring, that is not empty.
+    /// Returns the first bucket that is not empty, searching around the ring from bucket `now` on.
     fn next_bucket(&self, now: usize) -> Option<usize> {
         let here = self.occupied[now / 64] & (!0 << (now % 64));
         if here != 0 {
             return Some(now / 64 * 64 + here.trailing_zeros() as usize);
         }
-        // Words after the current one are searched in groups of 64, and then the words before it.
+        // `summary` has a bit for each word of `occupied`. First search the words after the current
+        // one in its group of 64, then the following groups around the ring, which end with the
+        // words before the current one.
         let (group, words) = (now / 4096, self.summary.len());
         let behind = (!0_u64).checked_shl((now / 64 % 64) as u32 + 1).unwrap_or(0);
         for round in 0..=words {

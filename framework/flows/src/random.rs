@@ -4,14 +4,14 @@
 pub struct Random(u64);
 
 impl Random {
-    /// Neighbouring seeds give unrelated sequences.
+    /// Creates a generator. The sequences of seeds that differ by 1 are unrelated.
     pub fn new(seed: u64) -> Self {
         // The generator requires a state that is not 0.
         let mixed = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         Self::with_state((mixed ^ (mixed >> 31)) | 1)
     }
 
-    /// The state must not be 0.
+    /// Creates a generator with this state, which must not be 0.
     pub const fn with_state(state: u64) -> Self {
         Self(state)
     }
@@ -23,7 +23,7 @@ impl Random {
         self.0
     }
 
-    /// Returns a number less than `most`, which must not be 0.
+    /// Returns a random number less than `most`, which must not be 0.
     pub fn below(&mut self, most: usize) -> usize {
         (((self.bits() >> 32) * most as u64) >> 32) as usize
     }

@@ -1,27 +1,28 @@
 //! Maximum concurrent flow: the division of a demand among the paths of a network that minimizes
-//! the largest load, if data may be divided without limit. The result is a flow, and an interval
-//! that contains the smallest possible largest load.
+//! the largest load. Data may be divided into arbitrarily small amounts. The result is a flow, and
+//! an interval that contains the smallest possible value of the largest load.
 //!
-//! Upper end: the sum of exp(eta * load) over all resources (links and ports) is minimized by
-//! block-coordinate Frank-Wolfe, with one block of variables for the flow of each source. The flow
-//! of one source after another moves towards the shortest-path tree for the prices exp(eta * load),
-//! by the step that makes the sum smallest. The parameter eta grows as the interval becomes
-//! narrower. Garg and Könemann (2007) and Fleischer (2000) prove bounds for similar methods; here
-//! the width of the interval shows when to stop.
+//! Upper end: the largest load of a flow. The sum of exp(eta * load) over all resources (links and
+//! ports) is minimized by block-coordinate Frank-Wolfe, with one block of variables for the flow of
+//! each source. The prices of resources are exp(eta * load). For one source after another, the flow
+//! moves towards the shortest-path tree for these prices, by the step that makes the sum smallest.
+//! The parameter eta grows as the interval becomes narrower. Garg and Könemann (2007) and Fleischer
+//! (2000) prove bounds for similar methods; here the width of the interval shows when to stop.
 //!
-//! Lower end: any lengths of the resources give a bound, the sum of demands times distances,
-//! divided by the sum of capacities times lengths. The lengths are a decaying average of the
-//! prices, because the current prices alone would give a bound that is some percent smaller. They
-//! are whole numbers, so the lower end is an exact fraction.
+//! Lower end: any lengths of the resources give a bound, which is the sum of demands times
+//! distances, divided by the sum of capacities times lengths. The search uses a decaying average of
+//! the prices as lengths, because the current prices alone would give a bound that is some percent
+//! smaller. The lengths are rounded to whole numbers, so the lower end is an exact fraction.
 
 use crate::{BestCut, Links, NONE, ShortestPaths};
 
-/// The factor of the earlier prices in the decaying average, at each check of the interval.
+/// At each check of the interval, the sums of earlier prices are multiplied by this factor.
 const DECAY: f32 = 0.8;
-/// A check of the interval makes progress if an end has improved by more than this factor.
+/// A check of the interval counts as progress if the lower or the upper end has improved by more
+/// than this factor.
 const PROGRESS: f64 = 1.0003;
 
-/// The resource of one kind (links, or ports for sending) that each link uses.
+/// The resources of one kind that links use. A kind is the links themselves, or a kind of ports.
 #[derive(Debug)]
 pub struct Column {
     pub resource: Vec<u32>,
@@ -34,8 +35,9 @@ pub trait Demand {
     /// Returns the receivers of the source with this index, and the amount for each of them.
     fn amounts(&self, source: usize) -> impl Iterator<Item = (u32, u64)>;
 
-    /// Sets the length of each resource from the prices, up to a common factor, and the length of
-    /// each link from its resources. Returns the sum of capacities times lengths of all resources.
+    /// Sets the length of each resource from its price, up to a common factor, and the length of
+    /// each link from the lengths of its resources. Returns the sum of capacities times lengths
+    /// over all resources.
     fn set_lengths(
         &self,
         prices: Prices,
@@ -50,9 +52,9 @@ pub enum Prices {
     Current,
     /// The decaying sum of a resource's earlier lengths, up to a common factor.
     Average,
-    /// As `Average`, but lengths have to be small numbers, or 0. In an optimal solution resources
-    /// that are not full have the length 0, and the links of a limiting cut have equal lengths.
-    /// Averages are close to these lengths, and coarse rounding often makes them equal.
+    /// As `Average`, but each length is 0 or a small number. In an optimal solution, resources that
+    /// are not full have the length 0, and the links of a limiting cut have equal lengths. Averages
+    /// are close to these lengths, and coarse rounding often makes them equal.
     Coarse,
 }
 
@@ -65,34 +67,40 @@ pub struct Problem<'a, D> {
     pub capacities: &'a [f64],
     pub columns: &'a [Column],
     pub longest: u32,
-    /// The factor of amounts times lengths in a lower bound; 1 if both have one unit.
+    /// The factor by which amounts times lengths are multiplied in a lower bound. It is 1 if
+    /// amounts and capacities have the same unit.
     pub unit: f64,
-    /// The search for cuts and the equal amount of all pairs of nodes, if resources are links.
+    /// The search for cuts, and the amount that each node has for each other node. `None` unless
+    /// all these amounts are equal and all resources are links.
     pub cut: Option<(BestCut<'a>, u64)>,
-    /// A lower end of the interval that is known before.
+    /// A lower end of the interval that is known before the search.
     pub lower: f64,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// The width of the interval, divided by its lower end, at which the search ends.
+    /// The search ends if the width of the interval, divided by its lower end, is at most this
+    /// number.
     pub gap: f64,
     /// The number of consecutive checks without progress after which the search ends.
     pub stale_checks: u32,
     pub bisections: u32,
-    /// The number of first phases after each of which the interval is checked.
+    /// The interval is checked after each of the first phases, of which this is the number. After
+    /// that, it is checked only at regular intervals of several phases.
     pub early_checks: u64,
-    /// Whether the upper end has no rounding errors of steps, and more lengths and cuts are tried.
+    /// Whether the largest load is summed again for each upper end, without the rounding errors of
+    /// many steps, and more lengths and cuts are tried.
     pub exact: bool,
 }
 
 #[derive(Debug)]
 pub struct Solution {
-    /// The flows of all sources, as one row for each source. A row has one amount for each link.
+    /// The flows of all sources, one source after another. Each flow has one amount for each link.
     pub flows: Vec<f32>,
     pub loads: Vec<f32>,
     pub lower: f64,
-    /// The lower end as numerator and denominator, without [`Problem::unit`]; 0 if it was given.
+    /// The lower end as numerator and denominator, without [`Problem::unit`]. The numerator is 0 if
+    /// the search has not improved [`Problem::lower`].
     pub fraction: (u128, u128),
     pub lengths: Vec<u32>,
     pub upper: f64,
@@ -105,9 +113,9 @@ pub struct Unconnected {
     pub to: u32,
 }
 
-/// Finds a flow whose largest load is close to the smallest possible. `draw` returns a random
-/// number less than its argument. `progress` gets both ends at each check, and returns whether to
-/// continue. Errors if there is no path from a source to one of its receivers.
+/// Finds a flow whose largest load is close to the smallest possible one. `draw` returns a random
+/// number less than its argument. `progress` gets the lower and the upper end at each check, and
+/// returns whether to continue. Errors if there is no path from a source to one of its receivers.
 pub fn solve<D: Demand>(
     problem: Problem<'_, D>,
     options: Options,
@@ -119,7 +127,8 @@ pub fn solve<D: Demand>(
     // `sharpness` is eta times the largest load.
     let (mut sharpness, mut stale) = (20.0_f32, 0);
     let (mut best_upper, mut best_lower) = (f64::INFINITY, 0.0_f64);
-    // A phase is one pass over all sources. Passes over few sources make little progress.
+    // A phase is one pass over all sources. If there are few sources, a phase makes little
+    // progress, so the interval is checked after more phases.
     let period = 4.max(256 / order.len().max(1) as u64);
     for phase in 1_u64.. {
         for i in (1..order.len()).rev() {
@@ -140,7 +149,8 @@ pub fn solve<D: Demand>(
             solver.examine(Prices::Average);
             solver.average.iter_mut().for_each(|average| *average *= DECAY);
         }
-        // The first averages contain poor prices, so the current prices are tried, too.
+        // In the first phases, the averages still contain poor prices, so the current prices are
+        // tried, too.
         let is_narrow = |lower: f64| upper == 0.0 || upper / lower - 1.0 <= options.gap;
         if phase <= 4 * period && !(options.exact && is_narrow(solver.lower)) {
             solver.set_prices(sharpness);
@@ -152,15 +162,16 @@ pub fn solve<D: Demand>(
         }
         let lower = solver.lower;
         let is_stopped = !progress(lower, upper);
-        // The largest load can grow between checks, so the best ends so far are the reference.
+        // The largest load can grow between checks, so the ends are compared with the best ends so
+        // far.
         let is_stale = lower / best_lower < PROGRESS && best_upper / upper < PROGRESS;
         stale = if is_stale { stale + 1 } else { 0 };
         if is_stopped || is_narrow(lower) || stale >= options.stale_checks {
             return Ok(solver.end(upper, is_stopped));
         }
         (best_lower, best_upper) = (lower.max(best_lower), upper.min(best_upper));
-        // A small eta gives links that are not the busiest high prices, so eta grows if progress
-        // stops.
+        // If eta is small, links that are not the busiest also have high prices. So eta grows if
+        // progress stops.
         let wanted = (solver.load.len() as f64).ln() / (upper / lower - 1.0) * 0.25;
         let next = sharpness.max((wanted as f32).min(2000.0)).min(sharpness * 1.5);
         sharpness = if stale >= 2 { (next * 1.4).min(4000.0) } else { next };
@@ -177,9 +188,10 @@ struct Solver<'a, D> {
     load: Vec<f32>,
     /// For each resource, a price, which rises exponentially with its load.
     price: Vec<f32>,
-    /// For each resource, the sum of its lengths with decaying weights, as an average price.
+    /// For each resource, the sum of its lengths so far. Earlier lengths have smaller weights.
     average: Vec<f32>,
-    /// For each resource, its price per unit of capacity in whole numbers, up to a common factor.
+    /// For each resource, its price divided by its capacity, rounded to a whole number after a
+    /// multiplication by a common factor.
     resource_length: Vec<u32>,
     length: Vec<u32>,
     tree: Tree,
@@ -189,11 +201,11 @@ struct Solver<'a, D> {
 }
 
 struct Tree {
-    /// For each vertex, the amount that it and all vertices below it receive.
+    /// For each vertex, the amount that it and all its descendants in the tree receive.
     below: Vec<f32>,
-    /// The amount on each link if the whole flow of the source follows the tree.
+    /// The amount on each link if the flow of the source uses only the tree.
     flow: Vec<f32>,
-    /// The change of each resource's load if the tree replaces the whole flow of the source.
+    /// The change of each resource's load if the flow of the source uses only the tree.
     change: Vec<f32>,
     /// For each change that is not 0: the price times the change, and eta times the change.
     terms: Vec<(f32, f32)>,
@@ -203,8 +215,8 @@ impl<'a, D: Demand> Solver<'a, D> {
     fn new(problem: Problem<'a, D>, options: Options) -> Self {
         let (vertices, count) = (problem.links.vertices(), problem.links.count());
         let all = problem.capacities.len();
-        // The first lower end of an exact search is bytes times hops, divided by the total
-        // capacity.
+        // In an exact search, all averages are equal at first, so the first lower end is bytes
+        // times hops, divided by the total capacity.
         let finite = problem.capacities.iter().filter(|capacity| capacity.is_finite());
         let capacity: f32 = finite.map(|capacity| *capacity as f32).sum();
         Self {
@@ -235,7 +247,8 @@ impl<'a, D: Demand> Solver<'a, D> {
         Solution { flows, loads, lower, fraction, lengths, upper, is_stopped }
     }
 
-    /// Sets each price to exp(eta (load - largest load)) and returns the largest load.
+    /// Sets each price to exp(eta (load - largest load)), where eta is `sharpness` divided by the
+    /// largest load. Returns the largest load.
     fn set_prices(&mut self, sharpness: f32) -> f32 {
         let scale = self.load.iter().copied().fold(1e-9, f32::max);
         let eta = sharpness / scale;
@@ -316,7 +329,8 @@ impl<'a, D: Demand> Solver<'a, D> {
         Ok(())
     }
 
-    /// An exact search sums the loads of all flows again, without the rounding errors of steps.
+    /// Returns the largest load. In an exact search, the loads of all flows are summed again, to
+    /// remove the rounding errors of the steps.
     fn largest_load(&mut self) -> f64 {
         if !self.options.exact {
             return self.load.iter().copied().fold(0.0, f32::max).into();
@@ -338,7 +352,8 @@ impl<'a, D: Demand> Solver<'a, D> {
         most
     }
 
-    /// Keeps the lower end from these prices if it is the best. Also tries cuts around each source.
+    /// Computes the lower end that follows from these prices, and keeps it if it is the best. Also
+    /// tries cuts around each source.
     fn examine(&mut self, prices: Prices) {
         let Problem { links, sources, demand, cut, unit, .. } = &mut self.problem;
         let values = if prices == Prices::Current { &self.price } else { &self.average };
@@ -375,8 +390,9 @@ impl<'a, D: Demand> Solver<'a, D> {
     }
 }
 
-/// Returns the step, from 0 to 1, that minimizes a sum of exponential functions, each given by its
-/// slope at 0 and the factor in its exponent, by bisection of the convex sum's slope.
+/// Returns the step, from 0 to 1, that minimizes a sum of exponential functions. Each function is
+/// given by its slope at 0 and the factor in its exponent. The sum is convex, so its minimum is
+/// found by bisection of its slope.
 pub fn best_step<I: Iterator<Item = (f32, f32)>>(terms: impl Fn() -> I, bisections: u32) -> f32 {
     let slope = |step: f32| terms().map(|(first, rate)| first * fast_exp(step * rate)).sum::<f32>();
     if slope(0.0) >= 0.0 {
@@ -393,8 +409,8 @@ pub fn best_step<I: Iterator<Item = (f32, f32)>>(terms: impl Fn() -> I, bisectio
     if low == 0.0 { high * 0.5 } else { low }
 }
 
-/// Returns e^x with a relative error of about 1e-5: a power of two times a polynomial, which
-/// compilers can vectorize.
+/// Returns e^x with a relative error of about 1e-5. The result is a power of two times a
+/// polynomial, and compilers can vectorize this function.
 #[inline]
 pub fn fast_exp(x: f32) -> f32 {
     let exponent = (x * std::f32::consts::LOG2_E).clamp(-120.0, 120.0);

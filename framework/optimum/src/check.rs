@@ -1,12 +1,13 @@
-//! Verifies certificates. Only the types of a certificate are shared with the solver.
+//! Verifies certificates. This module shares only the types of a certificate with the solver.
 //!
-//! The lower end follows from the lengths of links and ports: the sum of demands times distances
-//! (of shortest paths), divided by the sum of capacities times lengths, in exact whole numbers. If
-//! data may be copied, the lower end is the data inside a set of vertices, divided by the capacity
-//! of the links that leave the set.
+//! The lower end follows from the lengths of links and ports: it is the sum of demands times
+//! distances (of shortest paths), divided by the sum of capacities times lengths, in exact whole
+//! numbers. If data may be copied, the lower end follows from a set of vertices: it is the data
+//! inside the set, divided by the capacity of the links that leave the set.
 //!
-//! The upper end follows from flows, which must move every demand up to a relative error of 10^-4
-//! due to rounding. If data may be copied, a maximum flow to each node verifies the upper end.
+//! The upper end follows from flows. They must move every demand, up to a relative error of 10^-4
+//! due to rounding. If data may be copied, the upper end is verified by a maximum flow to each
+//! node.
 
 use crate::certificate::{Certificate, Evidence, FORMAT, MessageRow, SourceFlow};
 use crate::demand::Demand;
@@ -24,8 +25,9 @@ pub struct Verified {
 /// The largest accepted relative error of the rounded amounts in flows and messages.
 const AMOUNT_ERROR: f64 = 1e-4;
 
-/// Verifies a certificate, whose evidence must fit the demand: flows between pairs of nodes, or
-/// trees for data that is copied or added. An error is the first one in the certificate.
+/// Verifies a certificate. Its evidence must fit the demand: flows if the demand is between pairs
+/// of nodes, trees if data is copied or added. If there are several errors, returns the first one
+/// in the certificate.
 pub fn check(certificate: &Certificate) -> Result<Verified, String> {
     /// The largest relative error of the rounded ends of the interval.
     const ROUNDED: f64 = 1e-9;
@@ -75,7 +77,8 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
         let proved = verified.lower_us;
         return Err(format!("lower_us is {lower_us}, but the lengths prove only {proved}"));
     }
-    // The upper end is less exact than the lower end, because flows have only seven digits.
+    // The upper end is less exact than the lower end, because amounts in flows have only seven
+    // digits.
     if let Some(reached) = verified.upper_us
         && !(upper_us.is_finite() && upper_us * (1.0 + 1e-4) >= reached)
     {
@@ -84,24 +87,26 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
     Ok(verified)
 }
 
-/// The whole network, with all images of the listed links under translations (shifts of all
-/// coordinates of a grid, which map every link to a link).
+/// The whole network. If the certificate lists only some links, it has all their images under
+/// translations (shifts of all coordinates of a grid, which map every link to a link).
 struct Graph {
     nodes: usize,
     vertices: usize,
-    /// The tail, head and capacity of each link, and the index of the link of which it is an image.
+    /// For each link, its tail, head and capacity, and the index of the listed link of which it is
+    /// an image.
     links: Vec<(usize, usize, u64, usize)>,
     out: Vec<Vec<u32>>,
-    /// For each kind of ports, its rule and its capacity.
+    /// For each kind of port, its rule and its capacity.
     ports: Vec<(PortRule, u64)>,
-    /// The smallest and the largest capacity of a link, and the largest rounding of a capacity.
+    /// The smallest and the largest capacity of a link, and the largest error by which a capacity
+    /// may be rounded.
     speeds: (u64, u64, u64),
     own: usize,
     /// The number of nodes that the certificate lists: all, or one if it uses translations.
     listed: usize,
     /// The factor, at least 1, by which ports slow down a node whose links are all full: the
-    /// largest capacity of the links out of or into a node, divided by that of its ports. With
-    /// [`PortRule::SharedTime`], every link counts with the largest capacity.
+    /// largest total capacity of the links out of or into a node, divided by the capacity of its
+    /// ports. With [`PortRule::SharedTime`], every link counts as if it had the largest capacity.
     slowed: f64,
 }
 
@@ -171,7 +176,7 @@ impl Graph {
         let largest = links.iter().map(|link| link.2).max().unwrap_or(1);
         let smallest = links.iter().map(|link| link.2).min().unwrap_or(1);
         let speeds = (smallest, largest, u64::from(network.capacity_unit != 1.0));
-        // A slow link occupies a port of [`PortRule::SharedTime`] for as long as a fast link.
+        // With [`PortRule::SharedTime`], a slow link occupies a port for as long as a fast link.
         let is_timed = ports.iter().any(|(rule, _)| *rule == PortRule::SharedTime);
         let sums = if is_timed { &degrees } else { &through };
         let most = sums[..nodes].iter().map(|(out, into)| *out.max(into)).max().unwrap_or(0);
@@ -182,7 +187,8 @@ impl Graph {
         Ok(Self { nodes, vertices, links, out, ports, speeds, own, listed, slowed })
     }
 
-    /// Returns the resources that data on a link uses, each with its rule if it consists of ports.
+    /// Returns the resources that data on a link uses. A resource that consists of ports is
+    /// returned with its rule.
     fn resources(&self, link: usize) -> Vec<(usize, Option<PortRule>)> {
         let (from, to, _, image) = self.links[link];
         let mut resources = vec![(image, None)];
@@ -209,8 +215,9 @@ impl Graph {
         resources
     }
 
-    /// Returns the sum of the lengths of a link's resources. With [`PortRule::SharedTime`], a
-    /// resource adds less than its length to a link that is not the slowest.
+    /// Returns the sum of the lengths of a link's resources. The length of a resource with
+    /// [`PortRule::SharedTime`] is that for the slowest link. On a faster link, the resource counts
+    /// less.
     fn length(&self, link: usize, length: impl Fn(usize) -> u64) -> u64 {
         let (slowest, _, rounded) = self.speeds;
         let slowest = u128::from(slowest.saturating_sub(rounded).max(1));
@@ -230,8 +237,8 @@ impl Graph {
         if is_timed { fastest as f64 / self.links[link].2 as f64 } else { 1.0 }
     }
 
-    /// Returns the sum of capacities times lengths. The resources `timed`
-    /// ([`PortRule::SharedTime`]) have lengths for the slowest link.
+    /// Returns the sum of capacities times lengths. The resources `timed` have the rule
+    /// [`PortRule::SharedTime`], so their lengths are those for the slowest link.
     fn weighted(&self, lengths: &[u64], capacities: &[u64], timed: &[usize]) -> u128 {
         let (slowest, fastest, rounded) = self.speeds;
         let fastest = u128::from(fastest.saturating_sub(rounded).max(1));
@@ -276,7 +283,8 @@ fn translated(vertex: usize, by: usize, sides: &[u32]) -> usize {
 /// For each source, its receivers and the amounts of data for them.
 type DemandRows = Vec<(usize, Vec<(usize, u64)>)>;
 
-/// Returns the demand of each listed source. The only receiver of copies and sums is the source.
+/// Returns the demand of each listed source. In the rows of copies and sums, the only receiver is
+/// the source itself.
 fn rows(certificate: &Certificate, graph: &Graph) -> Result<DemandRows, String> {
     let even = |amount: u64| -> DemandRows {
         let others =
@@ -364,7 +372,7 @@ fn distances(graph: &Graph, lengths: &[u64], from: usize) -> Vec<Option<u64>> {
     distance
 }
 
-/// Returns the upper end. Errors if the flows do not move the demand.
+/// Returns the upper end that follows from the flows. Errors if they do not move the demand.
 fn by_flows(graph: &Graph, rows: &DemandRows, flows: &[SourceFlow]) -> Result<f64, String> {
     let capacities = graph.capacities();
     let mut load = vec![0.0; capacities.len()];
@@ -408,7 +416,8 @@ fn by_flows(graph: &Graph, rows: &DemandRows, flows: &[SourceFlow]) -> Result<f6
     Ok(times.fold(0.0, f64::max))
 }
 
-/// Returns the time of the busiest node's own data in its ports, which does not depend on paths.
+/// Returns the longest time that any node needs to send or receive its own data through its ports.
+/// This time does not depend on paths.
 fn through_ports(certificate: &Certificate, rows: &DemandRows, graph: &Graph) -> f64 {
     let least = |ends_only: bool| {
         let ports = graph.ports.iter().filter(|(rule, _)| !ends_only || *rule == PortRule::Ends);
@@ -436,14 +445,14 @@ fn through_ports(certificate: &Certificate, rows: &DemandRows, graph: &Graph) ->
             sent[*node] = row[0].1 as f64;
             received[*node] -= sent[*node];
         }
-        // All nodes together send as much as they receive, so one sends at least the average.
+        // All nodes together send as much as they receive, so some node sends at least the average.
         sent[0] = sent[0].max(received.iter().sum::<f64>() / nodes);
     }
     let most = sent.into_iter().chain(received).fold(0.0, f64::max);
     least(is_pairs).map_or(0.0, |least| most / least)
 }
 
-/// A set of vertices with data that must leave the set.
+/// A set of vertices, and the data that must leave this set.
 struct CutSide {
     amount: u128,
     /// The capacity of the links that leave the set, at least 1.
@@ -453,7 +462,8 @@ struct CutSide {
 }
 
 impl CutSide {
-    /// Errors if the set does not exist or data need not leave it. If `turned`, links are reversed.
+    /// Errors if the set contains an unknown vertex, or if no data must leave it because it has all
+    /// nodes. If `turned`, links are reversed.
     fn new(
         graph: &Graph,
         amounts: &[(usize, u64)],
@@ -478,7 +488,7 @@ impl CutSide {
         if amount > 0 && capacity == 0 {
             return Err("no link leaves the set".to_owned());
         }
-        // Without data, the capacity can be 0, and the time must not be NaN.
+        // If the set has no data, its capacity can be 0, and 0 / 0 would be NaN.
         let capacity = capacity.max(1);
         Ok(Self { amount, capacity, amounts: amounts.to_vec(), turned })
     }
@@ -487,8 +497,8 @@ impl CutSide {
         self.amount as f64 / self.capacity as f64
     }
 
-    /// Returns whether the largest flow to each node is the sum of all amounts, so that a packing
-    /// of trees takes the time of the cut (Edmonds, 1973).
+    /// Returns whether the largest flow to each node is the sum of all amounts. Then there is a
+    /// packing of trees that takes the time of the cut (Edmonds, 1973).
     fn is_packed(&self, graph: &Graph) -> bool {
         let all: u128 = self.amounts.iter().map(|(_, amount)| u128::from(*amount)).sum();
         let source = graph.vertices;
@@ -507,7 +517,8 @@ impl CutSide {
     }
 }
 
-/// Returns the largest flow, up to `enough`, by shortest augmenting paths (Edmonds and Karp, 1972).
+/// Returns the largest flow, or `enough` if it is larger, by shortest augmenting paths (Edmonds and
+/// Karp, 1972).
 fn max_flow(arcs: &[(usize, usize, u128)], (from, to): (usize, usize), enough: u128) -> u128 {
     let mut out = vec![Vec::new(); from + 1];
     let mut residual = Vec::with_capacity(2 * arcs.len());
@@ -545,9 +556,11 @@ fn max_flow(arcs: &[(usize, usize, u128)], (from, to): (usize, usize), enough: u
 }
 
 /// Returns the lower and the upper end for an allreduce of `amount`. The lower end is the largest
-/// of three times: of the data that must leave `out`, of the data that must enter `into`, and of
-/// all terms and results on all links together. The upper end is the time of a reduce-scatter
-/// followed by an allgather; `None` if the cuts `gather` and `scatter` do not prove it.
+/// of three times: for the data that must leave the set `out`, for the data that must enter the set
+/// `into`, and for all terms and results on all links together. The upper end is the time of a
+/// reduce-scatter followed by an allgather, each as long as its cut (`gather`, `scatter`) requires.
+/// It is `None` if the largest flows do not show that packings of trees reach these times
+/// ([`CutSide::is_packed`]).
 fn sum_for_all(
     graph: &Graph,
     amount: u64,
@@ -558,8 +571,8 @@ fn sum_for_all(
     if nodes < 2 {
         return Ok((0.0, Some(0.0)));
     }
-    // The term of a node in the set must leave the set or, if `turned`, the sum must enter it. A
-    // set without nodes proves nothing.
+    // The term of a node in the set must leave the set or, if `turned`, the sum must enter the set.
+    // A set without nodes proves nothing.
     let crossing = |cut: &[u32], turned| {
         let first = cut.iter().find(|vertex| (**vertex as usize) < graph.nodes);
         let first = *first.ok_or("the set has no node")? as usize;
@@ -577,7 +590,8 @@ fn sum_for_all(
     Ok((by_cuts.max(by_terms), packed.then_some(upper * graph.slowed)))
 }
 
-// Messages for copied or added data if ports limit the time, and for sums for all nodes.
+// Messages are the evidence if copied or added data is limited by ports, and for some sums for all
+// nodes.
 
 struct Messages<'a> {
     pub lengths: &'a [u32],
@@ -588,7 +602,7 @@ struct Messages<'a> {
     pub flows: &'a [MessageRow],
 }
 
-/// The verification takes time in proportion to the fourth power of this number.
+/// The time of the verification is proportional to the fourth power of the number of nodes.
 const MAX_NODES: usize = 64;
 
 fn verify_messages(
@@ -603,14 +617,18 @@ fn verify_messages(
     Ok((lower_of_messages(demand, proof, &ports)?, upper_of_messages(demand, proof, &ports)?))
 }
 
-/// The ports of a graph that only messages use, in addition to the resources of links.
+/// All resources of a graph, including the ports with the rule [`PortRule::Ends`], which only
+/// messages use.
 struct Ports<'a> {
     graph: &'a Graph,
-    /// The place of each resource of links ([`Graph::resources`]) in the list of all resources.
+    /// For each resource that a link can use ([`Graph::resources`]), its index in the list of all
+    /// resources.
     places: Vec<usize>,
-    /// The first place of each kind of ports that only messages use.
+    /// For each entry of [`Graph::ports`] with the rule [`PortRule::Ends`], the index of its first
+    /// port in the list of all resources. The sending ports of all nodes come first, then the
+    /// receiving ports.
     ends: Vec<usize>,
-    /// The places of ports that are in use for the time on a link.
+    /// The indices of the resources with the rule [`PortRule::SharedTime`].
     timed: Vec<usize>,
     capacities: Vec<u64>,
 }
@@ -697,8 +715,8 @@ fn lower_of_messages(
     Ok(if above == 0 { 0.0 } else { above as f64 / below as f64 })
 }
 
-/// Returns the cost of the cheapest tree from `root` to all nodes (Edmonds, 1967), contracting the
-/// cycles of the cheapest messages in each round.
+/// Returns the cost of the cheapest tree from `root` to all nodes (Edmonds, 1967). Each round finds
+/// the cheapest message to each node and contracts the cycles of these messages.
 fn cheapest(costs: &[Vec<i128>], root: usize) -> i128 {
     let (mut costs, mut root, mut sum) = (costs.to_vec(), root, 0);
     loop {
@@ -712,7 +730,8 @@ fn cheapest(costs: &[Vec<i128>], root: usize) -> i128 {
         let mut number = vec![usize::MAX; nodes];
         let (mut count, mut has_cycle) = (0, false);
         for start in 0..nodes {
-            // The node `start` is on a cycle if a walk of at most `nodes` steps returns to it.
+            // Starting from `start`, at most `nodes` steps to parents return to it if and only if
+            // it is on a cycle.
             let mut at = parents[start];
             for _ in 0..nodes {
                 if at != root && at != start {
@@ -778,7 +797,8 @@ fn upper_of_messages(
     };
     let (copies, sums) = (matrix(proof.copies, nodes)?, matrix(proof.sums, nodes)?);
     let flows = matrix(proof.flows, graph.links.len())?;
-    // Trees exist if the maximum flow to each node is their amount (Edmonds, 1973).
+    // Trees exist if the maximum flow from the roots to each node is the total amount (Edmonds,
+    // 1973).
     let mut roots = vec![0.0; nodes];
     add(proof.roots, &mut roots)?;
     let (all, moved): (f64, Vec<(&Matrix, bool)>) = match demand {

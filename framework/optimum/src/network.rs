@@ -1,10 +1,10 @@
-//! Networks with capacities, which are whole numbers, so that sums of lengths times capacities are
-//! exact.
+//! Networks with capacities. The capacities are whole numbers, so that sums of lengths times
+//! capacities are exact.
 //!
-//! The capacities are the bandwidths of links and ports if these are whole numbers. Otherwise their
-//! unit is the smallest bandwidth times 2^-20, and they are rounded up, which can only make the
-//! lower end smaller. If bandwidths differ by more than a factor of 2^28, the unit is larger, so
-//! that no capacity exceeds 2^48.
+//! If the bandwidths of all links and ports are whole numbers, they are the capacities. Otherwise
+//! the unit of capacities is the smallest bandwidth times 2^-20. Capacities are rounded up, which
+//! can only make the lower end smaller. If bandwidths differ by more than a factor of 2^28, the
+//! unit is larger, so that no capacity exceeds 2^48.
 
 use crate::{MAX_LINKS, OptimumError};
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ impl From<Link> for (u32, u32, u64) {
     }
 }
 
-/// The traffic that passes through the ports of nodes, so that the ports limit its speed.
+/// The traffic that occupies the ports of nodes, and is therefore limited by their capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PortRule {
@@ -40,12 +40,12 @@ pub enum PortRule {
     Ends,
     /// Ports limit all data that enters or leaves a node, including data that it forwards.
     EveryHop,
-    /// All ports together are one resource. Data that crosses h links counts h times, as on
-    /// machines whose messages occupy ports at every hop.
+    /// All ports together are one resource. Data that crosses h links uses its capacity h times, as
+    /// on machines whose messages occupy ports at every hop.
     Shared,
-    /// As [`Self::Shared`], if links have different capacities: a port is in use for the time on
-    /// the link, so data on a link of capacity `c` counts `f / c` times, where `f` is the largest
-    /// capacity.
+    /// As [`Self::Shared`], but for links of different capacities. A port is in use for as long as
+    /// data is on a link, so data on a link of capacity `c` counts `f / c` times, where `f` is the
+    /// largest capacity of a link.
     ///
     /// In a certificate, this resource has the length that it adds to a link of the smallest
     /// capacity `s`. It adds `s / c` times this length to a link of capacity `c`, and its term in
@@ -57,7 +57,8 @@ pub enum PortRule {
 #[serde(deny_unknown_fields)]
 pub struct Ports {
     pub rule: PortRule,
-    /// The capacity for sending, and for receiving, in units of [`CapacityNetwork::capacity_unit`].
+    /// The capacity of a port for sending, and also that for receiving, in units of
+    /// [`CapacityNetwork::capacity_unit`].
     pub capacity: u64,
 }
 
@@ -66,10 +67,12 @@ pub struct Ports {
 pub struct CapacityNetwork {
     pub nodes: u32,
     pub vertices: u32,
-    /// The sides of a grid whose translations map every link to a link; empty if they are not used.
-    /// [`CapacityNetwork::links`] lists only some links, and the others are their images.
+    /// The sides of a grid whose translations map every link to a link. [`CapacityNetwork::links`]
+    /// then lists only the links of vertex 0, and the other links are their images. Empty if
+    /// translations are not used.
     pub translations: Vec<u32>,
-    /// The links by the vertex that they leave, with translations only those of vertex 0.
+    /// The links, sorted by the vertex that they leave. If there are translations, only those that
+    /// leave vertex 0.
     pub links: Vec<Link>,
     /// The kinds of ports, each with its capacity; empty if ports do not limit the time.
     pub ports: Vec<Ports>,
@@ -85,13 +88,14 @@ pub(crate) struct Speeds {
 }
 
 impl Speeds {
-    /// Returns the length that the resource adds to a link, rounded down.
+    /// Returns the length that a resource with [`PortRule::SharedTime`] adds to a link with this
+    /// capacity, rounded down.
     pub(crate) fn length(self, of_resource: u32, capacity: u64) -> u32 {
         let slowest = u128::from((self.slowest - self.rounding).max(1));
         (u128::from(of_resource) * slowest / u128::from(capacity)) as u32
     }
 
-    /// Returns the term of the resource in the sum of capacities times lengths, rounded up.
+    /// Returns the term of such a resource in the sum of capacities times lengths, rounded up.
     pub(crate) fn term(self, of_resource: u32, capacity: u64) -> u128 {
         let fastest = u128::from((self.fastest - self.rounding).max(1));
         let all = u128::from(of_resource) * u128::from(capacity);
@@ -104,9 +108,9 @@ impl Speeds {
 }
 
 impl CapacityNetwork {
-    /// Returns the network of a topology, with its translations if the demand is the same for all
-    /// nodes (`even`). Ranks on the same node count as one. Errors if there are too many links, or
-    /// if a link has no bandwidth.
+    /// Returns the network of a topology. If the demand is the same for all nodes (`even`), the
+    /// topology's translations are used. Ranks on the same node count as one node. Errors if there
+    /// are too many links, or if a link has no bandwidth.
     pub fn of(
         topology: &topology::Network,
         rates: &NetworkRates,
@@ -126,7 +130,6 @@ impl CapacityNetwork {
             .map(|(link, (from, to))| (from as u32, to as u32, topology.bandwidth(link)))
             .collect();
         listed.sort_by_key(|(from, to, _)| (*from, *to));
-        // Otherwise the capacity of a slow port could be rounded up to several times its speed.
         let fastest = listed.iter().map(|(.., bandwidth)| *bandwidth).fold(0.0, f64::max);
         let is_uniform = listed.iter().all(|(.., bandwidth)| *bandwidth == fastest);
         let shared = if is_uniform { PortRule::Shared } else { PortRule::SharedTime };
@@ -134,6 +137,8 @@ impl CapacityNetwork {
         if let Some((from, to, _)) = listed.iter().find(|(.., b)| !(*b > 0.0 && b.is_finite())) {
             return Err(OptimumError::NoBandwidth { from: (*from).into(), to: (*to).into() });
         }
+        // The unit of capacities also depends on the speeds of ports. Otherwise the capacity of a
+        // slow port could be rounded up to several times its speed.
         let speeds = || {
             let of_links = listed.iter().map(|(.., bandwidth)| *bandwidth);
             of_links.chain(port_speeds.iter().map(|(_, speed)| *speed))
@@ -176,7 +181,7 @@ impl CapacityNetwork {
         self.links.len() as u64 * self.copies()
     }
 
-    /// Returns the number of images of each link: 1 without translations.
+    /// Returns the number of images of each listed link. It is 1 if there are no translations.
     pub fn copies(&self) -> u64 {
         if self.translations.is_empty() { 1 } else { self.nodes.into() }
     }
@@ -209,8 +214,8 @@ fn translations(topology: &topology::Network) -> Vec<u32> {
     sides.iter().map(|side| *side as u32).collect()
 }
 
-/// Returns the speeds of ports and injection, as multiples of that of a link of bandwidth 1.
-/// `shared` is the rule for messages that occupy ports at every hop.
+/// Returns the speeds of ports and of injection, as multiples of the speed of a link of bandwidth
+/// 1. `shared` is the rule to use if messages occupy ports at every hop.
 fn port_speeds(
     rates: &NetworkRates,
     nodes: u64,

@@ -1,4 +1,5 @@
-//! The optimum of a task: the interval of its least time in µs, and the resources that limit it.
+//! The optimum of a task: an interval that contains its least time in µs, and the resources that
+//! limit this time.
 
 use crate::OptimumError;
 use crate::certificate::{Certificate, Evidence, FORMAT, ProblemSpecs};
@@ -14,7 +15,8 @@ use swapmeet_flows::Solution;
 #[derive(Debug, Clone, Copy)]
 pub struct MachineTask<'a> {
     pub task: &'a Task,
-    /// The bytes of a unit of load: the block size if blocks are counted, otherwise 1.
+    /// The bytes of a unit of load. If loads count blocks, this is the block size; if they count
+    /// bytes, it is 1.
     pub unit_bytes: f64,
     pub rates: NetworkRates,
 }
@@ -23,10 +25,11 @@ pub struct MachineTask<'a> {
 pub const DEFAULT_GAP: f64 = 0.02;
 
 pub struct Options<'a> {
-    /// The search ends when the width of the interval, divided by its lower end, is at most this.
+    /// The search ends when the width of the interval, divided by its lower end, is at most this
+    /// value.
     pub gap: f64,
-    /// A function that gets both ends in µs after each update, first 0 and infinity. If it returns
-    /// `false`, the search ends with [`OptimumError::Stopped`].
+    /// A function that gets both ends of the interval in µs after each update, at first 0 and
+    /// infinity. If it returns `false`, the search ends with [`OptimumError::Stopped`].
     pub progress: &'a mut dyn FnMut(f64, f64) -> bool,
 }
 
@@ -37,14 +40,16 @@ pub enum Bottleneck {
     Ports,
     /// Links that are used at full capacity.
     Links {
-        /// The vertices of each link, the most important link first. Switches come after the nodes.
+        /// The vertices of each link, the most important link first. Switches are numbered after
+        /// the nodes.
         links: Vec<(u32, u32)>,
-        /// The number of images of each link under translations, which are also fully used.
+        /// The number of images of each listed link under translations. The images are also used at
+        /// full capacity.
         copies: u64,
     },
 }
 
-/// The interval, in µs without start-up times and latencies, and what limits the time.
+/// The interval, in µs without start-up times and latencies, and the resources that limit the time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Optimum {
     pub lower_us: f64,
@@ -61,9 +66,9 @@ impl Optimum {
     }
 }
 
-/// Returns the network, the demand, and the time in µs of a unit of it on a link of capacity 1.
-/// Errors if the network or the demand is too large, if a link has no bandwidth, or if the machine
-/// moves data in no time.
+/// Returns the network, the demand, and the time in µs in which a link of capacity 1 moves a unit
+/// of the demand. Errors if the network or the demand is too large, if a link has no bandwidth, or
+/// if the machine moves data in no time.
 pub fn problem(
     machine_task: &MachineTask<'_>,
 ) -> Result<(CapacityNetwork, Demand, f64), OptimumError> {
@@ -88,8 +93,8 @@ pub fn solve(
     solve_problem(problem(machine_task)?, options)
 }
 
-/// Finds the optimum of a problem. `unit_us` is the time of a unit of the demand on a link of
-/// capacity 1. Errors if a receiver cannot be reached, or if the problem is too large.
+/// Finds the optimum of a problem. `unit_us` is the time in which a link of capacity 1 moves a unit
+/// of the demand. Errors if a receiver cannot be reached, or if the problem is too large.
 pub fn solve_problem(
     (network, demand, unit_us): (CapacityNetwork, Demand, f64),
     options: &mut Options<'_>,
@@ -127,7 +132,8 @@ pub fn solve_problem(
     Ok(Optimum { lower_us, upper_us, bottleneck, certificate })
 }
 
-/// An interval of loads divided by capacities, without the ports of origins and destinations.
+/// An interval of times, as loads divided by capacities. It ignores the limits of ports on the data
+/// that a node sends as origin or receives as destination.
 struct LinkInterval {
     lower: f64,
     upper: f64,
@@ -141,8 +147,9 @@ impl LinkInterval {
         /// A flow smaller than the largest flow times this fraction is a rounding error.
         const LEAST_FLOW: f32 = 1e-9;
         let Solution { fraction: lower, mut lengths, upper, loads, flows, .. } = solution;
-        // The first of the full links have the largest contributions to the lower end. Links with
-        // less than 1/20 of the largest do not limit the time.
+        // The full links are sorted by their contributions to the lower end, the largest first. If
+        // a link contributes less than 1/20 of the largest contribution, it does not limit the
+        // time.
         let price =
             |link: &usize| u128::from(lengths[*link]) * u128::from(network.links[*link].capacity);
         let is_full = |link: &usize| f64::from(loads[*link]) >= value(lower) * 0.98;
@@ -178,9 +185,9 @@ impl LinkInterval {
         Ok(Self { lower: value(time), upper, saturated, proof: Evidence::Trees { cut } })
     }
 
-    /// Returns the interval of an allreduce. For the lower end, `amount` must leave and enter every
-    /// set of nodes, and `n - 1` terms and copies of the sum must move. The upper end is the time of
-    /// a reduce-scatter followed by an allgather.
+    /// Returns the interval of an allreduce. Lower end: `amount` must leave and enter every set of
+    /// nodes, and `n - 1` terms and `n - 1` copies of the sum must move over the links. Upper end:
+    /// the time of a reduce-scatter followed by an allgather.
     fn of_sum(
         network: &CapacityNetwork,
         amount: u64,
@@ -189,7 +196,8 @@ impl LinkInterval {
         passes_on(network)?;
         let reversed = network.reversed();
         let nodes = u64::from(network.nodes);
-        // With translations, no cut gives a larger bound than that between one node and all others.
+        // If there are translations, the cut between one node and all others gives the largest
+        // bound.
         let mut crossing = |network: &CapacityNetwork| match network.translations.is_empty() {
             true => pack(network, &[(0, amount)], progress),
             false if nodes < 2 => Ok(TreePacking { time: (0, 1), cut: Vec::new() }),
@@ -219,8 +227,8 @@ impl LinkInterval {
     }
 }
 
-/// Packs messages if the interval for copied or added data is wider than `gap`. Returns a network
-/// without translations.
+/// If the interval for copied or added data is wider than `gap`, packs messages. Returns the new
+/// interval, if it is better, and the network without translations, to which it applies.
 fn by_messages(
     network: &CapacityNetwork,
     demand: &Demand,
@@ -235,7 +243,8 @@ fn by_messages(
         return Ok(None);
     }
     let network = packing::whole(network);
-    // Start with the links of a cut, or those that leave nodes.
+    // The first lengths are 1 for the links of a cut, or for the links that leave nodes, and 0 for
+    // all others.
     let turned = matches!(demand, Demand::Sums(_));
     let cut = |cut: &[u32], turned: bool| -> Vec<u32> {
         let inside = |vertex: u32| cut.binary_search(&vertex).is_ok();
@@ -268,8 +277,8 @@ fn by_messages(
     Ok(Some((network, parts)))
 }
 
-/// Errors unless links into and out of a switch have the same capacity, so that links between its
-/// neighbours can replace it in packings of trees (Bang-Jensen et al., 1995).
+/// Errors unless each switch has the same total capacity of links in and out. Only then can links
+/// between the neighbours of the switch replace it in packings of trees (Bang-Jensen et al., 1995).
 fn passes_on(network: &CapacityNetwork) -> Result<(), OptimumError> {
     for vertex in network.nodes..network.vertices {
         let sum = |end: &dyn Fn(&crate::network::Link) -> u32| -> u64 {
@@ -298,8 +307,8 @@ fn leaving_nodes(network: &CapacityNetwork) -> u128 {
     sum * u128::from(network.copies())
 }
 
-/// Returns the factor, at least 1, by which ports slow down full links: the largest capacity of the
-/// links out of or into a node, divided by that of its ports.
+/// Returns the factor, at least 1, by which ports slow down full links: the largest total capacity
+/// of the links out of or into a node, divided by the capacity of its ports.
 fn slowed_by_ports(network: &CapacityNetwork) -> f64 {
     let mut at = vec![(0_u64, 0_u64); network.vertices as usize];
     let is_timed = network.ports.iter().any(|ports| ports.rule == PortRule::SharedTime);

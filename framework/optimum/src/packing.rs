@@ -1,24 +1,25 @@
-//! Packings of messages between nodes, for data that is copied or added in small networks whose
-//! ports limit the time, and for sums that every node receives.
+//! Packings of messages between nodes. They are used in small networks, for sums that every node
+//! receives, and for data that is copied or added if ports limit the time.
 //!
 //! A message may be forwarded over several links, but it uses only the ports of its sender and its
 //! receiver. For each piece of data that is copied, messages form a tree from the origin to all
-//! nodes, and for each sum a tree to its node. For a sum that every node receives, this module uses
-//! a tree to some node, and one from it to all others.
+//! nodes. For each sum, messages form a tree to the node that receives it. For a sum that every
+//! node receives, this module uses a tree to some node, and a tree from this node to all others.
 //!
-//! Upper end: a mixture of such trees, each message of which follows a path of links. As in
-//! [`crate::flow`], prices of the resources grow exponentially with their loads, and the cheapest
-//! tree replaces part of the most expensive one.
+//! Upper end: the search finds a mixture of such trees, in which each message follows a path of
+//! links. As in [`crate::flow`], prices of the resources grow exponentially with their loads. Part
+//! of the most expensive tree is replaced by the cheapest tree, again and again.
 //!
-//! Lower end: any lengths of the resources give a bound, the cost of the cheapest trees for all
-//! data, divided by the sum of capacities times lengths. For a sum that every node receives, other
-//! schedules than trees exist, and three other costs are bounds:
+//! Lower end: any lengths of the resources give a bound, which is the cost of the cheapest trees
+//! for all data, divided by the sum of capacities times lengths. For a sum that every node
+//! receives, there are also schedules that are not trees. Three other costs give bounds for all
+//! schedules:
 //!
-//! 1. that of the cheapest tree from any node, because the term of each node must reach all others;
-//! 2. that of the cheapest tree to any node, because every node receives all terms;
-//! 3. for the node that first has the whole sum, the cheapest tree to this node, and the cheapest
-//!    message into each other node, which the node receives later. The same holds for the reversed
-//!    directions, because the reversed schedule also connects all pairs of nodes.
+//! 1. the cost of the cheapest tree from any node, because the term of each node must reach all
+//! others; 2. the cost of the cheapest tree to any node, because every node receives all terms; 3.
+//! for the node that first has the whole sum, the cost of the cheapest tree to this node, plus the
+//! costs of the cheapest messages to each other node, which receives the sum later. The same holds
+//! for reversed directions, because the reversed schedule also connects all pairs of nodes.
 
 use crate::OptimumError;
 use crate::certificate::{Evidence, MessageRow};
@@ -50,7 +51,7 @@ pub(crate) fn whole(network: &CapacityNetwork) -> CapacityNetwork {
     }
 }
 
-/// Finds an interval of the relative width `gap` in a network without translations. `seeds` has
+/// Finds an interval of the relative width `gap` in a network without translations. `seeds` are
 /// lengths of links that are known to give good lower ends. Errors if `progress` stops the search.
 pub(crate) fn pack(
     network: &CapacityNetwork,
@@ -90,12 +91,12 @@ pub(crate) fn saturated(network: &CapacityNetwork, proof: &Evidence) -> Vec<(u32
 
 type Messages = Vec<(u32, u32)>;
 
-/// Data that the same kind of trees moves.
+/// Data that is moved by trees with the same root and direction.
 struct Commodity {
     /// The root of the trees; `None` if any node can be the root.
     root: Option<usize>,
     amount: f64,
-    /// The trees of the mixture, with their shares of the amount. The shares have the sum 1.
+    /// The trees of the mixture, each with its share of the amount. The sum of the shares is 1.
     trees: Vec<(Trees, f64)>,
 }
 
@@ -118,8 +119,9 @@ struct Search<'a> {
     of_link: Vec<Vec<usize>>,
     timed: Option<usize>,
     speeds: Speeds,
-    /// For each kind of ports that only messages use, the position of the sending port of node 0.
-    /// Those of the other nodes follow, and then the ports for receiving.
+    /// For each kind of port that only messages use, the index of the sending port of node 0 in the
+    /// list of resources. The sending ports of the other nodes follow, and then the receiving
+    /// ports.
     end_ports: Vec<usize>,
     commodities: Vec<Commodity>,
     paths: ShortestPaths,
@@ -209,7 +211,8 @@ impl<'a> Search<'a> {
         gap: f64,
         progress: &mut Progress<'_>,
     ) -> Result<MessagePacking, OptimumError> {
-        /// The largest number of rounds, and of rounds without progress.
+        /// The largest number of rounds, and the largest number of successive rounds without
+        /// progress.
         const ROUNDS: [u32; 2] = [600, 25];
         const SWEEPS: u32 = 6;
         const PROGRESS: f64 = 1.0003;
@@ -286,7 +289,8 @@ impl<'a> Search<'a> {
         Ok(MessagePacking { lower: self.lower, upper, proof: self.proof() })
     }
 
-    /// Sets prices to exp(eta (load - largest load)), with eta = sharpness / largest load.
+    /// Sets each price to exp(eta (load - largest load)), where eta is `sharpness` divided by the
+    /// largest load.
     fn set_prices(&mut self, sharpness: f64) {
         let scale = self.loads.iter().copied().fold(1e-300, f64::max);
         for (price, load) in self.prices.iter_mut().zip(&self.loads) {
@@ -328,8 +332,8 @@ impl<'a> Search<'a> {
         terms.map(term).sum()
     }
 
-    /// Returns the trees of least cost for all commodities. Stores their lower end if it is the
-    /// best.
+    /// Returns the trees of least cost for all commodities. Computes the lower end that follows
+    /// from them, and stores it if it is the best.
     fn cheapest(&mut self, lengths: &[u32]) -> Cheapest {
         let link_lengths = self.link_lengths(lengths);
         let nodes = self.nodes;
@@ -412,8 +416,8 @@ impl<'a> Search<'a> {
         commodity.trees.push((trees, f64::from(u8::from(is_first))));
     }
 
-    /// Moves a part of a commodity from its most expensive to its cheapest trees, so that the sum
-    /// of all prices becomes least.
+    /// Moves a part of a commodity from its most expensive to its cheapest trees. The size of the
+    /// part minimizes the sum of all prices.
     fn exchange(&mut self, commodity: usize, sharpness: f64) {
         const BISECTIONS: u32 = 14;
         let Commodity { trees, amount, .. } = &mut self.commodities[commodity];
@@ -506,7 +510,8 @@ fn turn(messages: &[(u32, u32)]) -> Messages {
     messages.iter().map(|(from, to)| (*to, *from)).collect()
 }
 
-/// Returns the cheapest trees to and from the same root, and the bound for a sum for all.
+/// For a sum that every node receives, returns the cheapest trees to and from the same root, and
+/// the cost that gives the lower bound.
 fn cheapest_for_all(costs: &Costs, amount: u64) -> Cheapest {
     let nodes = costs.len();
     let turned = reversed(costs);
@@ -544,7 +549,8 @@ fn arborescence(costs: &Costs, root: usize) -> (Vec<(u32, u32)>, u64) {
 
 /// Returns the parent of each node in a tree of least cost. The parent of the root has no meaning.
 fn parents(costs: &Costs, root: usize) -> Vec<usize> {
-    // Choose the cheapest message into each node. Without a cycle, these are the tree.
+    // Choose the cheapest message into each node. If these messages have no cycle, they form the
+    // tree.
     let nodes = costs.len();
     let cheapest = |to: usize| {
         let others = (0..nodes).filter(|from| *from != to);
@@ -553,8 +559,8 @@ fn parents(costs: &Costs, root: usize) -> Vec<usize> {
     let mut parents: Vec<usize> =
         (0..nodes).map(|node| if node == root { root } else { cheapest(node) }).collect();
     let Some(cycle) = find_cycle(&parents, root) else { return parents };
-    // Contract the cycle to the last node of a smaller problem. A message into it costs the
-    // difference to the replaced one.
+    // Replace the cycle by a single node, the last node of a smaller problem. A message into this
+    // node replaces a message of the cycle, so its cost is the difference between the two.
     let mut is_inside = vec![false; nodes];
     cycle.iter().for_each(|node| is_inside[*node] = true);
     let outside: Vec<usize> = (0..nodes).filter(|node| !is_inside[*node]).collect();
@@ -583,7 +589,7 @@ fn parents(costs: &Costs, root: usize) -> Vec<usize> {
 }
 
 fn find_cycle(parents: &[usize], root: usize) -> Option<Vec<usize>> {
-    // The number of the walk that first reached each node; 0 if none has reached it.
+    // For each node, the number of the walk that first reached it, or 0 if no walk has reached it.
     let mut reached = vec![0; parents.len()];
     for start in 0..parents.len() {
         let mut node = start;

@@ -1,4 +1,5 @@
-//! Intervals are compared with exact linear programs, with enumerated cuts and with closed forms.
+//! Tests that compare intervals with exact linear programs, with enumerated cuts and with closed
+//! forms.
 
 use crate::certificate::{Certificate, Evidence};
 use crate::check::check;
@@ -25,8 +26,8 @@ impl Random {
         (self.0 >> 33) % most
     }
 
-    /// The network is strongly connected, with capacities from 1 to 4. The last vertex may be a
-    /// switch.
+    /// Returns a random, strongly connected network with capacities from 1 to 4. The last vertex
+    /// may be a switch.
     fn network(&mut self) -> CapacityNetwork {
         let nodes = 3 + self.below(4) as u32;
         let vertices = nodes + self.below(2) as u32;
@@ -55,7 +56,8 @@ impl Random {
         if let PortRule::Shared | PortRule::SharedTime = rule {
             network.ports.push(Ports { rule: PortRule::Ends, capacity });
         }
-        // In a network with switches, packings of links need equal capacities in and out.
+        // Switches are removed, because packings of trees need switches with equal capacities in
+        // and out.
         network.vertices = network.nodes;
         network.links.retain(|link| link.from.max(link.to) < network.nodes);
         for node in 0..network.nodes {
@@ -166,8 +168,8 @@ fn intervals_hold_the_optimum_of_linear_programs() {
     assert!(narrow >= 49, "{narrow} of 50 reach the requested width of 0.5 %");
 }
 
-/// A port is in use for the time of a message on each link, so slow links use ports for longer.
-/// Without this rule, an upper end of the last network was 1088.2 instead of 2027.3.
+/// A port is in use for as long as a message is on a link, so slow links use ports for longer.
+/// Before this rule was added, the upper end for the last network was 1088.2 instead of 2027.3.
 #[test]
 fn slow_links_keep_ports_in_use_for_longer() {
     let mut random = Random(3);
@@ -234,7 +236,7 @@ fn unequal_amounts_reach_the_time_of_their_cut() {
 }
 
 /// Returns the largest quotient of the amount in a set of vertices and the capacity of the links
-/// that leave it (`turned`: enter it).
+/// that leave the set. If `turned`, the links are those that enter the set.
 fn largest_cut(network: &CapacityNetwork, amounts: &[(u32, u64)], turned: bool) -> f64 {
     let mut largest = 0.0_f64;
     let all_nodes = (1_u32 << network.nodes) - 1;
@@ -277,8 +279,8 @@ fn packings_of_trees_reach_the_largest_cut() {
 }
 
 /// By Suh & Shin (1998), section 3.1.4, the busiest link of a torus with `n` nodes and an even
-/// longest side `N1` carries `n N1 / 8` blocks, and that of a mesh `n N1 / 4`. On a hypercube, half
-/// of the blocks cross each dimension.
+/// longest side `N1` carries `n N1 / 8` blocks, and the busiest link of a mesh carries `n N1 / 4`.
+/// In each dimension of a hypercube, half of the blocks cross a link.
 #[test]
 fn regular_networks_have_closed_forms() {
     let exchange = |topology| interval(topology, Collective::of(&ALL_TO_ALL), "ports=all", 0.01);
@@ -302,8 +304,8 @@ fn regular_networks_have_closed_forms() {
 }
 
 /// Each group of the dragonfly has 8 * 8 = 64 blocks for each other group, which share one link.
-/// Detours over a third group do not help. Other links carry less: 39 blocks on the link of a node,
-/// and 9 * 4 within a group.
+/// Detours over a third group do not help. Other links carry fewer blocks: the link of a node
+/// carries 39, and a link within a group 9 * 4.
 #[test]
 fn a_dragonfly_is_limited_by_the_links_between_groups() {
     let optimum = interval("dragonfly:5x4x2", Collective::of(&ALL_TO_ALL), "ports=all", 0.01);
@@ -314,8 +316,8 @@ fn a_dragonfly_is_limited_by_the_links_between_groups() {
     assert!(links.len() >= 4, "the links out of some group: {links:?}");
 }
 
-/// The bisection of a torus of k x k x k nodes takes k^4 / 8 blocks. Without `SWAPMEET_TESTS=all`,
-/// k is 50 instead of 100.
+/// Across the bisection of a torus of k x k x k nodes, each link carries k^4 / 8 blocks. k is 100
+/// with `SWAPMEET_TESTS=all`, and otherwise 50.
 #[test]
 fn a_million_nodes_of_a_torus_need_one_source() {
     let runs_all = std::env::var_os("SWAPMEET_TESTS").is_some_and(|value| value == "all");
@@ -327,7 +329,8 @@ fn a_million_nodes_of_a_torus_need_one_source() {
     assert_eq!(optimum.certificate.network.links.len(), 6);
 }
 
-/// With one port, each node of an 8x8 torus sends as many blocks as the distances to all others.
+/// In an 8x8 torus in which each node has one port, the number of blocks that this port sends is
+/// the sum of the distances to all other nodes.
 #[test]
 fn ports_at_every_hop_limit_forwarding() {
     let vertex_limits = |topology: &str| {
@@ -340,13 +343,15 @@ fn ports_at_every_hop_limit_forwarding() {
     assert!(torus.lower_us <= 256.0 && torus.upper_us >= 255.9 && torus.lower_us > 253.0);
     let mesh = vertex_limits("mesh:8x8");
     assert!(mesh.lower_us > 346.0 && mesh.upper_us < 354.0, "{}", mesh.lower_us);
-    // All blocks together make 21,504 hops, which the ports of 64 nodes share: 21,504 / 64 = 336.
+    // All blocks together cross 21,504 links, and each crossing uses a port. The 64 nodes share
+    // this work: 21,504 / 64 = 336.
     let shared = "model=store-and-forward,ports=1";
     let shared = interval("mesh:8x8", Collective::of(&ALL_TO_ALL), shared, 0.01);
     assert!(shared.lower_us > 336.0 * 0.99 && shared.upper_us >= 335.9, "{}", shared.lower_us);
 }
 
-/// A port moves 15 blocks one after another, or in 45 µs with injection at a third of the speed.
+/// A port moves 15 blocks one after another in 15 µs, or in 45 µs if injection has a third of the
+/// speed.
 #[test]
 fn ports_that_are_slower_than_links_keep_their_speed() {
     for (machine, blocks) in
@@ -365,28 +370,31 @@ fn collectives_that_copy_or_add_data_have_closed_forms() {
         let optimum = interval(topology, Collective::of(kind), machine, 0.01);
         (optimum.lower_us, optimum.upper_us)
     };
-    // Each node receives 63 blocks over its links: four on a torus, two at the corner of a mesh.
+    // Each node receives 63 blocks over its links. It has four links in a torus, and two at the
+    // corner of a mesh.
     assert_eq!(copies("torus:8x8", &ALL_GATHER, "ports=all"), (15.75, 15.75));
     assert_eq!(copies("torus:8x8", &REDUCE_SCATTER, "ports=all"), (15.75, 15.75));
     assert_eq!(copies("mesh:8x8", &ALL_GATHER, "ports=all"), (31.5, 31.5));
     assert_eq!(copies("torus:8x8", &ALL_GATHER, "ports=1"), (63.0, 63.0));
     assert_eq!(copies("hypercube:4", &BROADCAST, "ports=all"), (0.25, 0.25));
     assert_eq!(copies("mesh:4x4", &REDUCE, "ports=all"), (0.5, 0.5));
-    // The root of a scatter is a corner, which sends 15 blocks over two links.
+    // The root of a scatter is a corner of the mesh, which sends 15 blocks over two links.
     let (lower, upper) = copies("mesh:4x4", &SCATTER, "ports=all");
     assert!(lower >= 7.5 * 0.99 && upper <= 7.5 * 1.01, "{lower} {upper}");
     let (lower, upper) = copies("mesh:4x4", &GATHER, "ports=all");
     assert!(lower >= 7.5 * 0.99 && upper <= 7.5 * 1.01, "{lower} {upper}");
     assert_eq!(copies("torus:4x4", &ALL_REDUCE, "ports=all"), (0.468_75, 0.468_75));
-    // The corner of a mesh sends its term over two links in 1/2 µs. 15 terms and 15 copies of the
-    // sum take longer: 30/48 µs on 48 links. A reduce-scatter and an allgather take 0.9375 µs.
+    // The corner of a mesh sends its term over two links in 1/2 µs. The 15 terms and 15 copies of
+    // the sum take longer on the 48 links together: 30/48 µs. A reduce-scatter followed by an
+    // allgather would take 0.9375 µs.
     let (lower, upper) = copies("mesh:4x4", &ALL_REDUCE, "ports=all");
     assert!(lower >= 0.625 && upper < 0.65, "{lower} {upper}");
     assert_eq!(copies("fat-tree:2x3", &ALL_GATHER, "ports=all"), (7.0, 7.0));
 }
 
-/// Returns the optimum of a linear program of messages. Enough messages across each cut make a
-/// packing of trees (Edmonds, 1973). A message is a flow over links, and uses ports at its ends.
+/// Returns the optimum of a linear program of messages. A packing of trees exists if enough
+/// messages cross each cut (Edmonds, 1973). A message is a flow over links, and uses ports at its
+/// ends.
 fn program_of_messages(network: &CapacityNetwork, demand: &Demand) -> f64 {
     let nodes = network.nodes as usize;
     let mut problem = Problem::new(OptimizationDirection::Minimize);
@@ -511,7 +519,8 @@ fn packings_of_messages_reach_the_optimum_of_linear_programs() {
         }
         wide += u32::from(upper_us > lower_us * 1.02);
     }
-    // Only sums for all nodes have schedules that are not trees to and from one node.
+    // Only intervals of sums for all nodes may be wide, because these have schedules that are not
+    // trees to and from one node.
     assert!(wide <= 10, "{wide} of 20 intervals for all nodes are wider than 2 %");
 }
 
@@ -591,8 +600,8 @@ impl Usage {
     }
 }
 
-/// Returns the loads of the cheapest sequence of messages after which every node has all terms, by
-/// a search over all states (Dijkstra, 1959).
+/// Returns the loads of the cheapest sequence of messages after which every node has all terms. The
+/// search visits all states (Dijkstra, 1959).
 fn cheapest_sequence(messages: &[Vec<(f64, Vec<f64>)>]) -> Vec<f64> {
     let nodes = messages.len();
     let terms = |state: u32, node: usize| state >> (node * nodes) & ((1 << nodes) - 1);
@@ -628,7 +637,8 @@ fn cheapest_sequence(messages: &[Vec<(f64, Vec<f64>)>]) -> Vec<f64> {
 }
 
 /// Returns the optimum over all mixtures of sequences of messages. In the dual program, each
-/// sequence is a constraint on the lengths of resources. Violated constraints are added one by one.
+/// sequence is a constraint on the lengths of resources. Violated constraints are added one after
+/// another.
 fn program_of_sequences(network: &CapacityNetwork, amount: f64) -> f64 {
     let usage = Usage::of(network);
     let mut sequences: Vec<Vec<f64>> = Vec::new();
@@ -679,7 +689,7 @@ fn no_sequence_of_messages_beats_the_lower_end_of_a_sum_for_all() {
     assert!(tight >= 20, "{tight} of 60 lower ends are near the optimum");
 }
 
-/// By links alone, the interval would be 25 times as wide.
+/// If only links were considered, the interval would be 25 times as wide.
 #[test]
 fn a_node_with_many_links_and_one_port_does_not_make_the_interval_wide() {
     let both = (1..26).flat_map(|leaf| {
@@ -695,8 +705,8 @@ fn a_node_with_many_links_and_one_port_does_not_make_the_interval_wide() {
         let optimum = answer(network.clone(), demand, 0.02);
         assert!(optimum.lower_us >= 1.0 - 1e-9 && optimum.upper_us < 1.03, "{optimum:?}");
     }
-    // The sum passes the link of each node in both directions, and each of 50 messages uses a port:
-    // at least 50/26 of the amount.
+    // The sum passes through the link of each node in both directions. Each of these 50 messages
+    // uses a port, so the time is at least 50/26 of the amount.
     let optimum = answer(network, Demand::SumForAll(1000), 0.02);
     assert!(optimum.lower_us >= 1900.0 && optimum.upper_us < 2060.0, "{optimum:?}");
 }
@@ -819,7 +829,7 @@ fn corrupted_certificates_are_refused() {
         roots.iter_mut().for_each(|(_, amount)| *amount *= 0.5);
     };
     messages(&less, "do not move the whole amount");
-    // A cut of no vertices proves the time 0, from which no upper end must follow.
+    // A cut without vertices proves only the time 0. No upper end must follow from it.
     for kind in [&ALL_GATHER, &REDUCE_SCATTER, &ALL_REDUCE] {
         let mut certificate =
             interval("mesh:9x8", Collective::of(kind), "ports=all", 0.01).certificate;
@@ -833,7 +843,8 @@ fn corrupted_certificates_are_refused() {
     }
 }
 
-/// Earlier versions packed trees for copied and added data even if ports limit the time.
+/// Earlier versions used packed trees as evidence for copied and added data even if ports limit the
+/// time.
 #[test]
 fn certificates_of_earlier_versions_are_still_verified() {
     let old = [

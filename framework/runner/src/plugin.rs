@@ -1,5 +1,5 @@
 //! Loads plugin files: checks the entry symbol and the ABI version, then copies and validates the
-//! tables. The copy can be sent between processes (see [`crate::describe`]).
+//! plugin's tables. The copies can be sent to other processes (see [`crate::describe`]).
 
 pub(crate) mod file;
 pub mod linked;
@@ -38,7 +38,8 @@ pub enum PluginError {
     Reported(String),
 }
 
-/// A loaded library is never unloaded, because the process uses its tables and texts.
+/// A loaded library is never unloaded, because this process uses its tables and texts until the
+/// end.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Plugin {
     pub path: PathBuf,
@@ -59,17 +60,20 @@ pub struct Algorithm {
     /// Bit `c` is set if the collective with the number `c` in the ABI is supported.
     pub collectives: u64,
     pub params: Vec<Param>,
-    /// The most messages that a node sends, and that it receives, in one step; 0 if unknown.
+    /// The largest number of messages that a node sends or receives in one step; 0 if it is
+    /// unknown.
     pub ports: u64,
     pub plugin: Build,
     pub file: PathBuf,
     pub(crate) stamp: Stamp,
-    /// The plugin's own table after the file was loaded, or the reason why it cannot be loaded.
+    /// The plugin's own table, after the file was loaded in this process, or the reason why it
+    /// cannot be loaded.
     #[serde(skip)]
     table: OnceLock<Result<Functions<'static>, String>>,
 }
 
-/// The papers whose algorithms are listed first: how their reference begins, and a title.
+/// The papers whose algorithms are listed first. Each entry has the beginning of the paper's
+/// reference, and a list of authors that is used as a heading.
 pub const PAPERS: [(&str, &str); 5] = [
     ("Y.-J. Suh", "Suh & Shin"),
     ("R. Thakur, A. Choudhary", "Thakur, Choudhary & Fox"),
@@ -79,7 +83,8 @@ pub const PAPERS: [(&str, &str); 5] = [
 ];
 
 impl Algorithm {
-    /// Checks before memory is used for a case that the algorithm implements the collective.
+    /// Errors if the algorithm does not implement the collective. Checked before memory is used for
+    /// a case.
     pub fn check_implements(&self, kind: &CollectiveKind) -> Result<(), String> {
         if self.collectives >> kind.code & 1 == 1 {
             return Ok(());
@@ -106,18 +111,18 @@ pub struct Build {
 pub struct Param {
     pub key: String,
     pub kind: ParamKind,
-    /// Empty if the value depends on the problem.
+    /// The default value. Empty if it depends on the problem.
     pub default: String,
     pub help: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ParamKind {
-    /// Kinds of parameters that later ABI versions add are treated as this kind.
+    /// Any text. Kinds of parameters that later ABI versions add are treated as texts.
     Text,
     Number,
     Choice(Vec<String>),
-    /// A parameter that names a file, whose digest is in the row.
+    /// The name of a file. The digest of the file becomes part of the row.
     File,
 }
 
@@ -129,7 +134,7 @@ impl ParamKind {
         }
     }
 
-    /// Returns a value in its canonical spelling. The error describes the valid values.
+    /// Returns a value in its canonical spelling. The error describes which values are valid.
     pub fn canonical(&self, text: &str) -> Result<String, String> {
         let expected = match self {
             Self::Text | Self::File => return Ok(text.to_owned()),
@@ -148,18 +153,19 @@ impl ParamKind {
 }
 
 impl Plugin {
-    /// Runs the code of a plugin file, which requires the same trust as running a program.
+    /// Loads a plugin file and runs code in it. This requires the same trust as running a program.
     pub fn load(path: &Path) -> Result<Self, PluginError> {
         Self::load_known(path, None)
     }
 
-    /// Loads a plugin file without its digest, whose computation takes longer than loading a file.
+    /// Loads a plugin file without computing its digest, which takes longer than loading the file.
     pub fn load_without_digest(path: &Path) -> Result<Self, PluginError> {
         let stamp = Stamp::at(linked::file_of(path)).unwrap_or_default();
         Self::load_known(path, Some(KnownDigest { stamp: &stamp, digest: "" }))
     }
 
-    /// The digest is not computed again if the metadata of the file is that of `known`.
+    /// Loads a plugin file. If the file's metadata equals that of `known`, the digest is not
+    /// computed again.
     pub(crate) fn load_known(
         path: &Path,
         known: Option<KnownDigest<'_>>,
@@ -176,7 +182,8 @@ impl Plugin {
             let table = unsafe { Passed::new(table) };
             return Self::read(path, digest, &stamp, table);
         }
-        // The loader would search the system's directories for a file name without a directory.
+        // If the name had no directory, the loader would search the directories of the system for
+        // it.
         let file = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let no_library =
             |reason: String| PluginError::NotALibrary { path: path.to_owned(), reason };
@@ -195,7 +202,7 @@ impl Plugin {
             Ok(entry) => in_plugin(|| unsafe { entry() }),
             Err(_) => return Err(PluginError::NoEntry { path: path.to_owned() }),
         };
-        // Tables, hooks and threads may point to the code of the library.
+        // The library must stay loaded, because tables, hooks and threads may point to its code.
         std::mem::forget(library);
         // SAFETY: by the ABI, the function returns null or a table that exists as long as the
         // process.
@@ -234,7 +241,7 @@ impl Plugin {
         self
     }
 
-    /// Reads a plugin that is already in memory. `path` is stored as its file.
+    /// Reads a plugin whose table is already in memory. `path` is stored as the path of its file.
     ///
     /// # Safety
     ///
@@ -250,7 +257,7 @@ impl Plugin {
 impl Algorithm {
     pub(crate) fn table(&self) -> Result<Functions<'static>, String> {
         let load = || {
-            // The sandbox may forbid reading the program's file again.
+            // The digest is known, and the sandbox may forbid reading the program's file again.
             let known = KnownDigest { stamp: &self.stamp, digest: &self.plugin.digest };
             let plugin = Plugin::load_known(&self.file, Some(known)).map_err(|e| e.to_string())?;
             let again = plugin.algorithms.iter().find(|again| again.name == self.name);
@@ -268,7 +275,8 @@ impl Algorithm {
     }
 }
 
-/// Adds all causes to an error, because the loader's `Display` omits them.
+/// Returns an error message with all causes, because the `Display` of the loader's errors omits
+/// them.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -280,14 +288,15 @@ fn chain(error: &dyn std::error::Error) -> String {
 }
 
 impl Plugin {
-    /// Reads a plugin's table, first its head with the version.
+    /// Reads a plugin's table. Starts with the head of the table, which contains the version.
     fn read(
         path: &Path,
         digest: String,
         stamp: &Stamp,
         table: Passed<'static, *const SwmPlugin>,
     ) -> Result<Self, PluginError> {
-        // The version determines the layout of the table.
+        // The head is checked first, because the version determines the layout of the rest of the
+        // table.
         let bad = |what: String| PluginError::BadTable { path: path.to_owned(), what };
         let head = table.head().ok_or_else(|| bad("its entry returns no table".to_owned()))?;
         if head.magic != SWM_MAGIC {
@@ -320,7 +329,7 @@ impl Plugin {
                 table.algorithm_count
             )));
         }
-        // The first error refuses the whole plugin.
+        // An error in any algorithm refuses the whole plugin.
         let mut algorithms: Vec<Arc<Algorithm>> = Vec::new();
         for (i, raw) in table.algorithms().parts().enumerate() {
             let algorithm = Algorithm::read(raw, path, stamp, &build);
@@ -354,7 +363,8 @@ impl Algorithm {
     ) -> Result<Self, String> {
         let table = raw.read().map_err(unreadable::<SwmAlgorithm>)?;
         let read = |s: Text<'_>, what: &str| text(s).map_err(|why| format!("its {what} {why}"));
-        // If a plugin panics, the SDK returns the message as the title of a table without a name.
+        // If the entry function of a plugin panics, the SDK returns a table without a name whose
+        // title is the panic message.
         let name = read(table.name(), "name")?;
         if name.is_empty() && table.plan.is_none() && table.title.len > 0 {
             return Err(read(table.title(), "title")?);
@@ -365,7 +375,7 @@ impl Algorithm {
         if table.collectives == 0 {
             return Err(format!("`{name}` implements no collective"));
         }
-        // Counts are checked before pointers are followed.
+        // Counts are checked before pointers to the counted items are followed.
         const MOST_PARAMS: u64 = limits::PARAMS;
         if table.param_count > MOST_PARAMS {
             return Err(format!(
@@ -470,7 +480,8 @@ fn unreadable<T: Growing>(why: Unreadable) -> String {
     }
 }
 
-/// Copies a plugin's text. Control characters are escaped, because they could affect the terminal.
+/// Copies a text of a plugin. Control characters are escaped, because they could affect the
+/// terminal.
 pub(crate) fn text(s: Text<'_>) -> Result<String, &'static str> {
     if s.ptr.is_null() && s.len > 0 {
         return Err("is null, but has a length");

@@ -1,6 +1,6 @@
-//! The record of a schedule: for each step its messages, their loads, and its times.
-//! An observer in the worker ([`RECORD`]) sends parts ([`RecordPart`]), which [`ScheduleRecord`]
-//! puts together. All displays of steps are views of it.
+//! The record of a schedule: for each step its messages, their loads, and its times. An observer in
+//! the worker ([`RECORD`]) sends parts of the record ([`RecordPart`]), and [`ScheduleRecord`] joins
+//! them. Everything that shows steps shows a part of this record.
 
 mod recorder;
 
@@ -18,7 +18,7 @@ pub struct Load {
     pub load: u64,
 }
 
-/// The serialized form of a load has no field names, because a frame has many.
+/// A load is serialized without field names to save space, because a frame has many loads.
 impl From<(u64, u64, u64)> for Load {
     fn from((link, messages, load): (u64, u64, u64)) -> Self {
         Self { link, messages, load }
@@ -36,9 +36,11 @@ impl From<Load> for (u64, u64, u64) {
 pub struct Pair {
     pub from: u64,
     pub to: u64,
-    /// The amount of data, in units of the schedule ([`ScheduleRecord::bytes`]).
+    /// The amount of data, in the load units of the schedule ([`ScheduleRecord::bytes`] converts
+    /// them).
     pub load: u64,
-    /// Messages on the most loaded link of the route, with this one; 1 if loads are not recorded.
+    /// The number of messages, including this one, on the link of the route that has the most; 1 if
+    /// loads are not recorded.
     pub shared: u64,
 }
 
@@ -54,14 +56,14 @@ impl From<Pair> for (u64, u64, u64, u64) {
     }
 }
 
-/// The data of a step whose size depends on the network.
+/// The data of a step that needs more memory on larger networks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
     pub links: Vec<Load>,
-    /// The only communicator with messages on each of `links`, if there is one. Empty without
-    /// `over=`.
+    /// For each of `links`, the communicator whose messages cross it, or `None` if there are
+    /// several such communicators. Empty if the workload has no option `over=`.
     pub communicators: Vec<Option<u32>>,
-    /// The messages of the step. Empty if there are too many messages.
+    /// The messages of the step, or an empty list if there are too many messages.
     pub pairs: Vec<Pair>,
     /// The amount of data in each node after the step.
     pub held: Vec<u64>,
@@ -80,7 +82,7 @@ impl Frame {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepRecord {
-    /// The number of the step as the schedule counts steps, from 1.
+    /// The number of the step in the schedule, which also counts steps without messages, from 1.
     pub schedule_step: u64,
     pub phase: usize,
     pub messages: u64,
@@ -90,14 +92,15 @@ pub struct StepRecord {
     pub max_sends: u64,
     /// The number of sends that transferred no data, because they selected no blocks.
     pub idle_sends: u64,
-    /// The time of each kind, with the rearrangement before the step. `None` if each rank has a
-    /// clock.
+    /// The time of each kind, including the rearrangement before the step. `None` if each rank has
+    /// its own clock, so that a step has no common times.
     #[serde(with = "time_bits")]
     pub times: Option<Times>,
     pub frame: Option<Box<Frame>>,
 }
 
-/// [`Times`] as bits, because `serde_json` does not read all decimal numbers exactly.
+/// The bits of the values of [`Times`], because `serde_json` does not read all decimal numbers
+/// exactly.
 type TimeBits = [u64; Kind::ALL.len()];
 
 mod time_bits {
@@ -128,20 +131,22 @@ pub struct Matrix {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub enum RecordPart {
-    /// The number of links of the network. Only sent if the loads of links are recorded.
+    /// The number of links of the network. This part is only sent if the loads of links are
+    /// recorded.
     Links(u64),
-    /// The ranks of each communicator, in the order of its members. Only sent if the workload has
-    /// communicators and the loads of links are recorded.
+    /// The ranks of each communicator, in the order of its members. This part is only sent if the
+    /// workload has communicators and the loads of links are recorded.
     Communicators(Vec<Vec<u32>>),
     Unit(u64),
     Phase(String),
     Step(StepRecord),
     After(#[serde(with = "time_bits")] Option<Times>),
-    /// Entries of a rank, sorted by time, and whether they are its last. Ranks are sent in order.
+    /// Entries of one rank, sorted by time, and whether these are its last entries. All entries of
+    /// a rank are sent before those of the next rank.
     Entries(Vec<EntryNumbers>, bool),
-    /// The end of the entries of all ranks, with the maximum number of steps in an entry.
+    /// Sent after the entries of all ranks. Contains the maximum number of steps in an entry.
     EntriesEnd(u64),
-    /// The reason why there are no times of ranks, although they are requested.
+    /// The reason why times of ranks are requested but not available.
     NoRanks(String),
     Matrix(Matrix),
 }
@@ -153,7 +158,7 @@ pub enum FrameSelection {
     Held,
     /// The messages, up to a maximum total size.
     Messages,
-    /// Whole frames from this step (counted from 0) on, up to a maximum total size.
+    /// Whole frames of all steps from this one (counted from 0) on, up to a maximum total size.
     From(usize),
     /// Whole frames of the newest step, a few times per second.
     Newest,
@@ -163,18 +168,19 @@ pub enum FrameSelection {
 pub struct RankSelection {
     /// The only recorded rank; `None` for all ranks.
     pub only: Option<u64>,
-    /// The maximum number of entries, beyond which consecutive steps are joined in one entry.
+    /// The maximum number of entries. If there are more, consecutive steps are joined in one entry.
     pub max_entries: usize,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct RecordRequest {
     pub frames: FrameSelection,
-    /// The maximum number of steps. The record ends after this number of steps.
+    /// The maximum number of steps. Later steps are not recorded.
     pub max_steps: u64,
-    /// Whether to record an unfinished step after an error, for which all sends must be stored.
+    /// Whether to record the unfinished step after an error. This requires that all sends are
+    /// stored.
     pub unfinished: bool,
-    /// The times of ranks, if ranks have their own clocks in the model.
+    /// The times of ranks to record, if the model has a clock for each rank.
     pub ranks: Option<RankSelection>,
     pub matrix: bool,
 }
@@ -182,14 +188,15 @@ pub struct RecordRequest {
 #[derive(Debug, Default)]
 pub struct ScheduleRecord {
     pub links: u64,
-    /// The ranks of each communicator; empty if all ranks are one communicator.
+    /// The ranks of each communicator. Empty if all ranks form one communicator.
     pub communicators: Vec<Vec<u32>>,
     unit: u64,
     pub phases: Vec<String>,
     pub steps: Vec<StepRecord>,
-    /// The end time of each step in µs. Empty if the steps have no times.
+    /// The end time of each step in µs. Empty if the steps have no common times.
     ends: Vec<f64>,
-    /// Entries that are not yet in `ranks`: those of complete ranks, and of the next rank.
+    /// Entries that are not yet in `ranks`. The first list has the entries of complete ranks, the
+    /// second one those of the next rank so far.
     entries: (Vec<Vec<Entry>>, Vec<Entry>),
     pub ranks: Option<Arc<Ranks>>,
     pub why_no_ranks: Option<String>,
@@ -208,7 +215,7 @@ impl ScheduleRecord {
                 self.ends.extend(step.times.map(|times| before + times.total()));
                 self.steps.push(step);
             }
-            // Time after the last step is added to the last step.
+            // The time after the last step counts as time of the last step.
             RecordPart::After(after) => {
                 let after = after.unwrap_or_default();
                 if let Some(times) = self.steps.last_mut().and_then(|step| step.times.as_mut()) {
@@ -238,13 +245,15 @@ impl ScheduleRecord {
         self.steps.get(step)?.frame.as_deref()
     }
 
-    /// Returns the time of each kind in a step in µs, or its mean if ranks have their own clocks.
+    /// Returns the time of each kind in a step in µs. If ranks have their own clocks, returns the
+    /// mean over all ranks.
     pub fn times(&self, step: usize) -> Option<Times> {
         let of_ranks = || self.ranks.as_ref()?.of_steps.get(step).copied();
         self.steps.get(step)?.times.or_else(of_ranks)
     }
 
-    /// Returns the end time of each step in µs, or of its last rank if ranks have their own clocks.
+    /// Returns the end time of each step in µs. If ranks have their own clocks, this is the time at
+    /// which the last rank ends the step.
     pub fn ends(&self) -> &[f64] {
         self.ranks.as_ref().map_or(&self.ends, |ranks| &ranks.ends)
     }
@@ -258,15 +267,16 @@ impl ScheduleRecord {
         phase.map_or("", String::as_str)
     }
 
-    /// Converts the number of a simulated step, from 1, to its number in the schedule.
+    /// Returns the number in the schedule of the step with this number in the simulation, from 1.
     pub fn schedule_step(&self, number: u64) -> u64 {
         let at = (number as usize).checked_sub(1);
         at.and_then(|at| self.steps.get(at)).map_or(number, |step| step.schedule_step)
     }
 }
 
-/// The serialized form of an entry: first and last step, bits of `posted`, `started`, `waited` and
-/// `ended`, and bits of the time of each kind. Field names would take too much space.
+/// The serialized form of an entry: its first and last step, the bits of `posted`, `started`,
+/// `waited` and `ended`, and the bits of the time of each kind. Field names would take too much
+/// space.
 type EntryNumbers = ([u64; 2], [u64; 4], TimeBits);
 
 fn numbers(entry: &Entry) -> EntryNumbers {
@@ -290,12 +300,13 @@ fn entry(([first, last], moments, kinds): EntryNumbers) -> Entry {
     }
 }
 
-/// Returns the indices of the first and the last step of an entry, counted from 0.
+/// Returns the first and the last step of an entry as indices from 0.
 pub fn steps_of(entry: &Entry) -> [usize; 2] {
     [entry.first_step, entry.last_step].map(|step| step as usize - 1)
 }
 
-/// The kinds of time in the order of a step. Sent and received messages have start-up times.
+/// The kinds of time in the order in which they occur in a step. `Startup` occurs twice: first for
+/// sent and later for received messages.
 const ORDER: [Kind; 9] = [
     Kind::Rearrangement,
     Kind::Startup,
@@ -308,8 +319,9 @@ const ORDER: [Kind; 9] = [
     Kind::Barrier,
 ];
 
-/// Divides the time of a step after `from` into intervals of one kind: kind, start and end.
-/// `of_sends` is the start-up time of sends. The rest, of received messages, is a second interval.
+/// Divides the time of a step, which starts at `from`, into intervals of one kind each. An item is
+/// a kind, a start and an end. `of_sends` is the start-up time of sent messages. The rest of the
+/// start-up time belongs to received messages and is a second interval.
 pub fn intervals(times: Times, from: f64, of_sends: f64) -> impl Iterator<Item = (Kind, f64, f64)> {
     let first = times[Kind::Startup].min(of_sends);
     let (mut at, mut is_first) = (from, true);
@@ -329,7 +341,8 @@ pub fn intervals(times: Times, from: f64, of_sends: f64) -> impl Iterator<Item =
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ranks {
     pub entries: Vec<Vec<Entry>>,
-    /// The mean over all ranks for each step. An entry of several steps is divided equally.
+    /// For each step, the mean times over all ranks. If an entry joins several steps, its times are
+    /// divided equally among them.
     of_steps: Vec<Times>,
     /// For each step, the time when all ranks have ended this step and all steps before it.
     ends: Vec<f64>,
@@ -359,7 +372,8 @@ impl Ranks {
         entries.get(at).filter(|entry| steps_of(entry)[0] <= step)
     }
 
-    /// Returns when the first rank started a step, when the last one ended it, and which it was.
+    /// Returns when the first rank started a step, when the last rank ended it, and the number of
+    /// this last rank.
     pub fn span(&self, step: usize) -> Option<(f64, f64, usize)> {
         let all = (0..self.entries.len()).filter_map(|rank| Some((rank, self.entry(rank, step)?)));
         all.fold(None, |span, (rank, &Entry { posted, ended, .. })| {
@@ -396,7 +410,8 @@ mod tests {
         );
     }
 
-    /// A rank sends, waits for a peer and receives; the intervals have no gaps.
+    /// In a step, a rank sends, waits for a peer and receives. There are no gaps between these
+    /// intervals.
     #[test]
     fn intervals_of_a_rank_are_in_chronological_order() {
         let kinds = Times::of([
@@ -418,7 +433,7 @@ mod tests {
         );
     }
 
-    /// If all ranks share a clock, they start up at the same time.
+    /// If all ranks share a clock, all start-up times of a step are one interval.
     #[test]
     fn the_parts_of_a_step_follow_one_another() {
         let times = Times::of([

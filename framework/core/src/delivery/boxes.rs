@@ -1,18 +1,19 @@
 //! Boxes of blocks.
 //!
 //! A box is a product of sets: *origins x destinations x segments*. Origins and destinations are
-//! sets of nodes, each a product over the axes of a grid. They are left out if a collective does
-//! not distinguish its blocks by them. The nodes hold thousands of boxes, so a box is only a slice
-//! of elements, whose meaning is given by the [`Layout`] of the schedule. There are two layouts:
+//! sets of nodes, each of which is a product over the axes of a grid. If a collective does not
+//! distinguish its blocks by origin or by destination, boxes do not have this set. As there are
+//! thousands of boxes, a box is only a slice of elements, whose meaning is given by the [`Layout`]
+//! of the schedule. There are two layouts:
 //!
 //! - [`BitLayout`] has one bit per coordinate. It is faster on axes of at most thousands of
 //!   coordinates, and is used if every node is planned.
-//! - `RunLayout` has one set per axis, as runs of coordinates if that is shorter. It is used for
-//!   long axes, and if only one node of each symmetry orbit is planned.
+//! - `RunLayout` has one set per axis, stored as runs of consecutive coordinates if this takes less
+//!   memory. It is used for long axes, and if only one node of each symmetry orbit is planned.
 //!
 //! A third layout, with a first coordinate, a stride and a count for each axis, was rejected. It is
-//! as compact for tori, but sets of the algorithm `xor` or of Bruck's algorithm need many such
-//! triples, and intersections need divisions.
+//! as compact as `RunLayout` for tori, but sets of the algorithm `xor` or of Bruck's algorithm need
+//! many such triples, and intersections need divisions.
 
 mod bits;
 mod runs;
@@ -37,7 +38,7 @@ pub enum Axis<'a> {
         first: u32,
         /// The difference between consecutive coordinates.
         stride: u32,
-        /// The number of coordinates, which must be distinct.
+        /// The number of coordinates. The sequence must not contain a coordinate twice.
         count: u32,
     },
     /// A bit set in words of 64 bits, the lowest coordinates first.
@@ -125,7 +126,8 @@ impl Axis<'_> {
     }
 }
 
-/// A box of the selected blocks, and the narrowed axes (usually one), which a search compares.
+/// A box with the selected blocks, and the axes on which it is smaller than the box of all blocks
+/// (usually one axis). Only these axes are compared when boxes are searched for selected blocks.
 #[derive(Debug, Clone)]
 pub struct Selection<E = u64> {
     elements: Vec<E>,
@@ -194,7 +196,8 @@ impl<E: Element> Selection<E> {
         Ok(())
     }
 
-    /// Narrows an axis to a valid set. Multiplies `kept` by the set's size, and `of` by the radix.
+    /// Narrows an axis to `set`, which must be valid. Multiplies `kept` by the size of the set, and
+    /// `of` by the radix of the axis.
     fn narrow_axis<L: Layout<Element = E> + ?Sized>(
         &mut self,
         layout: &L,
@@ -220,7 +223,8 @@ impl<E: Element> Selection<E> {
 
     fn scale<L: Layout<Element = E> + ?Sized>(&mut self, layout: &L, kept: u64, of: u64) {
         if layout.full_count() == u64::MAX {
-            // The number of all blocks is saturated, so a division of the count would be wrong.
+            // `full_count` is `u64::MAX` because the real number of blocks is larger, so
+            // multiplying the count by `kept / of` would give a wrong result.
             self.count = layout.count(&self.elements);
         } else if kept < of {
             self.count = self.count / of * kept;
@@ -235,7 +239,7 @@ pub enum Cut {
     Nothing,
     /// All blocks of the box are selected.
     Whole,
-    /// This number of blocks is selected.
+    /// Only this number of blocks of the box is selected.
     Part(u64),
 }
 
@@ -248,7 +252,7 @@ fn wraps_onto_itself(radix: u32, stride: u32, count: u32) -> bool {
     count > radix / a
 }
 
-/// An element of a box, or a number (such as a count) in a list of boxes.
+/// An element of a box. In a list of boxes, an element can also store a number, such as a count.
 pub trait Element: Debug + Clone + PartialEq {
     /// Returns an element that stores a number.
     fn from_number(number: u64) -> Self;
@@ -295,7 +299,8 @@ impl Axes {
     }
 }
 
-/// The meaning of the elements of a box. All slices are boxes, such as `out` and `scratch`.
+/// The meaning of the elements of a box. All slices of elements, such as `out` and `scratch`, have
+/// the length of a box.
 pub trait Layout: Debug {
     /// The type of the elements.
     type Element: Element;
@@ -309,7 +314,7 @@ pub trait Layout: Debug {
     /// Returns the number of all blocks (or segments), at most `u64::MAX`.
     fn full_count(&self) -> u64;
 
-    /// Returns the number of elements for the origins, which are the first ones of a box.
+    /// Returns how many of the first elements of a box are for the origins.
     fn origin_elements(&self) -> usize;
 
     /// Returns the number of coordinates in the set of an axis.
@@ -335,12 +340,14 @@ pub trait Layout: Debug {
         out: &mut [Self::Element],
     ) -> bool;
 
-    /// Writes to `out` the blocks of `a` whose destination and segment are in `b`; in a reduction,
-    /// those that contribute to the values of `b`. Returns false if there are none.
+    /// Writes to `out` the blocks of `a` whose destination and segment are in `b`. In a reduction,
+    /// these are the blocks of `a` that contribute to the values of `b`. Returns false if there are
+    /// none.
     fn terms_of(&self, a: &[Self::Element], b: &[Self::Element], out: &mut [Self::Element])
     -> bool;
 
-    /// Divides `a` without the box `inner` in it into disjoint boxes, and passes them to `piece`.
+    /// Divides the blocks of `a` that are not in `inner` into disjoint boxes, and passes each of
+    /// these to `piece`. The box `inner` must be within `a`.
     fn subtract(
         &self,
         a: &[Self::Element],
@@ -349,7 +356,8 @@ pub trait Layout: Debug {
         piece: impl FnMut(&[Self::Element]),
     );
 
-    /// Extends `a` by the disjoint box `b` if their union is a box, and returns whether it is.
+    /// If the union of `a` and the disjoint box `b` is a box, replaces `a` by it. Returns whether
+    /// it is.
     fn join(&self, a: &mut [Self::Element], b: &[Self::Element]) -> bool;
 
     /// Returns whether every block of `inner` is in `outer`.
@@ -370,8 +378,8 @@ pub trait Layout: Debug {
         None
     }
 
-    /// Returns the list with the holdings of the node's representative, and the group element that
-    /// maps the representative to the node.
+    /// Returns the index of the list with the holdings of the node's representative, and the group
+    /// element that maps the representative to the node.
     fn home(&self, node: u64) -> (usize, u64) {
         (node as usize, 0)
     }
@@ -384,8 +392,8 @@ pub trait Layout: Debug {
     /// Replaces a box by its image under an element of the group.
     fn move_by(&self, _element: u64, _a: &mut [Self::Element]) {}
 
-    /// Returns the smallest image of `node` under those elements of the group that map a block of
-    /// `a` to the block `one`, if there are any.
+    /// Of the group elements that map a block of `a` to the block `one`, each maps `node` to a
+    /// node. Returns the smallest of these nodes, or `None` if there are no such elements.
     fn least_image(&self, node: u64, a: &[Self::Element], one: &[Self::Element]) -> Option<u64> {
         self.contains(a, one).then_some(node)
     }
@@ -410,7 +418,8 @@ pub trait Layout: Debug {
         self.axes().radices.len() - 1
     }
 
-    /// Returns whether boxes have this side, because blocks are distinguished by it.
+    /// Returns whether boxes have a set for this side, because blocks are distinguished by their
+    /// nodes on it.
     fn has(&self, side: Side) -> bool {
         !self.axes().of_side(side).is_empty()
     }
@@ -425,7 +434,7 @@ pub trait Layout: Debug {
         product(self, self.axes().origins.end..self.axes().radices.len(), a)
     }
 
-    /// Returns the number of nodes (or parts, or segments) on one side of a box.
+    /// Returns the number of nodes (or parts, or segments) in the set on one side of a box.
     fn members_of(&self, side: Side, a: &[Self::Element]) -> u64 {
         product(self, self.axes().of_side(side), a)
     }
@@ -435,7 +444,8 @@ pub trait Layout: Debug {
         self.members(self.segment_axis(), a)
     }
 
-    /// Returns `a` with all origins: in a reduction, all contributions to the values of `a`.
+    /// Returns `a` extended to all origins. In a reduction, these are all contributions to the
+    /// values of `a`.
     fn with_all_origins(&self, a: &[Self::Element]) -> Vec<Self::Element> {
         let first = self.origin_elements();
         [&self.full()[..first], &a[first..]].concat()
@@ -472,7 +482,8 @@ pub trait Layout: Debug {
         nodes
     }
 
-    /// Returns the smallest node of one side of a box; 0 if boxes do not have this side.
+    /// Returns the smallest node in the set on one side of a box, or 0 if boxes do not have this
+    /// side.
     fn first_of(&self, side: Side, a: &[Self::Element]) -> u64 {
         let axes = self.axes();
         axes.of_side(side)
@@ -484,8 +495,8 @@ pub trait Layout: Debug {
         Selection::new(self.full(), self.full_count())
     }
 
-    /// Narrows one side of a selection, which has not been narrowed, to a set of nodes. Errors if
-    /// the set does not fit the grid.
+    /// Narrows one side of a selection to a set of nodes. This side must not have been narrowed
+    /// before. Errors if the set does not fit the grid.
     fn narrow(
         &self,
         side: Side,

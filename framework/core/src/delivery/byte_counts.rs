@@ -1,16 +1,17 @@
-//! Traces the number of bytes for each destination, for algorithms that do not track origins.
+//! Traces the number of bytes that each node holds for each destination, for algorithms that do not
+//! track the origins of data.
 //!
 //! Some algorithms redistribute the data of a node element by element, so that all messages have
 //! about the same length (Liu, Wang & Prasanna, section 3; Bader et al.). Delivery is then verified
-//! by the amounts: no bytes are lost or created, and all reach their destination (`amounts` in the
-//! column `verified`).
+//! only by amounts: no bytes are lost or created, and all bytes reach their destinations (`amounts`
+//! in the column `verified`).
 //!
 //! A redistribution divides the data of a node into buckets, and each bucket is sent to a receiver.
-//! To *settle* a redistribution means to add the elements of its sent buckets to the holdings of
-//! their receivers. This is done when these holdings are needed, for all redistributions together
-//! whose buckets have the same receivers. It takes a few operations per node and destination,
-//! whatever the number of buckets. So tracing an exchange in which each of N nodes has data for
-//! every node takes time proportional to N x N.
+//! To *settle* a redistribution means to add the elements of the buckets that were sent to the
+//! holdings of their receivers. This is done when these holdings are needed. All redistributions
+//! whose buckets have the same receivers are settled together, which takes a few operations per
+//! node and destination, whatever the number of buckets. So tracing an exchange in which each of N
+//! nodes has data for every node takes time proportional to N x N.
 
 mod redistribution;
 
@@ -43,9 +44,9 @@ pub struct Redistribution<'a> {
     pub node: u64,
     /// The number of buckets.
     pub buckets: u64,
-    /// The modulus of element numbers: after `cycle - 1` they start again at 0.
+    /// The number of different element numbers: element number `cycle - 1` is followed by 0.
     pub cycle: u64,
-    /// The bucket of element number 0, before `firsts` is added.
+    /// The number of the bucket for element number 0, to which `firsts` is added.
     pub first: u64,
     /// For each destination, the number of its first element. Empty if all are 0.
     pub starts: &'a [u32],
@@ -53,10 +54,10 @@ pub struct Redistribution<'a> {
     pub firsts: &'a [u32],
 }
 
-/// The count in [`ByteSelection::Listed`] of all bytes that the sender holds for a destination.
+/// In [`ByteSelection::Listed`], stands for all bytes that the sender holds for a destination.
 pub const ALL_BYTES: u64 = u64::MAX;
 
-/// A send in a schedule of byte counts, given as numbers of bytes for destinations.
+/// A send in a schedule of byte counts.
 #[derive(Debug, Clone, Copy, Hash)]
 pub struct ByteSend<'a> {
     /// The sender, as a node of the schedule's grid.
@@ -74,11 +75,12 @@ pub struct ByteSend<'a> {
 pub enum ByteSelection<'a> {
     /// A bucket of the sender's last redistribution.
     Bucket(u64),
-    /// Pairs of a destination and its number of bytes, which may be [`ALL_BYTES`].
+    /// Pairs of a destination and the number of bytes for it, which may be [`ALL_BYTES`].
     Listed(&'a [(u64, u64)]),
 }
 
-/// The integer type of numbers of elements: `u32` if possible, because tables take gigabytes.
+/// The integer type for numbers of elements. It is `u32` if possible, because the tables take
+/// gigabytes.
 pub trait ElementCount: Copy + Default + fmt::Debug + Into<u64> {
     /// Converts a number that is known to fit into this type.
     fn of(elements: u64) -> Self;
@@ -96,7 +98,8 @@ impl ElementCount for u64 {
     }
 }
 
-/// The number of elements that each node holds for each destination. Sends and loads are in bytes.
+/// The number of elements that each node holds for each destination. The numbers in sends and loads
+/// are bytes.
 #[derive(Debug)]
 pub(crate) struct ByteCounts<T> {
     nodes: usize,
@@ -105,10 +108,12 @@ pub(crate) struct ByteCounts<T> {
     initial_bytes: u128,
     embedding: Embedding,
     layout: BitLayout,
-    /// Row i has the elements that node i holds for each destination; empty until it is needed.
+    /// Row i has the numbers of elements that node i holds for each destination. It is empty until
+    /// it is needed.
     holdings: Vec<Vec<T>>,
     unused_rows: Vec<Vec<T>>,
-    /// For each node, whether it holds its initial elements, whose row is computed when needed.
+    /// For each node, whether it still holds its initial elements. Their row is computed when it is
+    /// needed.
     is_initial: Vec<bool>,
     redistributed: Vec<Option<Redistributed<T>>>,
     redistributors: Vec<u32>,
@@ -300,8 +305,8 @@ impl<T: ElementCount> Traced for ByteCounts<T> {
         &self.loads
     }
 
-    /// Returns the last step in which the sender received data before the send or, for a bucket,
-    /// before the redistribution.
+    /// Returns the last step in which the sender received data that it sends: data received before
+    /// the send or, if a bucket is sent, before the redistribution.
     fn latest_arrival(&self) -> u64 {
         self.latest_arrival
     }
@@ -314,11 +319,11 @@ impl<T: ElementCount> Traced for ByteCounts<T> {
 pub(crate) trait TracedBytes: Traced {
     fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault>;
 
-    /// Executes one send. Returns the number of bytes; `None` if there are none.
+    /// Executes one send. Returns the number of bytes, or `None` if there are none.
     fn send(&mut self, send: &ByteSend<'_>) -> Result<Option<u64>, Fault>;
 
-    /// All data for one destination counts as one block. A bucket counts as several blocks, because
-    /// its data usually has several destinations.
+    /// Returns the contents of the message. All data for one destination counts as one block. A
+    /// bucket counts as several blocks, because it usually has data for several destinations.
     fn contents(&self) -> Contents;
 
     fn layout(&self) -> &BitLayout;

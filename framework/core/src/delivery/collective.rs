@@ -1,6 +1,6 @@
 //! Collectives: which blocks each node holds at the start, and must hold at the end.
 //!
-//! Each collective is a row of [`COLLECTIVES`], from which all other properties follow: whether
+//! Each collective is a row of [`COLLECTIVES`]. All other properties follow from this row: whether
 //! blocks are distinguished by origin and by destination, by which sets a send may select blocks,
 //! whether there is a root, which block sizes are possible, and the lower bounds.
 
@@ -11,8 +11,8 @@ use std::sync::Arc;
 pub use swapmeet_abi::collective::*;
 pub use tokens::{TokenSizes, Tokens};
 
-/// Returns the reason why a send cannot select blocks of a collective by `side`; `None` if it can.
-/// The set is refused, because the send would move more blocks than intended.
+/// Returns the reason why a send must not select blocks of a collective by `side`, or `None` if it
+/// may. If the set were ignored, the send would move more blocks than intended.
 pub fn set_error(kind: &CollectiveKind, side: Side) -> Option<String> {
     if kind.may_name(side) {
         return None;
@@ -52,11 +52,12 @@ pub enum Blocks {
     None,
     /// All blocks of the collective.
     All,
-    /// The blocks that come from a node.
+    /// The blocks whose origin is this node.
     From(u64),
-    /// The blocks for a node; in a reduction, all contributions to its result.
+    /// The blocks whose destination is this node. In a reduction, these are all contributions to
+    /// its result.
     For(u64),
-    /// The tokens that a node receives.
+    /// The tokens that this node receives.
     ReceivedBy(u64),
 }
 
@@ -106,8 +107,8 @@ impl Collective {
         self.root().unwrap_or(0)
     }
 
-    /// Returns the nodes that [`BlockSizes`] get for a block, or for the sum to which it
-    /// contributes.
+    /// Returns the origin and the destination that [`BlockSizes`] get for a block, or for the sum
+    /// to which the block contributes.
     pub(crate) fn sizing_nodes(&self, origin: u64, destination: u64) -> [u64; 2] {
         [(Side::Origins, origin), (Side::Destinations, destination)]
             .map(|(side, node)| if self.kind.may_name(side) { node } else { self.shared_end() })
@@ -158,11 +159,12 @@ impl fmt::Display for Collective {
 
 /// The sizes of blocks that differ in size. Blocks of the same size are counted instead.
 pub trait BlockSizes: fmt::Debug + Send + Sync {
-    /// Returns the bytes of the block from `origin` to `destination`, nodes of the machine. If
-    /// blocks go to all nodes, `destination` is ignored.
+    /// Returns the bytes of the block from `origin` to `destination`. Both are nodes of the
+    /// machine. If each block is for all nodes, `destination` is ignored.
     fn bytes(&self, origin: u64, destination: u64) -> u64;
 
-    /// Returns the bytes of all blocks from `origins` to `destinations`, which are sorted.
+    /// Returns the total bytes of all blocks from `origins` to `destinations`. Both lists are
+    /// sorted.
     fn total(&self, origins: &[u64], destinations: &[u64]) -> u64 {
         origins
             .iter()
@@ -171,8 +173,8 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
             .sum()
     }
 
-    /// Calls `visit` with each node below `nodes` for which `origin` has a block that is not empty,
-    /// in ascending order, and with its bytes.
+    /// Calls `visit` with each node for which `origin` has a block that is not empty, and with the
+    /// bytes of the block. The nodes are in ascending order, below `nodes`.
     fn each_receiver(&self, origin: u64, nodes: u64, visit: &mut dyn FnMut(u64, u64)) {
         let sizes = (0..nodes).map(|destination| (destination, self.bytes(origin, destination)));
         sizes.filter(|(_, bytes)| *bytes > 0).for_each(|(to, bytes)| visit(to, bytes));
@@ -181,7 +183,7 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
     /// Returns the bytes of the largest block; 0 if there are no blocks.
     fn largest(&self) -> u64;
 
-    /// Returns the maximum traffic among the nodes 0 to `nodes` - 1.
+    /// Returns the maximum traffic among the nodes with numbers below `nodes`.
     fn max_traffic(&self, nodes: u64) -> MaxTraffic {
         pair_traffic(self, nodes)
     }
@@ -210,14 +212,15 @@ pub(crate) fn pair_traffic<S: BlockSizes + ?Sized>(sizes: &S, nodes: u64) -> Max
     busiest
 }
 
-/// The traffic between different nodes: the largest values of any node, and the number of pairs.
+/// The traffic between different nodes. All values except `pairs` are the largest of any node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MaxTraffic {
-    /// The most bytes that one node has for other nodes.
+    /// The total bytes that one node has for all other nodes.
     pub sent: u64,
-    /// The most bytes that other nodes have for one node.
+    /// The total bytes that all other nodes have for one node.
     pub received: u64,
-    /// The most nodes to which a node sends, or from which it receives, blocks that are not empty.
+    /// The number of nodes to which a node sends blocks that are not empty, or from which it
+    /// receives such blocks, whichever is larger.
     pub peers: u64,
     /// The number of ordered pairs of different nodes whose block is not empty.
     pub pairs: u64,

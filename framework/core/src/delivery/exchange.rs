@@ -1,17 +1,18 @@
 //! Traces the blocks of every node through all steps of a schedule and verifies their delivery.
 //!
 //! A node's holdings are a list of boxes (products of sets of origins, destinations and segments),
-//! which sends move from node to node. A block that is moved, not copied, is always in one place.
-//! So it is enough to count the required blocks that each node holds at the end.
+//! which sends move to other nodes. If blocks are moved without being copied, each block is in one
+//! place at any time. Then it is enough to count the required blocks that each node holds at the
+//! end.
 //!
 //! # Symmetric schedules
 //!
 //! If a group of permutations of the nodes leaves the schedule unchanged, only one node of each
-//! orbit is planned, its *representative*: only its sends are executed, and only its holdings are
-//! stored. If representative r sends a set D of blocks to node t, then g(r) sends g(D) to g(t) for
-//! each element g of the group. Let s be the representative of t's orbit, and h the element that
-//! maps s to t. Under the inverse of h, the image of the send has the receiver s. So s receives the
-//! image of D under the inverse of h. In full planning, each node is its own orbit.
+//! orbit is planned. It is the *representative* of the orbit: only its sends are executed, and only
+//! its holdings are stored. If representative r sends a set D of blocks to node t, then g(r) sends
+//! g(D) to g(t) for each element g of the group. Let s be the representative of t's orbit, h the
+//! element that maps s to t, and g the inverse of h. Then g(t) is s, so s receives g(D). In full
+//! planning, each node is an orbit by itself.
 
 mod inventory;
 mod tokens;
@@ -59,27 +60,30 @@ pub struct Rule<'a> {
     pub local: bool,
     /// The part of a switch in this send.
     pub in_switch: InSwitch,
-    /// Bytes of the message in addition to the blocks, such as padding, which no node holds
-    /// afterwards. Must be 0 if loads are counted in blocks, because all have the same size.
+    /// Bytes that the message has in addition to the blocks, such as padding. The receiver does not
+    /// store them. Must be 0 if loads are counted in blocks, which is the case if all blocks have
+    /// the same size.
     pub extra_bytes: u64,
 }
 
-/// The part of a switch in a send of a reduction or a copy.
+/// What a switch does with the data of a send, in a reduction or a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum InSwitch {
     /// No switch adds or copies the data.
     #[default]
     None,
-    /// A switch adds or copies the data, and the receiver combines the data with its own.
+    /// A switch adds or copies the data, and the message with the sum or the copy reaches the
+    /// receiver. In a reduction, the receiver combines the sum with its own data.
     First,
-    /// A switch adds the data to that of another send. The receiver combines only the sum with its
-    /// data.
+    /// A later send of a reduction to the same receiver. Its message ends at a switch, which adds
+    /// the data to that of an earlier send. The receiver combines only the sum, so this send does
+    /// not count as one that the receiver reduces.
     Joined,
 }
 
 impl Rule<'_> {
-    /// Creates a send of everything that `from` holds to a different node. The sender keeps
-    /// nothing.
+    /// Creates a send of everything that `from` holds to the node `to`, which must be different.
+    /// The sender keeps nothing.
     #[inline]
     pub fn new(from: u64, to: u64) -> Self {
         Self {
@@ -97,7 +101,7 @@ impl Rule<'_> {
         }
     }
 
-    /// Selects the block from node `origin` to node `destination`, which the sender must hold.
+    /// Selects the block with this origin and this destination. The sender must hold it.
     #[must_use]
     pub fn of_block(self, origin: u64, destination: u64) -> Self {
         let (origins, destinations) = (NodeSet::One(origin), NodeSet::One(destination));
@@ -112,7 +116,7 @@ pub(crate) struct Exchange<L: Layout = BitLayout> {
     in_flight: InFlight<L::Element>,
     loads: Loads,
     initial_load: u128,
-    /// Whether any send so far was a copy. Only then can a node receive a block twice.
+    /// Whether any send so far was a copy. If not, no node can receive a block twice.
     has_copies: bool,
     redundant: Option<Box<(PlacedNode, Block)>>,
     step: u64,
@@ -127,7 +131,8 @@ struct InFlight<E> {
     records: Vec<E>,
     sends: Vec<ReductionSend>,
     latest: usize,
-    /// From this number of `records` on, boxes for the same receiver are joined to save memory.
+    /// If `records` has at least this length, boxes for the same receiver are joined to save
+    /// memory.
     join_from: usize,
 }
 
@@ -232,7 +237,7 @@ impl<L: Layout> Exchange<L> {
     fn check_loads(&self) {
         let Inventory { sizes, embedding, .. } = &self.inventory;
         let held = self.loads.held();
-        // A reduction combines loads, and a copy adds to them.
+        // A reduction decreases the total load that nodes hold, and a copy increases it.
         if !self.sums() && !self.has_copies {
             let total: u128 = held.iter().map(|load| u128::from(*load)).sum();
             assert_eq!(total, self.initial_load, "loads were lost or created");
@@ -334,7 +339,7 @@ impl<L: Layout> Traced for Exchange<L> {
             let list = layout.home(self.inventory.embedding.home(node)).0;
             let before = missing_blocks;
             for required in self.inventory.required(node) {
-                // The boxes of a node are disjoint, so no block is counted twice.
+                // The boxes that a node holds are disjoint, so no block is counted twice.
                 let mut held_blocks = 0;
                 for held in self.holdings.of(list) {
                     if layout.intersect(held, &required, &mut common) {
@@ -363,7 +368,8 @@ impl<L: Layout> Traced for Exchange<L> {
         redundant.filter(|_| self.inventory.layout.group().is_none())
     }
 
-    /// Returns the number of load units per block; 1 for explicit sizes, whose loads are in bytes.
+    /// Returns the number of load units per block. It is 1 for explicit sizes, because their loads
+    /// are in bytes.
     fn segments(&self) -> u64 {
         if self.inventory.sizes.is_some() { 1 } else { self.inventory.units() }
     }
@@ -408,12 +414,14 @@ impl<E> InFlight<E> {
     }
 }
 
-/// Records of this length take 32 MiB or more.
+/// The number of elements of `records` from which boxes are joined. So many elements take at least
+/// 32 MiB.
 const JOIN_FROM: usize = 1 << 22;
 
 impl<L: Layout> Exchange<L> {
     /// Removes the selected boxes from the sender's holdings and puts them in flight. Returns the
-    /// load with extra bytes; `None` if there are neither blocks nor extra bytes.
+    /// load of the message, including extra bytes, or `None` if there are neither blocks nor extra
+    /// bytes.
     #[inline]
     pub(crate) fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
         self.inventory.check(rule, self.step)?;
@@ -563,9 +571,9 @@ impl<L: Layout> Exchange<L> {
         Ok(())
     }
 
-    /// Joins boxes in flight with the same receiver, to save memory, except in reductions and in
-    /// symmetric schedules. After a copy, boxes are not joined, because a block that arrives twice
-    /// is only detected in separate boxes.
+    /// To save memory, joins boxes in flight that have the same receiver, except in reductions and
+    /// in symmetric schedules. After a copy, boxes are not joined, because a block that arrives
+    /// twice is only detected if it is in separate boxes.
     fn join_in_flight(&mut self) {
         let Self { inventory: Inventory { layout, .. }, holdings, in_flight, .. } = self;
         let elements = holdings.format().elements();
@@ -584,7 +592,8 @@ impl<L: Layout> Exchange<L> {
         in_flight.join_from = in_flight.join_from.max(2 * in_flight.records.len());
     }
 
-    /// Adds a record without the blocks that the list already has, which are redundant or a fault.
+    /// Adds a record to a list, without the blocks that the list already has. Depending on the
+    /// collective, such a block is counted as redundant or is a fault.
     fn insert_new(&mut self, list: usize, record: &[L::Element]) -> Result<(), Fault> {
         let (layout, format) = (&self.inventory.layout, self.holdings.format());
         let received = format.box_of(record);
@@ -611,14 +620,14 @@ impl<L: Layout> Exchange<L> {
     }
 }
 
-// Reductions. A value is the sum of the contributions of some origins to one segment of a result.
-// The origins of its boxes are the contributions that it contains.
+// Reductions: a value is the sum of the contributions of some origins to one segment of a result.
+// The origins of a box are the contributions that its values contain.
 //
-// A node holds at most one value of each segment. A send moves whole values, each as long as one
-// contribution. The receiver combines a received value with its own, or replaces its own. Combining
-// must not count a contribution twice, and replacing must not lose one. So a value with all
-// contributions has each of them exactly once. An algorithm that needs two values of a segment on
-// one node of the machine places two nodes of its own grid there.
+// A node holds at most one value of each segment. A send moves whole values, each of which is as
+// long as one contribution. The receiver combines a received value with its own value, or replaces
+// its own value. Combining must not count a contribution twice, and replacing must not lose one. So
+// a value with all contributions has each of them exactly once. If an algorithm needs two values of
+// a segment on one node of the machine, it places two nodes of its own grid on this node.
 
 impl<L: Layout> Exchange<L> {
     fn receive_values(&mut self, in_flight: &InFlight<L::Element>) -> Result<(), Fault> {
@@ -647,7 +656,7 @@ impl<L: Layout> Exchange<L> {
         } else {
             let (_, load) = self.inventory.values(&format.boxes(&own));
             let account = self.account(list);
-            // The loads include two values, but only the sum or the received value remains.
+            // The loads still count both values, but only the sum or the received value remains.
             if counts {
                 self.loads.discarded(account, load);
             }
@@ -662,8 +671,9 @@ impl<L: Layout> Exchange<L> {
                 checked
             }
         };
-        // Store the received values and those that were not replaced. A complete sum is stored as
-        // one box, because later sends use it, and joins of two boxes at a time may leave several.
+        // Store the received values, and the receiver's own values if they were not replaced. A sum
+        // of all contributions is stored as one box, because later sends use it. Joining boxes in
+        // pairs could leave several boxes.
         let layout = &self.inventory.layout;
         let complete = (!own.is_empty())
             .then(|| format.boxes(received).chain(format.boxes(&own)))
@@ -687,7 +697,7 @@ impl<L: Layout> Exchange<L> {
         own: &[L::Element],
         received: &[L::Element],
     ) -> Result<(), Fault> {
-        // Before the first copy, no two values contain the same contribution.
+        // Before the first copy, each contribution is in only one value.
         if !self.has_copies {
             return Ok(());
         }
@@ -724,7 +734,8 @@ impl<E> InFlight<E> {
 }
 
 impl<L: Layout> Exchange<L> {
-    /// Maps each box in flight, by the element that maps its receiver to the representative.
+    /// Replaces each receiver in flight by its representative, and each box by its image under the
+    /// group element that maps the receiver to the representative.
     fn move_to_representatives(&self, in_flight: &mut InFlight<L::Element>) {
         let (layout, format) = (&self.inventory.layout, self.holdings.format());
         let group = layout.group().expect("a symmetric exchange has a group");
@@ -748,7 +759,8 @@ impl<L: Layout> Exchange<L> {
         let mut sends: Vec<usize> = (0..in_flight.sends.len()).collect();
         sends.sort_by_key(key);
         for sends in sends.chunk_by(|a, b| key(a).0 == key(b).0) {
-            // Other nodes of the orbit receive images of these values in other orders.
+            // The other nodes of the orbit may receive the images of these values in other orders,
+            // so the other orders are checked, too.
             let list = key(&sends[0]).0 as usize;
             for order in self.other_orders(in_flight, sends) {
                 let records = self.holdings.records(list).to_vec();
@@ -760,8 +772,9 @@ impl<L: Layout> Exchange<L> {
         Ok(())
     }
 
-    /// Returns all orders in which nodes of the orbit receive the images of these sends; `None` if
-    /// no send replaces values that another one replaces or adds to.
+    /// Returns all orders in which nodes of the orbit receive the images of these sends. Returns no
+    /// orders if none of the sends replaces values that another of them replaces or adds to,
+    /// because the order then makes no difference.
     fn other_orders(
         &self,
         in_flight: &InFlight<L::Element>,
@@ -797,7 +810,8 @@ impl<L: Layout> Exchange<L> {
 impl<L: Layout> Exchange<L> {
     fn not_held(&self, rule: &Rule<'_>, first: usize) -> Fault {
         let layout = &self.inventory.layout;
-        // A send moves whole values, so one contribution in flight is enough.
+        // A send moves whole values, so a value is not missing if any contribution to it is in
+        // flight.
         let sent =
             |a: &[L::Element]| if self.sums() { layout.with_all_origins(a) } else { a.to_vec() };
         let sent: Vec<_> = self.in_flight(first).map(|(_, a)| sent(a)).collect();
@@ -806,7 +820,8 @@ impl<L: Layout> Exchange<L> {
         let mut missing = missing.into_iter().next().unwrap_or(selected);
         let mut block = self.inventory.first_block(&missing);
         if self.sums() {
-            // The whole value is missing. The sender's contribution identifies it.
+            // A sum is sent as a whole, so the fault names no origin. The sender's own contribution
+            // determines the location that the fault reports.
             block.origin = None;
             layout.narrow_to(Side::Origins, rule.from, &mut missing);
         }
@@ -821,8 +836,8 @@ impl<L: Layout> Exchange<L> {
         )
     }
 
-    /// Returns the fault of a node that lacks blocks of the box `required`. `missing` and `nodes`
-    /// are the totals of missing blocks and of incomplete nodes.
+    /// Returns the fault of a node that lacks blocks of the box `required`. `missing` is the total
+    /// number of missing blocks, and `nodes` is the number of nodes that lack blocks.
     fn never_delivered(
         &self,
         list: usize,

@@ -1,8 +1,9 @@
 //! Topologies: nodes, switches, directed links between them, and a route for every pair of nodes.
 //!
 //! Nodes are numbered in row-major order: the coordinate of the last axis changes fastest. Links
-//! and routes are calculated, not stored, and a route is reported as [`Run`]s of links. So a
-//! million nodes need no tables, and a long straight route costs as much as a short one.
+//! and routes are calculated, not stored. A route is reported as [`Run`]s, which are straight
+//! sections of many links. So a million nodes need no tables, and a long straight route is as fast
+//! to calculate as a short one.
 //!
 //! A family, such as `torus`, implements `Family` in its own file and has a row in `FAMILIES`.
 //! [`OPTIONS`] are the arguments that any family may have.
@@ -52,9 +53,9 @@ use routing::Routing;
 /// A network: its nodes, switches, links and routes.
 ///
 /// A network has up to four parts, applied in this order: a family, failed and slow links, a
-/// placement of ranks on nodes, and random routing. With a placement, the nodes of this type are
-/// the ranks. A node that several ranks share is a *physical node* ([`Network::physical`]). Link
-/// numbers are always those of the family.
+/// placement of ranks on nodes, and random routing. If there is a placement, the nodes of this type
+/// are the ranks, and a node of the family that several ranks share is a *physical node*
+/// ([`Network::physical`]). Link numbers are always those of the family.
 #[derive(Debug, Clone)]
 pub struct Network {
     properties: Properties,
@@ -106,13 +107,13 @@ impl Network {
         Arc::new(Self { properties, mesh: None, ..Self::clone(self) })
     }
 
-    /// Returns the names of the digits of rank numbers (`mesh=`), if the spec has them.
+    /// Returns the names of the axes of the ranks (`mesh=`), if the spec has them.
     pub fn mesh(&self) -> Option<&Mesh> {
         self.mesh.as_deref()
     }
 
-    /// Returns the network with its random properties (routes, failed and slow links, placement)
-    /// drawn from a seed; `None` if no property is random, or if each has its own seed.
+    /// Returns this network with those random properties (routes, failed and slow links, placement)
+    /// drawn from `seed` that have no seed of their own. Returns `None` if there are none.
     pub fn sample(&self, seed: u64) -> Option<Arc<Self>> {
         let damage =
             self.damage.as_ref().and_then(|damage| damage.sample(self.family.properties(), seed));
@@ -137,9 +138,10 @@ impl Network {
         }))
     }
 
-    /// Returns a network with the ranks of several jobs, one job after another, each of which runs
-    /// on all ranks of this network at the same time. Ranks with the same number in their jobs
-    /// share a node. Also returns the number to add to a switch number of this network in a path.
+    /// Returns a network for several jobs that run at the same time, each on all ranks of this
+    /// network, and a number `moved`. The ranks of the jobs are numbered one job after another.
+    /// Ranks of different jobs that have the same number within their jobs share a node. A switch
+    /// that has the number n in this network has the number n + `moved` in the new one.
     pub(crate) fn for_jobs(&self, jobs: u64) -> (Self, u64) {
         let nodes = self.family.properties().nodes;
         let placement = Placement::for_jobs(self.placement.as_deref(), nodes, jobs);
@@ -154,8 +156,9 @@ impl Network {
         self.placement.as_ref().map_or(rank, |placement| placement.in_job(rank))
     }
 
-    /// Returns the network on whose nodes ranks are placed (`ranks=`, `place=`), without random
-    /// routing; `None` if every rank has the number of its node.
+    /// Returns the network on whose nodes ranks are placed (`ranks=`, `place=`). It has the same
+    /// damage, but neither the placement nor random routing. Returns `None` if there is no
+    /// placement, so that rank i is node i.
     pub fn placed_on(&self) -> Option<Self> {
         self.placement.as_ref()?;
         Some(Self::new(Arc::clone(&self.family), self.damage.clone(), None))
@@ -166,8 +169,8 @@ impl Network {
         self.placement.as_ref().is_some_and(|placement| placement.shares_nodes())
     }
 
-    /// Returns the network whose nodes have the ports and links: that of the shared nodes, or this
-    /// network if every rank has its own node.
+    /// Returns the network whose nodes have the ports and links. If several ranks share a node, it
+    /// is [`Network::placed_on`], otherwise this network.
     pub fn physical(&self) -> Cow<'_, Self> {
         match self.placed_on().filter(|_| self.shares_nodes()) {
             Some(network) => Cow::Owned(network),
@@ -185,8 +188,9 @@ impl Network {
         if self.shares_nodes() { self.node(rank) } else { rank }
     }
 
-    /// Returns the vertex at which routes of a rank begin and end: the rank, or the node that it
-    /// shares. Shared nodes are numbered after the ranks, and switches after the nodes.
+    /// Returns the vertex at which routes from and to a rank begin and end. If several ranks share
+    /// a node, it is this node; otherwise it is the rank itself. Shared nodes are numbered after
+    /// the ranks, and switches after the shared nodes.
     pub fn endpoint(&self, rank: u64) -> u64 {
         if self.shares_nodes() { self.nodes() + self.node(rank) } else { rank }
     }
@@ -204,8 +208,8 @@ impl Network {
         self.damage.as_ref()?.detours.as_ref()
     }
 
-    /// Returns whether a permutation of the nodes (`image`) maps failed links to failed links, and
-    /// slow links to links of the same speed.
+    /// Returns whether a permutation `image` of the nodes maps failed links to failed links, and
+    /// slow links to links that are equally slow.
     pub fn damage_is_invariant(&self, image: &dyn Fn(u64) -> u64) -> bool {
         let Some(damage) = &self.damage else { return true };
         match &self.placement {
@@ -217,18 +221,20 @@ impl Network {
         }
     }
 
-    /// Returns the random routing, if there is one. [`Network::route`] then returns one of the
-    /// possible routes.
+    /// Returns the random routing, if there is one. [`Network::route`] then returns only one of the
+    /// routes that may be drawn.
     pub fn random_routing(&self) -> Option<RandomRouting<'_>> {
         self.routing.as_ref().map(|routing| RandomRouting { network: self, routing })
     }
 
-    /// Returns the base of a dual-net (`rdn`) and its number of levels.
+    /// Returns the network from which a dual-net (`rdn`) is built, and the dual-net's number of
+    /// levels.
     pub fn base(&self) -> Option<(&Self, u64)> {
         self.family.base().filter(|_| !self.shares_nodes())
     }
 
-    /// Returns whether the network has no options, so that it has all symmetries of its family.
+    /// Returns whether the network has neither damage nor a placement nor random routing, so that
+    /// it has all symmetries of its family.
     pub(crate) fn is_intact(&self) -> bool {
         self.damage.is_none() && self.placement.is_none() && self.routing.is_none()
     }
@@ -243,8 +249,9 @@ impl Network {
         self.family.automorphisms().filter(|_| self.is_intact())
     }
 
-    /// Returns the radices of the node numbers if all translations are automorphisms and there are
-    /// no switches. Every link is then the image of a link that leaves node 0.
+    /// Returns the radices of the node numbers, if all translations of the grid of node numbers are
+    /// automorphisms and there are no switches. Every link is then the image of a link that leaves
+    /// node 0.
     pub fn translations(&self) -> Option<&[u64]> {
         let axes = self.automorphisms().filter(|_| self.switches() == 0)?.axes();
         (!axes.contains(&AxisSymmetry::Fixed)).then_some(self.radices())
@@ -286,12 +293,12 @@ impl Network {
         &self.properties.radices
     }
 
-    /// Returns a limit that is greater than all link numbers. Some smaller numbers may be unused.
+    /// Returns a number that is greater than all link numbers. Some smaller numbers may be unused.
     pub fn link_slots(&self) -> u64 {
         self.properties.link_slots
     }
 
-    /// Returns the planes, which together contain every link, if there are any.
+    /// Returns the planes of links, if the network has any. The planes together contain every link.
     pub fn planes(&self) -> &[Plane] {
         &self.properties.planes
     }
@@ -301,7 +308,7 @@ impl Network {
         self.properties.diameter
     }
 
-    /// Returns the largest distance from a node to any other node, in hops.
+    /// Returns the largest distance from the node of `rank` to any other node, in hops.
     pub fn eccentricity(&self, rank: u64) -> u64 {
         let node = self.node(rank);
         let of_family = || self.family.eccentricity(node);
@@ -320,7 +327,7 @@ impl Network {
         self.detours().map_or_else(of_family, |detours| detours.links_from(node))
     }
 
-    /// Returns the number of directed links, or an upper bound.
+    /// Returns the number of directed links or, if it is not known, an upper bound.
     pub fn max_links(&self) -> u64 {
         self.properties.max_links()
     }
@@ -362,7 +369,8 @@ impl Network {
         self.family.latency(link)
     }
 
-    /// Returns whether a link is inside of a node, such as between GPUs (family `groups` only).
+    /// Returns whether a link is inside a computer, such as between its GPUs (only in the family
+    /// `groups`).
     pub fn is_inside(&self, link: u64) -> bool {
         self.family.is_inside(link)
     }
@@ -377,10 +385,10 @@ impl Network {
         })
     }
 
-    /// Calls `visit` with the runs of a route and returns its number of hops. The default is the
-    /// network's own route. A requested `route` is a path or, on some topologies, a choice of
-    /// directions. May panic if a node does not exist. Errors if the topology does not have
-    /// `route`.
+    /// Calls `visit` with the runs of a route, and returns the number of hops. If no `route` is
+    /// requested, this is the network's own route. A requested `route` is a path or, on some
+    /// topologies, a choice of directions. May panic if a node does not exist. Errors if the
+    /// topology does not have the requested route.
     pub fn route(
         &self,
         from: u64,
@@ -420,7 +428,8 @@ impl Network {
         })
     }
 
-    /// Calls `visit` with the runs of the route without random routing, and returns its hops.
+    /// Calls `visit` with the runs of the route that the network has without random routing.
+    /// Returns its number of hops.
     pub fn minimal_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let ends = (self.node(from), self.node(to));
         let own = |visit: &mut dyn FnMut(Run)| {
@@ -453,9 +462,11 @@ impl Network {
 pub struct Bisection {
     /// The number of nodes on the smaller side.
     pub side: u64,
-    /// The number of directed links from one side to the other, each of at most the bandwidth 1.
+    /// The number of directed links from one side to the other. Each of them has at most the
+    /// bandwidth 1.
     pub links: u64,
-    /// Whether this is proved to be a smallest cut into halves, which may differ by one node.
+    /// Whether it is proved that no cut into two halves has fewer links. The halves of an odd
+    /// number of nodes differ by one node.
     pub exact: bool,
 }
 
@@ -505,7 +516,8 @@ fn extremes(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     (least < 1.0 || most > 1.0).then_some((least, most))
 }
 
-/// A family, without options. Methods with the same names as in [`Network`] have the same meaning.
+/// A family, without options. Methods have the same meaning as the methods of [`Network`] with the
+/// same names.
 trait Family: fmt::Debug + Send + Sync {
     fn properties(&self) -> &Properties;
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64;
@@ -573,8 +585,9 @@ pub struct FamilyEntry {
     make: fn(&Spec, ReadFile<'_>) -> Parsed,
 }
 
-/// Returns the kind of a network. One curve of a plot joins networks of a kind, such as grids with
-/// equally many dimensions. A graph from a file is its own kind. Options are part of a kind.
+/// Returns the kind of a network. A plot has one curve for each kind, such as all grids with the
+/// same number of dimensions. A graph from a file is a kind of its own. The options of a spec are
+/// part of the kind.
 pub fn kind(topology: &str) -> String {
     let option = option_names().filter_map(|name| topology.find(&format!(",{name}="))).min();
     let (network, options) = topology.split_at(option.unwrap_or(topology.len()));
@@ -598,10 +611,12 @@ fn of_dimensions(name: &str, arguments: &str) -> String {
 
 type Parsed = Result<Arc<dyn Family>, SpecError>;
 
-/// A function that reads a file named in a spec. An error is the reason why it cannot be read.
+/// A function that reads a file that is named in a spec. Its error is the reason why the file
+/// cannot be read.
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
-/// Returns the stride of each axis of a grid: the difference between the numbers of neighbours.
+/// Returns the stride of each axis of a grid: the difference between the numbers of two nodes that
+/// are neighbours along the axis.
 pub fn strides(radices: &[u64]) -> Vec<u64> {
     let mut strides = vec![1; radices.len()];
     for axis in (1..radices.len()).rev() {
@@ -842,8 +857,8 @@ pub fn parse_with(text: &str, read: ReadFile<'_>) -> Result<Arc<Network>, SpecEr
     Ok(Arc::new(network.with_mesh(Arc::new(mesh))))
 }
 
-/// Replaces a range of meshes in a topology (`mesh=orders(..)` or `mesh=shapes(..)`) by one spec
-/// per mesh. Any other text is returned unchanged, even if it is not valid.
+/// If the topology has a range of meshes (`mesh=orders(..)` or `mesh=shapes(..)`), returns one spec
+/// for each mesh of the range. Returns any other text unchanged, even if it is not valid.
 ///
 /// ```
 /// use swapmeet_core::network::topology::expand_meshes;

@@ -1,5 +1,6 @@
-//! The cases of an experiment: the product of its topologies, algorithms, workloads, machines and
-//! repetitions, of which `[[case]]` and `exclude` tables select some.
+//! The cases of an experiment. They are the product of its topologies, algorithms, workloads,
+//! machines and repetitions, or those cases of the product that `[[case]]` and `exclude` tables
+//! select.
 
 use super::companion::{self, Companion, Job, of_others, parse_workload};
 use super::{
@@ -25,7 +26,8 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
     Ok(CaseGrid::new(experiment, registry)?.iter().collect())
 }
 
-/// The parsed lists of an experiment. Cases are built on request, because a shard runs only some.
+/// The parsed lists of an experiment. Each case is built when it is requested, because a shard runs
+/// only some of the cases.
 #[derive(Debug)]
 pub struct CaseGrid {
     name: Arc<str>,
@@ -34,16 +36,19 @@ pub struct CaseGrid {
     workloads: Vec<Arc<Workload>>,
     machines: Vec<LoadedMachine>,
     repetitions: u32,
-    /// For one topology and algorithm, the number of cases before each workload, and of all.
+    /// For one topology and one algorithm, the number of cases before each workload and, as last
+    /// entry, the number of all cases.
     before: Vec<usize>,
     seed: u64,
     options: RunOptions,
     optima: Option<Arc<Optima>>,
-    /// The selected cases as indices in the product of all lists; `None` if all are selected.
+    /// The selected cases, as indices into the product of all lists. `None` if all cases are
+    /// selected.
     selected: Option<Vec<usize>>,
-    /// The entries of the experiment's lists that no selected case uses, as (kind, spec).
+    /// The entries of the experiment's lists that no selected case uses. A pair has the kind of the
+    /// list and the spec.
     unused: Vec<(&'static str, String)>,
-    /// The jobs that run at the same time as each case of the lists (`--beside`).
+    /// The jobs that run at the same time as each case from the lists (`--beside`).
     beside: Vec<Companion>,
     together: Vec<TogetherCase>,
 }
@@ -57,10 +62,11 @@ struct TogetherCase {
     repetition: u32,
 }
 
-/// The network of a topology, or one for each repetition if it is random, with file digests.
+/// The network of a topology or, if the topology is random, one network for each repetition. The
+/// digests are those of files that the topology names.
 type Networks = (Vec<Arc<Network>>, Vec<InputDigest>);
 
-/// If all topologies come from systems, refuses machines, because systems have their own.
+/// Refuses machines if all topologies come from systems, because each system has its own machine.
 fn refuse_machines_of_systems(experiment: &Experiment) -> Result<(), InputError> {
     let has_topologies = !experiment.topologies.is_empty() || !experiment.case_tables.is_empty();
     match (&experiment.systems[..], &experiment.machines[..]) {
@@ -86,7 +92,7 @@ impl CaseGrid {
             let text = |value| Text { value, place: system.place.clone() };
             Ok([text(expanded.topology), text(expanded.machine)])
         })?;
-        // Too many cases are refused before specs are parsed.
+        // If there are too many cases, the experiment is refused before specs are parsed.
         let experiment = &without_ranges(experiment)?;
         if experiment.case_tables.is_empty() {
             affordable(experiment)?;
@@ -95,7 +101,8 @@ impl CaseGrid {
         let in_tables = |list: fn(&CaseTable) -> &Vec<Text>| {
             tables.iter().flat_map(list).cloned().collect::<Vec<Text>>()
         };
-        // The lists of the product also contain the entries of all tables.
+        // The lists contain the experiment's own entries, followed by the entries that occur only
+        // in tables.
         let topologies = union(
             &experiment.topologies,
             in_tables(|table| &table.topologies),
@@ -167,7 +174,7 @@ impl CaseGrid {
         if count > MOST_CASES {
             return Err(too_many(count, "workloads, each of as many cases as it has files"));
         }
-        // The seed determines random properties, so there is one network for each repetition.
+        // Random properties depend on the seed, so there is one network for each repetition.
         let most = workloads
             .iter()
             .filter_map(|workload| workload.replicates())
@@ -210,7 +217,8 @@ impl CaseGrid {
         })
     }
 
-    /// Returns the entries of the experiment's lists that no case uses, as (kind, spec).
+    /// Returns the entries of the experiment's lists that no case uses, as pairs of the kind and
+    /// the spec.
     pub fn unused(&self) -> &[(&'static str, String)] {
         &self.unused
     }
@@ -232,7 +240,7 @@ impl CaseGrid {
         self.len() == 0
     }
 
-    /// The number must be less than [`CaseGrid::len`].
+    /// Returns the case with this number, which must be less than [`CaseGrid::len`].
     pub fn case(&self, number: usize) -> Case {
         let jobs = 1 + self.beside.len();
         if let Some(together) = number.checked_sub(self.of_lists() * jobs) {
@@ -279,7 +287,7 @@ impl CaseGrid {
         let repetitions = workload.replicates().unwrap_or(self.repetitions) as usize;
         let (machine, repetition) =
             (&self.machines[rest / repetitions], (rest % repetitions) as u32);
-        // A workload with several files has one repetition for each file.
+        // If a workload has several files, each repetition uses one of them.
         let workload = workload.replicate(repetition).unwrap_or_else(|_| Arc::clone(workload));
         (networks, Job { algorithm: Arc::clone(algorithm), workload }, machine, repetition)
     }
@@ -299,7 +307,8 @@ impl CaseGrid {
             .chain(self.together.iter().flat_map(|case| &case.machine.1))
     }
 
-    /// Returns the jobs that run together with others, except those of the lists.
+    /// Returns all jobs that run at the same time as others, except the jobs from the experiment's
+    /// lists.
     fn jobs_together(&self) -> impl Iterator<Item = &Companion> {
         let of_tables = self.together.iter().filter(|case| case.own == 0);
         self.beside.iter().chain(of_tables.flat_map(|case| &*case.jobs))
@@ -327,7 +336,7 @@ impl CaseGrid {
 struct TogetherLists {
     topologies: Vec<(Arc<Network>, Vec<InputDigest>)>,
     machines: Vec<LoadedMachine>,
-    /// One entry for each algorithm and block size of each job.
+    /// For each job, one entry for each combination of its algorithms and block sizes.
     jobs: Vec<Vec<Companion>>,
 }
 
@@ -373,8 +382,8 @@ impl TogetherLists {
         })
     }
 
-    /// Adds a case for each job of each combination. Cases are ordered by topology, jobs and
-    /// machine.
+    /// Adds one case for each job of each combination of jobs, with each topology and machine.
+    /// Cases are ordered by topology, then by combination, then by machine.
     fn add_cases(
         self,
         repetitions: u32,
@@ -389,7 +398,8 @@ impl TogetherLists {
             let longer = combinations.iter().flat_map(|jobs| {
                 choices.iter().map(|choice| with(jobs, choice)).collect::<Vec<Vec<Companion>>>()
             });
-            // The caller refuses more cases than permitted, so a single one more is enough.
+            // If there are more cases than permitted, the caller refuses them. It is enough to
+            // return one more than permitted.
             combinations = longer.take(MOST_CASES as usize + 1).collect();
         }
         let combinations: Vec<Arc<[Companion]>> =
@@ -434,17 +444,19 @@ fn check_baseline(
     Ok(())
 }
 
-/// Returns the spec with the name of the plugin, because two plugins may have the algorithm.
+/// Returns the spec with the name of the plugin, because two plugins may have algorithms of the
+/// same name.
 fn qualified(algorithm: &SelectedAlgorithm) -> String {
     format!("{}/{algorithm}", algorithm.algorithm.plugin.name)
 }
 
-/// Returns the network of a seed, which differs from `topology` if it has random properties.
+/// Returns the network with its random properties drawn from `seed`. If it has no random
+/// properties, returns `topology`.
 pub fn drawn(topology: &Arc<Network>, seed: u64) -> Arc<Network> {
     topology.sample(seed).unwrap_or_else(|| Arc::clone(topology))
 }
 
-/// Returns the number of files if the workload has several, otherwise `repetitions`.
+/// Returns the number of repetitions. If the workload has several files, it is their number.
 fn repetitions(text: &Text, workload: &Workload, repetitions: u32) -> Result<u32, InputError> {
     match workload.replicates() {
         Some(files) if repetitions > 1 && repetitions != files => {
@@ -457,7 +469,8 @@ fn repetitions(text: &Text, workload: &Workload, repetitions: u32) -> Result<u32
     }
 }
 
-/// Checks [`MOST_CASES`]. The message shows the calculation from the lengths of the lists.
+/// Errors if the lists have more than [`MOST_CASES`] combinations. The message shows the
+/// calculation from the lengths of the lists.
 fn affordable(experiment: &Experiment) -> Result<(), InputError> {
     let factors = [
         (experiment.topologies.len() as u64, "topologies"),
@@ -481,8 +494,8 @@ fn too_many(count: u64, of: &str) -> InputError {
         .help("split it into several experiments, each with its own row file")
 }
 
-/// Parses the entries of a list and of tables. `name` returns the canonical form of an entry. Equal
-/// entries of the list are refused.
+/// Parses the entries of a list, and those entries of tables that are not in the list. `name`
+/// returns the canonical form of an entry. Errors if the list contains two equal entries.
 fn union<T>(
     listed: &[Text],
     in_tables: Vec<Text>,
@@ -501,7 +514,7 @@ fn union<T>(
     Ok(entries)
 }
 
-/// Refuses equal entries, because their rows could not be distinguished.
+/// Errors if two entries of a list are equal, because their rows could not be distinguished.
 fn refuse_duplicates(
     texts: &[Text],
     canonical: impl Iterator<Item = String>,
@@ -530,15 +543,16 @@ fn refuse_duplicates(
 
 struct CaseLists<'a> {
     pub names: [Vec<String>; 4],
-    /// The number of entries in the experiment's own list of each kind, which are first in `names`.
+    /// For each kind, the number of entries in the experiment's own list. These come first in
+    /// `names`.
     pub listed: [usize; 4],
-    /// Cumulative counts of cases, as in [`CaseGrid`].
+    /// The cumulative counts of cases (see [`CaseGrid`]).
     pub before: &'a [usize],
 }
 
 impl CaseLists<'_> {
     /// Applies the `[[case]]` and `exclude` tables. Returns the numbers of the selected cases, or
-    /// `None` without tables. The number of a case is its index in the product of
+    /// `None` if there are no tables. The number of a case is its index in the product of
     /// [`CaseLists::names`]. `name(kind, text)` returns the canonical form of an entry of
     /// `names[kind]`.
     fn selected(
@@ -578,7 +592,8 @@ impl CaseLists<'_> {
         Ok(Some(selected.into_iter().collect()))
     }
 
-    /// If a list of a table is empty, the table means all entries that the experiment lists.
+    /// Returns the indices of a table's entries in each list. If a list of the table is empty, the
+    /// table means all entries of the experiment's own list.
     fn entries(
         &self,
         table: &CaseTable,
@@ -612,14 +627,15 @@ impl CaseLists<'_> {
             let machine = (rest - from) / ((to - from) / all_machines);
             let entries = [lists / all_algorithms, lists % all_algorithms, workload, machine];
             for (used, entry) in used.iter_mut().zip(entries) {
-                // Entries that only occur in tables follow those of the experiment's lists.
+                // Entries that occur only in tables come after those of the experiment's lists, so
+                // `entry` is out of range for them.
                 used.iter_mut().skip(entry).take(1).for_each(|used| *used = true);
             }
         }
         let mut unused = Vec::new();
         for (kind, used) in used.iter().enumerate() {
             let names = self.names[kind].iter().zip(used).filter(|(_, used)| !**used);
-            // Plugin names are removed.
+            // Algorithms are reported without the names of their plugins.
             let short = |name: &str| match name.split_once('/') {
                 Some((_, short)) if kind == 1 => short.to_owned(),
                 _ => name.to_owned(),
@@ -671,8 +687,8 @@ mod tests {
         }
     }
 
-    /// There are two topologies (a table adds a third), two algorithms and two repetitions. The
-    /// number of a case is (topology * 2 + algorithm) * 2 + repetition.
+    /// There are two topologies, and a table adds a third. There are two algorithms and two
+    /// repetitions. The number of a case is (topology * 2 + algorithm) * 2 + repetition.
     #[test]
     fn blocks_select_parts_of_the_product() {
         let names = [&["t0", "t1", "t2"][..], &["a0", "a1"], &["uniform:1"], &["m"]]

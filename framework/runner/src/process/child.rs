@@ -1,7 +1,7 @@
-//! A child process that runs plugins. Its standard input is a socket for messages.
-//! A plugin in the child may print without end, hang, crash, or write to the socket. None of this
-//! can block the parent, because no wait is longer than 1 s and limits are checked between waits.
-//! Every failure kills the child and ends in [`ChildEvent::Ended`].
+//! A child process that runs plugins. Its standard input is a socket for messages. A plugin in the
+//! child may print without end, hang, crash, or write to the socket. None of this can block the
+//! parent, because the parent never waits longer than 1 s, and checks the limits between waits.
+//! After every failure, the child is killed and [`ChildEvent::Ended`] is returned.
 
 use super::group::ProcessGroup;
 use super::printed::{Lines, Printed};
@@ -26,20 +26,22 @@ const SLICE: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone, Copy)]
 pub struct ChildLimits {
-    /// The limit in messages about timeouts.
+    /// The time limit that messages about timeouts mention.
     pub time: Duration,
-    /// The time after which the child is killed, from its start or `Child::restart_clock` on.
+    /// The time after which the child is killed. It counts from the start of the child or from the
+    /// last `Child::restart_clock`.
     pub kill_after: Duration,
-    /// Maximum time for pricing cases, which does not count as time of the child.
+    /// Maximum time that the child may spend on pricing cases in addition to `kill_after`.
     pub pricing: Duration,
-    /// The child's limit on its address space in bytes, for error messages.
+    /// The limit on the child's address space in bytes. It is only used in error messages.
     pub memory: u64,
     pub message_bytes: usize,
 }
 
 impl ChildLimits {
-    /// Returns limits for a child that enforces the time limit itself. It is killed at 105 % of the
-    /// limit plus 0.5 s, because a plugin that makes no calls does not notice it.
+    /// Returns limits for a child that checks the time limit itself in calls of the plugin. A
+    /// plugin that makes no calls does not notice the limit, so the child is killed at 105 % of it
+    /// plus 0.5 s.
     pub fn with_grace(time: Duration, memory: u64, message_bytes: usize) -> Self {
         let grace = (time / 20).saturating_add(Duration::from_millis(500));
         let kill_after = time.saturating_add(grace);
@@ -50,12 +52,14 @@ impl ChildLimits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputPipes {
     Joined,
-    /// Only lines of standard output are reported. The last of standard error explains a failure.
+    /// Only lines of standard output are reported. If the child fails, the last lines of standard
+    /// error become part of the error message.
     Separate,
 }
 
 pub enum ChildEvent {
-    /// A line that the child has sent, or the block that `Child::expect_block` has announced.
+    /// A line that the child has sent, or a block of bytes whose length `Child::expect_block` has
+    /// set.
     Message(Vec<u8>),
     Printed(String),
     Ended(ChildEnd),
@@ -71,10 +75,10 @@ pub struct ChildEnd {
 pub enum ChildEndKind {
     Cancelled,
     TimedOut,
-    /// The child sent something other than a message, which only a plugin can cause.
+    /// The child sent something other than a message. Only a plugin can cause this.
     Invalid,
     TooManyThreads,
-    /// The child has closed the socket, but was still running.
+    /// The child has closed the socket, but is still running.
     Closed,
     Succeeded,
     Died,
@@ -82,12 +86,13 @@ pub enum ChildEndKind {
     HostOutOfMemory,
 }
 
-/// A child process and its process group, which is killed when this value is dropped. A test can
-/// have a thread instead, which ends when it next uses the closed socket.
+/// A child process and its process group, which are killed when this value is dropped. In tests,
+/// the child can be a thread of this process instead. Dropping this value closes its socket, and
+/// the thread ends when it next uses the socket.
 pub struct Child {
     process: Running,
     socket: UnixStream,
-    /// Bytes received from the socket that have not been returned as messages.
+    /// Bytes that were received from the socket, but have not been returned as messages.
     lines: Lines,
     /// The outputs of the child: standard output and, if it has a pipe of its own, standard error.
     outputs: Vec<Output>,
@@ -106,8 +111,8 @@ enum Running {
 }
 
 struct Output {
-    /// The pipe; `None` after all writers are closed, which include processes that a plugin
-    /// started.
+    /// The pipe, or `None` after all processes that could write to it have closed it. These include
+    /// processes that a plugin started.
     pipe: Option<PipeReader>,
     printed: Printed,
 }
@@ -143,19 +148,20 @@ impl Child {
             .stdout(Stdio::from(OwnedFd::from(writer)))
             .stderr(Stdio::from(OwnedFd::from(error_writer)));
         let process = ProcessGroup::start(command)?;
-        // `command` still holds the child's ends, so it would hide that the child has closed them.
+        // `command` still holds the child's ends of the socket and the pipes. As long as they are
+        // open, this process cannot notice that the child has closed its own.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let threads = ThreadCheck::new(process.id());
         Ok(Self::new(Running::Process(process), ours, outputs, shared, threads, limits))
     }
 
-    /// Starts a thread at the other end of the socket, whose output is that of the test.
+    /// Starts a thread as the child, at the other end of the socket. Its output is not captured.
     #[cfg(feature = "in-process")]
     pub(crate) fn start_thread(
         limits: ChildLimits,
         serve: impl FnOnce(UnixStream) + Send + 'static,
     ) -> io::Result<Self> {
-        /// The stack of a process's main thread, which plugins can rely on.
+        /// The size of the main thread's stack in a process, which plugins can rely on.
         const STACK_BYTES: usize = 8 << 20;
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
@@ -180,7 +186,7 @@ impl Child {
         Self { process, socket, lines, outputs, shared, threads, limits, run_time, priced_before }
     }
 
-    /// The number is 0 for a thread.
+    /// Returns the process number of the child, or 0 if the child is a thread.
     pub fn id(&self) -> u32 {
         match &self.process {
             Running::Process(process) => process.id(),
@@ -193,7 +199,7 @@ impl Child {
         (self.run_time, self.priced_before) = (RunTime::new(), self.shared.priced());
     }
 
-    /// Returns whether the time without pricing is above the limit plus `grace`.
+    /// Returns whether the child has run, without pricing, for longer than its limit plus `grace`.
     fn is_late(&mut self, grace: Duration) -> bool {
         let ChildLimits { kill_after, pricing, .. } = self.limits;
         let most = kill_after.saturating_add(grace);
@@ -202,7 +208,8 @@ impl Child {
         spent > most && spent.saturating_sub(priced()) > most
     }
 
-    /// Errors with `TimedOut` if the child accepts no data for 10 s, or when `stop` is set.
+    /// Sends bytes to the child. Errors with `TimedOut` if the child accepts no data for 10 s, or
+    /// when `stop` is set.
     pub(crate) fn send(&mut self, mut bytes: &[u8], stop: &AtomicBool) -> io::Result<()> {
         const MOST: Duration = Duration::from_secs(10);
         while !bytes.is_empty() {
@@ -224,7 +231,7 @@ impl Child {
 
     pub fn next(&mut self, stop: &AtomicBool) -> ChildEvent {
         loop {
-            // A plugin that prints without end must not delay cancellation.
+            // Checked first, because a plugin that prints without end must not delay cancellation.
             if stop.load(Ordering::Relaxed) {
                 return self.ended(ChildEndKind::Cancelled, "it was interrupted".to_owned());
             }
@@ -236,8 +243,9 @@ impl Child {
                 return self.ended(ChildEndKind::TooManyThreads, message);
             }
             let received = self.receive();
-            // A message that was sent before the limit may still be unread. A new message therefore
-            // extends the limit by at most 1 s in total, because a plugin could send lines forever.
+            // A message that the child sent before the limit may still be unread, so a message is
+            // accepted up to 1 s after the limit. The time is not longer, because a plugin could
+            // send lines forever.
             let is_idle = matches!(received, Received::Nothing);
             let grace = Duration::from_secs(if is_idle { 0 } else { 1 });
             if self.is_late(grace) {
@@ -260,7 +268,8 @@ impl Child {
         }
     }
 
-    /// Returns the next line that has been read; after the end of the child, its last lines.
+    /// Returns the next printed line that has been read. After the end of the child, this includes
+    /// its last lines.
     pub fn next_printed(&mut self) -> Option<String> {
         self.outputs[0].printed.next()
     }
@@ -273,9 +282,11 @@ impl Child {
         self.outputs[0].printed.begin();
     }
 
-    /// Reads the output up to the mark of a job. Returns whether the mark has arrived.
+    /// Reads the output up to the mark that ends the output of a job. Returns whether the mark has
+    /// arrived.
     pub(crate) fn read_to_mark(&mut self) -> bool {
-        /// Maximum time for the mark, longer than reading the rest of the pipe's buffer takes.
+        /// Maximum time to wait for the mark. Reading the rest of the pipe's buffer takes less
+        /// time.
         const ENOUGH: Duration = Duration::from_secs(1);
         self.outputs[0].read_until(ENOUGH, Printed::take_mark)
     }
@@ -294,7 +305,8 @@ impl Child {
         ChildEnd { kind: ChildEndKind::Invalid, message }
     }
 
-    /// Kills the child and its process group. A thread ends when it next uses the closed socket.
+    /// Kills the child and its process group. If the child is a thread (only in tests), its socket
+    /// is closed, and the thread ends when it next uses the socket.
     pub(crate) fn kill(&mut self) {
         match &mut self.process {
             Running::Process(process) => process.kill(),
@@ -313,8 +325,8 @@ impl Child {
         self.invalid(&format!("a line of more than {most} MiB, expected a shorter one"))
     }
 
-    /// Returns the next message. Waits at most `SLICE`, so that limits can be checked between
-    /// calls.
+    /// Returns the next message, if there is one. Waits at most `SLICE`, so that the caller can
+    /// check limits between calls.
     fn receive(&mut self) -> Received {
         if let Some(line) = self.lines.next() {
             return Received::Message(line);
@@ -327,7 +339,8 @@ impl Child {
                 self.lines.push(&buffer[..n]);
                 self.lines.next().map_or(Received::Nothing, Received::Message)
             }
-            // A process started by a plugin may keep the socket of an exited child open.
+            // The socket reports no end if the child has exited but a process that a plugin started
+            // still has the socket open. So check whether the child is running.
             Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
                 if self.process.is_running() { Received::Nothing } else { Received::Gone }
             }
@@ -335,7 +348,7 @@ impl Child {
         }
     }
 
-    /// Waits at most [`SLICE`] for an event of the socket, or for output, which is read.
+    /// Waits at most [`SLICE`] for an event of the socket or for output. Available output is read.
     fn wait(&mut self, socket: PollFlags) {
         let slice = Timespec { tv_sec: 0, tv_nsec: i64::from(SLICE.subsec_nanos()) };
         let open = self.outputs.iter().filter_map(|output| output.pipe.as_ref());
@@ -351,9 +364,10 @@ impl Child {
     }
 
     fn exited(&mut self) -> ChildEnd {
-        /// Maximum time from closing the socket to the exit.
+        /// Maximum time from the closing of the socket to the end of the process.
         const GRACE: Duration = Duration::from_millis(200);
-        /// Maximum time to read the last line. A process started by a plugin may print forever.
+        /// Maximum time to read the rest of the output. A process that a plugin started may print
+        /// forever.
         const ENOUGH: Duration = Duration::from_millis(200);
         const CLOSED: &str = "the plugin closed the worker process's socket";
         let begin = Instant::now();
@@ -411,7 +425,8 @@ impl Output {
         }
     }
 
-    /// Reads for at most `enough`. Returns whether `will_do` has returned true.
+    /// Reads until `will_do` returns true, for at most the time `enough`. Returns whether `will_do`
+    /// has returned true.
     fn read_until(&mut self, enough: Duration, will_do: impl Fn(&mut Printed) -> bool) -> bool {
         let begin = Instant::now();
         while !will_do(&mut self.printed) {
@@ -463,7 +478,8 @@ impl RunTime {
         Self { spent: Duration::ZERO, last: Instant::now() }
     }
 
-    /// Returns the elapsed time. More than 1 s between two calls counts as suspension.
+    /// Returns the elapsed time. If there was more than 1 s between two calls, this program was
+    /// suspended, so only 1 s is counted.
     fn spent(&mut self) -> Duration {
         let now = Instant::now();
         self.spent += now.duration_since(self.last).min(SLICE * 20);
@@ -496,7 +512,8 @@ fn named(signal: i32) -> &'static str {
     }
 }
 
-/// Environment variables for the loader, the runtimes of languages and this program.
+/// The environment variables that are passed on to the child: those for the loader, the runtimes of
+/// languages and this program.
 const PASSED: &[&str] = &[
     "GODEBUG",
     "GOMAXPROCS",
@@ -516,10 +533,11 @@ const PASSED: &[&str] = &[
     "XDG_DATA_HOME",
 ];
 
-/// Prefixes of variables that are passed on. Variables for plugins begin with `SWAPMEET_`.
+/// Prefixes of other variables that are passed on. Variables for plugins begin with `SWAPMEET_`.
 const PASSED_PREFIXES: &[&str] = &["LC_", "SWAPMEET_"];
 
-/// Removes all other variables. They may contain secrets, which a plugin could write into its row.
+/// Removes all other variables from the child's environment, unless there is no sandbox. They may
+/// contain secrets, which a plugin could write into its row.
 fn restrict_environment(command: &mut Command) {
     if command.get_args().any(|arg| arg == NO_SANDBOX) {
         return;
@@ -533,7 +551,8 @@ fn restrict_environment(command: &mut Command) {
     }
 }
 
-/// Counts the threads of a child process, because too many would take cores from others.
+/// Counts the threads of a child process. With too many threads, it would take processor cores from
+/// other processes.
 struct ThreadCheck {
     child: Option<Pid>,
     last: Instant,
@@ -547,7 +566,8 @@ impl ThreadCheck {
         Self { child, last: Instant::now() }
     }
 
-    /// Returns the number of threads if it exceeds the limit. Counts at most every 50 ms.
+    /// If the child has too many threads, returns a message with their number. Counts them at most
+    /// every 50 ms.
     fn excess(&mut self) -> Option<String> {
         if self.last.elapsed() < Self::EVERY {
             return None;
@@ -561,7 +581,8 @@ impl ThreadCheck {
     }
 }
 
-/// The runtime of Go needs the most threads: one for each core and a few more.
+/// Returns the permitted number of threads. The runtime of Go needs the most: one for each core and
+/// a few more.
 fn most_threads() -> u64 {
     2 * available_parallelism().map_or(1, usize::from) as u64 + 14
 }
@@ -570,7 +591,7 @@ fn most_threads() -> u64 {
 mod tests {
     use super::*;
 
-    /// In an earlier version, a plugin that makes no calls was killed 3 s after a limit of 4 s.
+    /// An earlier version killed a plugin that makes no calls 3 s after a limit of 4 s.
     #[test]
     fn a_child_is_killed_soon_after_its_limit() {
         let killed_after = |seconds: u64| {

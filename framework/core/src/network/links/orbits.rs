@@ -1,15 +1,15 @@
 //! Link loads of schedules of which only the representative of each symmetry orbit is planned. Each
-//! message of a representative stands for all of its images under the group. If possible, loads are
-//! found without expanding these images:
+//! message of a representative stands for all of its images under the group. There are three
+//! methods; the first two find the loads without listing these images:
 //!
-//! * [`LinkOrbits`] is used if the group or a subgroup maps every route to a route. Links then have
-//!   orbits, as nodes do. If m links of a message's route are in the orbit of a link, and only the
-//!   identity maps the link to itself, then m images of the message cross this link.
-//! * [`GridLines`] is used if the group consists of shifts or exclusive-ors of ranks, on a mesh or
-//!   torus. With exclusive-ors, the images of a message load all lines of a dimension alike. With
-//!   shifts, the load of a line also depends on a carry from the lower digits of the shift.
-//! * Otherwise the caller expands the messages. A step with requested routes is also expanded,
-//!   unless [`LinkOrbits`] calculates the orbits of links.
+//! * [`LinkOrbits`] is used if the group or a subgroup maps every route to a route. Then it also
+//! divides the links into orbits. If m links of a message's route are in the orbit of a link, and
+//! only the identity maps the link to itself, then m images of the message cross this link. *
+//! [`GridLines`] is used if the group consists of shifts or exclusive-ors of ranks, on a mesh or
+//! torus. With exclusive-ors, the images of a message load all lines of a dimension alike. With
+//! shifts, the load of a line also depends on whether the lower digits of the shift cause a carry.
+//! * Otherwise the caller lists the images of all messages. It also does so for a step with
+//! requested routes, unless [`LinkOrbits`] calculates the orbits of links.
 
 use crate::network::symmetry::{Group, split_off};
 use crate::network::topology::AxisSymmetry::{Fixed, Permutations};
@@ -21,7 +21,8 @@ use crate::network::transfer::Transfer;
 pub(crate) struct OrbitLinkLoad {
     method: Method,
     is_uniform: bool,
-    /// The messages of the last step (sender, receiver, route). If they repeat, counts are reused.
+    /// The sender, receiver and route of each message of the last step. If the next step has the
+    /// same messages, the counts are reused.
     last: Vec<(u32, u32, u32)>,
     routes: Vec<Route>,
     counts: OrbitCounts,
@@ -43,8 +44,9 @@ pub(crate) struct OrbitCounts {
     pub times: Option<OrbitTimes>,
 }
 
-/// Times of a step with all images of its messages, in units of the time of a load of 1 at the
-/// machine's bandwidth. Latencies are in units of the machine's latency of a hop.
+/// Times of a step with all images of its messages. The unit of times is the time in which a link
+/// with the machine's bandwidth transfers a load of 1. The unit of latencies is the machine's
+/// latency of a hop.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct OrbitTimes {
     pub latency: f64,
@@ -73,7 +75,8 @@ impl OrbitLinkLoad {
         }
     }
 
-    /// `None` if messages have to be expanded. `Err` has the index of a message without a route.
+    /// Counts a step. Returns `None` if the images of the messages have to be listed by the caller.
+    /// An error is the index of a message whose route does not exist.
     pub(crate) fn count(
         &mut self,
         topology: &Network,
@@ -138,7 +141,8 @@ struct LinkOrbits {
     numbering: Numbering,
     group: Group,
     subgroup: Group,
-    /// One element of each coset of the subgroup, ascending. Only their images are routed.
+    /// One element of each coset of the subgroup, in ascending order. Only the images of a message
+    /// under these elements are routed.
     cosets: Vec<u64>,
     loads: Vec<u64>,
 }
@@ -152,7 +156,8 @@ enum Numbering {
 }
 
 impl LinkOrbits {
-    /// Creates orbits that are not stored for each link, if the group has known automorphisms only.
+    /// Returns link orbits that are calculated instead of stored for each link. Requires that all
+    /// elements of the group are known automorphisms.
     fn calculated(topology: &Network, group: &Group) -> Option<Self> {
         const MAX_ORBITS: u64 = 1 << 26;
         let is_complete = || {
@@ -195,7 +200,8 @@ impl LinkOrbits {
         })
     }
 
-    /// Returns whether requested routes can be counted, which requires calculated orbits.
+    /// Returns whether requested routes can be counted, which requires that the orbits are
+    /// calculated.
     fn counts_requested_routes(&self) -> bool {
         matches!(self.numbering, Numbering::Calculated(_))
     }
@@ -303,8 +309,8 @@ impl LinkOrbits {
             };
             let add = &mut |run: Run| match numbering {
                 Numbering::Calculated(periods) => periods.for_each_orbit(network, run, &mut add),
-                // Several elements map a link of a small orbit to itself, and all of these images
-                // cross the link.
+                // Several elements map a link of a small orbit to itself, and the images under all
+                // of them cross this link.
                 Numbering::Listed(orbits) => run.links().for_each(|link| {
                     let orbit = orbits.orbit(link);
                     add(orbit.into(), order / orbits.size(orbit));
@@ -321,19 +327,20 @@ impl LinkOrbits {
 }
 
 /// The orbits of the links of a network without switches, under a group that rotates axes of the
-/// node numbers independently. An orbit is given by the port of its links
-/// ([`Automorphisms::port`]), and by the coordinates of the nodes that they leave, modulo each
-/// period.
+/// node numbers independently. Two links are in the same orbit if they have the same port
+/// ([`Automorphisms::port`]) and, for each axis, the coordinates of the nodes that they leave are
+/// equal modulo the period of the axis.
 #[derive(Debug)]
 struct Periods {
-    /// The length and the period of each axis. Axes whose coordinates modulo their periods form one
-    /// number are stored as one.
+    /// The length and the period of each axis. Successive axes are stored as one axis if their
+    /// coordinates modulo their periods form one number.
     axes: Vec<(u64, u64)>,
     orbits: u64,
 }
 
 impl Periods {
-    /// Returns `None` if links have no ports, or an element is not a known automorphism.
+    /// Returns `None` if links have no ports, or if an element of the group is not a known
+    /// automorphism.
     fn of(topology: &Network, group: &Group) -> Option<Self> {
         let automorphisms = topology.automorphisms()?;
         automorphisms.port(0)?;
@@ -353,8 +360,8 @@ impl Periods {
         Some(Self { axes, orbits: periods.iter().product() })
     }
 
-    /// Calls `visit` with each orbit of the links of a run, and how many images of the run cross
-    /// each link of the orbit.
+    /// Calls `visit` with each orbit of the links of a run, and with the number of images of the
+    /// run that cross each link of the orbit.
     fn for_each_orbit(
         &self,
         network: &dyn Automorphisms,
@@ -376,7 +383,7 @@ impl Periods {
         if run.len == 1 {
             return visit(orbit, 1);
         }
-        // After `cycle` links, a run visits the same orbits again.
+        // The orbits of the links of a run repeat after `cycle` links.
         let by = run.stride / along_stride;
         let cycle = (period / by).max(1);
         let (more, times) = split_off(run.len, cycle);
@@ -390,12 +397,12 @@ impl Periods {
     }
 }
 
-/// Returns the period of each dimension: the smallest shift along it that is in the group. Returns
-/// `None` if the group does not rotate the dimensions independently of each other.
+/// Returns the period of each dimension: the length of the smallest shift along it that is in the
+/// group. Returns `None` if the group does not rotate the dimensions independently of each other.
 ///
-/// A dimension must consist of consecutive axes of the schedule's grid. The group may move only the
-/// first of them, because a shift of a later axis does not carry into an earlier axis. An
-/// exclusive-or acts on each bit like a shift of an axis of size 2.
+/// A dimension must consist of consecutive axes of the schedule's grid. Of these, the group may
+/// move only the first one, because a shift of a later axis does not carry into an earlier axis. An
+/// exclusive-or changes each bit like a shift of an axis of size 2.
 fn periods(sides: &[u64], group: &Group) -> Option<Vec<u64>> {
     // The parts of all axes in reverse order: the size of a part, and whether the group moves it.
     let mut parts: Vec<(u64, bool)> = Vec::new();
@@ -442,9 +449,10 @@ enum RankAction {
     Xored,
 }
 
-/// A mesh or torus whose ranks the group shifts or changes by exclusive-ors. Routes follow the last
-/// dimension first, so the line of a message along dimension d has the sender's coordinates in the
-/// dimensions before d, and the receiver's coordinates in the dimensions after d.
+/// A mesh or torus in which the group consists of shifts or exclusive-ors of the ranks. Routes
+/// follow the last dimension first. So along dimension d, a message moves on the line with the
+/// sender's coordinates in the dimensions before d, and the receiver's coordinates in the
+/// dimensions after d.
 #[derive(Debug)]
 struct GridLines {
     dims: Vec<u64>,
@@ -494,10 +502,10 @@ impl GridLines {
     /// Returns the largest load of a link, if the group consists of all shifts.
     ///
     /// If each node of a line of n nodes sends to the node t positions further, modulo n, the
-    /// middle link of a mesh has the largest load in each direction, `min(t, n - t)`. In a ring,
-    /// all links of one direction have this load. So the maxima of all messages on a line can be
-    /// added. On a line of dimension d, all images of a message move by digit d of the distance, or
-    /// by one more if the addition of the lower digits carries.
+    /// middle link of a mesh has the largest load in each direction, which is `min(t, n - t)`. In a
+    /// ring, all links of one direction have this load. So the maxima of all messages on a line can
+    /// be added. On a line of dimension d, all images of a message move by digit d of the distance.
+    /// If the addition of the lower digits carries, they move by one more.
     fn max_load_rotated(&self, loads: &[(u64, u64)]) -> u64 {
         let (mut most, mut stride) = (0, 1);
         let mut changes: Vec<(u64, [u64; 2])> = Vec::with_capacity(loads.len());
@@ -521,7 +529,7 @@ impl GridLines {
                         sum[direction].wrapping_add(first[direction].wrapping_mul(*amount));
                 }
                 if low > 0 {
-                    // If the lower digits of the receiver are at least `low`, the addition has no
+                    // If the lower digits of the receiver are at least `low`, the addition had no
                     // carry.
                     let change = |direction: usize| {
                         plain[direction].wrapping_sub(carried[direction]).wrapping_mul(*amount)
@@ -544,13 +552,14 @@ impl GridLines {
 
     fn hops_rotated(&self, distance: u64) -> (u128, u64) {
         let (mut all, mut stride) = (0, 1);
-        // The hops of the longest route so far, of images without and with a carry into this
-        // dimension. No image carries into the last dimension, which is visited first.
+        // The number of hops of the longest route in the dimensions so far, first for images
+        // without and then for images with a carry into the current dimension. The last dimension
+        // is visited first, and no image carries into it.
         let mut longest = [Some(0), None];
         for &n in self.dims.iter().rev() {
             let (t, low) = (distance / stride % n, distance % stride);
-            // On each line, a shift by t moves `n - t` nodes up by t, and the other t nodes down by
-            // `n - t`.
+            // On each line, a shift by t moves `n - t` nodes to coordinates that are larger by t,
+            // and the other t nodes to coordinates that are smaller by `n - t`.
             let straight = |t: u64| if self.wraps { t.min(n - t) } else { t };
             let around = |t: u64| if self.wraps { t.min(n - t) } else { n - t };
             let on_line = |t: u64| {

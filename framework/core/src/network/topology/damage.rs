@@ -1,12 +1,12 @@
 //! Networks with failed and slow links: the options `down=`, `slow=`, `faults=` and `slow-links=`.
 //!
-//! A route without failed links is that of the family. Otherwise the message takes a shortest path
-//! over the links that are left. Of those that lead nearer to the receiver, each vertex uses the
-//! link with the lowest number. The same rule applies to requested routes, such as a direction in a
-//! dimension of a torus.
+//! If the family's route has no failed links, it is used. Otherwise the message takes a shortest
+//! path over the links that are left: of the links that lead nearer to the receiver, each vertex
+//! uses the one with the lowest number. The same rule applies to requested routes, such as a
+//! direction in a dimension of a torus.
 //!
-//! `faults=` and `slow-links=` are numbers of links that are drawn at random, from a seed of their
-//! own or from that of the repetition ([`Network::sample`]).
+//! `faults=` and `slow-links=` are numbers of links that are drawn at random. The seed is part of
+//! the option, or that of the repetition ([`Network::sample`]).
 
 use super::adjacency::{Adjacency, Link, RoutingTable};
 use super::random::SplitMix64;
@@ -18,7 +18,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
-/// The vertices that directed links leave and enter. The pair stands for all parallel links.
+/// The vertices that a directed link leaves and enters. If there are parallel links, the pair
+/// stands for all of them.
 type Ends = (u64, u64);
 
 /// The failed and slow links of a network.
@@ -69,8 +70,8 @@ pub(super) fn parse(network: Network, options: &Options<'_>) -> Result<Network, 
     Ok(network.damaged(damage))
 }
 
-/// Returns an error message about a node without paths to and from all others, if there is one. It
-/// is in the smaller part of a divided network.
+/// If some node has no path to or from another node, returns an error message about such a node,
+/// which is in the smaller part of the divided network.
 fn cut_off(network: &Adjacency, nodes: u64) -> Option<String> {
     let (there, back) = (network.hops_from(0), network.reversed().hops_from(0));
     let is_lost = |node: &u64| [&there, &back].iter().any(|hops| hops[*node as usize] == u32::MAX);
@@ -84,8 +85,8 @@ fn cut_off(network: &Adjacency, nodes: u64) -> Option<String> {
 }
 
 impl Damage {
-    /// Draws damaged links from `seed` unless they have their own. `base` has the properties of the
-    /// intact network.
+    /// Draws the random damaged links from `seed`, unless the options have their own seeds. `base`
+    /// has the properties of the intact network.
     fn new(base: &Properties, intact: Arc<Adjacency>, request: Arc<Request>, seed: u64) -> Self {
         let links = request.draw(&intact, base.nodes, seed);
         let is_down = |link: &Link| links.down.contains(&(link.from, link.to));
@@ -124,13 +125,14 @@ impl Damage {
         Self { request, intact, links, properties, detours }
     }
 
-    /// Returns the damage with links drawn from `seed`, if any link depends on the repetition.
+    /// If any random links have no seed of their own, returns the damage with these links drawn
+    /// from `seed`.
     pub(super) fn sample(&self, base: &Properties, seed: u64) -> Option<Self> {
         let (intact, request) = (Arc::clone(&self.intact), Arc::clone(&self.request));
         self.request.is_random().then(|| Self::new(base, intact, request, seed))
     }
 
-    /// Returns the links drawn at random, as arguments such as `down=3-4+7-8`.
+    /// Returns the links that were drawn at random, as arguments such as `down=3-4+7-8`.
     pub fn drawn(&self) -> &str {
         &self.links.drawn
     }
@@ -141,7 +143,8 @@ impl Damage {
 
     pub(super) fn is_invariant(&self, image: impl Fn(u64) -> u64) -> bool {
         let DamagedLinks { down, slow, .. } = &self.links;
-        // A permutation of nodes does not determine the images of switches.
+        // Damage of links of switches is never invariant, because a permutation of the nodes does
+        // not determine the images of switches.
         let is_node = |(from, to): &Ends| (*from).max(*to) < self.properties.nodes;
         let moved = |(from, to): &Ends| (image(*from), image(*to));
         down.iter().chain(slow.keys()).all(is_node)
@@ -183,14 +186,15 @@ impl Detours {
         hops
     }
 
-    /// Returns the largest distance to or from another node, whichever is smaller, for lower bounds
-    /// in both directions.
+    /// Returns the smaller of two distances: the largest distance from the node to another node,
+    /// and the largest distance to the node. Lower bounds for sending and for receiving both use
+    /// this value.
     pub(super) fn eccentricity(&self, node: u64) -> u64 {
         self.farthest[node as usize].min(self.table.distances(node).0)
     }
 
-    /// Returns the number of links out of a node; `None` with one-way links, for lower bounds in
-    /// both directions.
+    /// Returns the number of links out of a node, which lower bounds use for sending and for
+    /// receiving. Returns `None` if there are one-way links, because then the numbers may differ.
     pub(super) fn links_from(&self, node: u64) -> Option<u64> {
         self.is_two_way.then(|| self.table.network().out(node as usize).len() as u64)
     }
@@ -236,7 +240,7 @@ impl Request {
                 request.slow.insert(link, fraction);
             }
         }
-        // Random failures must leave a spanning forest of the links that exist in both directions.
+        // Links may fail at random only as long as a spanning forest of the two-way links is left.
         let pairs = two_way_links(&request.left(intact));
         let spare = pairs.len() - spanning_links(&pairs, intact.vertices());
         if let Some(arg) = options.get("faults") {
@@ -323,7 +327,7 @@ fn items(arg: &Arg) -> impl Iterator<Item = (usize, &str)> {
         .map(move |item| (arg.value_at() + (item.as_ptr() as usize - start), item))
 }
 
-/// Reads the link `3-4` as two directions, or `3~4` as that from 3 to 4.
+/// Reads a link: `3-4` means both directions, and `3~4` only the direction from 3 to 4.
 fn ends(
     spec: &Spec,
     arg: &Arg,
@@ -414,8 +418,8 @@ fn spanning_links(pairs: &[Ends], vertices: usize) -> usize {
     pairs.iter().filter(joins).count()
 }
 
-/// Draws `count` links that fail and leave all nodes connected. With the same seed, the links of a
-/// count also fail for every larger count.
+/// Draws `count` links that fail and leave all nodes connected. If the seed is the same, the links
+/// that fail for a count also fail for every larger count.
 fn draw_failures(network: &Adjacency, nodes: u64, count: u64, seed: u64) -> Vec<Ends> {
     let mut down = BTreeSet::new();
     let drawn = shuffled(two_way_links(network), seed).filter(|&(a, b)| {
@@ -431,7 +435,7 @@ fn draw_failures(network: &Adjacency, nodes: u64, count: u64, seed: u64) -> Vec<
 }
 
 fn draw_slow(pairs: Vec<Ends>, count: u64, seed: u64) -> Vec<Ends> {
-    /// Makes these draws independent of the draws of failed links with the same seed.
+    /// Makes the draws of slow links independent of the draws of failed links with the same seed.
     const STREAM: u64 = 0x5107_1146_0000_0001;
     shuffled(pairs, seed ^ STREAM).take(count as usize).collect()
 }
@@ -450,7 +454,8 @@ fn stays_connected(network: &Adjacency, down: &BTreeSet<Ends>, nodes: u64, (a, b
         || all_connected(network, down, nodes)
 }
 
-/// Returns whether a path without failed links leads to a vertex, which is usually near.
+/// Returns whether there is a path without failed links between two vertices. The search is usually
+/// short.
 fn connects(network: &Adjacency, down: &BTreeSet<Ends>, from: u64, to: u64) -> bool {
     let mut seen = BTreeSet::from([from]);
     let mut queue = VecDeque::from([from]);
@@ -479,17 +484,19 @@ fn all_connected(network: &Adjacency, down: &BTreeSet<Ends>, nodes: u64) -> bool
 /// The failure of one link of a network, in both directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SingleFault {
-    /// The vertices that the link connects, the lower one first.
+    /// The vertices that the link connects. The one with the lower number comes first.
     pub ends: (u64, u64),
     /// Whether the failure leaves a node without a path to another node.
     pub disconnects: bool,
-    /// The number of links that this failure represents: the size of the orbit, or 1.
+    /// The number of links that this failure represents: the size of the link's orbit if there is
+    /// one failure per orbit, otherwise 1.
     pub images: u64,
 }
 
 /// Returns the failures of all links that exist in both directions, in ascending order. If
-/// `one_per_orbit`, returns only one of those that symmetries of the network (such as rotations of
-/// a torus) map to each other. Returns `None` if the network has too many links to list them.
+/// `one_per_orbit`, returns only one failure for all links that symmetries of the network (such as
+/// rotations of a torus) map to each other. Returns `None` if the network has too many links to
+/// list them.
 ///
 /// ```
 /// use swapmeet_core::network::topology::{parse, single_faults};
@@ -504,8 +511,8 @@ pub fn single_faults(topology: &Network, one_per_orbit: bool) -> Option<Vec<Sing
     let links = Adjacency::of(network)?;
     let pairs = two_way_links(&links);
     // If all translations of the nodes are automorphisms, the differences between the coordinates
-    // of its ends identify the orbit of a link. If coordinates may be permuted, all differences
-    // except 0 are equivalent.
+    // of a link's ends identify its orbit. On axes whose coordinates may be permuted, all
+    // differences except 0 are equivalent.
     let axes = network.translations().and(network.automorphisms()).map(Automorphisms::axes);
     let difference = |axes: &[AxisSymmetry], mut from: u64, mut to: u64| {
         let (mut difference, mut stride) = (0, 1);

@@ -2,11 +2,11 @@
 
 use super::Properties;
 
-/// A straight section of a route: `len` links with the numbers `first`, `first + stride`, etc. A
-/// route that wraps around at the end of a line has two runs there.
+/// A straight section of a route: `len` links with the numbers `first`, `first + stride`, etc. If a
+/// route wraps around at the end of a line, it has two runs on this line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// The lowest link number of the run, whatever the direction of the route.
+    /// The lowest link number of the run, also if the route crosses its links in descending order.
     pub first: u64,
     /// The distance between successive links of the run, in link numbers.
     pub stride: u64,
@@ -34,14 +34,14 @@ impl Run {
     }
 }
 
-/// All links along one axis in one direction. They form lines: the link with the number
-/// `offset + (o * radix + c) * stride + i` leaves coordinate `c` of line `(o, i)`, which is line
-/// `i` of block `o`. The load of long runs is summed along lines, not link by link.
+/// A plane: all links along one axis in one direction. They form lines, and consecutive lines form
+/// blocks: the link with the number `offset + (o * radix + c) * stride + i` leaves coordinate `c`
+/// of line `i` of block `o`. The load of long runs is summed along lines, not link by link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plane {
     /// The lowest link number of the plane.
     pub offset: u64,
-    /// The number of consecutive blocks of lines, each with `radix * stride` links.
+    /// The number of blocks of lines. Each block has `radix * stride` links.
     pub outer: u64,
     /// The number of coordinates in a line.
     pub radix: u64,
@@ -60,17 +60,20 @@ impl Plane {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Route {
     /// The direction in each dimension: 1 for plus, -1 for minus, and 0 for the shorter path (plus
-    /// if both are equally long). Empty for zeros.
+    /// if both are equally long). If the list is empty, all directions are 0.
     pub signs: Vec<i8>,
-    /// The order of dimensions; empty for the topology's own order (the last dimension first).
+    /// The order in which the message crosses the dimensions. If the list is empty, it is the
+    /// topology's own order (the last dimension first).
     pub order: Vec<u32>,
-    /// The nodes and switches of the path, with the receiver last; empty for a route by dimensions.
-    /// With a path, signs only select one of two links between nodes, and the order has no effect.
+    /// The nodes and switches of the path; the receiver is the last one. If the list is empty, the
+    /// route is determined by `signs` and `order`. With a path, `signs` only select one of two
+    /// links between the same nodes, and `order` has no effect.
     pub path: Vec<u64>,
     /// The switch that adds or copies the data of the send; `None` if no switch does.
     pub switch: Option<Switch>,
-    /// The links of the route that the message uses; `None` for all. The sum or the copy of another
-    /// message of the same step crosses the others.
+    /// The links of the route that the message uses, or `None` if it uses all links. On the other
+    /// links, the data is part of another message of the same step, which carries the sum or the
+    /// copy.
     pub section: Option<Section>,
 }
 
@@ -106,8 +109,8 @@ pub struct Section {
 }
 
 impl Route {
-    /// Compares entries one by one, because a vector load would wait for the stores of entries that
-    /// have just been written.
+    /// Compares the entries of lists one by one. A vector load would have to wait for the stores of
+    /// entries that have just been written.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.signs.iter().eq(&other.signs)
             && self.order.iter().eq(&other.order)
@@ -116,12 +119,14 @@ impl Route {
             && self.section == other.section
     }
 
-    /// Returns whether the message begins at its sender, not at a switch that copies the data.
+    /// Returns whether the message begins at its sender. If not, it begins at a switch that copies
+    /// the data.
     pub fn leaves_sender(&self) -> bool {
         self.section.is_none_or(|section| section.skipped == 0)
     }
 
-    /// Returns whether the message ends at its receiver, not at a switch that adds its data.
+    /// Returns whether the message ends at its receiver. If not, it ends at a switch that adds its
+    /// data.
     pub fn reaches_receiver(&self) -> bool {
         self.section.is_none_or(|section| section.skipped + section.links == section.of)
     }
@@ -130,7 +135,7 @@ impl Route {
 /// The reason why a route does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
-    /// The topology has no dimensions with a choice of direction.
+    /// A direction is requested, but the topology has no dimensions.
     #[error("{topology} has no dimensions to choose a direction in")]
     NoDimensions {
         /// The topology's spec, in canonical form.

@@ -1,4 +1,5 @@
-//! Tests of the properties and routes of all topologies, then of single families and options.
+//! Tests of the properties and routes of all topologies, followed by tests of single families and
+//! options.
 
 use super::automorphisms::{CoordinatePermutation, Orbits, image_of_node};
 use super::*;
@@ -54,7 +55,8 @@ fn runs(
     Ok((hops, runs))
 }
 
-/// Checks that the links of a route are connected, and that their number is that of the hops.
+/// Checks that each link of a route begins where the previous link ends, and that the number of
+/// links is the reported number of hops.
 fn crossed(
     topology: &Network,
     from: u64,
@@ -137,8 +139,8 @@ fn routes_are_shortest_paths() {
             for to in 0..topology.nodes() {
                 let hops =
                     nodes_passed(topology.as_ref(), from, to, None).unwrap().len() as u64 - 1;
-                // The routes of a dragonfly use no third group, through which a path may be
-                // shorter.
+                // In a dragonfly, a path through a third group may be shorter than the route, which
+                // never uses a third group.
                 let detour =
                     topology.kind() == "dragonfly" && hops == 5 && shortest[to as usize] == 4;
                 assert!(detour || hops == shortest[to as usize], "{spec} from {from} to {to}");
@@ -213,7 +215,8 @@ fn fewest_links_out_of(topology: &Network, side: u64) -> u64 {
 
 #[test]
 fn bisections_agree_with_an_exhaustive_search() {
-    // A division of the nodes does not determine the side of a switch.
+    // Only networks without switches are tested, because a division of the nodes does not determine
+    // the sides of the switches.
     let few_nodes = |spec: &&str| topology(spec).nodes() <= 16 && topology(spec).switches() == 0;
     for spec in small().filter(few_nodes) {
         let topology = topology(spec);
@@ -267,7 +270,8 @@ fn bisections_of_known_networks() {
     assert_eq!(cut("mesh:7"), Some((3, 1, true)));
     assert_eq!(cut("hypercube:7"), Some((64, 64, true)));
     assert_eq!(cut("fully-connected:7"), Some((3, 12, true)));
-    // Theorem 1 of Li, Peng & Chu gives 32, 8192 and 313 links. The second cut is not minimal.
+    // Theorem 1 of Li, Peng & Chu gives 32, 8192 and 313 links. The second of these cuts is not a
+    // smallest cut.
     assert_eq!(cut("rdn:1(hypercube:3)"), Some((64, 32, false)));
     assert_eq!(cut("rdn:2(hypercube:3)"), Some((16384, 4096, false)));
     assert_eq!(cut("rdn:1(torus:5x5)"), Some((625, 313, false)));
@@ -565,9 +569,9 @@ fn recursive_dual_nets_have_the_sizes_of_theorem_1() {
     assert_eq!(of("rdn:2(torus:3x3x3)"), (4_251_528, Some(8), 18));
     assert_eq!(of("rdn:1(hypercube:3)"), (128, Some(4), 8));
     assert_eq!(of("rdn:2(hypercube:3)"), (32_768, Some(5), 18));
-    // Theorem 1 gives cuts of 313, 781,250, 1,062,882 and 8,192 links. From the second level on,
-    // there are smaller cuts. In the paper's example, node (1, 1, 2) of a dual-net with a base of 3
-    // nodes has the number 14, and its cross-edge leads to (0, 2, 1).
+    // Theorem 1 gives cuts of 313, 781,250, 1,062,882 and 8,192 links, but from the second level
+    // on, there are smaller cuts. In the paper's example, node (1, 1, 2) of a dual-net with a base
+    // of 3 nodes has the number 14, and its cross-edge leads to (0, 2, 1).
     let cut = |spec: &str| topology(spec).bisection().unwrap().links;
     assert_eq!((cut("rdn:1(torus:5x5)"), cut("rdn:2(torus:5x5)")), (313, 391_250));
     assert_eq!((cut("rdn:2(torus:3x3x3)"), cut("rdn:2(hypercube:3)")), (532_170, 4_096));
@@ -601,7 +605,8 @@ fn errors_in_dual_nets_have_positions() {
     assert!(reason("rdn:1(rdn:1(mesh:3))").ends_with("[mesh:3]"));
 }
 
-/// If all nodes send at the same distance, no two messages share a link.
+/// If every node sends to the node that is the same distance further in node numbers, no two
+/// messages share a link.
 #[test]
 fn fat_tree_routes_lead_up_and_down_and_shifts_share_no_link() {
     let tree = topology("fat-tree:2x3");
@@ -757,8 +762,9 @@ fn every_link_between_switches_can_be_part_of_a_path() {
     insta::assert_snapshot!(gap.unwrap_err().to_string(), @"fat-tree:2x2 has no link from node 4 to node 5");
 }
 
-/// Kim et al.: a dragonfly has groups of a routers, each with p nodes and h global links. If
-/// `a = 2p = 2h`, there are `a h + 1` groups. 16 x 17 links join the two halves of 33 groups.
+/// Kim et al.: each group of a dragonfly has a routers, each with p nodes and h global links. If `a
+/// = 2p = 2h`, there are `a h + 1` groups. If 33 groups are cut into 16 and 17, each pair of groups
+/// on different sides is joined by a link, so the cut has 16 x 17 links.
 #[test]
 fn balanced_dragonflies_have_the_sizes_of_the_paper() {
     assert_eq!(sizes("dragonfly:9x4x2"), (72, 36, 3 + 2));
@@ -769,8 +775,9 @@ fn balanced_dragonflies_have_the_sizes_of_the_paper() {
         topology("dragonfly:33x8x4").bisection(),
         Some(Bisection { side: 512, links: 272, exact: false })
     );
-    // Node 0 is at router 0 of group 0, whose global links lead to groups 1 and 2. Router 3 has the
-    // link to group 8. The link leads to router 0 of group 8, with nodes 64 to 71.
+    // The global links of router 0 of group 0, which has node 0, lead to groups 1 and 2. The link
+    // from group 0 to group 8 leaves router 3, and leads to router 0 of group 8, which has nodes 64
+    // to 71.
     let net = topology("dragonfly:9x4x2");
     let router = |group: u64, router: u64| 72 + 4 * group + router;
     assert_eq!(
@@ -799,9 +806,10 @@ fn every_two_groups_of_a_dragonfly_have_one_link() {
     }
 }
 
-/// Besta & Hoefler: for q = 4 w + d, there are 2 q^2 routers with (3 q - d) / 2 links, and at most
-/// two hops between them. q = 19 gives 722 routers with 29 links and, with 15 nodes each, 10,830
-/// nodes. q = 5 is the graph of Hoffman & Singleton, the largest with degree 7 and diameter 2.
+/// Besta & Hoefler: for q = 4 w + d, there are 2 q^2 routers with (3 q - d) / 2 links each, and two
+/// routers are at most two hops apart. q = 19 gives 722 routers with 29 links. With 15 nodes per
+/// router, there are 10,830 nodes. q = 5 gives the graph of Hoffman & Singleton, the largest with
+/// degree 7 and diameter 2.
 #[test]
 fn slim_flies_have_the_sizes_of_the_paper() {
     assert_eq!(sizes("slim-fly:19"), (722, 722, 2 + 2));
@@ -814,8 +822,9 @@ fn slim_flies_have_the_sizes_of_the_paper() {
     assert_eq!(mean_hops("slim-fly:5"), (7.0 * 3.0 + 42.0 * 4.0) / 49.0);
 }
 
-/// Ahn et al.: a route has at most as many hops as dimensions. A switch has S - 1 links in a
-/// dimension of size S. A cut that halves the dimension cuts `S^2 / 4` links of each line.
+/// Ahn et al.: a route has at most as many hops as there are dimensions. A switch has S - 1 links
+/// in a dimension of size S. A cut that halves a dimension cuts `S^2 / 4` links of each of its
+/// lines.
 #[test]
 fn a_hyperx_has_the_sizes_of_the_paper() {
     assert_eq!(sizes("hyperx:8x8,nodes=8"), (512, 64, 2 + 2));
@@ -841,9 +850,9 @@ fn a_hyperx_has_the_sizes_of_the_paper() {
     assert_eq!(passed("hyperx:4x3", 0, 11, None), [0, 12, 14, 23, 11]);
 }
 
-/// From a switch, at most 10 of 199 others are one hop away, at most 90 two hops, and the rest at
-/// least three, so the mean is at least 2.447. Random graphs are close to this bound (Singla et
-/// al.).
+/// From a switch, at most 10 of the 199 others are one hop away, at most 90 are two hops away, and
+/// the rest at least three, so the mean is at least 2.447. The means of random graphs are close to
+/// this bound (Singla et al.).
 #[test]
 fn jellyfish_are_regular_and_as_short_as_random_graphs_are() {
     for seed in 0..5 {
@@ -860,9 +869,10 @@ fn jellyfish_are_regular_and_as_short_as_random_graphs_are() {
     assert_eq!(drawn(1), drawn(1));
 }
 
-/// Jouppi et al. give the gain of the twist for an all-to-all, the ratio of the largest link loads
-/// without and with it: 1.745 on 4x4x8 and 1.391 on 4x8x8. Without the twist, the long ring has the
-/// largest load. With the twist, all directions share all hops equally.
+/// Jouppi et al. give the gain of the twist for an all-to-all: the largest link load without the
+/// twist, divided by the largest load with it. It is 1.745 on 4x4x8 and 1.391 on 4x8x8. Without the
+/// twist, links along the long dimension have the largest load. With the twist, the hops are shared
+/// equally by all directions.
 #[test]
 fn a_twisted_torus_gains_as_much_as_tpu_v4() {
     for (sides, gain) in [("4x4x8", 1.745), ("4x8x8", 1.391)] {
@@ -873,8 +883,8 @@ fn a_twisted_torus_gains_as_much_as_tpu_v4() {
         assert!((busiest / shared - gain).abs() < 0.0005, "{sides}: {}", busiest / shared);
     }
     assert_eq!(topology("twisted-torus:4x4x8").diameter(), 6, "and of the torus 8");
-    // The closing link of node 0 in the minus direction of the first dimension leads to coordinate
-    // 3, and moves by half of the long side.
+    // In the minus direction of the first dimension, node 0 has a closing link. It leads to
+    // coordinate 3, and because of the twist also moves by half of the long side.
     let net = topology("twisted-torus:4x4x8");
     assert_eq!(nodes_passed(net.as_ref(), 0, 3 * 32 + 4, None), Ok(vec![0, 3 * 32 + 4]));
 }
@@ -933,8 +943,8 @@ fn links(network: &Network, from: u64, to: u64) -> Vec<u64> {
     links
 }
 
-/// An accepted permutation of the coordinates of one axis maps routes to routes, and links to links
-/// of the same bandwidth and latency.
+/// Each permutation of the coordinates of one axis that `image_of_node` accepts maps routes to
+/// routes, and links to links of the same bandwidth and latency.
 #[test]
 fn accepted_permutations_map_routes_to_routes() {
     let mut moved_axes = 0;
@@ -996,12 +1006,13 @@ fn accepted_permutations_map_routes_to_routes() {
     assert!(moved_axes > 60, "{moved_axes}");
 }
 
-/// The last value of each row is the order of the largest stated subgroup, found by hand.
+/// The last value of each row is the order of the largest subgroup of the given symmetries that
+/// consists of automorphisms, found by hand.
 #[test]
 fn shifts_that_carry_are_no_automorphisms() {
     use Symmetry::{Fixed, Shift, Xor};
     for (spec, radices, symmetries, order) in [
-        // A shift of ranks by a whole group does not carry into another axis.
+        // A shift of ranks by a multiple of a group's size does not carry into another axis.
         ("dragonfly:5x2x3", &[30][..], &[Shift(1)][..], 5),
         ("dragonfly:5x2x3", &[5, 2, 3], &[Shift(1), Shift(1), Shift(1)], 15),
         ("dragonfly:4x2x2", &[16], &[Xor(1)], 2),
@@ -1069,15 +1080,16 @@ fn listed(arguments: &str, key: &str) -> BTreeSet<(u64, u64)> {
     pairs
 }
 
-/// A route with a failed link is the path of a naive breadth-first search, on which each vertex
-/// uses the lowest of the links that lead nearer to the receiver.
+/// If the intact route has a failed link, the route is the path of a naive breadth-first search: of
+/// the links that lead nearer to the receiver, each vertex uses the one with the lowest number.
 #[test]
 fn routes_avoid_failed_links_on_shortest_paths() {
     let mut tested = 0;
     for spec in small().filter(|spec| !spec.contains("place=")) {
         let intact = topology(spec);
         let (nodes, vertices) = (intact.nodes(), intact.nodes() + intact.switches());
-        // In a tree, every failed link disconnects a node, so the spec is refused.
+        // In a tree, every failed link disconnects a node, so specs of trees with failed links are
+        // refused.
         for faults in [1, 2, 4] {
             let Ok(net) = parse(&format!("{spec},faults={faults}:{}", spec.len())) else {
                 continue;
@@ -1133,7 +1145,8 @@ fn a_failed_link_of_a_ring_turns_messages_around() {
     assert_eq!(nodes_passed(ring.as_ref(), 7, 2, None).unwrap(), [7, 6, 5, 4, 3, 2]);
     assert_eq!(nodes_passed(ring.as_ref(), 1, 3, None).unwrap(), [1, 2, 3]);
     assert_eq!((ring.diameter(), ring.kind(), ring.degree()), (7, "ring", None));
-    // The requested route from 0 to 4 leads in the plus direction, but its first link has failed.
+    // The requested route from 0 to 4 would lead in the plus direction, but its first link has
+    // failed.
     let forth = signs(&[1]);
     assert_eq!(nodes_passed(ring.as_ref(), 0, 4, Some(&forth)).unwrap(), [0, 7, 6, 5, 4]);
     assert_eq!(nodes_passed(ring.as_ref(), 1, 4, Some(&forth)).unwrap(), [1, 2, 3, 4]);
@@ -1206,7 +1219,8 @@ fn samples_depend_only_on_the_seed() {
     }
 }
 
-/// The links that fail for a count of K also fail for K + 1. The largest count leaves a tree.
+/// The links that fail with `faults=K` also fail with `faults=K+1`. With the largest permitted
+/// number, the remaining links form a tree.
 #[test]
 fn more_faults_include_fewer_and_never_disconnect() {
     let mut before = BTreeSet::new();
@@ -1280,7 +1294,8 @@ fn ecmp_divides_messages_among_the_paths_that_are_left() {
         let drawn = net.sample(seed).unwrap();
         assert_eq!(nodes_passed(drawn.as_ref(), 0, 1, None).unwrap(), [0, 2, 1]);
     }
-    // Two paths of two hops lead from 0 to 4, but the path over node 1 has failed.
+    // There are two shortest paths of two hops from 0 to 4, but a link of the path over node 1 has
+    // failed.
     let mut loads = std::collections::BTreeMap::new();
     net.random_routing().unwrap().expected(&mut [(0, 4, 8)].into_iter(), &mut |link, _, load| {
         loads.insert(net.link_ends(link).unwrap(), load);
@@ -1288,8 +1303,8 @@ fn ecmp_divides_messages_among_the_paths_that_are_left() {
     assert_eq!(loads.into_iter().collect::<Vec<_>>(), [((0, 3), 8.0), ((3, 4), 8.0)]);
 }
 
-/// Expected hops and loads are those of a naive breadth-first search, in which each vertex divides
-/// a message equally among the links that lead nearer to the receiver.
+/// Expected hops and loads are those of a naive breadth-first search: each vertex divides a message
+/// equally among the links that lead nearer to the receiver.
 #[test]
 fn ecmp_on_dragonflies_has_the_hops_and_loads_of_a_naive_search() {
     let (mut shorter, mut divided) = (0, 0);
@@ -1356,7 +1371,8 @@ fn failed_orbits_of_links_are_invariant() {
     assert!(!invariant("torus:4x4,slow=0-4:0.5+1-5:0.5+2-6:0.5+3-7:0.25"));
     assert!(!invariant("torus:4x4,down=0-4"));
     assert!(!invariant("hyperx:4x4,down=16-17"), "a permutation of nodes does not move switches");
-    // Rank r is on node 15 - r, so the shift of ranks is a shift of nodes in the other direction.
+    // Rank r is on node 15 - r, so a shift of the ranks is a shift of the nodes in the other
+    // direction.
     let reversed = |spec: &str| {
         let order = (0..16).rev().map(|node| node.to_string()).collect::<Vec<_>>().join("\n");
         parse_with(&format!("{spec},place=file:p"), &|_| Ok(order.clone())).unwrap()
@@ -1365,7 +1381,8 @@ fn failed_orbits_of_links_are_invariant() {
     assert!(!reversed("torus:4x4,down=0-4").damage_is_invariant(&by_row));
 }
 
-/// A naive search finds bridges. With symmetry, one link represents its orbit.
+/// The reported bridges are those that a naive search finds. With symmetry, each reported link
+/// represents its orbit.
 #[test]
 fn single_faults_are_all_links_and_know_bridges() {
     for spec in
@@ -1452,7 +1469,8 @@ fn ranks_are_placed_in_blocks_or_cyclically() {
     assert_ne!(drawn, physical_nodes("mesh:2x2,ranks=3"));
     drawn.sort_unstable();
     assert_eq!(drawn, physical_nodes("mesh:2x2,ranks=3"), "as many ranks each");
-    // Hilbert's curve is 0, 1, 3, 2 or its mirror image, so these pairs of ranks are at neighbours.
+    // Hilbert's curve visits the nodes in the order 0, 1, 3, 2 or a mirror image of it, so each two
+    // successive nodes on it are neighbours.
     let along = physical_nodes("mesh:2x2,ranks=2,place=hilbert");
     assert!(
         along.chunks(2).all(|pair| pair[0] == pair[1]) && along[2] ^ along[4] != 3,
@@ -1530,8 +1548,9 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-9 * b.max(1.0)
 }
 
-/// Valiant & Brebner: for any permutation, each half of a route is one between random nodes, and
-/// loads each link by `1/n` in a complete graph, and by 1/2 in a hypercube.
+/// Valiant & Brebner: for any permutation of the nodes, each half of a route is a route between two
+/// random nodes. It loads each link of a complete graph by `1/n`, and each link of a hypercube by
+/// 1/2.
 #[test]
 fn valiant_routing_loads_links_equally_for_any_permutation() {
     let shift: Vec<_> = (0..6).map(|node| (node, (node + 1) % 6)).collect();
@@ -1550,8 +1569,9 @@ fn valiant_routing_loads_links_equally_for_any_permutation() {
     );
 }
 
-/// A message between two nodes of a router leaves it unless this router is drawn, with probability
-/// 1/6 in this dragonfly of three groups of two routers.
+/// A message between two nodes of a router leaves the router, unless this router is drawn as
+/// intermediate vertex. In this dragonfly of three groups of two routers, the probability of this
+/// is 1/6.
 #[test]
 fn intermediate_vertices_are_switches_if_there_are_any() {
     let net = topology("dragonfly:3x2x2,routing=valiant");
@@ -1616,7 +1636,8 @@ fn random_routes_have_the_expected_mean_load() {
             let hops = drawn.route(from, to, None, &mut |run| {
                 for link in run.links() {
                     let ends = drawn.link_ends(link).unwrap();
-                    // A run in the minus direction begins with its lowest link.
+                    // A run in the minus direction begins with its lowest link, which the route
+                    // crosses last.
                     assert!(run.len > 1 || at.is_none_or(|at| at == ends.0), "{spec}");
                     at = if run.len > 1 { None } else { Some(ends.1) };
                     *found.entry(ends).or_default() += 1.0 / SEEDS as f64;
