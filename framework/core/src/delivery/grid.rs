@@ -1,5 +1,6 @@
-//! The grid of a schedule, and its embedding in the machine. Suh & Shin, for example, use a grid of
-//! *virtual* nodes with sides that are multiples of four, several of them on a *physical* node.
+//! The grid of a schedule, and its embedding in the machine. For example, Suh & Shin use a grid of
+//! *virtual* nodes with sides that are multiples of four. Several virtual nodes can run on one
+//! *physical* node.
 
 use crate::delivery::fault::{BlockLocation, Fault, PlacedNode};
 use crate::limits;
@@ -60,7 +61,7 @@ const NONE: u32 = u32::MAX;
 
 /// A grid of virtual nodes, each of which runs on a physical node of the machine. The *home* of a
 /// physical node is the virtual node that holds its initial and required blocks. All other virtual
-/// nodes only forward blocks.
+/// nodes on it only forward blocks.
 #[derive(Debug, Clone)]
 pub struct Embedding {
     grid: Grid,
@@ -75,7 +76,7 @@ struct Table {
 }
 
 impl Embedding {
-    /// Returns the identity: node i of the grid runs on node i of the machine.
+    /// Returns the identity, in which node i of the grid runs on node i of the machine.
     pub fn new(grid: Grid, machine_nodes: u64) -> Self {
         Self { grid, machine_nodes, table: None }
     }
@@ -89,8 +90,9 @@ impl Embedding {
         self.machine_nodes
     }
 
-    /// Places a virtual node on a physical node, as its home if `home`. Errors if a node does not
-    /// exist, is already placed, or already has a home.
+    /// Places a virtual node on a physical node. If `home`, the virtual node becomes the physical
+    /// node's home. Errors if one of the nodes does not exist, if the virtual node is already
+    /// placed, or if the physical node already has a home.
     pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         let (nodes, machine_nodes) = (self.grid.nodes(), self.machine_nodes);
         if virtual_node >= nodes || physical >= machine_nodes {
@@ -161,7 +163,8 @@ impl Embedding {
         PlacedNode { virtual_node, physical: self.physical(virtual_node) }
     }
 
-    /// Returns the location of a block, given the first nodes that receive and hold it.
+    /// Returns the location of a block, given the first node that receives it and the first node
+    /// that holds it.
     pub(crate) fn location(
         &self,
         receiver: Option<u64>,

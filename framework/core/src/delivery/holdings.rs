@@ -1,26 +1,27 @@
 //! The boxes that each node holds.
 //!
-//! All boxes of a node are in one vector, so that a search reads memory in order: with thousands of
-//! nodes, memory access is most of the cost of a send. Linked lists in one arena, which move boxes
-//! without copying, took 1.5 times as long.
+//! All boxes of a node are in one vector, so that a search reads memory in order. With thousands of
+//! nodes, memory access is most of the cost of a send. Linked lists in one arena were tried, too,
+//! in which boxes are moved without copying them. They took 1.5 times as long.
 //!
 //! If a send selects only some blocks of a box, the box is split. The remainder, and each box that
-//! arrives, is joined with another box of the node if their union is a box. With the published
-//! algorithms, a list therefore has only two or three boxes, however many blocks the node holds.
+//! arrives, is joined with another box of the node if their union is a box. For the published
+//! algorithms, a node therefore has only two or three boxes, however many blocks it holds.
 
 use crate::delivery::boxes::{Cut, Element, Layout, Selection, without};
 
-/// The lists of boxes of all nodes. A *record* is the number of blocks of a box, then the box. If
-/// arrivals are tracked, a record begins with its arrival step, and only boxes of one step are
-/// joined.
+/// The lists of boxes of all nodes. A *record* consists of the number of blocks of a box and the
+/// box itself. If arrivals are tracked, a record begins with the step in which the box arrived, and
+/// only boxes that arrived in the same step are joined.
 #[derive(Debug)]
 pub(crate) struct Holdings<E> {
     format: RecordFormat,
     lists: Vec<Vec<E>>,
-    /// For each list, the arrival steps of its records; empty if arrivals are not tracked. To
-    /// search for a step in this list reads much less memory than a search in the records.
+    /// For each list, the arrival steps of its records; empty if arrivals are not tracked.
+    /// Searching this list for a step reads much less memory than searching the records.
     arrivals: Vec<Vec<u32>>,
-    /// A record of blocks that are removed from a box. This buffer and the next two are reused.
+    /// A record of blocks that are removed from a box. This buffer and the next two are reused, to
+    /// avoid allocations.
     inner: Vec<E>,
     joined: Vec<E>,
     remainder: Vec<E>,
@@ -137,8 +138,8 @@ impl<E: Element> Holdings<E> {
     ) {
         let Self { format, lists, arrivals, inner, joined, remainder } = self;
         let (RecordFormat { head, elements }, records) = (*format, &mut lists[list]);
-        // A node holds no block twice, so the search ends when all are found. The newest boxes, at
-        // the end, are most likely to be selected.
+        // A node holds no block twice, so the search ends when as many blocks as selected are
+        // found. It starts at the end, because the newest boxes are most likely to be selected.
         let mut wanted = selection.count();
         let mut at = records.len();
         while at > 0 && wanted > 0 {
@@ -168,8 +169,8 @@ impl<E: Element> Holdings<E> {
         self.reinsert_remainder(layout, list);
     }
 
-    /// Removes all contributions to the values of the box `values`, and passes their records to
-    /// `found`.
+    /// Removes all contributions to the values of the box `values`, and passes the records of these
+    /// contributions to `found`.
     pub(crate) fn take_terms<L: Layout<Element = E>>(
         &mut self,
         layout: &L,
@@ -212,7 +213,8 @@ impl<E: Element> Holdings<E> {
         let (RecordFormat { head, elements }, records) = (*format, &mut lists[list]);
         let (arrival, mut arrivals) = (format.arrival(record) as u32, arrivals.get_mut(list));
         joined.clone_from_slice(record);
-        // The larger box may be joinable with one that was tried before.
+        // After each join, all records are tried again, because the larger box may be joinable with
+        // one that was tried before.
         let mut at = records.len();
         while at > 0 {
             at -= elements;
@@ -284,7 +286,7 @@ fn split<L: Layout>(
 }
 
 fn last_index(arrivals: &[u32], step: u32) -> Option<usize> {
-    // The compiler uses vector instructions only if all steps of a group are compared.
+    // All steps of a block are compared, because the compiler then uses vector instructions.
     const BLOCK: usize = 16;
     let differs = |block: &[u32]| block.iter().fold(true, |all, other| all & (*other != step));
     let mut end = arrivals.len();

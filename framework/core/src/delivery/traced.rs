@@ -1,4 +1,5 @@
-//! The common part of tracing: steps, the kind of proof, loads, and the contents of messages.
+//! The common interface of the three kinds of tracing: steps, the kind of proof, loads, and the
+//! contents of messages.
 
 use crate::delivery::fault::{Block, Fault, PlacedNode};
 use crate::delivery::grid::Embedding;
@@ -22,8 +23,8 @@ impl Proof {
     }
 }
 
-/// The data that nodes hold: blocks, tokens or byte counts. Loads are those of each node of the
-/// machine or, in a symmetric schedule, of each representative.
+/// The data that nodes hold: blocks, tokens or byte counts. There is a load for each node of the
+/// machine or, in a symmetric schedule, for each representative.
 pub(crate) trait Traced: Debug {
     fn proof(&self) -> Proof;
 
@@ -33,13 +34,14 @@ pub(crate) trait Traced: Debug {
 
     fn verify(&mut self) -> Result<(), Fault>;
 
-    /// Returns and clears the first delivery of a block that the receiver already held. `None`
-    /// unless all nodes are planned and blocks are traced.
+    /// Returns and clears the first delivery of a block that the receiver already held. Always
+    /// returns `None` if only representatives are planned, or if byte counts or tokens are traced.
     fn take_redundant(&mut self) -> Option<(PlacedNode, Block)> {
         None
     }
 
-    /// Returns the number of load units per block; 1 for explicit sizes, whose loads are in bytes.
+    /// Returns the number of load units per block. It is 1 for explicit sizes, because their loads
+    /// are in bytes.
     fn segments(&self) -> u64;
 
     fn in_parts(&self) -> bool {
@@ -48,8 +50,8 @@ pub(crate) trait Traced: Debug {
 
     fn loads(&self) -> &Loads;
 
-    /// Returns the last step in which the sender of the last send received any of its data; 0 if
-    /// unknown.
+    /// Returns the last step in which the sender of the last send received any of the sent data; 0
+    /// if it is unknown.
     fn latest_arrival(&self) -> u64;
 
     fn embedding(&self) -> &Embedding;
@@ -63,7 +65,8 @@ pub(crate) trait Traced: Debug {
 pub(crate) struct Loads {
     held: Vec<u64>,
     peak: u64,
-    /// The load that each node reduced in this step (in the last one, if `is_ended`); may be empty.
+    /// The load that each node reduced in the current step or, if `is_ended`, in the last step. May
+    /// be empty if no node has reduced anything.
     summed: Vec<u64>,
     summing: Vec<u64>,
     is_ended: bool,
@@ -75,7 +78,8 @@ impl Loads {
         Self { held, peak, summed: Vec::new(), summing: Vec::new(), is_ended: false }
     }
 
-    /// Moves a load or, if `copy`, adds it. A load may wrap around until [`Loads::discarded`].
+    /// Moves a load to another node or, if `copy`, adds it there. A load may wrap around until
+    /// [`Loads::discarded`] is called.
     #[inline]
     pub(crate) fn moved(&mut self, (from, to): (u64, u64), copy: bool, load: u64) {
         if !copy {
@@ -114,7 +118,8 @@ impl Loads {
         if self.summing.is_empty() { &[] } else { &self.summed }
     }
 
-    /// Only nodes that received data in this step can exceed the previous peak.
+    /// Updates the peak at the end of a step. Only nodes that received data in this step can exceed
+    /// the previous peak.
     pub(crate) fn end_step(&mut self, receivers: impl Iterator<Item = u64>) {
         self.peak = receivers.map(|node| self.held[node as usize]).fold(self.peak, u64::max);
         self.clear_last_step();
@@ -130,9 +135,10 @@ impl Loads {
     }
 }
 
-/// The blocks of a send or message. Several blocks are gathered at the sender and scattered at the
-/// receiver. A block is the data of one node for another node, or for all; in a reduction, one
-/// value. Fractions of a block are segments and parts. Blocks of 0 bytes do not count.
+/// The blocks of a send or a message. If there are several blocks, they are gathered at the sender
+/// and scattered at the receiver. A block is the data of one node for another node, or for all. In
+/// a reduction, it is one value. Segments and parts count as fractions of a block. Blocks of 0
+/// bytes do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Contents {
     of: Blocks,
@@ -143,7 +149,8 @@ pub(crate) struct Contents {
 enum Blocks {
     #[default]
     Nothing,
-    /// One block, or pieces of it, by its origin and destination, as far as blocks have these.
+    /// One block, or pieces of one block. It is given by its origin and its destination, as far as
+    /// blocks are distinguished by these.
     One(u64, u64),
     Several,
 }

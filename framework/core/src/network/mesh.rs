@@ -1,4 +1,5 @@
-//! Names of the digits of rank numbers (`mesh=`), such as those of data and expert parallelism.
+//! Names of the digits of rank numbers (`mesh=`), such as the axes of data parallelism and expert
+//! parallelism.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,15 +10,16 @@ struct Digit {
     radix: u64,
 }
 
-/// Names of the digits of rank numbers, slowest first. Digits with the same name are one axis.
+/// Names of the digits of rank numbers. The digit that changes slowest comes first. Digits with the
+/// same name form one axis.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mesh(Vec<Digit>);
 
 const MESH: &str = "axes with sizes, as in `dp:4/ep:32/tp:4`";
 
 impl Mesh {
-    /// Parses digits such as `dp:4/ep:32/tp:4`, whose sizes multiply to `ranks`. One size may be
-    /// -1, for the missing factor. An error is the expected text.
+    /// Parses digits such as `dp:4/ep:32/tp:4`. The product of their sizes must be `ranks`. One
+    /// size may be -1, and is then calculated. An error is the expected text.
     pub fn parse(text: &str, ranks: u64) -> Result<Self, String> {
         let mut digits = Vec::new();
         let mut open = None;
@@ -58,7 +60,7 @@ impl Mesh {
         Self(vec![digit("communicator", ranks / size), digit("member", size)])
     }
 
-    /// Returns the names of the axes, each once, in the order of their first digits.
+    /// Returns the names of the axes, each of them once, in the order of their first digits.
     pub fn axes(&self) -> Vec<&str> {
         let mut seen = BTreeSet::new();
         self.0.iter().map(|digit| &*digit.axis).filter(|axis| seen.insert(*axis)).collect()
@@ -80,8 +82,8 @@ impl Mesh {
         self.axes().into_iter().map(own).collect()
     }
 
-    /// Returns the ranks of each communicator over axes such as `dp+cp`, in their order, and its
-    /// size.
+    /// Returns the ranks of all communicators over axes such as `dp+cp`, one communicator after
+    /// another, and the size of a communicator.
     pub(super) fn members(&self, over: &str) -> Result<(Vec<u32>, usize), String> {
         let mut strides = vec![1; self.0.len()];
         for digit in (1..self.0.len()).rev() {
@@ -128,11 +130,13 @@ impl fmt::Display for Mesh {
 
 /// Replaces the value `orders(MESH)` or `shapes(MESH)` of a mesh by a list of meshes:
 ///
-/// - `orders`: one for each order of the axes,
-/// - `shapes`: one for each way to divide the prime factors of the network's sides among the axes,
-///   up to exchanges of equal sides. `sides` are the radices of the rank numbers.
+/// - `orders`: one mesh for each order of the axes,
+/// - `shapes`: one mesh for each way to divide the prime factors of the network's sides among the
+///   axes. Ways that differ only by an exchange of equal sides are counted once. `sides` are the
+///   radices of the rank numbers.
 ///
-/// Any other text is returned unchanged. Errors with the expected text, or above 4,096 meshes.
+/// Any other text is returned unchanged. An error is the expected text, also if there would be more
+/// than 4,096 meshes.
 pub fn expand_mesh(text: &str, sides: &[u64]) -> Result<Vec<String>, String> {
     const MOST: usize = 4096;
     let range = text.strip_suffix(')').and_then(|text| text.split_once('('));
@@ -178,7 +182,8 @@ fn shapes(mesh: &Mesh, sides: &[u64], most: usize) -> Result<Option<Vec<Mesh>>, 
             ((*axis).to_owned(), own.map(|digit| digit.radix).product())
         })
         .collect();
-    // Sides of equal length are interchangeable, so their choices must be in ascending order.
+    // Sides of equal length are interchangeable, so only choices in ascending order are listed for
+    // them.
     let mut all: Vec<Choice> = vec![(Vec::new(), axes.iter().map(|(_, size)| *size).collect())];
     for (at, side) in sides.iter().enumerate() {
         let mut longer = Vec::new();
@@ -331,9 +336,10 @@ mod tests {
         assert_eq!(mesh.members("dp+dp").unwrap_err(), "is over the axis `dp` twice");
     }
 
-    /// By Burnside's lemma, an 8x8x8 torus has 300 shapes: of 9! / 3!^3 = 1680 ways to give three
-    /// of nine factors of 2 to each of three axes, exchanges of two sides fix 36, and rotations of
-    /// the three sides fix 6: (1680 + 3 * 36 + 2 * 6) / 6 = 300.
+    /// By Burnside's lemma, an 8x8x8 torus has 300 shapes. There are 9! / 3!^3 = 1680 ways to give
+    /// three of nine factors of 2 to each of three axes. Each exchange of two sides leaves 36 of
+    /// these unchanged, and each rotation of the three sides leaves 6: (1680 + 3 * 36 + 2 * 6) / 6
+    /// = 300.
     #[test]
     fn ranges_list_all_orders_and_shapes() {
         let sides = [8, 8, 8];

@@ -1,6 +1,7 @@
-//! Symmetry groups of schedules: products of shifts and exclusive-ors, each on one axis of a grid.
+//! Symmetry groups of schedules. A group is a product of shifts and exclusive-ors, each of which
+//! acts on one axis of a grid.
 //!
-//! Only the identity maps a node to itself. So every orbit has as many nodes as the group has
+//! Only the identity maps any node to itself. So every orbit has as many nodes as the group has
 //! elements, and a count for one node of each orbit can be multiplied by the order of the group.
 //! Reflections and rotations of axes map some nodes to themselves, so they are not supported.
 
@@ -17,14 +18,16 @@ pub enum Symmetry {
     Xor(u64),
 }
 
-/// An axis of a grid, and a group's action on it. Coordinates below `unit` represent the orbits.
+/// An axis of a grid, and the action of a group on it. Each orbit is represented by its coordinate
+/// below `unit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupAxis {
     /// The number of coordinates.
     pub radix: u64,
-    /// The elements on this axis are the multiples of this number: only 0, if it is the radix.
+    /// The group elements on this axis are the multiples of this number. If it is the radix, the
+    /// only element is 0.
     pub unit: u64,
-    /// Whether an element acts by exclusive-or instead of addition.
+    /// Whether an element acts by exclusive-or. If not, it acts by addition modulo the radix.
     pub xor: bool,
 }
 
@@ -48,7 +51,8 @@ impl GroupAxis {
     }
 }
 
-/// A group that acts on the nodes of a grid. An element's number is the image of node 0.
+/// A group that acts on the nodes of a grid. The number of an element is that of the node to which
+/// it maps node 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     axes: Vec<GroupAxis>,
@@ -98,7 +102,8 @@ impl Group {
         &self.axes
     }
 
-    /// Returns the number of orbits. The node with coordinates below the units represents an orbit.
+    /// Returns the number of orbits. An orbit is represented by its node whose coordinates are
+    /// below the units of the axes.
     pub fn representatives(&self) -> u64 {
         self.representatives
     }
@@ -108,7 +113,8 @@ impl Group {
         self.order
     }
 
-    /// Returns the index of a node's representative, and the element that maps it to the node.
+    /// Returns the index of a node's representative, and the element that maps the representative
+    /// to the node.
     pub fn home(&self, node: u64) -> (usize, u64) {
         let (mut index, mut places, mut element) = (0, 1, 0);
         for (axis, coordinate, stride) in self.digits(node, |axis| axis.radix) {
@@ -125,7 +131,8 @@ impl Group {
         digits.map(|(_, digit, stride)| digit * stride).sum()
     }
 
-    /// Splits a number into digits, the last axis first, each with its axis and its stride.
+    /// Splits a number into digits, starting with the last axis. Returns each digit with its axis
+    /// and its stride.
     fn digits(
         &self,
         number: u64,
@@ -174,7 +181,8 @@ impl Group {
         ranges
     }
 
-    /// Returns generators: for each axis the smallest shift, or the exclusive-ors with single bits.
+    /// Returns generators of the group: for each axis the smallest shift, or the exclusive-or with
+    /// each single bit.
     pub fn generators(&self) -> Vec<u64> {
         let (mut generators, mut stride) = (Vec::new(), 1);
         for axis in self.axes.iter().rev().filter(|axis| axis.radix > 1) {
@@ -189,7 +197,8 @@ impl Group {
         generators
     }
 
-    /// Returns a subgroup whose generators are all accepted, with the smallest possible units.
+    /// Returns the largest subgroup of this form whose generators are all accepted: on each axis,
+    /// its unit is as small as possible.
     pub(crate) fn subgroup(&self, accepts: impl Fn(u64) -> bool) -> Self {
         let alone = |moved: usize, unit: u64| {
             let axes = self.axes.iter().enumerate().map(|(axis, own)| GroupAxis {
@@ -224,7 +233,7 @@ impl Group {
     }
 }
 
-/// Returns remainder and quotient, if possible without a slow division.
+/// Returns the remainder and the quotient. In common cases, this needs no slow division.
 pub(crate) fn split_off(number: u64, radix: u64) -> (u64, u64) {
     if number < radix {
         (number, 0)

@@ -1,17 +1,18 @@
-//! The tokens of a dispatch or a combine. In a dispatch, each token of a node is sent to a set of
-//! nodes. In a combine, every node of the set returns a partial result, and the token's node
+//! The tokens of a dispatch or a combine. In a dispatch, each token is sent from its node to a set
+//! of nodes. In a combine, every node of the set returns a partial result, and the token's node
 //! receives the sum of these results.
 //!
-//! Tokens of one node with the same receivers form a *class*, which is handled as one block of
-//! their total size. A node's classes are numbered from 0, in ascending order of their sets.
+//! Tokens of one node with the same set of receivers form a *class*, which is handled as one block
+//! of their total size. The classes of a node are numbered from 0, in ascending order of their
+//! sets.
 
 use super::{BlockSizes, MaxTraffic, pair_traffic};
 use crate::places::Places;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The classes of the tokens of all nodes. Lists are stored one after another, and `first_...` has
-/// the index of the first entry of each list, and finally the total length.
+/// The classes of the tokens of all nodes. Lists are stored one after another. `first_...` has the
+/// index of the first entry of each list and, as last entry, the total length.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tokens {
     first_class: Vec<usize>,
@@ -19,12 +20,13 @@ pub struct Tokens {
     first_receiver: Vec<usize>,
     receivers: Vec<u32>,
     first_wanted: Vec<usize>,
-    /// For each receiver, its classes: the owner of the tokens, and the number of the class there.
+    /// For each receiver, the classes that it receives: the node that owns the tokens, and the
+    /// number of the class among the classes of this node.
     wanted: Vec<(u32, u32)>,
 }
 
 impl Tokens {
-    /// Lists the tokens of `nodes` nodes. `tokens_of` returns those of one node, each with its
+    /// Lists the tokens of `nodes` nodes. `tokens_of` returns the tokens of one node, each with its
     /// receivers (in any order) and its bytes. Tokens without receivers or bytes are left out.
     pub fn new(nodes: u64, mut tokens_of: impl FnMut(u64) -> Vec<(Vec<u32>, u64)>) -> Self {
         let mut tokens = Self {
@@ -91,12 +93,13 @@ impl Tokens {
         self.first_class[node as usize] + class as usize
     }
 
-    /// Returns the node that owns the tokens of a class, given its number among all classes.
+    /// Returns the node that owns the tokens of a class. `class` is the number of the class among
+    /// the classes of all nodes.
     pub fn owner(&self, class: usize) -> u64 {
         self.first_class.partition_point(|first| *first <= class) as u64 - 1
     }
 
-    /// Returns the total bytes of a class, given its number among all classes.
+    /// Returns the total bytes of a class. `class` is its number among the classes of all nodes.
     pub fn bytes_of(&self, class: usize) -> u64 {
         self.bytes[class]
     }
@@ -118,7 +121,8 @@ impl Tokens {
         &self.receivers[self.first_receiver[class]..self.first_receiver[class + 1]]
     }
 
-    /// Returns the classes that a node receives: the owner of the tokens, and the class there.
+    /// Returns the classes that a node receives: the owner of the tokens, and the number of the
+    /// class among the owner's classes.
     pub fn wanted(&self, receiver: u64) -> &[(u32, u32)] {
         let receiver = receiver as usize;
         &self.wanted[self.first_wanted[receiver]..self.first_wanted[receiver + 1]]
@@ -153,7 +157,7 @@ impl Tokens {
 }
 
 /// For each origin and destination, the total bytes of tokens. In a dispatch, the origin is the
-/// owner, and the destination a receiver. In a combine, they are exchanged.
+/// owner of the tokens, and the destination is a receiver. In a combine, it is the reverse.
 #[derive(Debug)]
 pub struct TokenSizes {
     tokens: Arc<Tokens>,
@@ -196,7 +200,8 @@ impl BlockSizes for TokenSizes {
         self.largest
     }
 
-    /// Each token is sent at least once in a dispatch, and its sum is received once in a combine.
+    /// In a dispatch, the owner sends each token at least once. In a combine, it receives the sum
+    /// of each token once.
     fn max_traffic(&self, nodes: u64) -> MaxTraffic {
         let pairs = pair_traffic(self, nodes);
         let once = (0..nodes).map(|node| self.tokens.to_others(node)).max().unwrap_or(0);
@@ -241,7 +246,8 @@ mod tests {
         let combine = TokenSizes::new(tokens(), true);
         assert_eq!((combine.bytes(2, 0), combine.bytes(0, 2), combine.largest()), (17, 0, 17));
         let traffic = |sizes: TokenSizes| sizes.max_traffic(3);
-        // Node 0 sends each token once: 17 bytes, not 27. Nodes 2 and 1 receive 17 and 10 + 3.
+        // Node 0 sends each token once, which is 17 bytes, not 27. Node 2 receives 17 bytes, and
+        // node 1 receives 10 + 3.
         let expected = MaxTraffic { sent: 17, received: 17, peers: 2, pairs: 3 };
         assert_eq!((traffic(dispatch), traffic(combine)), (expected, expected));
     }

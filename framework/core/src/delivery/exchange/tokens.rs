@@ -1,11 +1,13 @@
-//! Traces the tokens of a dispatch or a combine by classes ([`Tokens`]) of an *owner*.
+//! Traces the tokens of a dispatch or a combine by classes ([`Tokens`]). The *owner* of a class is
+//! the node whose tokens it contains.
 //!
-//! The holdings of a node are a sorted list of *pieces*, in which a send finds those of one owner
-//! by binary search. In a dispatch, a piece is a class of tokens, and its origin is the owner. In a
-//! combine, a piece is a contribution to the sum of a class, for the owner. A node holds at most
-//! one value of each class, which consists of all its pieces of this class.
+//! The holdings of a node are a sorted list of *pieces*. A send finds the pieces of one owner by
+//! binary search. In a dispatch, a piece is a class of tokens, and its origin is the owner. In a
+//! combine, a piece is the contribution of one node to the sum of a class, which the owner
+//! receives. A node holds at most one value of each class, which consists of all its pieces of this
+//! class.
 //!
-//! Boxes would not do, because the classes of different nodes have nothing in common: there would
+//! Boxes are not used, because the classes of different nodes have nothing in common. There would
 //! be a box for each pair of nodes, with a bit for each node.
 
 use super::{Inventory, Rule};
@@ -54,7 +56,8 @@ pub(crate) struct TokenExchange {
 }
 
 impl TokenExchange {
-    /// Nodes hold their tokens in a dispatch, their contributions to received tokens in a combine.
+    /// At the start, nodes hold their own tokens in a dispatch, and their contributions to received
+    /// tokens in a combine.
     pub(crate) fn new(
         collective: Collective,
         tokens: Arc<Tokens>,
@@ -96,7 +99,8 @@ impl TokenExchange {
         Self { tracks_arrivals, ..self }
     }
 
-    /// Returns the pieces of the tokens of a node (`of_owner`), or its pieces of received tokens.
+    /// If `of_owner`, returns the pieces of the tokens that a node owns, otherwise its pieces of
+    /// the tokens that it receives.
     fn pieces(&self, node: u64, of_owner: bool) -> Vec<Piece> {
         let (tokens, sums) = (&self.tokens, self.sums());
         let piece = |owner: u64, class: u32, origin: u64| Piece {
@@ -122,7 +126,7 @@ impl TokenExchange {
         self.tokens.bytes_of(piece.class as usize)
     }
 
-    /// Executes one send. Returns its load in bytes; `None` if it has neither tokens nor extra
+    /// Executes one send. Returns its load in bytes, or `None` if it has neither tokens nor extra
     /// bytes.
     pub(crate) fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
         self.inventory.check(rule, self.step)?;
@@ -145,7 +149,8 @@ impl TokenExchange {
             + held[start..]
                 .partition_point(|p| (p.class as usize) < tokens.class_index(last + 1, 0));
 
-        // Put the selected pieces in flight. Pieces of a class are one value, with one load.
+        // Put the selected pieces in flight. All pieces of a class are one value, whose load is
+        // counted once.
         let (first, selected) = (in_flight.len(), selection.elements());
         let (mut found, mut load, mut latest_arrival) = (0, 0, 0);
         let (mut at, mut kept) = (start, start);
@@ -211,7 +216,8 @@ impl TokenExchange {
         let classes = layout.coordinates(layout.segment_axis(), selected);
         let owners = layout.nodes_of(side, selected).into_iter();
         let mut pairs = owners.flat_map(|home| classes.iter().map(move |class| (home, *class)));
-        // A selected class may not exist: nodes can have fewer classes than a block has segments.
+        // A block is divided into as many segments as any node has classes. Nodes can have fewer
+        // classes, so a selected class may not exist.
         let piece = |(home, class): (u64, u64)| {
             let owner = embedding.physical(home);
             let origin = if self.sums() { embedding.physical(rule.from) } else { owner };
@@ -355,8 +361,8 @@ struct Value<'a> {
 }
 
 impl TokenExchange {
-    /// Ends a step: the receivers hold the pieces in flight. The list of each receiver is rebuilt
-    /// once, because inserting values one by one would take quadratic time.
+    /// Ends a step: adds the pieces in flight to the holdings of their receivers. The list of each
+    /// receiver is rebuilt once, because inserting values one by one would take quadratic time.
     fn receive_all(&mut self) -> Result<(), Fault> {
         let in_flight = std::mem::take(&mut self.in_flight);
         let sends = std::mem::take(&mut self.sends);
@@ -383,8 +389,8 @@ impl TokenExchange {
         first.map_or(Ok(()), |(_, fault)| Err(Fault::Delivery(self.step, fault)))
     }
 
-    /// Adds values to the holdings of their receiver. `first` becomes the fault of the first send,
-    /// and in it of the lowest class.
+    /// Adds values to the holdings of their receiver. If there are faults, stores in `first` the
+    /// fault of the first send with a fault, and of the lowest class in it.
     fn receive(
         &mut self,
         sends: &[TokenSend],
@@ -419,8 +425,9 @@ impl TokenExchange {
         self.holdings[to as usize] = holdings;
     }
 
-    /// Updates `own`, the receiver's pieces of a class, by a received value. In a dispatch, `own`
-    /// must be empty. In a combine, the value is combined with `own` or replaces it.
+    /// Updates `own`, the pieces of a class that the receiver holds, with a received value. In a
+    /// dispatch, `own` must be empty. In a combine, the value is combined with `own` or replaces
+    /// it.
     fn update(
         &mut self,
         send: &TokenSend,
@@ -443,7 +450,7 @@ impl TokenExchange {
             } else if let Some(lost) = own.iter().find(|own| !is_received(own)) {
                 return Err(DeliveryFault::Replaced { node: node(), block: self.block(lost) });
             }
-            // The loads include two values, but only the sum or the received value remains.
+            // The loads still count both values, but only the sum or the received value remains.
             let account = self.inventory.embedding.physical(send.to);
             let load = self.bytes(&received[0]);
             self.loads.discarded(account, load);

@@ -1,13 +1,14 @@
 //! Automorphisms of networks: permutations of nodes and links that map routes to routes, and links
 //! to links of the same bandwidth and latency.
 //!
-//! A network states a product of groups, one for each axis of its node numbers.
+//! A network states a product of groups of permutations, one for each axis of its node numbers.
 //! [`CoordinatePermutation::of`] decides whether a permutation of nodes is in this product. It
-//! examines every node, and does not trust the symmetry that a schedule claims.
+//! examines every node, so it does not rely on the symmetry that a schedule claims.
 
 use super::{Network, strides};
 
-/// Permutations of the coordinates of one axis that are automorphisms if applied to all nodes.
+/// The permutations of the coordinates of one axis that are automorphisms if they are applied to
+/// all nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AxisSymmetry {
     /// Only the identity is known.
@@ -18,14 +19,16 @@ pub enum AxisSymmetry {
     Permutations,
 }
 
-/// A network whose routes do not change if coordinates are permuted, by one permutation per axis.
+/// A network whose routes are mapped to routes if the coordinates of each axis are permuted.
 pub trait Automorphisms {
     /// Returns the symmetry of each axis of the node numbers ([`Network::radices`]).
     fn axes(&self) -> Vec<AxisSymmetry>;
-    /// Returns the image of an existing link. `image(axis, coordinate)` is that of a coordinate.
+    /// Returns the image of an existing link. `image(axis, coordinate)` returns the image of a
+    /// coordinate.
     fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64;
-    /// Returns the node that a link leaves, and its port: a number of the link at this node, which
-    /// all images of the link have. Returns `None` if the network has no ports.
+    /// Returns the node that a link leaves, and the port of the link. The port is a number of the
+    /// link at this node that is the same for all images of the link. Returns `None` if the network
+    /// has no ports.
     fn port(&self, _link: u64) -> Option<(u64, u64)> {
         None
     }
@@ -44,7 +47,8 @@ pub(super) fn image_of_node(radices: &[u64], node: u64, image: &dyn Fn(usize, u6
 pub(crate) struct CoordinatePermutation(Vec<Vec<u64>>);
 
 impl CoordinatePermutation {
-    /// Returns a permutation of nodes as one of coordinates; `None` if it is no known automorphism.
+    /// Returns a permutation of nodes as permutations of coordinates, or `None` if it is no known
+    /// automorphism.
     pub(crate) fn of(topology: &Network, image: &dyn Fn(u64) -> u64) -> Option<Self> {
         let (radices, axes) = (topology.radices(), topology.automorphisms()?.axes());
         let strides = strides(radices);
@@ -108,7 +112,8 @@ impl Orbits {
             if found.orbits[first as usize] != Self::NONE {
                 continue;
             }
-            // Permutations have finite order, so inverses of the generators are not needed.
+            // The generators alone reach the whole orbit. Their inverses are not needed, because
+            // permutations have finite order.
             let orbit = found.first.len() as u32;
             found.orbits[first as usize] = orbit;
             open.push(first);

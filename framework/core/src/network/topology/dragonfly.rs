@@ -1,15 +1,15 @@
-//! Dragonflies: groups of routers, with a link between every two routers of a group, and between
-//! every two groups (J. Kim, W. J. Dally, S. Scott, D. Abts, *Technology-Driven, Highly-Scalable
-//! Dragonfly Topology*, ISCA 2008).
+//! Dragonflies: groups of routers. There is a link between every two routers of a group, and a link
+//! between every two groups (J. Kim, W. J. Dally, S. Scott, D. Abts, *Technology-Driven,
+//! Highly-Scalable Dragonfly Topology*, ISCA 2008).
 //!
 //! With G groups of R routers, each router has `h = ceil((G - 1) / R)` global links. The global
 //! links of a group are numbered from 0. Link j leaves router `j / h` and leads to the group whose
 //! number is greater by `j + 1`, modulo G. So all groups have the same arrangement of links (the
 //! *palmtree* arrangement of the literature, in the opposite direction).
 //!
-//! Routes are the minimal ones of the paper: from the sender's router to that with the link to the
-//! receiver's group, over this link, and to the receiver's router, in at most three hops between
-//! routers. A path of two global hops may be shorter, but no route uses two global links.
+//! Routes are the minimal routes of the paper: from the sender's router to the router with the link
+//! to the receiver's group, over this link, and to the receiver's router. They have at most three
+//! hops between routers. A path with two global links may be shorter, but is not used.
 
 use super::switched::{Fabric, FamilyArgs, Switched};
 use super::{AxisSymmetry, Parsed};
@@ -20,12 +20,13 @@ use std::sync::Arc;
 struct Dragonfly {
     groups: u64,
     routers: u64,
-    /// The maximum number of global links of a router. The last routers of a group may have fewer.
+    /// The number of global links of a router. The last routers of a group may have fewer.
     global: u64,
 }
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
-    /// Calculating distances takes time proportional to the square of this number of links.
+    /// The time to calculate distances is proportional to the square of the number of links of a
+    /// router.
     const MAX_PORTS: u64 = 256;
     const EXPECTED: &str =
         "groups, routers per group and nodes per router, as in `dragonfly:33x8x4`";
@@ -64,7 +65,8 @@ impl Fabric for Dragonfly {
         self.groups * self.routers
     }
 
-    /// The first ports lead to the routers of the group, one of them unused. Global links follow.
+    /// The first ports lead to the routers of the group; the port to the router itself is unused.
+    /// The ports of global links follow.
     fn radix(&self) -> u64 {
         self.routers + self.global
     }
@@ -95,7 +97,8 @@ impl Fabric for Dragonfly {
         self.routers
     }
 
-    /// Routes depend on the difference of group numbers, and on the numbers of routers.
+    /// Routes depend only on the difference of the group numbers, and on the numbers of the routers
+    /// in their groups.
     fn axes(&self) -> Vec<AxisSymmetry> {
         vec![AxisSymmetry::Rotations, AxisSymmetry::Fixed]
     }
@@ -103,8 +106,9 @@ impl Fabric for Dragonfly {
     fn distances(&self, switch: u64) -> (u64, u64) {
         let router = switch % self.routers;
         let linked = self.linked(router);
-        // A router in a group without a link to this one is two hops away if a path of a local and
-        // a global hop, or of two global hops, leads to it, otherwise three.
+        // Consider the routers of a group without a link to this router. A router is two hops away
+        // if a path of a local and a global hop, or of two global hops, leads to it. Otherwise it
+        // is three hops away.
         let mut in_two: Vec<(u64, u64)> = (1..self.groups)
             .filter(|d| !linked.contains(d))
             .map(|d| (d, self.gateway(self.groups - d)))
@@ -130,7 +134,7 @@ impl Fabric for Dragonfly {
         (farthest, sum)
     }
 
-    /// The cut is between whole groups, or between routers if there is a single group.
+    /// The cut separates whole groups. If there is a single group, it separates routers.
     fn cut(&self) -> Option<(u64, u64)> {
         let halves = |n: u64| (n / 2, n / 2 * (n - n / 2));
         match (self.groups, self.routers) {

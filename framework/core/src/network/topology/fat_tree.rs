@@ -1,17 +1,18 @@
 //! k-ary fat trees of L levels (k-ary n-trees: F. Petrini, M. Vanneschi, *k-ary n-trees: High
 //! Performance Networks for Massively Parallel Architectures*, 1997).
 //!
-//! There are k^L nodes below L levels of k^(L-1) switches. Each switch has k links down and, except
-//! at the top, k links up. The label of a switch is a number of L - 1 digits in base k. A switch of
-//! level l and one of level l + 1 are linked if their labels agree in all digits except digit l. A
-//! message moves up until it is above its destination, and then down. At level l it moves up on the
-//! link that digit l of the destination selects. So messages to different destinations use
-//! different switches, and if all nodes send at the same distance, no two messages share a link.
-//! With `reduce=switch`, every switch can add and copy data.
+//! There are k^L nodes, below L levels of k^(L-1) switches each. Each switch has k links down and,
+//! except at the top level, k links up. The label of a switch is a number of L - 1 digits in base
+//! k. A switch of level l and a switch of level l + 1 are linked if their labels agree in all
+//! digits except digit l. A message moves up until it is above its destination, and then down. At
+//! level l, it moves up on the link that is given by digit l of the destination's number. So
+//! messages to different destinations use different switches, and if all nodes send to nodes at the
+//! same distance in node numbers, no two messages share a link. With `reduce=switch`, every switch
+//! can add and copy data.
 //!
 //! The links between nodes and switches count as hops, too. All links up are numbered before all
-//! links down, in each direction by level from the nodes on, within a level by the switch (or node)
-//! at their lower end, and then by the digit.
+//! links down. Within each direction, links are sorted by level, starting at the nodes. Within a
+//! level, they are sorted by the switch (or node) at their lower end, and then by the digit.
 
 use super::switched::{FamilyArgs, REDUCE, reduce_argument};
 use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, Run};
@@ -52,9 +53,11 @@ impl FatTree {
     /// [`super::parse`] checks that there are at most 2^31 nodes, and that k is at least 2.
     fn new(k: u64, levels: u32, reduces: bool) -> Self {
         let (nodes, height) = (k.pow(levels), u64::from(levels));
-        // Half of the subtrees below the top, which have as many links as nodes.
+        // One side of the cut has half of the subtrees below the top level. A subtree has as many
+        // links to the top level as it has nodes.
         let side = k / 2 * (nodes / k);
-        // Through a switch of level l, `(k - 1) k^(l - 1)` further nodes are reached by 2 l hops.
+        // With routes of 2 l hops, which turn at a switch of level l, a node reaches `(k - 1) k^(l
+        // - 1)` nodes that are not reached with fewer hops.
         let distances = (1..=levels).map(|l| 2 * u64::from(l) * (k - 1) * k.pow(l - 1));
         let properties = Properties {
             spec: format!("fat-tree:{k}x{levels}{}", reduce_argument(reduces)),
@@ -80,8 +83,9 @@ impl FatTree {
         number - self.digit(number, index) * self.k.pow(index) + digit * self.k.pow(index)
     }
 
-    /// Returns the link between `below` and the switch of the next level that `digit` selects.
-    /// Boundary 0 is between nodes and lowest switches, boundary 1 between the lowest two levels.
+    /// Returns the link between the vertex `below` and the switch of the next level that `digit`
+    /// selects. A boundary is the gap between two levels: boundary 0 is between the nodes and the
+    /// lowest switches, and boundary 1 is between the two lowest levels of switches.
     fn link(&self, up: bool, boundary: u32, below: u64, digit: u64) -> Run {
         let within = if boundary == 0 { below } else { below * self.k + digit };
         let level = u64::from(boundary) + if up { 0 } else { self.levels };
@@ -107,7 +111,7 @@ impl Family for FatTree {
     }
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
-        // A link is given by its lower vertex and one digit of the label of its higher vertex.
+        // A link is identified by its lower vertex and one digit of the label of its higher vertex.
         let (up, below, above) = if from < to { (true, from, to) } else { (false, to, from) };
         let each = self.nodes / self.k;
         let boundary = match below.checked_sub(self.nodes) {
@@ -166,7 +170,8 @@ impl Family for FatTree {
     }
 }
 
-/// Digits may be permuted, because the switches of a route have only digits of its ends.
+/// The values of each digit may be permuted, because the labels of the switches on a route consist
+/// only of digits of its ends.
 impl Automorphisms for FatTree {
     fn axes(&self) -> Vec<AxisSymmetry> {
         vec![AxisSymmetry::Permutations; self.levels as usize]
@@ -175,8 +180,8 @@ impl Automorphisms for FatTree {
     fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
         let (level, within) = (link / self.nodes, link % self.nodes);
         // At a boundary b > 0, the last digit of the link number is digit `b - 1` of the receiver.
-        // The others are the label of the lower switch: digits of the receiver, and from b on of
-        // the sender.
+        // The other digits are the label of the lower switch. Below b, these are digits of the
+        // receiver, and from b on, digits of the sender.
         let boundary = level % self.levels;
         let mut moved = 0;
         for index in 0..self.levels {

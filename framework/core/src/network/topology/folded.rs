@@ -2,8 +2,8 @@
 //!
 //! Each axis of the shape covers one or more dimensions of the network. The ranks along the axis
 //! follow a path through these dimensions, which reverses its direction at the end of each line. So
-//! neighbouring ranks are on neighbouring nodes, as are the ends of the path if the network allows
-//! it. An axis may be shorter than its path. Nodes without a rank become switches.
+//! neighbouring ranks are on neighbouring nodes. If the network allows it, the two ends of the path
+//! are neighbours, too. An axis may be shorter than its path. Nodes without a rank become switches.
 //!
 //! The Tofu network gives a job a torus of three dimensions in this way (Y. Ajima, S. Sumimoto, T.
 //! Shimizu, *Tofu: A 6D Mesh/Torus Interconnect for Exascale Computers*, Computer 42 (11), 2009).
@@ -29,9 +29,9 @@ struct Dimension {
 }
 
 pub(super) fn parse(network: &Network, spec: &Spec, arg: &Arg, shape: &str) -> Parsed {
-    /// The tables take eight bytes for each node.
+    /// The tables take eight bytes for each node, so the number of nodes is limited.
     const MAX_NODES: u64 = 1 << 24;
-    /// The distances of all pairs of coordinates are calculated.
+    /// The distances of all pairs of coordinates of an axis are calculated, so its size is limited.
     const MAX_SIDE: u64 = 4096;
     let bad = |expected: &str| spec.bad_value(arg, expected);
     if !["torus", "mesh", "ring", "mixed-torus", "tofu"].contains(&network.kind()) {
@@ -67,8 +67,9 @@ fn hops(network: &dyn Family, from: u64, to: u64) -> u64 {
     network.own_route(from, to, &mut |_| {})
 }
 
-/// Returns the dimensions that each axis covers, whose sizes multiply to at least its side. The sum
-/// of the products is the smallest possible, and the first in lexicographic order is returned.
+/// Returns the dimensions that each axis covers. The product of their sizes is at least the side of
+/// the axis. The sum of these products over all axes is the smallest possible; of several such
+/// solutions, the first one in lexicographic order is returned.
 fn assignment(dimensions: &[Dimension], sides: &[u64]) -> Option<Vec<Vec<Dimension>>> {
     const MAX_TRIED: u64 = 1 << 20;
     let axes = sides.len() as u64;
@@ -94,10 +95,11 @@ fn assignment(dimensions: &[Dimension], sides: &[u64]) -> Option<Vec<Vec<Dimensi
 }
 
 /// Returns the first `side` nodes of a path through some dimensions. At each coordinate of the
-/// slowest dimension, it sweeps through the others, in alternate directions.
+/// slowest dimension, the path sweeps through the other dimensions. Successive sweeps have opposite
+/// directions.
 fn path(mut dimensions: Vec<Dimension>, side: u64) -> Vec<u64> {
-    // The ends of the path are neighbours if it has an even number of whole sweeps, the first and
-    // the last at neighbouring coordinates.
+    // The ends of the path are neighbours under two conditions: it consists of an even number of
+    // whole sweeps, and the first and the last sweep are at neighbouring coordinates.
     let product: u64 = dimensions.iter().map(|d| d.size).product();
     let closes = |d: &Dimension| {
         let sweeps = side * d.size / product;
@@ -155,7 +157,8 @@ impl Folded {
         let is_full = ranks == of_base.nodes;
         let properties = Properties {
             spec: format!("{},place=fold:{}", of_base.spec, shape.join("x")),
-            // Algorithms that choose the routes of a torus must refuse this kind.
+            // Algorithms that choose the routes of a torus must not accept this network, so its
+            // kind is not `torus`.
             kind: "folded",
             nodes: ranks,
             switches: of_base.switches + of_base.nodes - ranks,

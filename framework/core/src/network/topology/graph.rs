@@ -1,18 +1,20 @@
 //! Networks from a list of edges in a file.
 //!
-//! A line of the file is an edge, one link in each direction: the numbers of two vertices. Its
-//! bandwidth may follow, then `l3` if its latency is 3 hops, then `x4` if it stands for 4 links.
-//! `switch 8 9` declares that vertices 8 and 9 have no rank. `ranks 7 4` declares that vertex 7 is
-//! a switch with 4 ranks, each with its own link to it, whose bandwidth may follow. Blank lines and
-//! text after a `#` are ignored. Vertices are numbered from 0 without gaps.
+//! A line of the file is an edge: the numbers of two vertices, with one link in each direction.
+//! Optionally, its bandwidth follows, then `l3` if its latency is that of 3 hops, and then `x4` if
+//! it stands for 4 links. `switch 8 9` declares that vertices 8 and 9 are switches without ranks.
+//! `ranks 7 4` declares that vertex 7 is a switch with 4 ranks. Each of these has its own link to
+//! the switch, whose bandwidth may follow. Blank lines and text after a `#` are ignored. Vertices
+//! are numbered from 0 without gaps.
 //!
-//! Each other vertex is a node, and each rank is a node. Nodes have the order of the file's
-//! vertices, and the ranks of a switch that of the switch. Switches are numbered after all nodes.
+//! All other vertices are nodes, and so are the ranks of a switch. Nodes are numbered in the order
+//! of the file's vertices, with the ranks of a switch in the place of the switch. Switches are
+//! numbered after all nodes.
 //!
-//! Routes have the smallest number of hops, and each vertex forwards to the neighbour with the
-//! lowest number on such a route. Of m parallel links to a neighbour, a message uses link
-//! `(sender + receiver) modulo m`. A table stores the next link for each destination, which limits
-//! the size of graphs.
+//! Routes have the smallest number of hops. If several neighbours of a vertex are on such a route,
+//! the vertex forwards to the one with the lowest number. If there are m parallel links to a
+//! neighbour, a message uses link `(sender + receiver) modulo m`. A table stores the next link for
+//! each vertex and destination, which limits the size of graphs.
 
 use super::adjacency::{Adjacency, RoutingTable};
 use super::{Family, Network, Parsed, Properties, ReadFile, Run, common, extremes};
@@ -50,12 +52,14 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Parsed {
 impl Graph {
     /// The maximum number of vertices: nodes and switches together.
     pub const MAX_NODES: u64 = RoutingTable::MAX_VERTICES;
-    /// With this number of edges, all routes are found within seconds.
+    /// For at most this number of edges, finding all routes takes only seconds.
     pub(crate) const MAX_EDGES: usize = 1 << 18;
-    /// The largest multiple of the machine's bandwidth. The smallest is its inverse.
+    /// The largest bandwidth of an edge, as a multiple of the machine's bandwidth. The smallest one
+    /// is its inverse.
     pub(crate) const MAX_BANDWIDTH: f64 = 1e6;
 
-    /// Reads the network of a list of edges. The topology's spec names the `file`.
+    /// Reads a network from the `content` of a file with edges. The topology's spec contains the
+    /// name `file`.
     pub fn parse(file: &str, content: &str) -> Result<Network, GraphError> {
         Ok(Network::of(Arc::new(Self::read(file, content)?)))
     }
@@ -98,7 +102,8 @@ impl Graph {
         Ok(Self { properties, table, speeds, parallel })
     }
 
-    /// Returns the link of a message at vertex `at` among parallel links from `first` on.
+    /// Returns the link that a message uses at vertex `at`, among the parallel links of which
+    /// `first` is the first one.
     fn among_parallel(&self, (from, to): (u64, u64), at: u64, first: usize) -> usize {
         let network = self.table.network();
         let end = network.end(first);
@@ -301,7 +306,7 @@ impl EdgeList {
     }
 }
 
-/// Parallel links must be declared with `x`.
+/// Errors if two lines have the same ends, because parallel links must be declared with `x`.
 fn reject_repeated(edges: &[Edge]) -> Result<(), GraphError> {
     let mut known = BTreeMap::new();
     for Edge { line, ends: [a, b], .. } in edges {
@@ -509,8 +514,8 @@ mod tests {
         assert_eq!(graph("0 1 4\n").latencies(), None);
     }
 
-    /// Two switches have two nodes each, as nodes with links or as ranks, and two links between
-    /// them.
+    /// Two switches have two nodes each and are joined by two links. One graph declares the nodes
+    /// as vertices with links, the other one as ranks of the switches.
     #[test]
     fn parallel_links_between_switches_share_messages() {
         let racks = graph("switch 2 5\n0 2\n1 2\n2 5 x2 # trunk\n3 5\n4 5\n");

@@ -1,18 +1,19 @@
 //! Tori, meshes and rings of any number of dimensions, tori with open dimensions, and Tofu.
 //!
-//! There is one link for each node, dimension and direction. In a grid of n nodes, the link that
-//! leaves node v along dimension d has number `2 d n + v` in the plus direction, and
-//! `(2 d + 1) n + v` in the minus direction. In a mesh, some of these do not exist. In a torus, a
-//! dimension of 2 has two links in each direction between its two nodes, a dimension of 1 none.
+//! A node has one link for each dimension and direction. In a grid of n nodes, the link that leaves
+//! node v along dimension d has the number `2 d n + v` in the plus direction, and `(2 d + 1) n + v`
+//! in the minus direction. In a mesh, the links that would leave the grid do not exist. In a torus,
+//! a dimension of size 2 has two links in each direction between its two nodes, and a dimension of
+//! size 1 has none.
 //!
 //! Tofu (Y. Ajima, S. Sumimoto, T. Shimizu, *Tofu: A 6D Mesh/Torus Interconnect for Exascale
 //! Computers*, Computer 42 (11), 2009) consists of units of 2 x 3 x 2 nodes. Dimensions A, B and C
-//! lead through a unit; X, Y and Z connect units, and can have any size. A and C are lines, the
-//! others rings. Packets follow the dimensions B, C, A, X, Y, Z, A, C, B. The sender chooses the
-//! position within the units at which a packet travels along X, Y and Z (Y. Ajima et al., *The Tofu
-//! Interconnect*, IEEE Micro 32 (1), 2012). Here, this is always the position of the receiver in
-//! its unit, so the second A, C, B is not needed. Routes of a grid follow the last dimension first,
-//! so the dimensions are stored in the order Z, Y, X, A, C, B.
+//! lead through a unit. Dimensions X, Y and Z connect units, and can have any size. A and C are
+//! lines, all other dimensions are rings. Packets follow the dimensions B, C, A, X, Y, Z, A, C, B.
+//! The sender chooses the position within the units at which a packet travels along X, Y and Z (Y.
+//! Ajima et al., *The Tofu Interconnect*, IEEE Micro 32 (1), 2012). Here, this is always the
+//! position of the receiver in its unit, so the second A, C, B is not needed. As routes of a grid
+//! follow the last dimension first, the dimensions are stored in the order Z, Y, X, A, C, B.
 
 use super::automorphisms::image_of_node;
 use super::{
@@ -52,7 +53,8 @@ pub(super) fn parse(spec: &Spec, shape: GridShape) -> Parsed {
     let can_be_open = matches!(shape, GridShape::Torus | GridShape::Tofu);
     let marked = |side: &str| can_be_open && side.ends_with('o');
     let closed: Vec<bool> = arg.value().split('x').map(|side| !marked(side)).collect();
-    // Errors of `parse_dims` have positions in the text without the letter `o` of open dimensions.
+    // Open dimensions are marked with the letter `o`. Positions in errors of `parse_dims` do not
+    // count these letters.
     let unmarked: Vec<&str> = arg
         .value()
         .split('x')
@@ -123,8 +125,9 @@ impl GridNet {
         let links = self.sides().filter(|(n, _)| *n > 1).map(|(_, closed)| 1 + u64::from(closed));
         // The cut divides the dimension with the largest ratio of separated pairs of nodes to cut
         // links. If all dimensions are closed, or all are open, this is the longest dimension. If
-        // its size is even, no balanced cut is better. If its size is odd, the sides of the cut
-        // differ by one layer of nodes. In a one-dimensional grid, a layer is a single node.
+        // its size is even, no balanced cut has fewer links. If its size is odd, the sides of the
+        // cut differ by one layer of nodes. In a grid of one dimension, a layer is a single node,
+        // so this cut is also the best one.
         let cuts = self.sides().filter(|(n, _)| *n > 1).map(|(n, closed)| {
             let layer = self.nodes / n;
             let links = if closed { 2 * layer } else { layer };
@@ -133,11 +136,12 @@ impl GridNet {
         });
         let pressure =
             |b: &Bisection| b.side as f64 * (self.nodes - b.side) as f64 / b.links as f64;
-        // In a ring of n nodes, and in a line of at most two, the distances from a node add up to
-        // `n^2 / 4`, rounded down. Each occurs once for every line of the dimension.
+        // In a ring of n nodes, and in a line of at most two, the sum of the distances from a node
+        // to all others is `n^2 / 4`, rounded down. In the grid, each of these distances occurs
+        // once for every line of the dimension.
         let from_node = self.dims.iter().map(|n| self.nodes / n * (n * n / 4));
-        // In an open line of n nodes, the distances of all pairs add up to `(n^3 - n) / 3`. Each
-        // occurs once for every ordered pair of lines.
+        // In an open line of n nodes, the sum of the distances of all ordered pairs is `(n^3 - n) /
+        // 3`. In the grid, each of these distances occurs once for every ordered pair of lines.
         let on_line = |n: u128, closed| if closed { n * (n * n / 4) } else { n * (n * n - 1) / 3 };
         let all_pairs = self
             .sides()
@@ -259,7 +263,8 @@ impl GridNet {
         Ok(hops)
     }
 
-    /// In a torus dimension of 2, the sign selects one of two links, by default that for plus.
+    /// If the link is along a torus dimension of size 2, there are two links. The sign selects one
+    /// of them; the default is that for plus.
     fn link(&self, from: u64, to: u64, signs: &[i8]) -> Option<Run> {
         let mut differ =
             (0..self.dims.len()).filter(|d| self.coordinate(from, *d) != self.coordinate(to, *d));
@@ -286,7 +291,8 @@ pub(super) fn planes(dims: &[u64], strides: &[u64]) -> Vec<Plane> {
     (0..2 * dims.len()).map(plane).collect()
 }
 
-/// Returns whether the shorter path from `a` to `b` is in the plus direction, and its hops.
+/// Returns whether the shorter path from `a` to `b` leads in the plus direction, and its number of
+/// hops.
 pub(crate) fn shorter(n: u64, closed: bool, a: u64, b: u64) -> (bool, u64) {
     if !closed {
         return (b > a, a.abs_diff(b));
@@ -328,7 +334,8 @@ impl Family for GridNet {
         Some(self.sides().enumerate().map(along).sum())
     }
 
-    /// Routing takes most of the time of a message, so each coordinate takes a single division.
+    /// Most of the computing time for a message is spent in this function. So for each dimension,
+    /// `from_left` and `to_left` are each divided only once, for the quotient and the remainder.
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (mut at, mut hops) = (from, 0);
         let (mut from_left, mut to_left) = (from, to);

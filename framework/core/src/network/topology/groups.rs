@@ -2,17 +2,17 @@
 //! groups, such as a cluster of computers with several GPUs each (NVLink and InfiniBand).
 //!
 //! A rank has two links. One leads to the switch of its group, for messages within the group. The
-//! other is its network adapter, and leads to a single switch that joins all ranks, and is never a
-//! bottleneck. Every message takes two hops, through one of these switches. With `inside=B`, links
-//! within a group have B times the machine's bandwidth. With `inside_hop=H`, their latency is H
-//! times the machine's `hop_us`.
+//! other one is its network adapter. It leads to a single switch, which joins all ranks and is
+//! never a bottleneck. Every message takes two hops, through one of these switches. With
+//! `inside=B`, links within a group have B times the machine's bandwidth. With `inside_hop=H`,
+//! their latency is H times the machine's `hop_us`.
 //!
-//! With `nics=K`, all ranks of a group can use all of its K network adapters. A further switch of
-//! each group, its *pool*, represents these adapters: its links to the joining switch have K times
-//! the machine's bandwidth, as have the links between a rank and the pool. A message between groups
-//! takes four hops, each with half of the latency `hop_us`. A library whose channels leave a node
-//! by different ranks, such as the rings of NCCL, uses all adapters in this way, although each of
-//! its rings leaves a group by one rank only.
+//! With `nics=K`, all ranks of a group can use all of its K network adapters. These are represented
+//! by a further switch of the group, its *pool*. The links between the pool and the joining switch
+//! have K times the machine's bandwidth, and so have the links between a rank and the pool. A
+//! message between groups takes four hops, each with half of the latency `hop_us`. A library with
+//! several channels, such as the rings of NCCL, uses all adapters in this way: each of its rings
+//! leaves a group from one rank, but different rings leave it from different ranks.
 //!
 //! With `reduce=switch`, a group's switch can add and copy data, as NVSwitch does (NVLink SHARP).
 
@@ -22,10 +22,10 @@ use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, 
 use crate::spec::Spec;
 use std::sync::Arc;
 
-/// A network of n ranks. Link v leads from rank v to the switch of its group, and link n + v back.
-/// Link 2 n + v leads from rank v to the joining switch or to the pool of its group, and link 3 n +
-/// v back. Link 4 n + g leads from the pool of group g to the joining switch, and the last links
-/// back.
+/// A network of n ranks. Link v leads from rank v to the switch of its group, and link n + v leads
+/// back. Link 2 n + v leads from rank v to the joining switch or to the pool of its group, and link
+/// 3 n + v leads back. Link 4 n + g leads from the pool of group g to the joining switch. The last
+/// links, in the order of groups, lead back from the joining switch to the pools.
 #[derive(Debug, Clone)]
 struct Groups {
     properties: Properties,
@@ -207,7 +207,8 @@ impl Family for Groups {
     }
 }
 
-/// A route depends only on whether its ends share a group: groups and their ranks can be permuted.
+/// A route depends only on whether its ends are in the same group. So the groups may be permuted,
+/// and so may the ranks within groups.
 impl Automorphisms for Groups {
     fn axes(&self) -> Vec<AxisSymmetry> {
         vec![AxisSymmetry::Permutations; 2]

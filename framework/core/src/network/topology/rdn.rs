@@ -1,16 +1,17 @@
 //! Recursive dual-nets, which are built from a regular base network, level by level (Y. Li, S.
 //! Peng, W. Chu, *Recursive Dual-Net*).
 //!
-//! A cluster of n nodes is a copy of the base, or of the dual-net that is one level lower. Node x
-//! of cluster c of type t (0 or 1) is (t, c, x) and has the number `t n^2 + c n + x`. A cross-edge
-//! leads from (t, c, x) to (1 - t, x, c). So one edge joins two clusters of different types, and no
-//! edge joins two clusters of the same type.
+//! A dual-net of some level consists of clusters, each of which is a copy of the dual-net that is
+//! one level lower or, at the first level, of the base. Let a cluster have n nodes. Node x of
+//! cluster c of type t (0 or 1) is (t, c, x) and has the number `t n^2 + c n + x`. A cross-edge
+//! leads from (t, c, x) to (1 - t, x, c). So any two clusters of different types are joined by one
+//! edge, and clusters of the same type by none.
 //!
 //! Routes need no table, and no path is shorter (Theorem 2). If the destination has the other type,
 //! the route leads within the sender's cluster to the node with the cross-edge to the destination's
 //! cluster, crosses this edge, and ends within the destination's cluster. If the destination is in
-//! another cluster of the same type, the route has two cross-edges, with a path in a cluster of the
-//! other type between them.
+//! another cluster of the same type, the route has two cross-edges. Between these, it leads through
+//! a cluster of the other type.
 
 use super::automorphisms::image_of_node;
 use super::{
@@ -83,20 +84,21 @@ impl Rdn {
         n.checked_mul(n).and_then(|m| m.checked_mul(2)).filter(|nodes| *nodes <= limits::NODES)?;
         // The bisection is the better of two cuts. There are n clusters of n nodes of each type.
         //
-        // 1. One side has n whole clusters, about half of each type. Half of the cross-edges, one
-        //    for each two clusters of different types, are cut.
-        // 2. Let H be the node numbers of one half of the base, if it has a cut into halves. One
-        //    side has the clusters of type 0 whose numbers are in H, and the nodes in H of each
-        //    cluster of type 1. The only cut edges are within the n clusters of type 1.
+        // 1. One side has n whole clusters, about half of each type. Half of the cross-edges are
+        // cut, of which there is one for each two clusters of different types. 2. If the base has a
+        // cut into halves, let H be the node numbers of one half. One side has the clusters of type
+        // 0 whose numbers are in H and, of each cluster of type 1, the nodes whose numbers are in
+        // H. The only cut edges are within the n clusters of type 1.
         //
-        // Theorem 1 claims `n_k / 4` links for `n_k` nodes, which is the first cut.
+        // Theorem 1 claims a cut of `n_k / 4` links for `n_k` nodes, which is the first cut.
         let halves = base.bisection().filter(|cut| 2 * cut.side == n);
         let links =
             halves.map_or(u64::MAX, |cut| cut.links.saturating_mul(n)).min((n * n).div_ceil(2));
         // Let L be the distance between two nodes of a cluster. From (t, c, x) to a node (1 - t, d,
         // y) of the other type, the distance is `L(x, d) + 1 + L(c, y)`. To a node (t, d, y) of
-        // another cluster of the same type, it is `L(c, d) + 2 + L(x, y)`. So if the sum of
-        // distances is the same for all nodes of a cluster, this is also true in the dual-net.
+        // another cluster of the same type, it is `L(c, d) + 2 + L(x, y)`. So if the sum of the
+        // distances to all others is the same for all nodes of a cluster, it is also the same for
+        // all nodes of the dual-net.
         let distance_sum = base.distance_sum().map(|below| {
             let other_type = 2 * n * below + n * n;
             below + other_type + n * below + 2 * n * (n - 1) + (n - 1) * below
@@ -160,8 +162,8 @@ impl Family for Rdn {
     }
 
     fn eccentricity(&self, node: u64) -> u64 {
-        // The farthest node (t, k, v) is reached over a path from c to k in a cluster of the other
-        // type, and a path from x to v in cluster k.
+        // Of the nodes of the same type, the farthest one is (t, k, v). The route to it leads from
+        // c to k within a cluster of the other type, and then from x to v within cluster k.
         let (_, c, x) = self.split(node);
         if self.n == 1 { 1 } else { self.base.eccentricity(x) + self.base.eccentricity(c) + 2 }
     }
@@ -223,7 +225,8 @@ impl Family for Rdn {
     }
 }
 
-/// The exchange of the types maps each route from (t, c, x) to a route from (1 - t, c, x).
+/// The dual-net is symmetric in the types: exchanging them maps each route from (t, c, x) to a
+/// route from (1 - t, c, x).
 impl Automorphisms for Rdn {
     fn axes(&self) -> Vec<AxisSymmetry> {
         let mut axes = vec![AxisSymmetry::Fixed; self.properties.radices.len()];

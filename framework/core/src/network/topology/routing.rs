@@ -5,8 +5,9 @@
 //! Schemes for Parallel Communication*, 1981). With `ecmp` (equal-cost multipath), each vertex
 //! divides messages equally among the links that lead nearer to the receiver (RFC 2992).
 //!
-//! [`Network::route`] returns a single route, drawn from a seed, for all messages with the same
-//! sender and receiver. [`RandomRouting`] calculates the expected loads over all draws.
+//! [`Network::route`] returns a single route, which is drawn from a seed and is the same for all
+//! messages with the same sender and receiver. [`RandomRouting`] calculates the expected loads over
+//! all possible draws.
 
 use super::adjacency::Adjacency;
 use super::{Network, Options, Plane, Run, SplitMix64};
@@ -35,9 +36,10 @@ pub struct RandomRouting<'a> {
 }
 
 pub(super) fn parse(network: Network, options: &Options<'_>) -> Result<Network, SpecError> {
-    /// Distances take two bytes for each pair of vertices.
+    /// The table of distances takes two bytes for each pair of vertices, so the number of vertices
+    /// is limited.
     const MAX_VERTICES: u64 = 1 << 13;
-    /// The expected loads of a step are stored for each link.
+    /// The expected load of each link is stored, so the number of links is limited.
     const MAX_LINKS: u64 = 1 << 22;
     let Some(arg) = options.get("routing") else { return Ok(network) };
     let bad = |expected: &str| options.spec.bad_value(arg, expected);
@@ -74,7 +76,8 @@ impl Routing {
         }
     }
 
-    /// Returns the routing with routes drawn from `seed`. A changed network is in `changed`.
+    /// Returns the routing with routes drawn from `seed`. If the network has also changed, the new
+    /// network is in `changed`.
     pub(super) fn sample(&self, seed: u64, changed: Option<&Network>) -> Self {
         let method = match (&self.method, changed.map(Network::physical)) {
             (method, None) => method.clone(),
@@ -93,7 +96,8 @@ impl Routing {
         to: u64,
         visit: &mut dyn FnMut(Run),
     ) -> u64 {
-        // The messages of a job take the same routes as without other jobs.
+        // If several jobs run at the same time, the messages of each job take the same routes as
+        // without the other jobs.
         let [from_in_job, to_in_job] = [from, to].map(|rank| network.rank_in_job(rank));
         let seed = self.seed ^ (from_in_job << 32 | to_in_job).wrapping_mul(0xD6E8_FEB8_6659_FD93);
         let (draw, from, to) =
@@ -106,8 +110,9 @@ impl Routing {
 }
 
 impl RandomRouting<'_> {
-    /// Computes the expected link loads of messages (sender, receiver, load). Calls `visit`,
-    /// perhaps several times, for each link with messages, with their expected number and load.
+    /// Computes the expected link loads of messages, given by sender, receiver and load. For each
+    /// link that messages can use, calls `visit`, perhaps several times, with the expected number
+    /// and load of messages.
     pub fn expected(
         &self,
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
@@ -134,7 +139,8 @@ impl RandomRouting<'_> {
 #[derive(Debug)]
 struct Ecmp {
     network: Adjacency,
-    /// The hops from every vertex to every destination, by destination and then by vertex.
+    /// The number of hops from every vertex to every destination, sorted by destination and then by
+    /// vertex.
     hops: Vec<u16>,
     planes: Vec<Plane>,
 }
@@ -143,7 +149,8 @@ impl Ecmp {
     fn new(network: &Network) -> Self {
         let planes = network.planes().to_vec();
         let network = Adjacency::of(network).expect("networks with random routing are small");
-        // Distances to a vertex can differ from those from it, so links are reversed.
+        // Distances to a vertex can differ from distances from it, so the search follows links
+        // backwards.
         let reversed = network.reversed();
         let hops = (0..network.vertices() as u64).flat_map(|to| reversed.hops_from(to));
         Self { hops: hops.map(|hops| hops as u16).collect(), network, planes }
@@ -175,7 +182,8 @@ impl Ecmp {
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
         visit: &mut dyn FnMut(u64, f64, f64),
     ) {
-        // The fraction of the message that passes each vertex, farthest vertices first.
+        // For each vertex, the fraction of the message that passes it. The vertex that is farthest
+        // from the receiver is processed first.
         let mut passing: BTreeMap<(Reverse<u16>, u64), f64> = BTreeMap::new();
         for (from, to, load) in messages.filter(|(from, to, _)| from != to) {
             passing.insert((Reverse(self.hops(from, to)), from), 1.0);
@@ -194,13 +202,15 @@ impl Ecmp {
 
 /// Valiant's routing. Intermediate vertices are switches if the network has any, otherwise nodes.
 ///
-/// Each half of a route depends only on the intermediate vertex and one end. For each half, node
-/// and link, it is counted once how many intermediate vertices have a route through the link.
-/// Expected loads are these counts, divided by the number of intermediate vertices.
+/// Each half of a route depends only on the intermediate vertex and on one end, the sender or the
+/// receiver. For each half, node and link, it is counted once for how many intermediate vertices
+/// the route uses the link. Expected loads are these counts, divided by the number of intermediate
+/// vertices.
 #[derive(Debug)]
 struct Valiant {
     network: Network,
-    /// All nodes or, if intermediate vertices are switches, one node of each switch that has nodes.
+    /// All nodes. If intermediate vertices are switches, only one node of each switch that has
+    /// nodes.
     intermediates: Vec<u64>,
     /// For each node, the link to its switch; `None` if nodes are the intermediate vertices.
     switch_links: Option<Vec<SwitchLink>>,
@@ -267,7 +277,8 @@ impl Valiant {
         }
         let Some(links) = &self.switch_links else { return runs };
         let (own, drawn) = (links[node as usize], links[via as usize]);
-        // Halves lead to and from switches. Networks with switches have no planes.
+        // Remove the link of the intermediate node, because the half begins or ends at its switch.
+        // A run is a single link, because networks with switches have no planes.
         match kind {
             HalfKind::First if own.switch == drawn.switch => vec![Run::link(own.up)],
             HalfKind::Second if own.switch == drawn.switch => vec![Run::link(own.down)],
@@ -301,7 +312,8 @@ impl Valiant {
                 (*count, *sum) = (*count + 1, *sum + u128::from(load));
             }
         }
-        // These sums are the expected loads times the number of intermediate vertices.
+        // The sums in `on` are the expected numbers and loads, multiplied by the number of
+        // intermediate vertices.
         let mut on = vec![(0_u64, 0_u128); self.network.link_slots() as usize];
         for ((node, kind), (count, load)) in ends {
             for (link, times) in &self.half(node, kind).links {
