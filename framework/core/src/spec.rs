@@ -1,5 +1,6 @@
-//! The grammar of all specs: `name`, `name:args` or `name:key=value,..`, nested in parentheses. The
-//! parser stores byte offsets, so that later errors, such as an unknown key, have a position.
+//! The grammar of all specs: `name`, `name:args` or `name:key=value,..`, which can be nested in
+//! parentheses. The parser stores byte offsets, so that errors that are found later, such as an
+//! unknown key, have a position.
 
 use crate::limits::{DIMENSIONS, NODES};
 use crate::text::is_unsafe;
@@ -10,13 +11,13 @@ use std::fmt;
 pub struct SpecError {
     /// The kind of spec, such as `topology` or `machine`.
     pub what: &'static str,
-    /// The whole spec as the user wrote it.
+    /// The whole spec, as the user wrote it.
     pub text: String,
     /// The offset of the invalid text in bytes.
     pub at: usize,
     /// The length of the invalid text in bytes.
     pub len: usize,
-    /// A description of the error and of the expected text.
+    /// A description of the error and of the text that was expected.
     pub message: String,
     /// Known names that are similar to the unknown name.
     pub near: Vec<String>,
@@ -61,7 +62,7 @@ impl Arg {
         self.key.as_deref()
     }
 
-    /// Returns the word, or the value after the equals sign.
+    /// Returns the word or, if there is a key, the value after the equals sign.
     pub fn value(&self) -> &str {
         &self.value
     }
@@ -84,7 +85,7 @@ impl Arg {
 }
 
 impl Spec {
-    /// Parses a spec. `what` names its kind in errors.
+    /// Parses a spec. `what` is the kind of spec, which errors name.
     pub fn parse(what: &'static str, text: &str) -> Result<Self, SpecError> {
         let mut spec = Self { what, text: text.to_owned(), name: String::new(), args: Vec::new() };
         // Specs are written to rows, file names and terminals, so unsafe characters are refused.
@@ -171,7 +172,7 @@ impl Spec {
         SpecError { near: error.near, ..self.error(at + error.at, error.len, &error.message) }
     }
 
-    /// Creates an error about the name, which is not one of `known`.
+    /// Creates an error about the name of the spec, which is not one of `known`.
     pub fn unknown_name<'a>(&self, known: impl IntoIterator<Item = &'a str>) -> SpecError {
         let known: Vec<&str> = known.into_iter().collect();
         let near = near_matches(&self.name, known.iter().copied());
@@ -246,7 +247,7 @@ impl Spec {
     }
 }
 
-/// The maximum depth. Each level of a dual-net squares the number of nodes.
+/// The maximum depth of parentheses. In a dual-net, each level squares the number of nodes.
 const MAX_NESTED: usize = 8;
 const TOO_DEEP: &str = "parentheses nested more than 8 deep, expected at most 8 levels";
 
@@ -280,7 +281,8 @@ fn split_outside_parentheses(
 
 const UNITS: [(&str, u64); 4] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
 
-/// Parses a size, in bytes or with `B`, `KiB`, `MiB` or `GiB`. An error is the expected form.
+/// Parses a size: a number of bytes, or a number with the unit `B`, `KiB`, `MiB` or `GiB`. An error
+/// is a description of the expected form.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -306,8 +308,8 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     number.parse::<u64>().ok().and_then(|n| n.checked_mul(factor)).ok_or_else(too_large)
 }
 
-/// Parses a decimal number. Returns `None` for a positive number that is too small for an `f64`,
-/// such as `1e-400`, which would silently become 0.
+/// Parses a decimal number. Returns `None` if the number is positive but too small for an `f64`,
+/// such as `1e-400`, because it would become 0 without notice.
 pub fn parse_decimal(text: &str) -> Option<f64> {
     let number = text.parse::<f64>().ok()?;
     let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
@@ -315,7 +317,7 @@ pub fn parse_decimal(text: &str) -> Option<f64> {
     (number != 0.0 || is_zero).then_some(number)
 }
 
-/// Formats a size with the largest unit that divides it, or as a number of bytes.
+/// Formats a size with the largest unit of which it is a multiple, otherwise as a number of bytes.
 pub fn format_size(bytes: u64) -> String {
     match UNITS.iter().skip(1).rev().find(|(_, factor)| bytes > 0 && bytes.is_multiple_of(*factor))
     {
@@ -324,7 +326,7 @@ pub fn format_size(bytes: u64) -> String {
     }
 }
 
-/// An error has the byte offset and length, and a message.
+/// Parses sizes such as `4x8`. An error is a byte offset, a length and a message.
 pub(crate) fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)> {
     let (mut dims, mut at, mut product) = (Vec::new(), 0, 1_u64);
     for part in text.split('x') {
@@ -360,8 +362,8 @@ pub(crate) fn parse_dims(text: &str) -> Result<Vec<u64>, (usize, usize, String)>
     Ok(dims)
 }
 
-/// Returns at most three names in `known` that are similar to `word`, the most similar first: they
-/// differ by few edits, or one begins with the other.
+/// Returns at most three names in `known` that are similar to `word`, the most similar one first.
+/// Two names are similar if they differ by few edits, or if one begins with the other.
 pub fn near_matches<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let word = word.to_lowercase();
     let most = (word.chars().count() / 3).max(1);
@@ -371,7 +373,8 @@ pub fn near_matches<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
             let edits = strsim::osa_distance(&word, name);
             let begins =
                 word.chars().count() >= 3 && (name.starts_with(&word) || word.starts_with(name));
-            // Short words have few letters, so two edits count only after an equal start.
+            // Two edits change much of a short word, so they count as similar only if the words
+            // have the same beginning.
             let shared = word.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
             let is_near = edits <= most || edits == 2 && shared >= 3;
             (is_near || begins).then_some((edits, name))

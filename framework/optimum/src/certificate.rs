@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub const FORMAT: &str = "swapmeet-optimum-1";
 
-/// The specs of network and demand, for readers. No evidence depends on them.
+/// The specs of the network and the demand, for human readers. The verification does not use them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProblemSpecs {
@@ -25,7 +25,8 @@ pub struct Certificate {
     pub origin: ProblemSpecs,
     pub network: CapacityNetwork,
     pub demand: Demand,
-    /// The time in µs of a unit of the demand on a link of capacity 1; 0 for blocks without bytes.
+    /// The time in µs in which a link of capacity 1 moves a unit of the demand. It is 0 if blocks
+    /// have no bytes.
     pub unit_us: f64,
     /// The lower end of the interval in µs: no schedule takes less time.
     pub lower_us: f64,
@@ -34,10 +35,11 @@ pub struct Certificate {
     pub proof: Evidence,
 }
 
-/// A source, and the links that carry its data, with the amounts.
+/// A source, and the links that carry its data, each with the amount.
 pub type SourceFlow = (u32, Vec<(u32, f32)>);
 
-/// A sender, and its receivers with the amounts. In a flow, links replace the receivers.
+/// A sender, and its receivers, each with the amount. In the rows of `flows`, links take the place
+/// of the receivers.
 pub type MessageRow = (u32, Vec<(u32, f32)>);
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,25 +48,28 @@ pub enum Evidence {
     /// The evidence for a demand between pairs of nodes.
     Flow {
         lengths: Vec<u32>,
-        /// The lengths of all ports, in the order of the network's port entries: for the rule
-        /// `every-hop` the sending ports of all nodes and then the receiving ones, for `shared` one
-        /// length. With translations, only the ports of node 0 are listed.
+        /// The lengths of the ports, in the order of the network's list of ports. For the rule
+        /// `every-hop`, these are the lengths of the sending ports of all nodes, followed by those
+        /// of the receiving ports. For `shared`, it is one length. If there are translations, only
+        /// the ports of node 0 are listed.
         port_lengths: Vec<u32>,
-        /// For each source, the links that carry its data, with the amounts. With translations,
-        /// link `k` of vertex `v` has the number `v` times the links of a vertex, plus `k`. `None`
-        /// if there are too many.
+        /// For each source, the links that carry its data, each with the amount. If there are
+        /// translations, link `k` of vertex `v` has the number `v` times the number of links of a
+        /// vertex, plus `k`. `None` if the flows are too long to be listed.
         flows: Option<Vec<SourceFlow>>,
     },
     /// The evidence for data that is copied (such as a broadcast) or added (such as a reduce).
     Trees {
-        /// The vertices whose data takes longest to leave them, for sums in the reversed network.
+        /// The set of vertices whose data takes longest to leave the set. For sums, all links are
+        /// reversed.
         cut: Vec<u32>,
     },
-    /// The evidence for data that is copied or added, as messages between nodes, which form trees.
+    /// The evidence for data that is copied or added, if it consists of messages between nodes,
+    /// which form trees.
     Messages {
         lengths: Vec<u32>,
-        /// The port lengths as in a flow. Ports of the rule `ends` also have them, for sending and
-        /// receiving.
+        /// The lengths of the ports, as in a flow. In addition, ports with the rule `ends` have
+        /// lengths for sending and for receiving.
         port_lengths: Vec<u32>,
         roots: Vec<(u32, f32)>,
         copies: Vec<MessageRow>,
@@ -73,12 +78,12 @@ pub enum Evidence {
     },
     /// The evidence for a sum that every node receives.
     SumForAll {
-        /// Data must leave this set of vertices, in a time that is a lower bound.
+        /// A set of vertices that data must leave. The time for this is a lower bound.
         out: Vec<u32>,
-        /// Data must enter this set of vertices.
+        /// A set of vertices that data must enter. The time for this is also a lower bound.
         into: Vec<u32>,
-        /// Sets of vertices that give the times of a reduce-scatter and an allgather, for the upper
-        /// end.
+        /// The cuts that give the times of a reduce-scatter and of an allgather. Their sum is the
+        /// upper end.
         parts: [Vec<u32>; 2],
     },
 }

@@ -1,4 +1,4 @@
-//! The data that each node has for each other node, by nodes of the network instead of ranks.
+//! The data that each node has for each other node. Nodes are those of the network, not ranks.
 
 use crate::{MAX_PAIRS, OptimumError};
 use serde::{Deserialize, Serialize};
@@ -7,8 +7,8 @@ use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_core::simulation::Task;
 use swapmeet_core::simulation::demand::{self, Amounts, Blocks};
 
-/// The data that a task moves, in units of load (blocks if they are counted, otherwise bytes),
-/// without local copies.
+/// The data that a task moves, without local copies. If loads count blocks, the unit is a block,
+/// otherwise a byte.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Demand {
@@ -18,10 +18,10 @@ pub enum Demand {
     Pairs(Vec<(u32, Vec<(u32, u64)>)>),
     /// Each listed node has an amount that all other nodes must receive. Nodes may copy it.
     Copies(Vec<(u32, u64)>),
-    /// Each listed node must receive a sum of this size, with a term from every node. Nodes may add
-    /// terms to partial sums.
+    /// Each listed node must receive a sum of this size, to which every node contributes a term.
+    /// Nodes may add terms to partial sums.
     Sums(Vec<(u32, u64)>),
-    /// Every node must receive the same sum of this size, with a term from every node.
+    /// Every node must receive the same sum of this size, to which every node contributes a term.
     SumForAll(u64),
 }
 

@@ -2,8 +2,8 @@
 //! (maximum concurrent flow, see [`swapmeet_flows::solve`]). Lengths and capacities are whole
 //! numbers, so the lower end is an exact fraction.
 //!
-//! With translations (shifts of all coordinates of a grid, which map every link to a link), all
-//! images of a link have the same length, and the flow of one source is enough.
+//! If the network has translations (shifts of all coordinates of a grid, which map every link to a
+//! link), all images of a link have the same length, and the flow of one source is enough.
 
 use crate::demand::Demand;
 use crate::network::{CapacityNetwork, PortRule, Speeds};
@@ -21,13 +21,14 @@ pub(crate) fn value((numerator, denominator): Ratio) -> f64 {
 const OPTIONS: Options =
     Options { gap: 0.0, stale_checks: 16, bisections: 10, early_checks: 4, exact: true };
 
-/// A function that gets both ends as loads per capacity and returns whether to continue.
+/// A function that gets the lower and the upper end, as loads divided by capacities. It returns
+/// whether to continue.
 pub(crate) type Progress<'a> = dyn FnMut(f64, f64) -> bool + 'a;
 
-/// Finds the least time, up to a relative width `gap` of the interval. Returns the solution, whose
-/// resources are the links and then the ports, and the nodes with data for others. Times are loads
-/// divided by capacities, not in µs. Errors if a receiver cannot be reached, the problem is too
-/// large, or `progress` stops the search.
+/// Finds the least time. The search ends when the relative width of the interval is at most `gap`.
+/// Returns the solution, whose resources are the links followed by the ports, and the list of nodes
+/// that have data for others. Times are loads divided by capacities, not µs. Errors if a receiver
+/// cannot be reached, if the problem is too large, or if `progress` stops the search.
 pub(crate) fn solve(
     network: &CapacityNetwork,
     demand: &Demand,
@@ -55,10 +56,11 @@ pub(crate) fn solve(
     Ok((solution, limits.sources))
 }
 
-/// The largest length of a resource with [`Prices::Coarse`].
+/// The largest length that [`Prices::Coarse`] gives to a resource.
 const COARSE: f32 = 8.0;
 
-/// Returns all links, and the link in `network` of which each is an image under a translation.
+/// Returns all links of the network. For each of them, also returns the listed link of which it is
+/// an image under a translation.
 pub(crate) fn expand(network: &CapacityNetwork) -> (Links, Vec<u32>) {
     let mut links = Links::default();
     let mut images = Vec::with_capacity(network.link_count() as usize);
@@ -110,23 +112,25 @@ pub(crate) fn expand(network: &CapacityNetwork) -> (Links, Vec<u32>) {
 struct Limits {
     nodes: u32,
     pub sources: Vec<u32>,
-    /// For each source, its receivers with the amounts; empty if every amount is `even`.
+    /// For each source, its receivers with the amounts. Empty if all amounts are equal to `even`.
     rows: Vec<Vec<(u32, u64)>>,
     even: u64,
     /// The capacity of each resource. All images of a link under translations are one resource.
     pub capacities: Vec<u64>,
-    /// The capacities, and infinity for links that use no resource of a kind.
+    /// The capacity of each resource. Links that use no resource of some kind use one with infinite
+    /// capacity.
     pub divisors: Vec<f64>,
-    /// The kinds of resources. The first kind is the links.
+    /// The kinds of resources. The first kind is the links themselves.
     pub columns: Vec<Column>,
     timed: Option<Timed>,
-    /// The factor from the price of each resource to its length.
+    /// For each resource, the factor by which its price is multiplied to get its length.
     per_price: Vec<f32>,
-    /// The largest length of a resource. A link is at most this times the number of columns long.
+    /// The largest length of a resource. The length of a link is at most this times the number of
+    /// columns.
     longest: u32,
 }
 
-/// The column of [`Limits`] with the rule [`PortRule::SharedTime`].
+/// The column of [`Limits`] that has the rule [`PortRule::SharedTime`].
 struct Timed {
     column: usize,
     resource: usize,
@@ -226,8 +230,8 @@ impl Limits {
         }
     }
 
-    /// Rounds the price of each resource per unit of capacity, relative to the largest one. Returns
-    /// the sum of capacities times lengths.
+    /// Sets the length of each resource to its price divided by its capacity, relative to the
+    /// largest such quotient, and rounded. Returns the sum of capacities times lengths.
     fn round_lengths(
         &self,
         price: impl Fn(usize) -> f32,

@@ -9,9 +9,9 @@
 //!
 //! 1. [`network`] lists the links of a topology, with whole numbers as capacities.
 //! 2. [`demand`] converts a task to the amount of data that each node has for each other node.
-//! 3. `flow` solves demands between pairs of nodes as a maximum concurrent flow. `trees` solves
-//!    collectives that copy or add data, by packings of spanning trees of links, and `packing` by
-//!    packings of messages.
+//! 3. `flow` solves demands between pairs of nodes as a maximum concurrent flow. For collectives
+//!    that copy or add data, `trees` finds packings of spanning trees of links, and `packing` finds
+//!    packings of trees of messages.
 //! 4. [`optimum`] converts the result to times, and finds the resources that limit the time.
 //! 5. [`certificate`] stores the lengths and the flows, and [`check`](mod@check) verifies them.
 
@@ -40,13 +40,13 @@ pub enum OptimumError {
         "no optimum is known for {0} in several communicators (`over=`): expected a collective without copies and sums, such as alltoall"
     )]
     Communicators(&'static str),
-    /// Switches that copy or add data reduce the loads of links, which packings of trees do not
-    /// model.
+    /// Switches that copy or add data reduce the loads of links. Packings of trees do not model
+    /// this.
     #[error(
         "no optimum is known for {0} on a network whose switches add and copy data: expected one without reduce=switch"
     )]
     ReducingSwitches(&'static str),
-    /// The machine moves any amount of data in no time, so there is nothing to optimize.
+    /// The machine moves any amount of data in no time, so there is no least time to search for.
     #[error("bytes take no time on this machine: expected byte_us above 0")]
     NoTime,
     #[error(
@@ -59,8 +59,8 @@ pub enum OptimumError {
     TooManyPairs { pairs: u64 },
     #[error("{vertices} vertices with {links} links are more than {MAX_LINKS} vertices or links")]
     TooManyLinks { vertices: u64, links: u64 },
-    /// Links into and out of a switch differ in total bandwidth. Packings of trees need switches
-    /// that forward at full speed everything that they receive.
+    /// The links into a switch have another total bandwidth than the links out of it. Packings of
+    /// trees need switches that can forward everything that they receive at full speed.
     #[error(
         "the links into switch {vertex} have another bandwidth than those out of it: collectives that copy or add data need the same"
     )]
@@ -73,9 +73,10 @@ pub enum OptimumError {
 }
 
 pub const MAX_LINKS: u64 = 1 << 24;
-/// The maximum number of cells of the table of flows: sources times links, four bytes each.
+/// The maximum number of cells in the table of flows, which has a cell of four bytes for each
+/// source and link.
 pub const MAX_CELLS: u64 = 1 << 25;
-/// The maximum number of pairs of nodes in a demand that lists each pair with its amount.
+/// The maximum number of pairs of nodes in a demand that lists the amount of each pair.
 pub const MAX_PAIRS: u64 = 1 << 23;
 
 #[cfg(test)]

@@ -16,10 +16,12 @@
 //! schedules:
 //!
 //! 1. the cost of the cheapest tree from any node, because the term of each node must reach all
-//! others; 2. the cost of the cheapest tree to any node, because every node receives all terms; 3.
-//! for the node that first has the whole sum, the cost of the cheapest tree to this node, plus the
-//! costs of the cheapest messages to each other node, which receives the sum later. The same holds
-//! for reversed directions, because the reversed schedule also connects all pairs of nodes.
+//!    others;
+//! 2. the cost of the cheapest tree to any node, because every node receives all terms;
+//! 3. for the node that first has the whole sum, the cost of the cheapest tree to this node, plus
+//!    the costs of the cheapest messages to each other node, which receives the sum later. The same
+//!    holds for reversed directions, because the reversed schedule also connects all pairs of
+//!    nodes.
 
 use crate::OptimumError;
 use crate::certificate::{Evidence, MessageRow};

@@ -1,16 +1,16 @@
-//! Packings of spanning trees, which give the least time of collectives that copy data. A sum takes
-//! the same time as a copy with all links reversed.
+//! Packings of spanning trees. They give the least time of collectives that copy data. A sum takes
+//! the same time as a copy in the network with all links reversed.
 //!
-//! The data of the nodes in a set of vertices without all nodes must leave the set at least once,
-//! so the time is at least this data, divided by the capacity of the links that leave the set. A
-//! packing of trees takes no more time than the largest of these bounds (Edmonds, 1973, for one
-//! root; Zhao et al., "ForestColl", 2024, for all nodes as roots).
+//! Consider a set of vertices that does not contain all nodes. The data of the nodes in it must
+//! leave the set at least once, so the time is at least this data, divided by the capacity of the
+//! links that leave the set. The largest of these bounds is reached by a packing of trees (Edmonds,
+//! 1973, for one root; Zhao et al., "ForestColl", 2024, for all nodes as roots).
 //!
-//! To find the largest bound, add a source with a link to each node, whose capacity is the data of
-//! the node, and multiply all other capacities by a time T. It is sufficient if the largest flow
-//! from the source to every node is the sum of all amounts. Otherwise, the smallest cut is a set
-//! with a larger bound, which is the next T (Dinkelbach's method). All numbers are fractions of
-//! whole numbers, so the result is exact.
+//! To find the largest bound, multiply all capacities by a time T. Add a source with a link to each
+//! node, whose capacity is the data of the node. The time T is sufficient if the largest flow from
+//! the source to every node is the sum of all amounts. Otherwise, the smallest cut is a set with a
+//! larger bound, which is the next T (Dinkelbach's method). All numbers are fractions of whole
+//! numbers, so the result is exact.
 
 use crate::flow::{Progress, Ratio, expand};
 use crate::network::CapacityNetwork;
@@ -26,14 +26,14 @@ pub(crate) struct TreePacking {
 }
 
 /// Finds the least time in which every node with data can send it to all others. Calls `progress`
-/// for each receiver when the time is sufficient for it. Errors if a node cannot be reached, if the
-/// problem is too large, or if `progress` stops the search.
+/// each time that a time is found to be sufficient for a receiver. Errors if a node cannot be
+/// reached, if the problem is too large, or if `progress` stops the search.
 pub(crate) fn pack(
     network: &CapacityNetwork,
     amounts: &[(u32, u64)],
     progress: &mut Progress<'_>,
 ) -> Result<TreePacking, OptimumError> {
-    // With translations all nodes have the same amount, so one receiver is enough.
+    // If there are translations, all nodes have the same amount, so one receiver is enough.
     let receivers = if network.translations.is_empty() { network.nodes } else { 1 };
     let (sources, count) = (u64::from(receivers), network.link_count());
     if sources * count > MAX_CELLS {
@@ -80,8 +80,8 @@ pub(crate) fn pack(
     Ok(packing)
 }
 
-/// A maximum flow in whole numbers by blocking flows (Dinic, 1970). Link `i` has the arcs `2 i` in
-/// its direction, and `2 i + 1` in the opposite direction.
+/// A maximum flow in whole numbers, computed with blocking flows (Dinic, 1970). Link `i` has two
+/// arcs: `2 i` in its own direction, and `2 i + 1` in the opposite direction.
 #[derive(Debug)]
 struct MaxFlow {
     first: Vec<u32>,
@@ -132,7 +132,7 @@ impl MaxFlow {
         flow
     }
 
-    /// Returns whether a vertex is on the source's side of the smallest cut, after `find`.
+    /// After `find`, returns whether a vertex is on the source's side of the smallest cut.
     fn is_with_source(&self, vertex: u32) -> bool {
         self.level[vertex as usize] != NONE
     }
@@ -160,8 +160,8 @@ impl MaxFlow {
         self.first[vertex as usize]..self.first[vertex as usize + 1]
     }
 
-    /// Sends as much as possible along a path of rising levels. Returns the amount; 0 without a
-    /// path.
+    /// Sends as much as possible along a path of rising levels. Returns the amount, which is 0 if
+    /// there is no path.
     fn augment(&mut self, from: u32, to: u32) -> u128 {
         let mut path: Vec<u32> = Vec::new();
         let mut vertex = from;

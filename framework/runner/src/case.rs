@@ -54,7 +54,8 @@ fn without_ranges(experiment: &Experiment) -> Result<Experiment, InputError> {
     Ok(experiment)
 }
 
-/// The maximum number of cases of an experiment. All are in memory: a million take 200 MB.
+/// The maximum number of cases of an experiment. All cases are in memory, and a million cases take
+/// 200 MB.
 pub const MOST_CASES: u64 = 1_000_000;
 
 #[derive(Debug, Clone)]
@@ -75,7 +76,8 @@ impl fmt::Display for SelectedAlgorithm {
     }
 }
 
-/// One combination of the lists of an experiment. Cases share components, so a case is small.
+/// One combination of the entries of an experiment's lists. Cases share their components, so a case
+/// is small.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub experiment: Arc<str>,
@@ -89,11 +91,12 @@ pub struct Case {
     pub repetition: u32,
     pub seed: u64,
     pub options: RunOptions,
-    /// The cache of optima, if the row must contain an optimum.
+    /// The cache of optima. `None` unless the row must contain an optimum.
     pub optima: Option<Arc<Optima>>,
 }
 
-/// Options that do not change results. Only the column `proved_on` and timeouts depend on them.
+/// Options that do not change results. They affect only the column `proved_on` and whether a case
+/// times out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunOptions {
     pub timeout: Option<Duration>,
@@ -102,7 +105,8 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// A number of seconds that does not fit a [`Duration`] means no limit.
+    /// Creates the options. A number of seconds that does not fit into a [`Duration`] means no time
+    /// limit.
     pub fn new(timeout_secs: Option<f64>, proof_scope: ProofScope) -> Self {
         let seconds = timeout_secs.unwrap_or(DEFAULT_TIMEOUT_SECS);
         Self { timeout: Duration::try_from_secs_f64(seconds).ok(), proof_scope }
@@ -128,7 +132,8 @@ pub(crate) struct CaseParts<'a> {
     pub topology: Arc<Network>,
     pub topology_inputs: &'a [InputDigest],
     pub algorithm: &'a Arc<SelectedAlgorithm>,
-    /// The workload of this repetition, one of several files if the workload has several.
+    /// The workload of this repetition. If the workload has several files, each repetition uses one
+    /// of them.
     pub workload: Arc<Workload>,
     pub machine: &'a LoadedMachine,
     pub companions: Arc<[Companion]>,
@@ -193,7 +198,8 @@ impl Case {
         }
     }
 
-    /// Returns the bytes of a unit of load: the size of a block if blocks are counted, otherwise 1.
+    /// Returns the bytes of a unit of load. If loads count blocks, this is the size of a block,
+    /// otherwise 1.
     pub(crate) fn unit_bytes(&self) -> u64 {
         unit_bytes(&self.workload)
     }
@@ -203,14 +209,16 @@ impl Case {
         Job { algorithm, workload }
     }
 
-    /// Returns all jobs that run at the same time, with their starts in µs after the first, and the
-    /// index of the case's own job. All cases of these jobs return the same list.
+    /// Returns all jobs that run at the same time, and the index of the case's own job. The start
+    /// of each job is in µs after the first start. The list is the same for the cases of all these
+    /// jobs.
     pub fn jobs(&self) -> (Vec<Companion>, usize) {
         let own = Companion { job: self.job(), start_us: 0.0 };
         companion::from_first_start(&own, &self.companions)
     }
 
-    /// Returns the row without an outcome, except the links that failed at random (`faults`).
+    /// Returns the row without an outcome. It already contains the links that failed at random
+    /// (`faults`).
     pub fn blank_row(&self) -> Record {
         let faults = self.topology.damage().map_or("", |damage| damage.drawn());
         Record {
@@ -246,8 +254,8 @@ impl Case {
         files
     }
 
-    /// Returns whether both cases can use the same schedule, unless the plugin requests a value in
-    /// which they differ, such as the block size.
+    /// Returns whether both cases can use the same schedule. This is no longer valid if the plugin
+    /// requests a value in which the cases differ, such as the block size.
     pub fn shares_plan_with(&self, other: &Self) -> bool {
         if !self.companions.is_empty() || !other.companions.is_empty() {
             return self.runs_together_with(other);
@@ -260,7 +268,8 @@ impl Case {
             && self.algorithm.params == other.algorithm.params
             && self.workload.same_shape(&other.workload)
             && (self.workload.is_uniform() || self.seed == other.seed)
-            // Arrival times require full planning, which would change the rows of other cases.
+            // A model that follows arrival times requires full planning. Sharing its plan would
+            // change the rows of other cases.
             && self.machine.follows_arrivals() == other.machine.follows_arrivals()
     }
 }
@@ -270,7 +279,8 @@ fn unit_bytes(workload: &Workload) -> u64 {
 }
 
 pub fn spec_error(text: &Text, error: &SpecError) -> InputError {
-    // In a file, the kind of the spec may be stated many lines above, so the message names it.
+    // In a file, the kind of the spec may be stated many lines above the error, so the message
+    // names the kind.
     let message = if text.place.is_file {
         format!("{}: {}", error.what, error.message)
     } else {
@@ -343,7 +353,8 @@ pub fn select_algorithm(text: &Text, registry: &Registry) -> Result<SelectedAlgo
         }
         given.push((key, value));
     }
-    // Equal cases must have equal texts in their rows, so values are stored in canonical form.
+    // Equal cases must have equal texts in their rows, so values are stored in their canonical
+    // spelling.
     let spelt = |p: &Param| {
         let (key, value) = given.iter().find(|(key, _)| *key == p.key)?;
         (*value != p.default).then(|| ((*key).to_owned(), value.clone()))
@@ -357,7 +368,8 @@ fn takes(algorithm: &Algorithm) -> String {
         return format!("`{}` takes no parameters", algorithm.name);
     }
     let one = |p: &Param| match p.default.as_str() {
-        // A default that is not declared depends on the problem. The help text explains it.
+        // A parameter without a declared default has a default that depends on the problem. The
+        // help text explains it.
         "" => format!("{} ({})", p.key, p.help),
         default => format!("{} ({}; default {default})", p.key, p.help),
     };
@@ -395,7 +407,7 @@ fn own_machines(tables: &[OwnMachine]) -> Result<Vec<Machine>, InputError> {
         .collect()
 }
 
-/// The spec may name a machine that the experiment defines.
+/// Parses the spec of a machine. It may be the name of a machine that the experiment defines.
 pub fn machine(text: &Text, own: &[OwnMachine]) -> Result<Machine, InputError> {
     machine_among(text, &own_machines(own)?)
 }

@@ -1,7 +1,7 @@
 //! Reads the descriptions of plugin files: names, versions and algorithms. Loading a library runs
-//! its code, so each file is loaded in a child process of its own.
-//! The children run in parallel, so that a slow or broken plugin does not delay the others.
-//! Descriptions are cached until the file changes, because reading a large file is slow.
+//! its code, so each file is loaded in a child process of its own. The child processes run in
+//! parallel, so that a slow or broken plugin does not delay the others. A description is cached
+//! until its file changes, because reading a large file is slow.
 
 use crate::isolation::{self, ChildLimits};
 use crate::limits::MemoryLimit;
@@ -24,22 +24,25 @@ use swapmeet_results::atomic_file;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PluginReader {
-    /// Files are loaded in this process, which should run plugins anyway.
+    /// Files are loaded in this process. This is only used by processes that run plugins anyway.
     InProcess,
     Child {
-        /// A program that calls [`serve`], whose options and file are appended to these arguments.
+        /// A program that calls [`serve`], and its first arguments. Options and the plugin file are
+        /// appended.
         command: Vec<PathBuf>,
         memory_limit: u64,
     },
 }
 
-/// The default limit of a child's address space. The runtime of Go reserves more than half of it.
+/// The default limit of a child's address space. The runtime of Go alone reserves more than half of
+/// it.
 pub const READER_MEMORY: u64 = 2 << 30;
 
 type Description = Result<Plugin, String>;
 
 impl PluginReader {
-    /// Returns the description of each file. The outer error concerns no single file.
+    /// Returns the description of each file, or the reason why the file has none. The outer error
+    /// means that no child process could be started.
     pub fn read(&self, files: &[PathBuf]) -> io::Result<Vec<Result<Plugin, PluginError>>> {
         let child = match self {
             Self::InProcess => return Ok(files.iter().map(|file| Plugin::load(file)).collect()),
@@ -63,7 +66,7 @@ impl PluginReader {
             let others =
                 std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
             for _ in 1..others.max(2) {
-                // If no thread can be started, the current thread processes all files.
+                // If no thread can be started, the current thread reads all files.
                 drop(std::thread::Builder::new().spawn_scoped(scope, read_in_turn));
             }
             read_in_turn();
@@ -104,7 +107,7 @@ fn description(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
         .as_deref()
         .and_then(recall)
         .filter(|known| known.file == file && Some(&known.stamp) == stamp.as_ref())
-        // With more memory, a file that could not be read may turn out to be a plugin.
+        // If a file could not be read and the memory limit is higher now, it is tried again.
         .filter(|known| known.answer.is_ok() || known.memory_limit >= child.memory_limit);
     if let Some(known) = known {
         return Ok(known.answer);
@@ -114,7 +117,8 @@ fn description(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
         Some(_) => Plugin::load(file).map_err(|e| e.to_string()),
         None => described(child, file)?,
     };
-    // The description is not cached, because a second change may have the same timestamp.
+    // If the file has just changed, the description is not cached, because a second change may have
+    // the same timestamp.
     if let (Some(memory), Some(stamp)) = (memory, stamp.filter(Stamp::is_settled)) {
         let (file, memory_limit) = (file.to_owned(), child.memory_limit);
         let description = CachedDescription { file, stamp, memory_limit, answer };
@@ -128,14 +132,16 @@ fn description(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
     Ok(answer)
 }
 
-/// Returns the path of a cache entry in `$XDG_CACHE_HOME/swapmeet` (default `~/.cache/swapmeet`),
-/// with the inode number, so that an overwritten plugin file replaces its entry.
+/// Returns the path of a cache entry in `$XDG_CACHE_HOME/swapmeet` (default `~/.cache/swapmeet`).
+/// The name contains the inode number of the plugin file, so that an overwritten file replaces its
+/// own entry.
 fn memory(child: &Reader<'_>, file: &Path, stamp: &Stamp) -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     let (device, number) = stamp.place();
-    // A plugin may describe itself differently outside of the sandbox.
+    // A plugin may describe itself differently if there is no sandbox, so such an entry has another
+    // name.
     let freely = if child.is_free() { "-freely" } else { "" };
     let linked = linked::at(file).map(|linked| format!("-{}", linked.name)).unwrap_or_default();
     let name =
@@ -162,11 +168,11 @@ fn keep(memory: &Path, text: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the description of a file. Its digest is computed here, because a plugin can forge
-/// whatever its process sends. Errors if no child process could be started.
-/// A first child process may open only the file. If it cannot be loaded, it may depend on libraries
-/// in its directory, which a second process may open. To permit these to every process would take
-/// time in proportion to the square of the number of files.
+/// Returns the description of a file. Its digest is computed in this process, because a plugin can
+/// forge everything that its own process sends. Errors if no child process could be started. A
+/// first child process may open only the file itself. If the file cannot be loaded, it may depend
+/// on libraries in its directory, and a second child process may open these. If every child process
+/// could open them, the total time would be proportional to the square of the number of files.
 fn described(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
     let refused = |why: &str| {
         let reason = why.to_owned();
@@ -183,7 +189,7 @@ fn described(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
     let answer = answer.and_then(|answer| checked(&answer)).unwrap_or_else(|how| {
         Err(format!("{}: its description cannot be read: {how}", file.display()))
     });
-    // If the file has changed, the child may have described another build.
+    // If the file has changed meanwhile, the child may have described another build.
     if Stamp::at(file).ok().as_ref() != Some(&stamp) {
         return Ok(refused("it changed while it was loaded"));
     }
@@ -193,8 +199,8 @@ fn described(child: &Reader<'_>, file: &Path) -> io::Result<Description> {
 /// The option with which a child process may also open the libraries in the file's directory.
 const WITH_LIBRARIES: &str = "--libraries";
 
-/// Requests the description of a file from a child process. The outer error means that there was no
-/// child process, and the inner one gives the reason why it did not answer.
+/// Requests the description of a file from a child process. The outer error means that no child
+/// process could be started. The inner error is the reason why the child did not answer.
 fn ask(
     child: &Reader<'_>,
     file: &Path,
@@ -202,7 +208,7 @@ fn ask(
 ) -> io::Result<Result<Description, String>> {
     let (program, args) =
         child.command.split_first().ok_or_else(|| io::Error::other("no program given"))?;
-    // Loading a plugin takes less time than this limit.
+    // The time limit for a description. Loading a plugin takes less time.
     const TIME: Duration = Duration::from_secs(10);
     let limits = ChildLimits {
         kill_after: TIME,
@@ -214,7 +220,7 @@ fn ask(
     isolation::run(&mut command, limits, &AtomicBool::new(false), &mut |_| {}, Some)
 }
 
-/// Escapes the texts and checks the names of a description, which a plugin may have written.
+/// Escapes all texts of a description and checks its names, because a plugin may have written them.
 fn checked(answer: &Description) -> Result<Description, String> {
     let description = with_escaped_texts(answer).map_err(|e| e.to_string())?;
     if let Ok(plugin) = &description {
@@ -223,8 +229,8 @@ fn checked(answer: &Description) -> Result<Description, String> {
     Ok(description)
 }
 
-/// Escapes all texts of a reply, because a plugin may have written them. The reply has a type,
-/// because a [`Value`] can take sixteen times the memory of its text.
+/// Escapes all texts of a reply, because a plugin may have written them. The reply must be parsed
+/// as its own type first, because a [`Value`] can take sixteen times the memory of its text.
 pub fn with_escaped_texts<T: Serialize + DeserializeOwned>(reply: &T) -> serde_json::Result<T> {
     let mut value = serde_json::to_value(reply)?;
     escape_texts(&mut value);
@@ -289,7 +295,8 @@ mod tests {
         assert_eq!(algorithm.stamp, Stamp::at(&file).unwrap());
     }
 
-    /// The work is proportional to the number of plugins in a folder.
+    /// The number of libraries that are opened is proportional to the number of plugins in a
+    /// folder.
     #[test]
     fn libraries_beside_a_plugin_are_opened_only_if_it_needs_them() {
         let dir = tempfile::tempdir().unwrap();

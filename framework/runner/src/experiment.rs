@@ -1,5 +1,5 @@
-//! Experiments. A key of an experiment file is a field of [`Experiment`]. A row of [`SETTINGS`]
-//! makes a single value a flag of `run` and a setting of the dashboard.
+//! Experiments. The keys of an experiment file are the fields of [`Experiment`]. Each row of
+//! [`SETTINGS`] makes one of the values a flag of `run` and a setting of the dashboard.
 
 use crate::input::{InputError, Text};
 use crate::toml_reader::{self, place, text, texts, texts_not_table};
@@ -40,7 +40,7 @@ pub struct Experiment {
     pub optimum: bool,
     #[serde(rename = "machine", with = "own_machines", skip_serializing_if = "Vec::is_empty")]
     pub own_machines: Vec<OwnMachine>,
-    /// If there are any, only the combinations of these tables are run.
+    /// If there are any of these tables, only their combinations are run.
     #[serde(
         rename = "case",
         deserialize_with = "case_tables",
@@ -52,18 +52,18 @@ pub struct Experiment {
     /// Jobs that run at the same time.
     #[serde(deserialize_with = "together_tables", skip_serializing_if = "Vec::is_empty")]
     pub together: Vec<TogetherTable>,
-    /// The jobs of `--beside`, for which files have `together`.
+    /// The jobs of the flag `--beside`. Files use `together` instead.
     #[serde(skip)]
     pub beside: Vec<Text>,
-    /// The nodes on which delivery is verified. Results do not depend on them.
+    /// The set of nodes on which delivery is verified. Results do not depend on it.
     #[serde(skip)]
     pub proof_scope: ProofScope,
-    /// The file that defines exactly this experiment, if there is one.
+    /// The file that contains this experiment unchanged, if there is one.
     #[serde(skip)]
     pub file: Option<PathBuf>,
 }
 
-/// A `[[case]]` or `exclude` table. An empty list means that of the experiment.
+/// A `[[case]]` or `exclude` table. If one of its lists is empty, the experiment's list is used.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct CaseTable {
@@ -79,8 +79,8 @@ pub struct CaseTable {
     pub machines: Vec<Text>,
 }
 
-/// A `[[together]]` table: jobs that run at the same time. Each combination of topologies,
-/// machines, and algorithms of all jobs gives a row for each job.
+/// A `[[together]]` table: jobs that run at the same time. There is a run for each combination of a
+/// topology, a machine, and an algorithm for each job. It gives one row for each job.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct TogetherTable {
@@ -140,13 +140,13 @@ impl Default for Experiment {
     }
 }
 
-/// A value of an experiment that a flag of `run` or the dashboard sets.
+/// A value of an experiment that can be set by a flag of `run` or in the dashboard.
 #[derive(Debug)]
 pub struct Setting {
     pub key: &'static str,
     pub flag: Option<(&'static str, Option<&'static str>)>,
     pub about: &'static str,
-    /// Returns the value as text, which is empty if it is not set.
+    /// Returns the value as text. The text is empty if the value is not set.
     pub get: fn(&Experiment) -> String,
     /// Sets the value from a text. The error is a description of a valid text.
     pub set: fn(&mut Experiment, &str) -> Result<(), String>,
@@ -253,7 +253,8 @@ fn remove_tables<T>(tables: &mut Vec<T>, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A current machine whose parameters were fitted to public measurements and tested with others.
+/// The default machine is a current machine whose parameters were fitted to some public
+/// measurements and tested with others.
 pub const DEFAULT_MACHINE: &str = "fugaku";
 
 pub const DEFAULT_TIMEOUT_SECS: f64 = 600.0;
@@ -264,7 +265,8 @@ pub fn seconds(text: &str) -> Result<f64, &'static str> {
     text.parse().ok().filter(|seconds| is_time_limit(*seconds)).ok_or(SECONDS)
 }
 
-/// The maximum, about 30 years, is small enough to be added to the current time.
+/// Returns whether a time limit is valid. The maximum, about 30 years, is small enough to be added
+/// to the current time.
 fn is_time_limit(seconds: f64) -> bool {
     seconds > 0.0 && seconds <= 1e9
 }
@@ -273,7 +275,8 @@ impl Experiment {
     pub fn parse(source: &str, content: &str) -> Result<Self, InputError> {
         let experiment: Self = toml_reader::read(source, content)?;
         let mut tables = experiment.case_tables.iter().chain(&experiment.exclude);
-        // The list of a `[[case]]` table cannot be empty in a file.
+        // Only an `exclude` table can be empty here, because the reader of files refuses empty
+        // `[[case]]` tables.
         if let Some(table) = tables.find(|table| table.lists().iter().all(|list| list.is_empty())) {
             let error = table.place.error("the table is empty");
             return Err(error.help("expected some of topologies, algorithms, workloads, machines"));
@@ -295,7 +298,8 @@ impl Experiment {
         if is_short { text } else { written(toml::to_string_pretty(self)) }
     }
 
-    /// Returns the flags of `run` for all settings that differ from `base`, quoted for a shell.
+    /// Returns the flags of `run` for all settings that differ from those of `base`, quoted for a
+    /// shell.
     pub fn flags(&self, base: &Self) -> Vec<String> {
         let flag = |setting: &Setting| {
             let ((name, value), text) = (setting.flag?, (setting.get)(self));
@@ -308,7 +312,8 @@ impl Experiment {
         SETTINGS.iter().filter_map(flag).collect()
     }
 
-    /// Returns whether the cases are not all combinations of the lists.
+    /// Returns whether tables or systems select the cases. If not, the cases are all combinations
+    /// of the lists.
     pub fn has_case_tables(&self) -> bool {
         !self.systems.is_empty()
             || !self.case_tables.is_empty()
@@ -324,9 +329,9 @@ impl Experiment {
         !self.together.is_empty() && self.algorithms.is_empty() && self.case_tables.is_empty()
     }
 
-    /// Returns the experiment with a `[[case]]` table in place of each system, whose topology and
-    /// machine `expand` returns. If there were no such tables before and topologies are listed, a
-    /// further table selects the combinations of the lists.
+    /// Returns the experiment with a `[[case]]` table in place of each system. `expand` returns the
+    /// topology and the machine of a system. If there were no `[[case]]` tables before but
+    /// topologies are listed, a further table selects all combinations of the lists.
     pub fn with_systems_as_tables<E>(
         &self,
         expand: impl Fn(&Text) -> Result<[Text; 2], E>,
@@ -348,7 +353,8 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// Returns whether there are `[[case]]` tables or systems, and all have entries of this kind.
+    /// Returns whether there are `[[case]]` tables or systems, and all of them have entries of this
+    /// kind.
     pub fn is_named_by_tables(&self, list: fn(&CaseTable) -> &Vec<Text>) -> bool {
         let names = |system: &Text| Ok::<_, Infallible>([system.clone(), system.clone()]);
         let Ok(Self { case_tables, .. }) = self.with_systems_as_tables(names);
@@ -462,7 +468,7 @@ impl Serialize for OwnMachine {
     }
 }
 
-/// A number as the file has it, or a text.
+/// A parameter's value: a number as it is written in the file, or a text.
 struct Parameter(Text);
 
 impl<'de> Deserialize<'de> for Parameter {

@@ -1,6 +1,6 @@
-//! Runs a plugin and provides the functions that it may call while it plans.
-//! Pointers, sizes, counts, texts and node numbers of every call are validated. If the host rejects
-//! a call, this call and all later ones return [`SWM_STOPPED`].
+//! Runs a plugin, and provides the functions that it may call while it plans. Pointers, sizes,
+//! counts, texts and node numbers of every call are validated. If the host rejects a call, this
+//! call and all later calls return [`SWM_STOPPED`].
 
 use crate::defect;
 use crate::group_clock::PlanLimit;
@@ -26,15 +26,17 @@ mod comparison;
 
 pub use comparison::compare_symmetry;
 
-/// Values that a plugin may request. The plan does not depend on a value that it does not request.
+/// Values that a plugin may request. A plan depends only on those values that the plugin requests.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PlanInputs {
-    /// Size of each block in bytes. If sizes differ, size of the largest block.
+    /// Size of each block in bytes. If blocks differ in size, it is the size of the largest block.
     pub block_bytes: u64,
-    /// Messages that a node can send and receive at the same time; `u64::MAX` means all its links.
+    /// Number of messages that a node can send and receive at the same time. `u64::MAX` means one
+    /// on each of its links.
     pub ports: u64,
     pub virtual_channels: u64,
-    /// Bytes of an element, the unit of redistribution, equal for all cases that share a plan.
+    /// Bytes of an element, the unit of redistribution. The value is equal for all cases that share
+    /// a plan.
     pub element_bytes: u64,
     pub startup_us: f64,
     pub hop_us: f64,
@@ -64,7 +66,8 @@ impl Requested {
         self.shares_routes |= other.shares_routes;
     }
 
-    /// Returns whether `a` and `b` agree in all requested values, so that they can share a plan.
+    /// Returns whether all requested values are equal in `a` and `b`, so that the same plan is
+    /// valid for both.
     pub fn same_plan(self, a: PlanInputs, b: PlanInputs) -> bool {
         (!self.bytes || a.block_bytes == b.block_bytes)
             && (!self.ports || a.ports == b.ports)
@@ -101,18 +104,20 @@ pub struct Planned {
     pub requested: Requested,
     pub log: Vec<String>,
     pub notes: Vec<String>,
-    /// Whether a send requested another path or order of dimensions than the network's own route.
+    /// Whether any send requested a path or an order of dimensions that differs from the network's
+    /// own route.
     pub departs: bool,
-    /// Whether the schedule declares a symmetry, even if the host plans all nodes in spite of it.
+    /// Whether the schedule claims a symmetry, also if the host plans all nodes nevertheless.
     pub claims_symmetry: bool,
     pub relied_on_symmetry: bool,
-    /// The number of nodes whose sends the plugin itself planned. If the host relies on a claimed
-    /// symmetry, these are the nodes whose plans were compared with the claim.
+    /// The number of nodes whose sends the plugin itself planned. If the host relied on a claimed
+    /// symmetry, it is the number of nodes whose plans were compared with the claim.
     pub compared_on: u64,
 }
 
 /// Lets `algorithm` plan `task`, verifies the schedule, and reports each step to `listeners`. If
-/// verification relies on a symmetry, it is compared with the plans of other nodes.
+/// the verification relies on a claimed symmetry, the claim is compared with the plugin's plans of
+/// other nodes.
 pub fn plan<'a>(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -132,7 +137,8 @@ pub fn plan<'a>(
             Count(host.calls_after_error, "call")
         ));
     }
-    // A wrong claim can cause any fault, so the claim is also compared if the schedule has a fault.
+    // A wrong claim can cause any fault, so the claim is compared with other plans even if the
+    // schedule has a fault.
     let mut requested = host.requested;
     let (mut outcome, mut compared_on) = (outcome, task.topology.nodes());
     if host.relies_on_symmetry && matches!(outcome, Outcome::Verified(_) | Outcome::Invalid(_)) {
@@ -150,8 +156,9 @@ pub fn plan<'a>(
     let outcome = match outcome {
         // This fault already names the wrong send.
         Outcome::Invalid(fault @ Fault::WrongSymmetry(_)) => Outcome::Invalid(fault),
-        // Repeating the plan for all nodes traces a lost block. With a claimed symmetry, this may
-        // be far more expensive than the first plan, so it is done only on few nodes.
+        // To find where the block was lost, the plan is repeated for all nodes. If a symmetry is
+        // claimed, this may be far more expensive than the first plan, so it is done only for few
+        // nodes.
         Outcome::Invalid(fault) if !host.claims_symmetry || task.topology.nodes() <= FEW_NODES => {
             defect::catch(|| Outcome::Invalid(call.explained(fault)))
                 .unwrap_or_else(Outcome::HostPanicked)
@@ -179,7 +186,8 @@ struct PlanCall<'a> {
     params: &'a [(String, String)],
     task: &'a Task,
     inputs: PlanInputs,
-    /// The time limit for the plan and its comparison, and again for a repetition.
+    /// The time limit for the plan and its comparison together. A repeated plan has the same limit
+    /// again.
     limit: Option<&'a PlanLimit>,
 }
 
@@ -191,7 +199,7 @@ impl<'a> PlanCall<'a> {
         let task = &Task { proof_scope: ProofScope::Full, ..self.task.clone() };
         let limit = self.limit.map(PlanLimit::restarted);
         let mut host = Host { labels: Some(labels), ..Host::new(task, self.inputs, limit) };
-        // If the plugin behaves differently this time, the trace is empty.
+        // If the plugin behaves differently in the repeated plan, the trace is empty.
         drop(PlanCall { task, ..self }.run(&mut host, vec![&mut trail]));
         trail.explain(fault)
     }
@@ -250,9 +258,9 @@ struct Host<'a> {
     notes: Vec<String>,
     route: calls::RouteBuffer,
     departs: bool,
-    /// In a repeated plan, the place where the label of each send is stored for the trace.
+    /// Only in a repeated plan: the label of the current send is stored here for the trace.
     labels: Option<Rc<RefCell<String>>>,
-    /// The time limit, which is only checked when the plugin makes a call.
+    /// The time limit. It is only checked when the plugin makes a call.
     limit: Option<PlanLimit>,
     late: bool,
     has_reported_error: bool,
@@ -261,7 +269,8 @@ struct Host<'a> {
     claims_symmetry: bool,
     relies_on_symmetry: bool,
     links: Option<calls::LinkTable>,
-    /// Whether the schedule has placed a node. Another grid would then discard the embedding.
+    /// Whether the schedule has placed a node. Setting another grid after this would discard the
+    /// placement, so it is refused.
     placed: bool,
 }
 
@@ -298,7 +307,8 @@ impl<'a> Host<'a> {
 }
 
 impl Host<'_> {
-    /// Calls a function of the plugin. Returns `None` if it succeeds or does not exist.
+    /// Calls a function of the plugin. Returns `None` if the function succeeds or does not exist,
+    /// otherwise the outcome.
     fn call(&mut self, function: impl FnOnce(&mut Self) -> Option<i32>) -> Option<Outcome> {
         let code = in_plugin(|| defect::call_plugin(|| function(self)));
         if let Some(defect) = self.defect.take() {

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swapmeet_core::spec::near_matches;
 
-/// Prefix of bundled plugins. Other libraries in the program's directory are ignored.
+/// Prefix of the file names of bundled plugins. Other libraries in the program's directory are
+/// ignored.
 const BUNDLED_PREFIX: &str = "libswapmeet_plugin_";
 /// The environment variable with plugin directories, which are separated as in `PATH`.
 pub const PATH_VARIABLE: &str = "SWAPMEET_PLUGIN_PATH";
@@ -46,21 +47,22 @@ impl fmt::Display for Origin {
 pub struct Registry {
     plugins: Vec<Plugin>,
     origins: Vec<Origin>,
-    /// The builds of each algorithm in the order of the search, and whether their plugin is
-    /// bundled.
+    /// For each algorithm name, the algorithms with this name in the order of the search, and
+    /// whether their plugin is bundled.
     algorithms: BTreeMap<String, Vec<(Arc<Algorithm>, bool)>>,
     places: HashSet<PathBuf>,
     names: SharedNames,
     log: Vec<String>,
 }
 
-/// The meaning of a name that several plugins have.
+/// The meaning of a name that algorithms of several plugins have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SharedNames {
     /// The name alone is an error. `PLUGIN/ALGORITHM` selects one of the algorithms.
     #[default]
     Refused,
-    /// An algorithm that was found first replaces the bundled one, as the user has requested.
+    /// The algorithm that was found first replaces the bundled one, because the user has requested
+    /// it.
     ReplaceBundled,
 }
 
@@ -78,9 +80,10 @@ pub enum RegistryError {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoAlgorithm {
-    /// `near` are similar names, and `skipped` messages about skipped plugin files.
+    /// There is no such algorithm. `near` are similar names, and `skipped` are messages about
+    /// plugin files that were skipped.
     Unknown { name: String, near: Vec<String>, skipped: Vec<String> },
-    /// Several plugins have the name. `plugins` are their names and files.
+    /// Several plugins have an algorithm of this name. `plugins` are their names and files.
     Shared { name: String, plugins: Vec<(String, PathBuf)> },
 }
 
@@ -93,8 +96,8 @@ impl Registry {
     /// 5. the linked plugins, except those that the program's directories contain as files.
     ///
     /// If several plugins offer an algorithm of the same name, `names` determines its meaning.
-    /// Errors in paths given by the user are returned. Other files that are not plugins are skipped
-    /// with a line in the log.
+    /// Returns an error if a path given by the user is wrong. Other files that are not plugins are
+    /// skipped, and the log gets a line about each.
     pub fn find(
         named: &[PathBuf],
         reader: &PluginReader,
@@ -127,7 +130,8 @@ impl Registry {
         search.read_with_linked(reader, names)
     }
 
-    /// Searches these directories and files, and the program, and reads plugins in this process.
+    /// Searches these directories and files, the program's directories, and the linked plugins.
+    /// Reads plugins in this process.
     pub fn bundled(named: &[PathBuf], names: SharedNames) -> Result<Self, RegistryError> {
         let mut search = Search::default();
         search.named(named)?;
@@ -140,7 +144,8 @@ impl Registry {
         search.read(reader)
     }
 
-    /// Loads plugin files into this process. A digest is computed again only if metadata differs.
+    /// Loads plugin files into this process. A digest is computed again only if the metadata of the
+    /// file has changed.
     pub(crate) fn from_files<'a>(
         files: impl Iterator<Item = (&'a Path, KnownDigest<'a>)>,
     ) -> Result<Self, RegistryError> {
@@ -158,7 +163,7 @@ impl Registry {
         let is_bundled = matches!(origin, Origin::Program | Origin::Linked);
         for algorithm in &plugin.algorithms {
             let same = self.algorithms.entry(algorithm.name.clone()).or_default();
-            // Two files of the same build are not two algorithms.
+            // The same build of a plugin can be in two files. The second one adds no algorithms.
             if same.iter().any(|(first, _)| first.plugin == algorithm.plugin) {
                 continue;
             }
@@ -178,7 +183,8 @@ impl Registry {
         self.origins.push(origin);
     }
 
-    /// Returns the algorithm with this name, `PLUGIN/ALGORITHM`, or a name in [`OTHER_NAMES`].
+    /// Returns the algorithm with this name. The name may have the form `PLUGIN/ALGORITHM`, or be
+    /// one of [`OTHER_NAMES`].
     pub fn algorithm(&self, name: &str) -> Result<Arc<Algorithm>, NoAlgorithm> {
         let (plugin, short) =
             name.rsplit_once('/').map_or((None, name), |(plugin, short)| (Some(plugin), short));
@@ -232,7 +238,8 @@ impl Registry {
         }
     }
 
-    /// Returns the name that selects this algorithm: `PLUGIN/ALGORITHM` if several have its name.
+    /// Returns the name that selects this algorithm. It is `PLUGIN/ALGORITHM` if several algorithms
+    /// have its name.
     pub fn spec_name(&self, algorithm: &str, plugin: &str) -> String {
         match self.algorithm(algorithm) {
             Err(NoAlgorithm::Shared { .. }) => format!("{plugin}/{algorithm}"),
@@ -240,7 +247,8 @@ impl Registry {
         }
     }
 
-    /// Returns the algorithms that names select, sorted by name, with all of those that share one.
+    /// Returns all algorithms that can be selected by a name, sorted by name. If several plugins
+    /// share a name that is refused, all their algorithms are included.
     pub fn algorithms(&self) -> impl Iterator<Item = &Arc<Algorithm>> {
         let is_shared =
             |name: &str| matches!(self.algorithm(name), Err(NoAlgorithm::Shared { .. }));
@@ -258,7 +266,7 @@ impl Registry {
         self.plugins.iter().zip(self.origins.iter().copied())
     }
 
-    /// Returns messages about plugins that were skipped, share names, or were not found.
+    /// Returns messages about plugins that were skipped, that share names, or that were not found.
     pub fn log(&self) -> &[String] {
         &self.log
     }
@@ -266,7 +274,8 @@ impl Registry {
 
 #[derive(Default)]
 struct Search {
-    /// Each file with its origin, and whether the user named it itself and not only its directory.
+    /// Each file with its origin, and whether the user named the file itself. If false, the user or
+    /// the program named its directory.
     files: Vec<(PathBuf, Origin, bool)>,
     log: Vec<String>,
 }
@@ -312,7 +321,8 @@ impl Search {
         Ok(())
     }
 
-    /// Reads the plugin files, then linked plugins that the program's directories do not contain.
+    /// Reads the plugin files, and then those linked plugins that the program's directories do not
+    /// contain as files.
     fn read_with_linked(
         self,
         reader: &PluginReader,

@@ -1,4 +1,5 @@
-//! Runs cases that share a schedule, planned once. The evaluator of a case calculates its time.
+//! Runs cases that share a schedule, which is planned once. For each case, an evaluator calculates
+//! the time.
 
 use crate::case::{Case, SelectedAlgorithm};
 use crate::defect;
@@ -26,17 +27,20 @@ use swapmeet_workloads::Workload;
 mod case_evaluator;
 mod merged;
 
-/// When cases of a schedule are priced. Pricing a case means to calculate its time on its machine.
+/// Whether and how the cases of a schedule are priced. To price a case means to calculate its time
+/// on its machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pricing {
-    /// Cases have no bounds, and no times except the total time 0, which verified rows must have.
+    /// Cases are not priced. They have no bounds, and their only time is a total of 0, because
+    /// verified rows must have a total.
     Off,
     Together,
-    /// Like `Together`, but a case whose pricing is very slow is planned again and priced alone.
+    /// Like `Together`. However, a case whose pricing is very slow is planned again later and
+    /// priced alone.
     SlowApart,
 }
 
-/// Returns the rows of cases that share a schedule. `observers` receive all steps.
+/// Returns the rows of cases that share a schedule. The `observers` are notified of all steps.
 pub fn run_group(group: &[Case], observers: &mut [&mut dyn Listener]) -> Vec<Record> {
     let mut records: Vec<Option<Record>> = vec![None; group.len()];
     report_group(group, Pricing::Together, observers, &mut |event| {
@@ -47,7 +51,7 @@ pub fn run_group(group: &[Case], observers: &mut [&mut dyn Listener]) -> Vec<Rec
     records.into_iter().flatten().collect()
 }
 
-/// Runs cases that share a schedule. Reports rows as soon as they are available, lines that the
+/// Runs cases that share a schedule. Reports each row as soon as it is available, lines that the
 /// plugin logs, and progress. Returns the values that the plugin requested during the last plan.
 pub fn report_group(
     group: &[Case],
@@ -67,10 +71,10 @@ fn report_with(
     report: &mut dyn FnMut(CaseEvent),
 ) -> Requested {
     let mut requested = Requested::default();
-    // A plan is valid only for cases with the same requested values, such as the block size. The
-    // other cases stay in `open` and are planned again. Cases that must not share a plan come last:
-    // slow ones, and all cases of a plan in which an assertion failed, because one of them is
-    // responsible.
+    // A plan is valid only for those cases for which the requested values, such as the block size,
+    // are equal. The other cases stay in `open` and are planned again. Cases that must not share a
+    // plan come last: slow cases, and all cases of a plan in which an assertion failed, because it
+    // is not known which of them caused the failure.
     let mut open: Vec<usize> = (0..group.len()).collect();
     let mut alone = VecDeque::new();
     loop {
@@ -138,7 +142,7 @@ fn plan_and_price(
             return PlanResult::default();
         }
     };
-    // Cases whose model needs the sends of all nodes are planned apart from the others.
+    // Some models need the sends of all nodes. Their cases are planned apart from the other cases.
     let mut pending: Vec<(usize, Option<Box<dyn Evaluator>>)> = cases
         .iter()
         .map(|i| (*i, (pricing != Pricing::Off).then(|| evaluator(&group[*i]))))
@@ -168,7 +172,7 @@ fn plan_and_price(
     let planned =
         checked_plan(&first.algorithm, (&task, inputs(first)), limit.as_ref(), listeners, report);
     let planning = shared.clock.planning();
-    // The plan is valid for cases whose requested values equal those of the first case.
+    // The plan is valid only for cases whose requested values equal those of the first case.
     let (given, verified) = (inputs(first), matches!(planned.outcome, Outcome::Verified(_)));
     let mut result = PlanResult { requested: planned.requested, slow: BTreeSet::new() };
     pending.retain(|(case, evaluator)| {
@@ -186,7 +190,8 @@ fn plan_and_price(
         Pricing::Together | Pricing::SlowApart if verified => Traffic::of_nodes(&task),
         Pricing::Off | Pricing::Together | Pricing::SlowApart => Traffic::default(),
     };
-    // Pending cases are priced in turns of doubling time, so that quick cases end early.
+    // The pending cases are priced in turns, and the time of a turn doubles each time. So quick
+    // cases end early.
     let share = planning / pending.len().max(1) as u32;
     let mut turn = Duration::from_millis(100);
     while !pending.is_empty() {
@@ -210,7 +215,8 @@ fn plan_and_price(
     result
 }
 
-/// Lets an algorithm plan a task. The plan fails if the plugin changes floating-point settings.
+/// Lets an algorithm plan a task. If the plugin changes the floating-point settings, they are
+/// restored and the plan counts as failed.
 fn checked_plan<'a>(
     SelectedAlgorithm { algorithm, params, .. }: &SelectedAlgorithm,
     (task, inputs): (&'a Task, PlanInputs),
@@ -236,12 +242,13 @@ fn task(case: &Case) -> Result<Task, String> {
     Ok(Task { proof_scope: case.options.proof_scope, ..task })
 }
 
-/// The cost of a case, or the status and the reason of a case that cannot be priced.
+/// The cost of a case. If the case cannot be priced, its status and the reason.
 type CostOrRefusal = Result<Cost, (Status, String)>;
 
-/// Returns the row of a case, without times if it is not priced. Loads of its plan are in units of
-/// `unit` bytes. `planning` is the time for planning its schedule, and its share of it. `traffic`
-/// is that of each task, in units of load of the workload.
+/// Returns the row of a case. If it is verified but not priced, its `time_us` is 0 and the parts of
+/// the time are empty. The loads in `planned` are in units of `unit` bytes. The two durations are
+/// the planning time of the whole plan, and the share of this time that is attributed to the case.
+/// `traffic` has the traffic of each task, in units of load of the workload.
 fn row(
     case: &Case,
     (planned, unit): (&Planned, u64),
@@ -271,7 +278,8 @@ fn row(
     record
 }
 
-/// Returns the evaluator of a case, and of one communicator alone if several run the collective.
+/// Returns the evaluator of a case. If several communicators run the collective, also evaluates one
+/// communicator alone.
 fn evaluator_of(case: &Case) -> Box<dyn Evaluator> {
     let evaluator = || case.machine.evaluator(pricing_context(case));
     match case.workload.communicators(&case.topology) {
@@ -297,13 +305,15 @@ pub fn pricing_context(case: &Case) -> PricingContext<'_> {
     }
 }
 
-/// Returns the time of each kind since the last call in µs. `charged` stores the totals.
+/// Returns the time of each kind in µs that was added since the last call. `charged` stores the
+/// totals of the last call.
 pub fn newly_charged(evaluator: &dyn Evaluator, charged: &mut Times) -> Option<Times> {
     let now = evaluator.parts_so_far()?.map(|part| part.unwrap_or(0.0));
     Some(now.zip(std::mem::replace(charged, now), newly))
 }
 
-/// Returns the difference of two totals. An unchanged part can differ by rounding errors.
+/// Returns the difference of two totals. If it is so small that it may be a rounding error, returns
+/// 0.
 fn newly(now: f64, before: f64) -> f64 {
     const ROUNDING: f64 = 64.0 * f64::EPSILON;
     let difference = now - before;
@@ -311,7 +321,7 @@ fn newly(now: f64, before: f64) -> f64 {
 }
 
 impl PlanInputs {
-    /// `sizes` are those of blocks, or `None` if the simulation counts blocks.
+    /// `sizes` are the sizes of blocks, or `None` if the simulation counts blocks.
     fn of(workload: &Workload, machine: &Machine, sizes: Option<&dyn BlockSizes>) -> Self {
         Self {
             block_bytes: sizes.map_or(workload.block_bytes(), |sizes| sizes.largest()),
@@ -335,7 +345,7 @@ fn affordable(case: &Case, nodes: u64) -> Result<(), String> {
     simulation::affordable(nodes)
 }
 
-/// Fills in the columns that the plan determines. Loads are in units of `unit` bytes.
+/// Sets the columns that the plan determines. The loads in `planned` are in units of `unit` bytes.
 fn fill(record: &mut Record, case: &Case, planned: &Planned, unit: u64) {
     let totals = match &planned.outcome {
         Outcome::Verified(totals) => totals,
@@ -363,7 +373,8 @@ fn fill(record: &mut Record, case: &Case, planned: &Planned, unit: u64) {
     set_totals(record, totals, unit);
     record.compared_on = Some(planned.compared_on);
     if let Ok(Some(all)) = case.workload.communicators(&case.topology) {
-        // The schedules of the other communicators are images of the verified one.
+        // The schedules of the other communicators are images of the verified one, so their nodes
+        // count as compared.
         record.compared_on = Some(planned.compared_on * all.count());
     }
     if let Ok(all) = case.workload.all_communicators(&case.topology)
@@ -374,7 +385,7 @@ fn fill(record: &mut Record, case: &Case, planned: &Planned, unit: u64) {
     }
     record.note = if planned.departs { OWN_ROUTES.to_owned() } else { String::new() };
     if case.topology.random_routing().is_some() {
-        // With random routing, values about links would depend on one random choice of routes.
+        // With random routing, these values would depend on one random choice of routes.
         (record.critical_hops, record.total_hop_bytes) = (None, None);
         (record.max_link_messages, record.sum_link_messages) = (None, None);
     }
@@ -400,7 +411,7 @@ fn price(
     traffic: &[Traffic],
     cost: Cost,
 ) -> Result<(), (Status, String)> {
-    // A lower bound for some of the communicators holds for all of them together.
+    // A lower bound for some of the communicators is also a lower bound for all of them together.
     let bound = defect::catch(|| {
         let bounds = traffic.iter().map(|traffic| {
             let bytes = traffic.in_bytes(case.unit_bytes() as f64);
@@ -443,7 +454,8 @@ const NOT_COMPARED: &str = "the claim of symmetry was not compared with what oth
 const OWN_ROUTES: &str =
     "messages take routes that the schedule requests, not those of the network";
 
-/// Adds the plugin's notes after the word `plugin`, to distinguish them from the host's notes.
+/// Adds the plugin's notes to the row, after the word `plugin`, which distinguishes them from the
+/// host's notes.
 fn add_notes_of_plugin(record: &mut Record, notes: &[String]) {
     if record.status == Status::Ok && !notes.is_empty() {
         let of_host = std::mem::take(&mut record.note);
@@ -468,7 +480,7 @@ fn bounded(text: &str) -> String {
 }
 
 fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
-    // The column stays empty if a sum over more than 2^24 steps exceeds 128 bits.
+    // If a sum over more than 2^24 steps exceeds 128 bits, the column stays empty.
     let bytes = |load: u128| load.checked_mul(unit.div_ceil(totals.segments.max(1)).into());
     record.steps = Some(totals.steps);
     record.messages = Some(totals.messages);
@@ -494,7 +506,7 @@ mod assertion_tests;
 mod tests {
     use super::*;
 
-    /// For a step without contention, 1.421e-14 µs were printed.
+    /// An earlier version printed 1.421e-14 µs for a step without contention.
     #[test]
     fn an_unchanged_total_gives_no_time() {
         let before = 100.1 + 0.2;

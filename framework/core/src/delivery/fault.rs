@@ -1,9 +1,10 @@
-//! Faults: violations of rules by a schedule. Nodes are those of its grid, unless stated.
+//! Faults: violations of rules by a schedule. Unless stated otherwise, nodes are those of the
+//! schedule's grid.
 
 use crate::network::topology::RouteError;
 use std::fmt;
 
-/// The violation of a rule by a schedule. Steps are numbered from 1, with those without sends.
+/// The violation of a rule by a schedule. Steps are numbered from 1, including steps without sends.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages of the variants show what their fields are")]
 pub enum Fault {
@@ -21,7 +22,8 @@ pub enum Fault {
     BadSymmetry(String),
     #[error("{start}: {0}", start = Self::WRONG_SYMMETRY)]
     WrongSymmetry(String),
-    /// A fault of a representative, and the number of other nodes of its orbit with the same fault.
+    /// A fault of a representative, and the number of other nodes of its orbit that have the same
+    /// fault.
     #[error("{0}; the same fault occurs at {1}")]
     ForOrbit(Box<Fault>, Count),
     /// A fault of a send to which the plugin gave a label.
@@ -30,7 +32,8 @@ pub enum Fault {
     /// A fault that a plugin found in a schedule that it read.
     #[error("{0}")]
     Plugin(String),
-    /// A case that exceeds a limit or combines exclusive options. The schedule breaks no rule.
+    /// A case that exceeds a limit or combines options that exclude each other. The schedule breaks
+    /// no rule.
     #[error("{0}")]
     Refused(String),
     /// A call that is not permitted at this point of the schedule.
@@ -39,7 +42,8 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Adds the label of the send, unless the label is empty or the schedule is not at fault.
+    /// Adds the label of the send to the fault. If the label is empty, or if the schedule is not at
+    /// fault, returns the fault unchanged.
     #[must_use]
     pub fn labelled(self, label: String) -> Self {
         match self {
@@ -65,7 +69,8 @@ impl Fault {
     /// The beginning of the message of [`Fault::WrongSymmetry`].
     pub const WRONG_SYMMETRY: &str = "the claim of symmetry is wrong";
 
-    /// A schedule that claims a symmetry has sends whose data a switch adds or copies.
+    /// The schedule claims a symmetry and has sends whose data a switch adds or copies. This is not
+    /// supported.
     pub const SYMMETRIC_IN_SWITCH: Self = Self::OutOfOrder(
         "the schedule claims a symmetry, but has sends whose reducer or multicaster is a switch",
     );
@@ -74,7 +79,7 @@ impl Fault {
         Self::OutOfOrder("the schedule combines values, but the collective is not a reduction");
 }
 
-/// A send that is invalid, whatever data the nodes hold.
+/// A send that is invalid for any data that the nodes hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages of the variants show what their fields are")]
 pub enum SendFault {
@@ -119,8 +124,8 @@ pub enum DeliveryFault {
     DeliveredTwice { node: PlacedNode, block: Block },
     #[error("{node} counts {block} twice: it is in both its own value and the received one")]
     CountedTwice { node: PlacedNode, block: Block },
-    /// A node sends a value as a result that lacks a contribution, which the receiver never gets.
-    /// This is found only at the end of the schedule.
+    /// Instead of a complete result, a node sends a value without some contribution, and the
+    /// receiver never gets this contribution. This is found only at the end of the schedule.
     #[error(
         "{from} passes on to {to} a value without {block}{location}; missing in total: {missing} at {nodes}"
     )]
@@ -160,7 +165,8 @@ pub enum EndFault {
     MisplacedBytes { node: PlacedNode, destination: u64, bytes: Count, all: Count, nodes: Count },
 }
 
-/// A block, by nodes of the machine. In a reduction, a contribution, or a value without `origin`.
+/// A block, given by nodes of the machine. In a reduction, it is a contribution or, if `origin` is
+/// `None`, a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     /// The node that has the block at the start; `None` if origins are not distinguished.
@@ -202,7 +208,7 @@ impl fmt::Display for Block {
     }
 }
 
-/// A node of the schedule's grid and the node of the machine that runs it.
+/// A node of the schedule's grid, and the node of the machine on which it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlacedNode {
     /// The node of the schedule's grid.

@@ -1,12 +1,13 @@
 //! Communicators: sets of ranks that run the same collective at the same time.
 //!
 //! The digits of rank numbers have names ([`Mesh`]). Digits with the same name form an axis. A
-//! communicator is a set of ranks that differ only in the digits of some axes (`MPI_Comm_split`
-//! with the other digits as colour and these as key). Other programs call it a process group.
+//! communicator is a set of ranks that differ only in the digits of some axes. In MPI,
+//! `MPI_Comm_split` creates it, with the other digits as colour and these digits as key. Other
+//! programs call it a process group.
 //!
 //! A plugin plans for one communicator. It sees the *view*, a network whose nodes are the *members*
-//! of the communicator. All communicators run images of this schedule. Only the data of one is
-//! traced, but the messages of all share the links of the network.
+//! of the communicator. All communicators run images of this schedule. Only the data of one
+//! communicator is traced, but the messages of all communicators share the links of the network.
 
 use super::mesh::Mesh;
 use super::topology::{self, Network, Route, RouteError};
@@ -14,7 +15,8 @@ use super::transfer::Transfer;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Communicators with one view that run images of one schedule. A rank is in at most one.
+/// Communicators that have the same view and run images of one schedule. A rank is in at most one
+/// of them.
 #[derive(Debug)]
 pub struct Communicators {
     network: Arc<Network>,
@@ -22,13 +24,15 @@ pub struct Communicators {
     size: usize,
     ranks: Vec<u32>,
     places: Vec<Option<(u32, u32)>>,
-    /// The network's dimension for each dimension of a view with directions.
+    /// For each dimension of the view, the dimension of the network to which it corresponds. Empty
+    /// if the view has no routes with directions.
     dimensions: Vec<usize>,
 }
 
 impl Communicators {
-    /// Creates the communicators over axes of the network's mesh, such as `ep` or `dp+cp`, or those
-    /// of `size:K` consecutive ranks each. An error is a predicate on the workload.
+    /// Creates the communicators over axes of the network's mesh, such as `ep` or `dp+cp`, or over
+    /// `size:K` (K consecutive ranks each). An error is a text that follows the workload in a
+    /// message, such as `is over ..`.
     pub fn over(over: &str, network: &Arc<Network>) -> Result<Self, String> {
         let spec = network.spec();
         let (mesh, axes) = match over.strip_prefix("size:") {
@@ -59,8 +63,9 @@ impl Communicators {
         Ok(Self::new(network, ranks, size, view))
     }
 
-    /// Creates communicators from lists of ranks, grouped by their views; with `apart`, one per
-    /// entry. Errors as [`Communicators::over`] does.
+    /// Creates communicators from lists of ranks. Those with the same view are in one entry of the
+    /// result or, if `apart`, each is in an entry of its own. Errors as [`Communicators::over`]
+    /// does.
     pub fn listed(
         lists: &[Vec<u32>],
         network: &Arc<Network>,
@@ -103,7 +108,7 @@ impl Communicators {
         Self { network: Arc::clone(network), view, size, ranks, places, dimensions }
     }
 
-    /// Returns the network of all communicators.
+    /// Returns the network that contains all communicators.
     pub fn network(&self) -> &Arc<Network> {
         &self.network
     }
@@ -113,7 +118,8 @@ impl Communicators {
         &self.view
     }
 
-    /// Returns whether there is one communicator of all ranks, in their order. It is its own view.
+    /// Returns whether there is one communicator of all ranks, in their order. Its view is then the
+    /// network itself.
     pub fn is_whole(&self) -> bool {
         is_whole(&self.network, &self.ranks[..self.size])
     }
@@ -123,7 +129,8 @@ impl Communicators {
         self.ranks.len() == self.places.len()
     }
 
-    /// Returns the communicator of a rank and its number among the members, if it is in one.
+    /// If a rank is in a communicator, returns the communicator and the number of the rank among
+    /// its members.
     pub fn place(&self, rank: u64) -> Option<(u64, u64)> {
         self.places[rank as usize].map(|(of, member)| (of.into(), member.into()))
     }
@@ -143,12 +150,12 @@ impl Communicators {
         (self.ranks.len() / self.size) as u64
     }
 
-    /// Returns the communicator of a rank, which must be in one.
+    /// Returns the communicator of a rank, which must be in a communicator.
     pub fn of(&self, rank: u64) -> u64 {
         self.place_of_member(rank).0
     }
 
-    /// Returns the number of a rank, which must be in a communicator, among its members.
+    /// Returns the number of a rank among the members of its communicator. The rank must be in one.
     pub fn member(&self, rank: u64) -> u64 {
         self.place_of_member(rank).1
     }
@@ -169,8 +176,8 @@ impl Communicators {
         self.places.iter().map(|place| place.map(value).unwrap_or_default()).collect()
     }
 
-    /// Returns the messages of all communicators and their routes, given those of one. Errors with
-    /// the index of a message without a route, and the reason.
+    /// Given the messages of one communicator, returns the messages of all communicators and their
+    /// routes. An error is the index of a message whose route does not exist, and the reason.
     pub(crate) fn expand(
         &self,
         of_one: &[Transfer],
@@ -197,8 +204,9 @@ impl Communicators {
         Ok((all, found))
     }
 
-    /// Returns the route in the network of a message of member `from`, given its route in the view:
-    /// the network's own routes between the members of the path. Errors if the network has none.
+    /// Given the route in the view of a message from member `from`, returns its route in the
+    /// network. A path in the view becomes a path along the network's own routes between the
+    /// members on it. Errors if the network has no such route.
     pub fn route(&self, communicator: u64, from: u64, route: &Route) -> Result<Route, RouteError> {
         if self.is_whole() {
             return Ok(route.clone());
@@ -217,14 +225,16 @@ impl Communicators {
         }
         let mut path = Vec::new();
         let mut from = self.rank(communicator, from);
-        // The switches of a view are not vertices of the network, but all members are.
+        // Only the members on the path are used, because the switches of a view are not vertices of
+        // the network.
         for member in route.path.iter().filter(|vertex| **vertex < self.size()) {
             let to = self.rank(communicator, *member);
             let mut links = Vec::new();
             self.network.route(from, to, None, &mut |run| {
                 links.extend(run.links().filter_map(|link| self.network.link_ends(link)));
             })?;
-            // A run lists its links in ascending order, whatever its direction.
+            // A run lists its links in ascending order, also if the route crosses them in
+            // descending order.
             let mut at = self.network.endpoint(from);
             while let Some(next) = links.iter().position(|(leaves, _)| *leaves == at) {
                 at = links.swap_remove(next).1;
@@ -247,9 +257,9 @@ fn view_of(network: &Arc<Network>, members: &[u32]) -> (Arc<Network>, Vec<usize>
     }
 }
 
-/// Returns a smaller network of the same family, if the members are all nodes with certain
-/// coordinates, in the order of the network; otherwise a complete graph. Also returns the network's
-/// dimension for each dimension of the view with directed routes.
+/// If the members are all nodes with certain coordinates, in the order of the network, returns a
+/// smaller network of the same family. Otherwise returns a complete graph. If routes of the view
+/// have directions, also returns the network's dimension for each dimension of the view.
 fn view(network: &Network, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
     let complete = || (parsed(&format!("fully-connected:{}", members.len())), Vec::new());
     if members.len() == 1 || !network.is_intact() {
@@ -274,7 +284,8 @@ fn view(network: &Network, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
         {
             (parsed(&format!("fat-tree:{}x{}", radices[0], axes.len())), Vec::new())
         }
-        // The members are switches along whole lines, with all nodes or one node each.
+        // The switches of the members form whole lines. The members are either all nodes of these
+        // switches or one node of each.
         "hyperx" if axes.iter().all(is_whole) && axes[0].0 + 1 < radices.len() => {
             let nodes =
                 if all.last() == Some(&(radices.len() - 1)) { axes.len() - 1 } else { axes.len() };
@@ -286,7 +297,8 @@ fn view(network: &Network, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
             let groups = if axes.len() == 2 { axes[0].1 } else { 1 };
             let ranks = axes[axes.len() - 1].1;
             let spec = network.spec();
-            // The switches of a view are not those of the network, so they do not reduce.
+            // The switches of a view do not stand for switches of the network, so they cannot
+            // reduce.
             let is_own =
                 |argument: &&str| !["mesh=", "reduce="].iter().any(|key| argument.starts_with(key));
             let own: Vec<&str> = spec.split(',').skip(1).filter(is_own).collect();
@@ -301,8 +313,8 @@ fn parsed(spec: &str) -> Arc<Network> {
     topology::parse(spec).unwrap_or_else(|error| unreachable!("a view is a valid network: {error}"))
 }
 
-/// Returns the axes in which members differ, with their numbers of coordinates, if the members are
-/// all combinations of consecutive coordinates in row-major order.
+/// If the members are all combinations of consecutive coordinates in row-major order, returns the
+/// axes in which members differ, each with its number of coordinates.
 fn covered(radices: &[u64], members: &[u32]) -> Option<Vec<(usize, u64)>> {
     let strides = topology::strides(radices);
     let at = |rank: u32, axis: usize| u64::from(rank) / strides[axis] % radices[axis];
@@ -367,7 +379,7 @@ mod tests {
         }
     }
 
-    /// Each route between two members is the image of the route in the view.
+    /// Each route between two members in the network is the image of their route in the view.
     #[test]
     fn routes_of_the_view_are_routes_of_the_network() {
         let communicators = over("torus:4x5x3,mesh=a:4/b:5/c:3", "a+c");

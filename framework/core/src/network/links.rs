@@ -1,15 +1,17 @@
 //! The load of directed links in a step, which may have a single message or millions.
 //!
-//! Counting link by link costs as many operations as a message has hops, up to a hundred thousand.
-//! So there are three counters of the [`Run`]s of routes:
+//! Counting link by link would take as many operations as a message has hops, up to a hundred
+//! thousand. So the runs of routes ([`Run`]) are counted instead. There are three counters:
 //!
 //! * `Intervals` sorts the first and last links of a few runs. It visits only loaded links, so it
 //!   also works for networks with too many links for an array (`fully-connected:100000` has 10^10).
-//! * `LineSums` counts many runs on topologies with [`Plane`]s, whose links form lines. It adds a
-//!   run's amount at its first link, subtracts it after the last, and finally sums along the lines.
+//! * `LineSums` counts many runs on topologies with [`Plane`]s, whose links form lines. It adds the
+//!   amount of a run at its first link, subtracts it after its last link, and finally sums along
+//!   the lines.
 //! * `Counters` counts many runs on other topologies, with a counter for each link.
 //!
-//! [`LinkLoad`] starts each step with `Intervals`, and changes when another counter is faster.
+//! [`LinkLoad`] starts each step with `Intervals`, and changes to another counter when this one is
+//! faster.
 
 pub(crate) mod orbits;
 
@@ -23,7 +25,7 @@ pub struct LinkLoad {
     planes: Arc<[Plane]>,
     slots: u64,
     intervals: Intervals,
-    /// With more runs, the loads move to the array.
+    /// If there are more runs than this, the loads are moved to the array.
     most_intervals: usize,
     array: Option<Array>,
     in_array: bool,
@@ -42,13 +44,16 @@ trait Counter {
 }
 
 impl LinkLoad {
-    /// The number of links whose loads are summed in about the same time as one run is sorted.
+    /// The number of links whose loads are summed in about the time in which one run is sorted.
     const LINKS_PER_RUN: u64 = 64;
-    /// The maximum number of links for [`LineSums`]: 2 GiB, a two-dimensional torus of 2^26 nodes.
+    /// The maximum number of links for [`LineSums`]. So many links take 2 GiB; a two-dimensional
+    /// torus of 2^26 nodes has them.
     const MAX_SUMMED: u64 = 1 << 28;
-    /// The maximum number of links for [`Counters`]: 512 MiB, a hypercube of 20 dimensions.
+    /// The maximum number of links for [`Counters`]. So many links take 512 MiB; a hypercube of 20
+    /// dimensions has about as many.
     const MAX_COUNTED: u64 = 1 << 25;
-    /// With more links per node, most have no load in a step, and an array would waste memory.
+    /// The maximum number of links per node for [`Counters`]. With more links, most have no load in
+    /// a step, and an array would waste memory.
     const MAX_COUNTED_A_NODE: u64 = 64;
     const FEW_LINKS: u64 = 1 << 20;
 
@@ -72,7 +77,8 @@ impl LinkLoad {
         self.in_array = false;
     }
 
-    /// Adds `amount` to every link of a run, which a route on this topology has reported.
+    /// Adds `amount` to the load of every link of a run. The run must be part of a route on this
+    /// topology.
     pub fn add(&mut self, run: Run, amount: u64) {
         match &mut self.array {
             Some(array) if self.in_array => array.add(run, amount),
@@ -91,7 +97,7 @@ impl LinkLoad {
         self.counter().max()
     }
 
-    /// Calls `visit` with every link that has load, and its load, in no particular order.
+    /// Calls `visit` with every link that has load, and with its load, in no particular order.
     pub fn for_each_loaded(&mut self, visit: &mut dyn FnMut(u64, u64)) {
         self.choose();
         self.counter().for_each_loaded(visit);
@@ -105,7 +111,7 @@ impl LinkLoad {
         }
     }
 
-    /// Changes to line sums if a sum over the planes of the runs is faster than sorting the runs.
+    /// Changes to line sums if summing over the planes of the runs is faster than sorting the runs.
     fn choose(&mut self) {
         if self.in_array || self.planes.is_empty() || self.slots > Self::MAX_SUMMED {
             return;
@@ -137,14 +143,15 @@ impl Array {
 }
 
 /// The runs of a step, each with the amount that it adds to the load of its links. On topologies
-/// with planes, links are renumbered so that those of a line are consecutive and a run is an
+/// with planes, links are renumbered: those of a line get consecutive numbers, so that a run is an
 /// interval.
 #[derive(Debug)]
 struct Intervals {
     planes: Arc<[Plane]>,
     runs: Vec<(Run, u64)>,
-    /// Scratch memory. With planes, the renumbered links at which the load changes, each with the
-    /// change modulo 2^64. Without planes, the links of each run, each with the amount of the run.
+    /// Scratch memory. If there are planes, it has the renumbered links at which the load changes,
+    /// each with the change modulo 2^64. Otherwise, it has the links of each run, each with the
+    /// amount of the run.
     changes: Vec<(u64, u64)>,
 }
 
@@ -171,7 +178,8 @@ impl Intervals {
         self.planes.iter().zip(used).filter(|(_, used)| *used).map(|(p, _)| p.links()).sum()
     }
 
-    /// Calls `visit` with intervals of renumbered links that have the same load, and this load.
+    /// Calls `visit` with each interval of renumbered links that have the same load, and with this
+    /// load.
     fn for_each_interval(&mut self, visit: &mut dyn FnMut(Range<u64>, u64)) {
         self.changes.clear();
         if self.planes.is_empty() {
@@ -242,15 +250,16 @@ impl Plane {
     }
 }
 
-/// The change of load from the previous link of a line to each link. A run is recorded only at its
-/// first link and after its last link, so the cost does not depend on its length. No run continues
-/// beyond the end of its line, so one running sum is enough for consecutive lines of a plane.
+/// For each link, the difference between its load and that of the previous link of its line. A run
+/// changes only the entries of its first link and of the link after its last one, so the cost does
+/// not depend on its length. No run continues beyond the end of its line, so one running sum is
+/// enough for consecutive lines of a plane.
 #[derive(Debug)]
 struct LineSums {
     planes: Arc<[Plane]>,
     used: Vec<bool>,
     changes: Vec<u64>,
-    /// Scratch memory: the running sums of the lines that are summed at the same time.
+    /// Scratch memory for the running sums of the lines that are summed at the same time.
     sums: Vec<u64>,
     most: Vec<u64>,
 }
@@ -267,7 +276,7 @@ impl LineSums {
         let first = &mut self.changes[run.first as usize];
         *first = first.wrapping_add(amount);
         let after = run.first + run.len * run.stride;
-        // After the last link of its plane, a run needs no subtraction.
+        // If the run ends at the last link of its plane, no subtraction is needed.
         if after < self.planes[run.plane as usize].range().end {
             let after = &mut self.changes[after as usize];
             *after = after.wrapping_sub(amount);
@@ -343,10 +352,12 @@ fn used<'a>(planes: &'a [Plane], touched: &'a [bool]) -> impl Iterator<Item = &'
     planes.iter().zip(touched).filter(|(_, touched)| **touched).map(|(plane, _)| plane)
 }
 
-/// A counter per link, 0 except in the step of its last change, so clearing takes no time.
+/// A counter for each link. It is valid only in the step of its last change and otherwise counts as
+/// 0, so clearing all counters takes no time.
 #[derive(Debug)]
 struct Counters {
-    /// For each link, the last step with load, and the load. The allocator zeroes pairs lazily.
+    /// For each link, the last step in which it had load, and this load. The memory is zeroed by
+    /// the system when it is first used.
     cells: Vec<(u64, u64)>,
     step: u64,
     max: u64,
@@ -474,8 +485,8 @@ mod tests {
         }
     }
 
-    /// A message has 4 hops. Four messages in one direction share each link, two in both
-    /// directions.
+    /// Each message has 4 hops. If all messages take the same direction, four of them share each
+    /// link. If both directions are used, two of them share each link.
     #[test]
     fn using_both_directions_of_a_ring_halves_the_load() {
         let ring = parse("ring:8").unwrap();

@@ -1,5 +1,6 @@
-//! Statistics of a network. They are counted or searched in a small network, and otherwise
-//! calculated by a formula. Each has the method by which it was found.
+//! Statistics of a network. In a small network, they are counted or found by a search. In a large
+//! one, they are calculated by formulas. For each statistic, the method by which it was found is
+//! stored.
 
 use crate::network::topology::Network;
 use crate::network::topology::adjacency::Adjacency;
@@ -13,13 +14,13 @@ pub enum SurveyMethod {
     Counted,
     /// Breadth-first search from every node.
     Searched,
-    /// Breadth-first search from node 0, because the network looks the same from every node.
+    /// Breadth-first search from node 0 only, because the network looks the same from every node.
     SearchedFromOne,
     /// Every division of the nodes into halves was tried.
     Exhaustive,
     /// The exact formula of the family.
     Formula,
-    /// A formula of the family for a cut that may not be the smallest cut.
+    /// A formula of the family for some cut, which may not be the smallest one.
     CutFormula,
     /// The smallest cut that a heuristic found.
     Heuristic,
@@ -54,17 +55,19 @@ pub struct Survey {
     pub diameter: (u64, SurveyMethod),
     /// The mean distance between two different nodes, in hops.
     pub mean_hops: Option<(f64, SurveyMethod)>,
-    /// The smallest known cut: its links in one direction, and the nodes on its smaller side, which
-    /// are half of the nodes, or slightly fewer if a formula gives a cut between whole rows.
+    /// The smallest known cut: the number of links that cross it in one direction, and the number
+    /// of nodes on its smaller side. The smaller side has half of the nodes, or slightly fewer if a
+    /// formula gives a cut between whole rows.
     pub bisection: Option<(u64, u64, SurveyMethod)>,
 }
 
 const MAX_VISITS: u64 = 1 << 31;
-/// The most nodes for which every division into halves is tried: 1.35 million divisions.
+/// The largest number of nodes for which every division into halves is tried. For 24 nodes, there
+/// are 1.35 million divisions.
 const MAX_EXHAUSTIVE: u64 = 24;
 
 impl Survey {
-    /// Computes the statistics that are feasible for a network of this size.
+    /// Computes those statistics that are feasible for a network of this size.
     pub fn of(topology: &Network) -> Self {
         let topology = &*topology.physical();
         let formula = |degree| (degree, degree, SurveyMethod::Formula);
@@ -117,7 +120,8 @@ impl Survey {
     }
 
     /// Returns `(degree + diameter) / log2(nodes)`, a cost of hardware and communication (Li, Peng
-    /// & Chu, section II); `None` for networks with switches, which the degree does not include.
+    /// & Chu, section II). Returns `None` for networks with switches, because the degree does not
+    /// include links of switches.
     pub fn cost_ratio(&self) -> Option<f64> {
         let (_, degree, _) = self.degree?;
         (self.nodes > 1 && self.switches == 0)
@@ -141,7 +145,8 @@ fn exhaustive_cut(network: &Adjacency) -> u64 {
         (0..n).map(|v| network.out(v).iter().fold(0, |set, end| set | 1 << end)).collect();
     let mut parallel = Vec::new();
     for v in 0..n {
-        // A set of neighbours has parallel links only once. The other ones are listed.
+        // The set of neighbours contains the end of parallel links only once. The other parallel
+        // links are listed in `parallel`.
         let mut seen = 0_u32;
         for &end in network.out(v) {
             if seen >> end & 1 == 1 {
@@ -157,8 +162,9 @@ fn exhaustive_cut(network: &Adjacency) -> u64 {
             parallel.iter().filter(|(v, end)| side >> v & 1 == 1 && side >> end & 1 == 0).count();
         within.map(apart).sum::<u64>() + again as u64
     };
-    // For an even n, sets of `n / 2` vertices without the last vertex are all cuts. For an odd n or
-    // with one-way links, the sides are not equivalent, so also try sets with the last vertex.
+    // If n is even, the sets of `n / 2` vertices without the last vertex are all cuts, because the
+    // sides are interchangeable. If n is odd or there are one-way links, the sides are not
+    // interchangeable, so sets with the last vertex are tried, too.
     let is_two_way = (0..n).all(|v| (0..n).all(|w| (out[v] >> w & 1) == (out[w] >> v & 1)));
     let halves = (0..1_u32 << (n - 1)).filter(|side| side.count_ones() as usize == n / 2);
     let smaller_with_last = (n % 2 == 1 || !is_two_way).then(|| {
@@ -180,8 +186,9 @@ struct Clusters {
 
 /// Finds a small cut into halves: sorts the clusters by an eigenvector of the network's Laplacian,
 /// cuts this order in the middle, and swaps clusters (B. W. Kernighan, S. Lin, *An Efficient
-/// Heuristic Procedure for Partitioning Graphs*, 1970). Returns the links in one direction and the
-/// nodes on the smaller side; `None` with too many clusters, or fewer than two.
+/// Heuristic Procedure for Partitioning Graphs*, 1970). Returns the number of links in one
+/// direction and the number of nodes on the smaller side. Returns `None` if there are too many
+/// clusters, or fewer than two.
 fn smallest_cut(network: &Adjacency, nodes: u64) -> Option<(u64, u64)> {
     let clusters = Clusters::of(network, nodes as usize);
     if clusters.vertex.len() > MAX_CLUSTERS || clusters.vertex.len() < 2 {
@@ -228,8 +235,8 @@ impl Clusters {
         Self { weight, links, vertex }
     }
 
-    /// Improves a cut of an order in the middle by swaps and moves. Returns the links across it and
-    /// the nodes on the smaller side.
+    /// Cuts an order of the clusters in the middle, and improves the cut by swaps and moves.
+    /// Returns the number of links across the cut, and the number of nodes on its smaller side.
     fn improved(&self, order: &[usize], nodes: u64) -> (u64, u64) {
         let (mut inside, mut held) = (vec![false; order.len()], 0);
         for cluster in order {
@@ -267,8 +274,9 @@ impl Clusters {
         moved
     }
 
-    /// Swaps pairs of clusters of equal size, each at most once, and undoes the swaps after the
-    /// smallest cut. Returns whether the cut shrank.
+    /// Swaps pairs of clusters of equal size, each cluster at most once, and then undoes the swaps
+    /// that were made after the smallest cut was reached. Returns whether the cut has become
+    /// smaller.
     fn swap_pass(&self, inside: &mut [bool]) -> bool {
         let mut at = inside.to_vec();
         let mut gains: Vec<i64> = (0..at.len()).map(|cluster| self.gain(cluster, &at)).collect();
@@ -408,9 +416,9 @@ mod tests {
     }
 
     /// Fiedler (1973): if a graph of n vertices has degree k and second eigenvalue l, every
-    /// division into halves cuts at least `(k - l) n / 4` edges. The Hoffman-Singleton graph,
-    /// `slim-fly:5`, has l = 2 and a bound of 62.5. The 338 vertices of `slim-fly:13`, with 19
-    /// links each, have l = 6 (by power iteration on McKay, Miller and Siran's graph).
+    /// division into halves cuts at least `(k - l) n / 4` edges. The Hoffman-Singleton graph, which
+    /// is `slim-fly:5`, has l = 2 and a bound of 62.5. The graph of `slim-fly:13` has 338 vertices
+    /// with 19 links each, and l = 6 (found by power iteration on McKay, Miller and Siran's graph).
     #[test]
     fn cuts_of_slim_flies_are_near_the_spectral_bound() {
         for (spec, bound) in [("slim-fly:5", 62.5), ("slim-fly:13", 13.0 * 338.0 / 4.0)] {
@@ -422,8 +430,9 @@ mod tests {
         }
     }
 
-    /// Bollobas (1988): the smallest cut of a random regular graph of degree d has at least about
-    /// `n/4 (d - 2 sqrt(d - 1))` edges. A random division cuts `n d/4` on average.
+    /// Bollobas (1988): the smallest cut of a random regular graph of n vertices and degree d has
+    /// at least about `n/4 (d - 2 sqrt(d - 1))` edges. A random division cuts `n d/4` edges on
+    /// average.
     #[test]
     fn cuts_of_jellyfish_are_within_the_bounds_of_random_graphs() {
         let (n, d) = (100.0, 8.0_f64);

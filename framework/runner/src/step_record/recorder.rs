@@ -26,13 +26,15 @@ use swapmeet_results::{Record, Status};
 
 /// The maximum total number of bytes of whole frames.
 const MOST_BYTES: usize = 64 << 20;
-/// The maximum total number of bytes of frames with only the held data or only the messages.
+/// The maximum total number of bytes of frames that contain only the held data or only the
+/// messages.
 const MOST_PART_BYTES: usize = 8 << 20;
 /// The maximum number of rows and columns of the matrix of bytes between groups of ranks.
 const MATRIX_SIDE: u64 = 64;
 
-/// With more communicators, links are recorded without them. The sum of the squares of their
-/// numbers must fit into 64 bits for all messages of a step ([`Counters`]).
+/// If there are more communicators, the communicators of links are not recorded. For all messages
+/// of a step, the sum of the squares of the communicators' numbers must fit into 64 bits
+/// ([`Counters`]).
 const MOST_COMMUNICATORS: usize = 1 << 16;
 
 pub const RECORD: ObserverKind = ObserverKind {
@@ -51,13 +53,14 @@ struct Pending {
     load: u64,
 }
 
-/// Counters of the messages on each link: their number, their load and, if there are communicators,
-/// the sum of the numbers of their communicators and the sum of the squares of these numbers. With
-/// m messages, a sum s and a sum q of squares, all numbers are equal if and only if m q = s² (the
-/// Cauchy-Schwarz inequality). A link thus needs no list of its communicators.
+/// Counters of the messages on each link. The first two are the number of messages and their load.
+/// If there are communicators, there are two more: the sum s of the numbers of the messages'
+/// communicators, and the sum q of the squares of these numbers. By the Cauchy-Schwarz inequality,
+/// the numbers of m messages are all equal if and only if m q = s². So a link needs no list of its
+/// communicators.
 struct Counters {
     of_links: Vec<LinkLoad>,
-    /// The communicator of each rank; empty if all ranks are one communicator.
+    /// The number of the communicator of each rank. Empty if all ranks form one communicator.
     communicators: Vec<u64>,
 }
 
@@ -77,14 +80,14 @@ impl Counters {
         Self { of_links, communicators: of_ranks }
     }
 
-    /// Returns what a message adds to the counters of each link of its route.
+    /// Returns the amounts that a message adds to the counters of each link of its route.
     fn counts(&self, from: u64, load: u64) -> Counts {
         let number = self.communicators.get(from as usize).copied().unwrap_or(0);
         assert!(number < u64::MAX, "rank {from} sends, but is in no communicator");
         [1, load, number, number * number]
     }
 
-    /// Returns the links with messages, in the order of their numbers.
+    /// Returns the links that have messages, with their counters, in the order of their numbers.
     fn links(&mut self) -> Vec<(u64, Counts)> {
         let mut links: Vec<(u64, Counts)> = Vec::new();
         for (at, counter) in self.of_links.iter_mut().enumerate() {
@@ -103,7 +106,7 @@ impl Counters {
         links
     }
 
-    /// Returns the communicator of all messages on a link; `None` if there are several.
+    /// If all messages on a link are of one communicator, returns this communicator.
     fn communicator([messages, _, sum, squares]: Counts) -> Option<u32> {
         let is_one = u128::from(messages) * u128::from(squares) == u128::from(sum).pow(2);
         is_one.then(|| (sum / messages) as u32)
@@ -112,29 +115,31 @@ impl Counters {
 
 pub struct Recorder {
     topology: Arc<Network>,
-    /// The communicators that run the schedule; `None` if all ranks are one communicator.
+    /// The communicators that run the schedule. `None` if all ranks form one communicator.
     communicators: Option<Arc<Communicators>>,
-    /// Computes times of steps or, if requested, of ranks; `None` if the model has none for steps.
+    /// Computes the times of steps or, if requested, of ranks. `None` if the model has no times of
+    /// steps.
     evaluator: Option<Box<dyn Evaluator>>,
     records_ranks: bool,
     /// The total of each kind of time until the end of the last step, in µs.
     charged: Times,
     request: RecordRequest,
-    /// The time of the last frame, if only the newest step is recorded with a frame.
+    /// The time when the last frame was sent, if only frames of the newest step are sent.
     last_frame: Option<Instant>,
     send: SendValue,
     /// The counters of the links in the current step, if frames contain loads of links.
     counters: Option<Counters>,
     /// The number of bytes of a block, if all blocks have the same size.
     block_bytes: Option<u64>,
-    /// The number of bytes of a unit of load; `None` before the first send or step.
+    /// The number of bytes of a unit of load. `None` before the first send or step.
     unit: Option<u64>,
     /// The number of the current phase, from 1; `None` before the first step.
     phase: Option<u32>,
     phases: usize,
     spent: usize,
     steps: u64,
-    /// The sends of the current step, in case the schedule ends in it with an error.
+    /// The sends of the current step. They are stored in case an error ends the schedule in this
+    /// step.
     pending: Option<Vec<Pending>>,
     idle_sends: u64,
     at_fault: Option<(u64, u64)>,
@@ -203,7 +208,8 @@ impl Recorder {
         recorder
     }
 
-    /// Returns the frame of these messages without held data, and the hops of the longest route.
+    /// Returns the frame of these messages, without the held data, and the hops of the longest
+    /// route.
     fn frame<'m>(
         &mut self,
         messages: impl Iterator<Item = (u64, u64, Option<&'m Route>, u64)>,
@@ -279,8 +285,8 @@ impl Recorder {
         newly_charged(self.evaluator.as_deref()?, &mut self.charged)
     }
 
-    /// Returns the bytes of a unit of load, and sends it when it is first known: a segment of a
-    /// block, or a byte if blocks differ in size or bytes are counted.
+    /// Returns the bytes of a unit of load, and sends this value when it is first known. The unit
+    /// is a segment of a block. If blocks differ in size or bytes are counted, it is a byte.
     fn unit(&mut self, proof: Proof, segments: u64) -> u64 {
         self.unit.unwrap_or_else(|| {
             let unit = match (self.block_bytes, proof) {
@@ -432,7 +438,7 @@ impl Recorder {
         }));
     }
 
-    /// Sends the rest of the record, after an error also the unfinished last step.
+    /// Sends the rest of the record. After an error, this includes the unfinished last step.
     pub fn end(&mut self, record: &Record) {
         let after = self.newly_charged();
         if after.is_some_and(|times| times.0.iter().any(|time| *time > 0.0)) {
@@ -498,8 +504,9 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
     use swapmeet_core::network::topology;
 
-    /// The counters agree with sets of the communicators of each link. The messages are between all
-    /// pairs of a communicator, whose routes share links, or between neighbours, whose do not.
+    /// The counters agree with sets of the communicators of each link. In one case, the messages
+    /// are between all pairs of a communicator's ranks, and their routes share links. In the other
+    /// case, the messages are between neighbours, and their routes share no links.
     #[test]
     fn links_have_the_communicator_of_all_their_messages() {
         for (spec, lists) in [

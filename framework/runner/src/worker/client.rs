@@ -1,4 +1,5 @@
-//! The parent's connection to one worker. After an error, the worker is killed and not used again.
+//! The parent's connection to one worker. After an error, the worker is killed, and the connection
+//! is not used any more.
 
 #[cfg(feature = "in-process")]
 use super::serve::ObserverKind;
@@ -17,7 +18,8 @@ use swapmeet_results::Status;
 
 #[derive(Debug, Clone)]
 pub enum WorkerKind {
-    /// Child processes: a program and arguments, to which those of [`super::serve`] are appended.
+    /// Child processes: a program and its first arguments. The arguments of [`super::serve`] are
+    /// appended.
     Processes(Vec<PathBuf>),
     /// A thread of this process. It has no sandbox and cannot be killed, so only tests use it.
     #[cfg(feature = "in-process")]
@@ -32,13 +34,16 @@ pub struct Workers {
     pub memory_limit: u64,
 }
 
-/// An event of a worker. After `Failed`, `StartFailed` and `Cancelled`, the worker has been killed.
+/// An event of a worker. When `Failed`, `StartFailed` or `Cancelled` is returned, the worker has
+/// already been killed.
 pub(crate) enum WorkerEvent {
-    /// An event of a pending case of the job. Cases are numbered in the job.
+    /// An event of a case of the job that has no row yet. The case is given by its number in the
+    /// job.
     Case(CaseEvent<OutcomeColumns>),
     /// The job has ended, as in [`Reply::Done`].
     Done(Option<String>),
-    /// The worker failed after its start-up, with status and reason of the case that was running.
+    /// The worker failed after its start-up. The values are the status and the reason for the case
+    /// that was running.
     Failed(Status, String),
     /// The worker failed before it could load a plugin, for this reason.
     StartFailed(String),
@@ -51,12 +56,14 @@ pub(crate) struct Worker {
     job: u64,
     /// Cases of the job that have no row yet.
     pending: BTreeSet<usize>,
-    /// Whether the next message is a text of the observer instead of a reply.
+    /// Whether the next message is a text of the observer. If not, it is a reply.
     expects_text: bool,
     log_lines: u32,
-    /// Whether the worker prints a mark after each job; a plugin may have closed the output.
+    /// Whether the worker prints a mark at the end of each job. This ends when a mark is missing,
+    /// because a plugin may have closed the output.
     prints_marks: bool,
-    /// The event `Done` of the job, while printed lines of the job have not been returned yet.
+    /// The event `Done` of the job. It is stored here until all printed lines of the job have been
+    /// returned.
     done: Option<WorkerEvent>,
     /// Whether start-up is complete. From then on, the plugin is responsible for every failure.
     ready: bool,
@@ -78,7 +85,8 @@ impl Worker {
             WorkerKind::Threads(observers) => {
                 let observers = *observers;
                 Child::start_thread(limits, move |socket| {
-                    // If an error ends the thread, the client notices the closed connection.
+                    // An error ends the thread, and the client then notices that the connection is
+                    // closed.
                     drop(super::serve::serve_in_thread(socket, observers));
                 })?
             }
@@ -96,7 +104,8 @@ impl Worker {
         })
     }
 
-    /// Returns whether the worker has loaded exactly these plugins. It never loads further ones.
+    /// Returns whether the worker has loaded exactly these plugins. A worker loads no plugins after
+    /// its first job.
     pub(crate) fn has_loaded(&self, plugins: &[&Path]) -> bool {
         self.plugins == plugins
     }
@@ -105,8 +114,9 @@ impl Worker {
         self.child.resident_bytes()
     }
 
-    /// Submits a job. The files of the first job determine which files the sandbox lets the worker
-    /// read. The worker itself enforces the time limit of each case. Errors if it accepts no job.
+    /// Submits a job. In the first job, `readable` returns the files that the sandbox lets the
+    /// worker read from then on. The worker itself enforces the time limit of each case. Errors if
+    /// the worker does not accept the job.
     pub(crate) fn submit(
         &mut self,
         mut job: Job,
@@ -137,7 +147,8 @@ impl Worker {
                 self.child.kill();
                 Err("the worker process accepts no job".to_owned())
             }
-            // If the worker has ended, the socket may still contain data, which `next_event` reads.
+            // Even if the worker has ended, its socket may still contain replies. `next_event`
+            // reads them and then reports the end.
             _ => Ok(()),
         }
     }
@@ -162,7 +173,8 @@ impl Worker {
                 }
                 ChildEvent::Message(line) => match self.parse_reply(&line) {
                     Some(done @ WorkerEvent::Done(_)) => {
-                        // The next job must not get the last lines that the plugin printed.
+                        // Read all lines that the plugin printed during this job, so that they are
+                        // not attributed to the next job.
                         self.prints_marks = self.prints_marks && self.child.read_to_mark();
                         self.done = Some(done);
                     }
@@ -173,8 +185,8 @@ impl Worker {
         }
     }
 
-    /// Parses a reply, if it is valid in the current state: first the start-up, then messages about
-    /// the current job. Texts are escaped, because the plugin may have written them.
+    /// Parses a reply. It must be valid in the current state: start-up first, then replies to the
+    /// current job. Texts are escaped, because the plugin may have written them.
     fn parse_reply(&mut self, line: &[u8]) -> Option<WorkerEvent> {
         let escape = |text: String| escaped(&text).into_owned();
         let message = match serde_json::from_slice(line) {

@@ -1,6 +1,6 @@
-//! The worker process, which accepts jobs and sends rows. Standard input is a socket to the
-//! program. Before a plugin is loaded, the socket is moved to another descriptor, and standard
-//! input becomes empty. Standard output and error are a pipe to the program's log.
+//! The worker process, which accepts jobs and sends rows. Its standard input is a socket to the
+//! program. Before a plugin is loaded, the worker moves the socket to another descriptor and makes
+//! standard input empty. Standard output and standard error are a pipe to the program's log.
 
 use super::{Job, JobMessage, MAX_LOG_LINES, Reply};
 use crate::case::Case;
@@ -32,23 +32,26 @@ pub type SendValue = Box<dyn FnMut(serde_json::Value)>;
 pub trait Observer {
     fn listeners(&mut self) -> Vec<&mut dyn Listener>;
 
-    /// Returns whether rows must contain times. Otherwise cases are not priced.
+    /// Returns whether the observer needs rows with times. If not, cases are not priced.
     fn needs_times(&self) -> bool {
         true
     }
 
-    /// The schedule has ended with this row of a case, and the plan requested these values.
+    /// Called when the schedule has ended. `_record` is the row of the case, and `_asked` are the
+    /// values that the plan requested.
     fn ended(&mut self, _record: &Record, _asked: Requested) {}
 }
 
-/// A function that creates an observer for a case from the arguments in the job.
+/// A function that creates an observer for a case. The value contains the observer's arguments,
+/// which are part of the job.
 pub type StartObserver =
     fn(&Case, &serde_json::Value, SendValue) -> Result<Box<dyn Observer>, String>;
 
 #[derive(Debug)]
 pub struct ObserverKind {
     pub name: &'static str,
-    /// The maximum size of a value in bytes, a constant of [`max_bytes`](crate::max_bytes).
+    /// The maximum size of a value that the observer sends, in bytes. It is a constant of
+    /// [`max_bytes`](crate::max_bytes).
     pub max_value_bytes: usize,
     pub start: StartObserver,
 }
@@ -73,7 +76,8 @@ struct ReplySender {
 
 struct Connection {
     socket: File,
-    /// Buffered rows, so that the program does not wake up for every row. No plugin runs meanwhile.
+    /// Rows that have not been sent yet, so that the program does not have to wake up for every
+    /// row. While rows are held, no plugin runs.
     held: Vec<u8>,
     broken: io::Result<()>,
 }
@@ -114,7 +118,7 @@ impl ReplySender {
         }
     }
 
-    /// Sends an event, with all buffered rows. A row itself is only buffered.
+    /// Sends an event and all rows that are held. If the event is a row, it is only held.
     fn case(&self, event: CaseEvent<OutcomeColumns>) {
         const ENOUGH: usize = 1 << 15;
         let is_row = matches!(event, CaseEvent::Finished { .. });
@@ -134,7 +138,7 @@ impl ReplySender {
     }
 }
 
-/// Processes jobs until the socket is closed. A job can request one of these kinds of observers.
+/// Processes jobs until the socket is closed. Each job can request one of these kinds of observers.
 pub fn serve(
     memory_limit: u64,
     is_sandboxed: bool,
@@ -147,7 +151,7 @@ pub fn serve(
     if let Err(error) =
         confine(MemoryLimit::Fixed(memory_limit), &socket).map_err(WorkerError::Limits)
     {
-        // Otherwise this failure would be attributed to a plugin.
+        // The program must learn that this failure is not the plugin's.
         replies.send(&Reply::Unfit { reason: error.to_string() });
         return Err(error);
     }
@@ -165,7 +169,8 @@ pub fn serve(
     })
 }
 
-/// For a thread of a test: no limits, no sandbox, and no detection of changes of the process.
+/// Serves jobs in a thread of a test, without limits, without a sandbox, and without detecting
+/// changes of the process.
 #[cfg(feature = "in-process")]
 pub(super) fn serve_in_thread(
     socket: std::os::unix::net::UnixStream,
@@ -177,8 +182,9 @@ pub(super) fn serve_in_thread(
     run_jobs(socket, replies, observers, |_| Ok(()), |_| None)
 }
 
-/// Reads jobs and sends replies until the socket is closed. `prepare` gets the first job before
-/// plugin code runs. After each job, `left` returns the change of the process.
+/// Reads jobs and sends replies until the socket is closed. Before any plugin code runs, `prepare`
+/// gets the first job. After each job, `left` returns how the job has changed the process, if it
+/// has.
 fn run_jobs(
     socket: File,
     mut replies: ReplySender,
@@ -242,15 +248,16 @@ impl Observer for NoObserver {
 }
 
 struct WorkerState {
-    /// The plugins with the components that their cases have named; `None` before the first job.
+    /// The plugins, and the components that cases have named so far. `None` before the first job.
     lookup: Option<CaseLookup<Registry>>,
     rounding: FloatingPoint,
-    /// The state of the process after plugins were loaded, which may have started threads.
+    /// The state of the process after plugins were loaded. Loading may have started threads.
     before: Option<State>,
 }
 
 impl WorkerState {
-    /// Returns the first property of the process that jobs have changed, or a failed assertion.
+    /// If jobs have changed the process, returns the first changed property. A failed assertion
+    /// counts as a change.
     fn left_behind(&self) -> Option<&'static str> {
         if defect::has_failed() {
             return Some("a failed assertion of swapmeet");
@@ -266,7 +273,8 @@ impl WorkerState {
                     cases.push(case);
                     numbers.push(number);
                 }
-                // The program could parse this case, so a file was removed or changed.
+                // The program was able to parse this case, so a file must have been removed or
+                // changed since then.
                 Err(reason) => replies.refuse(number, reason),
             }
         }
@@ -282,7 +290,8 @@ impl WorkerState {
         let mut progress =
             ProgressListener { replies: replies.clone(), last: Instant::now(), messages: 0 };
         let (mut lines, mut rows) = (0, Vec::new());
-        // An observer receives every plan of the job, so cases are not planned again.
+        // An observer is notified of every plan of the job, so no case may be planned a second
+        // time.
         let pricing = match (observer.needs_times(), &job.observation) {
             (false, _) => Pricing::Off,
             (true, Some(_)) => Pricing::Together,
@@ -308,7 +317,8 @@ impl WorkerState {
                     _ => {}
                 }
             }
-            // Progress before each plan and before long pricing sends the buffered rows.
+            // A worker reports progress before each plan and during long pricing. The report also
+            // sends the rows that are held.
             CaseEvent::Progress { case, steps, messages } => {
                 replies.case(CaseEvent::Progress { case, steps, messages });
             }
@@ -319,7 +329,7 @@ impl WorkerState {
         rows.iter().for_each(|record| observer.ended(record, requested));
     }
 
-    /// Errors if a file has changed since the program looked the case up.
+    /// Parses the specs of a case. Errors if a file has changed since the program parsed them.
     fn look_up(&mut self, job: &Job, id: &CaseId) -> Result<Case, String> {
         let lookup = match &mut self.lookup {
             Some(lookup) => lookup,
@@ -333,9 +343,11 @@ impl WorkerState {
             }
         };
         lookup.options = job.options;
-        // The registry has loaded the plugin, so its panic hook is already installed.
+        // The panic hook of the plugin is already installed, because the registry has loaded the
+        // plugin.
         let case = defect::catch(|| lookup.case(&id.borrowed()))??;
-        // The spec of a user's machine contains neither its name nor its definition.
+        // The spec of a machine that the user has defined contains neither its name nor its
+        // definition.
         let mut found = case.id();
         found.setting.machine.clone_from(&id.setting.machine);
         found.setting.machine_definition.clone_from(&id.setting.machine_definition);

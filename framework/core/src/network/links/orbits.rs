@@ -3,13 +3,14 @@
 //! methods; the first two find the loads without listing these images:
 //!
 //! * [`LinkOrbits`] is used if the group or a subgroup maps every route to a route. Then it also
-//! divides the links into orbits. If m links of a message's route are in the orbit of a link, and
-//! only the identity maps the link to itself, then m images of the message cross this link. *
-//! [`GridLines`] is used if the group consists of shifts or exclusive-ors of ranks, on a mesh or
-//! torus. With exclusive-ors, the images of a message load all lines of a dimension alike. With
-//! shifts, the load of a line also depends on whether the lower digits of the shift cause a carry.
+//!   divides the links into orbits. If m links of a message's route are in the orbit of a link, and
+//!   only the identity maps the link to itself, then m images of the message cross this link.
+//! * [`GridLines`] is used if the group consists of shifts or exclusive-ors of ranks, on a mesh or
+//!   torus. With exclusive-ors, the images of a message load all lines of a dimension alike. With
+//!   shifts, the load of a line also depends on whether the lower digits of the shift cause a
+//!   carry.
 //! * Otherwise the caller lists the images of all messages. It also does so for a step with
-//! requested routes, unless [`LinkOrbits`] calculates the orbits of links.
+//!   requested routes, unless [`LinkOrbits`] calculates the orbits of links.
 
 use crate::network::symmetry::{Group, split_off};
 use crate::network::topology::AxisSymmetry::{Fixed, Permutations};

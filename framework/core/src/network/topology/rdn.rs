@@ -85,10 +85,10 @@ impl Rdn {
         // The bisection is the better of two cuts. There are n clusters of n nodes of each type.
         //
         // 1. One side has n whole clusters, about half of each type. Half of the cross-edges are
-        // cut, of which there is one for each two clusters of different types. 2. If the base has a
-        // cut into halves, let H be the node numbers of one half. One side has the clusters of type
-        // 0 whose numbers are in H and, of each cluster of type 1, the nodes whose numbers are in
-        // H. The only cut edges are within the n clusters of type 1.
+        //    cut, of which there is one for each two clusters of different types.
+        // 2. If the base has a cut into halves, let H be the node numbers of one half. One side has
+        //    the clusters of type 0 whose numbers are in H and, of each cluster of type 1, the
+        //    nodes whose numbers are in H. The only cut edges are within the n clusters of type 1.
         //
         // Theorem 1 claims a cut of `n_k / 4` links for `n_k` nodes, which is the first cut.
         let halves = base.bisection().filter(|cut| 2 * cut.side == n);

@@ -1,6 +1,6 @@
-//! Slim flies: 2 q^2 routers, any two at most two hops apart (M. Besta, T. Hoefler, *Slim Fly: A
-//! Cost Effective Low-Diameter Network Topology*, SC 2014). They are the graphs of McKay, Miller
-//! and Siran.
+//! Slim flies: networks of 2 q^2 routers, any two of which are at most two hops apart (M. Besta, T.
+//! Hoefler, *Slim Fly: A Cost Effective Low-Diameter Network Topology*, SC 2014). The graphs are
+//! those of McKay, Miller and Siran.
 //!
 //! q is a prime power of the form 4 w - 1, 4 w or 4 w + 1. There are two kinds of routers, (0, x,
 //! y) and (1, m, c), with coordinates in the field of q elements and row-major numbers. Routers of
@@ -11,11 +11,11 @@
 //! - (0, x, y) is linked to (1, m, c) if y = m x + c.
 //!
 //! X and X' consist of powers of a primitive element (section II of the paper). The first ports of
-//! a router lead to its own column, one for each element of X or X' in the order of powers. The
-//! others lead to routers of the other kind, sorted by x or m.
+//! a router lead to routers of its own column, with one port for each element of X or X' in the
+//! order of powers. The other ports lead to routers of the other kind, sorted by x or m.
 //!
-//! A route between two routers without a link has two hops. Between routers of different kinds, a
-//! first hop within the first router's column is preferred.
+//! A route between two routers without a link has two hops. If the routers are of different kinds
+//! and both orders of hops are possible, the first hop is within the first router's column.
 
 use super::switched::{Fabric, FamilyArgs, Switched, nodes_argument};
 use super::{AxisSymmetry, Parsed};
@@ -28,17 +28,18 @@ struct SlimFly {
     sets: [Generators; 2],
 }
 
-/// X or X': the differences between the positions of linked routers in a column.
+/// The set X or X': the differences between the positions of linked routers in a column.
 #[derive(Debug)]
 struct Generators {
     elements: Vec<u64>,
-    /// For each difference of two coordinates in a column, the port of the first hop: that of the
-    /// difference if it is in `elements`, otherwise of one of the two elements whose sum it is.
+    /// For each difference of two positions in a column, the port of the first hop. If the
+    /// difference is in `elements`, it is the port of this element. Otherwise, it is the port of
+    /// one of the two elements whose sum is the difference.
     ports: Vec<u64>,
 }
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
-    /// Routers have one and a half times as many ports as the field has elements.
+    /// The largest q. A router has about one and a half times as many ports.
     const MAX: u64 = 1024;
     const EXPECTED: &str = "a prime power q, as in `slim-fly:19`";
     let words = FamilyArgs::of(spec, EXPECTED, &["nodes"])?;
@@ -60,7 +61,8 @@ pub(super) fn parse(spec: &Spec) -> Parsed {
 impl SlimFly {
     fn new(field: Field) -> Self {
         let q = field.size();
-        // Every second exponent. For `q = 4 w - 1`, those in the second half are shifted by one.
+        // The exponents of the elements of X or X': every second number. For `q = 4 w - 1`, the
+        // numbers in the second half are shifted by one.
         let halves = |first: u64| -> Vec<u64> {
             match q % 4 {
                 3 => {
@@ -88,8 +90,8 @@ impl SlimFly {
         (kind as u64 * q + column) * q + place
     }
 
-    /// Returns the position of the linked router in column `other` of the other kind: `c = y - m x`
-    /// for router (0, x, y), `y = m x + c` for router (1, m, c).
+    /// Returns the position of the router in column `other` of the other kind to which a router is
+    /// linked. It is `c = y - m x` for router (0, x, y), and `y = m x + c` for router (1, m, c).
     fn facing(&self, kind: usize, column: u64, place: u64, other: u64) -> u64 {
         let product = self.field.times(column, other);
         if kind == 0 { self.field.minus(place, product) } else { self.field.plus(place, product) }
@@ -144,7 +146,8 @@ impl Fabric for SlimFly {
         let set = &self.sets[kind];
         let field = &self.field;
         if kind != last_kind {
-            // Use a link within this column to a neighbour of the receiver, if there is one.
+            // If a neighbour of the receiver is in this column and there is a link to it, use this
+            // link.
             let facing = self.facing(last_kind, last_column, last_place, column);
             let difference = field.minus(facing, place);
             return if difference != 0 && set.has(difference) {
@@ -156,9 +159,9 @@ impl Fabric for SlimFly {
         if column == last_column {
             return set.ports[field.minus(last_place, place) as usize];
         }
-        // Two routers of the same kind have one common neighbour of the other kind. That of (0, x,
-        // y) and (0, x', y') is in column m with `y - m x = y' - m x'`. That of (1, m, c) and (1,
-        // m', c') is in column x with `m x + c = m' x + c'`.
+        // Two routers of the same kind have one common neighbour, which is of the other kind. The
+        // neighbour of (0, x, y) and (0, x', y') is in column m with `y - m x = y' - m x'`. The
+        // neighbour of (1, m, c) and (1, m', c') is in column x with `m x + c = m' x + c'`.
         let rise = field.minus(place, last_place);
         let run = if kind == 0 {
             field.minus(column, last_column)
@@ -173,7 +176,8 @@ impl Fabric for SlimFly {
     }
 
     /// If q is a prime, adding a number to the last coordinate of all routers preserves links and
-    /// routes. Otherwise, addition in the field does not rotate the numbers of elements.
+    /// routes. Otherwise, addition in the field does not rotate the numbers of the elements, so no
+    /// symmetry is used.
     fn axes(&self) -> Vec<AxisSymmetry> {
         let q = self.field.size();
         let is_prime = (2..q).take_while(|p| p * p <= q).all(|p| !q.is_multiple_of(p));
@@ -203,8 +207,8 @@ impl Field {
         if p.pow(degree) != q {
             return None;
         }
-        // In the field modulo `x^k - tail`, x must be a primitive element. For k = 1, it is `tail`
-        // itself.
+        // The field consists of polynomials modulo `x^k - tail`. The number `tail` is chosen so
+        // that x is a primitive element. For k = 1, x is `tail` itself.
         let tail = (1..q).find(|tail| Self::powers(p, q, *tail).is_some())?;
         let powers = Self::powers(p, q, tail)?;
         let mut logs = vec![0; q as usize];
@@ -212,7 +216,8 @@ impl Field {
         Some(Self { p, q, powers, logs })
     }
 
-    /// Returns all powers of x modulo `x^k - tail`; `None` if these are not all elements except 0.
+    /// Returns all powers of x modulo `x^k - tail`, or `None` if some element other than 0 is not a
+    /// power of x.
     fn powers(p: u64, q: u64, tail: u64) -> Option<Vec<u64>> {
         let mut powers = Vec::with_capacity(q as usize);
         let mut at = 1;

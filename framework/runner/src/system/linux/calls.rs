@@ -1,8 +1,8 @@
 //! The system calls that a plugin may use: those that schedules and the runtimes of Rust, C, C++
 //! and Go need. Every other call fails with `EPERM`.
-//! Landlock decides which files may be opened, so calls that open files or read metadata are
-//! allowed. Calls that change files are not, because Landlock does not cover modes, owners, times
-//! and attributes.
+//! Landlock decides which files may be opened, so calls that open files or read their metadata are
+//! allowed. Calls that change files are refused, because Landlock does not cover modes, owners,
+//! times and attributes.
 
 use crate::sandbox::{REFUSED, TRACE};
 use seccompiler::{
@@ -41,7 +41,8 @@ const ALLOWED: &[i64] = &[
     libc::SYS_sched_yield,
     libc::SYS_set_robust_list,
     libc::SYS_set_tid_address,
-    // Signals and timers that affect only this process.
+    // Signals, timers, clocks, and operations on open descriptors, all of which affect only this
+    // process.
     libc::SYS_getitimer,
     libc::SYS_restart_syscall,
     libc::SYS_rt_sigaction,
@@ -155,8 +156,9 @@ const IOCTL: &[u64] = &[
     libc::FIONCLEX as u64,
 ];
 
-/// Options of `prctl` that set the name of a thread or a mapping, or read a value. With
-/// `PR_SET_PDEATHSIG`, for example, the process could continue after the program has ended.
+/// Options of `prctl` that set the name of a thread or a mapping, or that read a value. Other
+/// options are refused: with `PR_SET_PDEATHSIG`, for example, the process could continue after the
+/// program has ended.
 const PRCTL: &[i32] = &[
     libc::PR_SET_NAME,
     libc::PR_GET_NAME,
@@ -165,7 +167,8 @@ const PRCTL: &[i32] = &[
     libc::PR_SET_VMA,
 ];
 
-/// Restricts this thread and those that it starts. Returns whether the system supports it.
+/// Restricts this thread and the threads that it will start. Returns whether the system supports
+/// it.
 pub(super) fn filter(is_traced: bool) -> Result<bool, seccompiler::Error> {
     // `clone3` fails, because a filter cannot read its flags. C libraries then use `clone`.
     let no_clone3 = apply(
@@ -186,9 +189,9 @@ fn allowed() -> Result<Rules, BackendError> {
     let mut rules: Rules =
         ALLOWED.iter().chain(ALLOWED_OLD).map(|call| (*call, Vec::new())).collect();
     let own = u64::from(std::process::id());
-    // `clone` may only start threads, because a new process would continue after the program is
-    // killed. They must share everything that pthreads share: a thread with descriptors of its own
-    // could hold more pipes than the limit allows.
+    // `clone` may only start threads, because a new process could continue after the program is
+    // killed. The threads must share everything that pthreads share. For example, a thread with its
+    // own descriptors could hold more pipes than the limit allows.
     let thread = (libc::CLONE_THREAD
         | libc::CLONE_SIGHAND
         | libc::CLONE_VM
@@ -205,7 +208,8 @@ fn allowed() -> Result<Rules, BackendError> {
         // `kill` may only signal this process and, by the number 0, its process group.
         (libc::SYS_kill, any(0, &[own, 0])?),
         (libc::SYS_tgkill, any(0, &[own])?),
-        // `prlimit64` may only read limits (its pointer to new ones is null) of this process.
+        // `prlimit64` may only read limits of this process, so its pointer to new limits must be
+        // null.
         (libc::SYS_prlimit64, vec![SeccompRule::new(vec![equal(0, 0)?, null(2)?])?]),
         (libc::SYS_fcntl, any(1, &of_options(FCNTL))?),
         (libc::SYS_ioctl, any(1, IOCTL)?),
@@ -223,7 +227,8 @@ fn null(argument: u8) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)
 }
 
-/// Installs a filter. Returns whether the kernel and the architecture support it.
+/// Installs a filter: `these` is the action for the system calls in `calls`, and `others` for all
+/// others. Returns whether the kernel and the architecture support it.
 fn apply(
     calls: Rules,
     others: SeccompAction,
@@ -245,8 +250,8 @@ fn apply(
 }
 
 // Reports refused system calls, for authors of plugins. With `SWAPMEET_SANDBOX_TRACE=1`, a refused
-// call raises SIGSYS, whose handler prints its name to standard error. The call then fails with
-// `EPERM`, as always.
+// call raises SIGSYS, and the signal handler prints the name of the call to standard error. The
+// call then fails with `EPERM`, as it does without tracing.
 
 pub(super) fn is_requested() -> bool {
     std::env::var_os(TRACE).is_some_and(|value| !value.is_empty() && value != "0")
@@ -256,7 +261,8 @@ macro_rules! names {
     ($($call:ident)*) => { &[$((libc::$call, stringify!($call))),*] };
 }
 
-/// Calls that a plugin may make without its author's knowledge. Others are printed as numbers.
+/// The names of refused calls that a plugin may make without its author's knowledge. Other calls
+/// are printed as numbers.
 const NAMES: &[(i64, &str)] = names![
     SYS_accept4 SYS_bind SYS_bpf SYS_capget SYS_capset SYS_chroot SYS_clone SYS_connect
     SYS_copy_file_range SYS_execve SYS_execveat SYS_fallocate SYS_fchmod SYS_fchmodat SYS_fchown
@@ -285,7 +291,7 @@ const OLD_NAMES: &[(i64, &str)] = names![
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_NAMES: &[(i64, &str)] = &[];
 
-/// Installs the signal handler. Returns false if there is none for this architecture.
+/// Installs the signal handler. Returns false if this architecture has no handler.
 fn install() -> bool {
     if cfg!(not(any(target_arch = "x86_64", target_arch = "aarch64"))) {
         return false;
