@@ -114,9 +114,9 @@ impl TwoPhase {
         self.methods[phase].rounds(self.p(phase))
     }
 
-    /// Returns the period of the coordinates, whose multiples are symmetries. A shift by k maps
-    /// each virtual cycle to itself or to the next; if nodes form pairs in phase 1, a shift by 2k
-    /// maps pairs to pairs.
+    /// Returns the period of the coordinates: shifts by its multiples are symmetries. A shift by k
+    /// maps each virtual cycle to itself or to the next. If nodes form pairs in phase 1, only a
+    /// shift by 2k maps pairs to pairs.
     fn period(&self) -> u64 {
         let pairs = self.methods[0] == Method::Pairs && self.rounds(0) > 0;
         if pairs { 2 * self.k } else { self.k }
@@ -225,8 +225,9 @@ fn messages(
     coordinates
         .map(|x| {
             // `place` is the number of a node on its cycle. `colour` selects the edges of the first
-            // round: in phase 1 by the virtual cycle, in phase 2 with the closing circuit for a
-            // gossip, because the circuit then carries one message instead of two.
+            // round. In phase 1, it depends on the virtual cycle. In phase 2 of a gossip, the first
+            // round uses the closing circuit, because the circuit then carries one message instead
+            // of two.
             let (place, colour) =
                 if phase == 0 { (x / k, x % k) } else { (x % k, u64::from(gossip)) };
             let sends = cycle.methods[phase].sends(p, round, place, colour, gossip);
@@ -235,8 +236,8 @@ fn messages(
                 let next = if m.forwards { (place + 1) % p } else { (place + p - 1) % p };
                 // In phase 2, the closing circuit leads back over the links of the cycle.
                 let plus = if phase == 0 { m.forwards } else { next > place };
-                // Ranges count nodes of the current cycle. Node i stands for k neighbouring nodes
-                // in phase 1, and for all nodes of its virtual cycle in phase 2.
+                // The ranges of a message are places on the current cycle. In phase 1, place i
+                // stands for k neighbouring nodes; in phase 2, for all nodes of a virtual cycle.
                 let from = |c: u64| if phase == 0 { c / k } else { c % k };
                 RingMessage {
                     to: at_place(next),

@@ -1,12 +1,14 @@
-//! The time of a schedule of circuits (section 2.3), whose rounds take alpha, plus delta for each
-//! link of the longest circuit, plus tau for each unit of a message, times the circuits on a link.
+//! The time of a schedule of circuits (section 2.3) is the sum of the times of its rounds. A round
+//! takes alpha, plus delta for each link of the longest circuit, plus tau for each unit of a
+//! message times the number of circuits that share a link.
 
 use crate::torus::Torus;
 use std::cmp::Ordering;
 use std::ops::{Add, Mul};
 use swapmeet_sdk::Problem;
 
-/// Sums over rounds: `links` of the longest circuit, `blocks` on the most loaded link.
+/// Sums over rounds: `links` counts those of the longest circuit, `blocks` those on the most loaded
+/// link.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cost {
     pub rounds: u64,
@@ -54,7 +56,7 @@ impl Cost {
     }
 }
 
-/// Times for a round (alpha), a link (delta), and a block on a link (L tau).
+/// The times of a round (alpha), of a link (delta), and of a block on a link (L tau).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct MachineTimes {
     pub round: f64,
@@ -68,7 +70,7 @@ impl MachineTimes {
         Self { round: problem.startup_us(), link: problem.hop_us(), block }
     }
 
-    /// `None` is an impossible schedule.
+    /// Returns whether the first schedule is cheaper. `None` stands for an impossible schedule.
     pub(crate) fn prefer(self, first: Option<Cost>, second: Option<Cost>) -> bool {
         match (first, second) {
             (Some(first), Some(second)) => self.compare(first, second).is_lt(),
@@ -87,8 +89,8 @@ impl MachineTimes {
     }
 }
 
-/// Returns `None` if a link would carry more than q circuits. A circuit is its first node, the
-/// nodes after it, and the number of its blocks.
+/// Returns the cost of a round, or `None` if a link would carry more than q circuits. Each circuit
+/// is given by its first node, the nodes after that, and the number of its blocks.
 pub(crate) fn round(
     torus: &Torus,
     circuits: impl Iterator<Item = (u64, Vec<u64>, u64)>,

@@ -59,8 +59,8 @@ pub(crate) const GATHER: CircuitCollective = CircuitCollective {
     ..ONE_TO_ALL
 };
 
-/// The circuits of each round in one dimension. The cycle is cut open to a line at `cut`, so that
-/// the root is where circuits begin.
+/// The circuits of each round in one dimension. The cycle is cut open to a line at the coordinate
+/// `cut`, so that the root is at the place where the division of the line begins.
 struct Cycle {
     n: u64,
     cut: u64,

@@ -103,9 +103,10 @@ fn check(problem: &Problem<'_>) -> Result<(), Stop> {
     Choice::read(problem).map(|_| ())
 }
 
-/// Paths name nodes, so adjacent numbers must be neighbours. With `place=` they may not be.
+/// Circuits are stated as paths of nodes, so nodes with adjacent coordinates must be neighbours.
+/// With `place=`, they may not be.
 fn check_neighbours(problem: &Problem<'_>, torus: &Torus) -> Result<(), Stop> {
-    // The links of large networks cannot be read.
+    // The links of large networks cannot be read, so this reads them only with `place=`.
     if !problem.topology().spec().contains("place=") {
         return Ok(());
     }
@@ -152,7 +153,7 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     let parts =
         stages.iter().map(Stage::parts).fold(1, |parts, own| lcm(parts.into(), own.into()) as u32);
     schedule.layout(&torus.dims, parts)?;
-    // Each period divides the radix of the axis, so their least common multiple does too.
+    // Each period divides the radix of the axis, so their least common multiple divides it too.
     let period = |axis| stages.iter().map(|stage| stage.period(torus, axis)).fold(1, lcm);
     let planned = schedule.symmetric(
         &(0..torus.dims.len()).map(|axis| Symmetry::shift(period(axis))).collect::<Vec<_>>(),

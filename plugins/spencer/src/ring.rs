@@ -43,7 +43,8 @@ impl Method {
         }
     }
 
-    /// Rounds start with 1. The parity of `colour` selects the edges of the first round.
+    /// Returns the sends of a node in a round. The first round is 1. The parity of `colour` selects
+    /// its edges.
     pub(crate) fn sends(
         self,
         p: u64,
@@ -78,7 +79,8 @@ fn behind(p: u64, x: u64, distance: u64, forwards: bool) -> u64 {
     if forwards { (x + p - distance) % p } else { (x + distance) % p }
 }
 
-/// Either way, "it passes the message it received from its left neighbour to its right neighbour".
+/// In either direction, "it passes the message it received from its left neighbour to its right
+/// neighbour".
 fn pass_on(p: u64, round: u64, x: u64, forwards: bool) -> RingSend {
     RingSend {
         forwards,
@@ -87,12 +89,12 @@ fn pass_on(p: u64, round: u64, x: u64, forwards: bool) -> RingSend {
     }
 }
 
-/// Edge x leads from node x to the next node. A node that does not use it uses edge x - 1.
+/// Returns whether node x uses edge x, which leads to the next node. Otherwise, it uses edge x - 1.
 fn uses_next_edge(round: u64, x: u64, colour: u64) -> bool {
     (x + colour + round - 1).is_multiple_of(2)
 }
 
-/// In the first round a node sends its block, in each further round the two blocks received last.
+/// In the first round, a node sends its block; in each further round, the two blocks received last.
 fn gossip_pairs(p: u64, round: u64, x: u64, colour: u64) -> RingSend {
     let forwards = uses_next_edge(round, x, colour);
     let newest = |distance| behind(p, x, distance, forwards);
@@ -104,8 +106,8 @@ fn gossip_pairs(p: u64, round: u64, x: u64, colour: u64) -> RingSend {
     RingSend { forwards, origins, destinations: Span::ALL }
 }
 
-/// In the first round, a node sends half of its blocks to one neighbour, in the second the other
-/// half to its second neighbour. Then it passes on received blocks.
+/// In the first round, a node sends half of its blocks to one neighbour; in the second round, it
+/// sends the other half to the other neighbour. After that, it passes on received blocks.
 fn scatter_pairs(p: u64, round: u64, x: u64, colour: u64) -> RingSend {
     let forwards = uses_next_edge(round, x, colour);
     let half = p / 2;

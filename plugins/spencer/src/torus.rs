@@ -15,7 +15,7 @@ pub enum Variant {
 pub struct Torus {
     pub dims: Vec<u64>,
     strides: Vec<u64>,
-    /// The dimensions of more than one node.
+    /// The dimensions with more than one node.
     pub cycles: Vec<usize>,
     pub q: u64,
     pub variant: Variant,
@@ -33,7 +33,8 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Stop> {
 }
 
 impl Torus {
-    /// The default is the variant for one port on one-port machines, otherwise that for all ports.
+    /// Reads the variant. The default is that for one port on one-port machines, otherwise that for
+    /// all ports.
     pub(crate) fn read(problem: &Problem<'_>, variants: &[(&str, Variant)]) -> Result<Self, Stop> {
         let variant = match problem.given_choice("variant", variants)? {
             Some(variant) => variant,
@@ -75,8 +76,8 @@ impl Torus {
         self.moved(node, dim, if plus { (x + 1) % n } else { (x + n - 1) % n })
     }
 
-    /// Returns the index of the link to `next` among those of `node`, from the difference of the
-    /// numbers: one stride, or several if the link wraps around.
+    /// Returns the index, among the links of `node`, of the link to `next`. It follows from the
+    /// difference of the node numbers, which is one stride, or several if the link wraps around.
     pub fn link(&self, node: u64, next: u64) -> usize {
         let difference = next.wrapping_sub(node);
         let along = |dim: &usize| {
@@ -99,8 +100,8 @@ impl Torus {
         nodes
     }
 
-    /// Returns the order of the dimensions for each lane, one of d equal segments of each message:
-    /// (1, 2, .., d), (2, .., d, 1), etc. With one port there is one lane.
+    /// Returns the order of the dimensions for each lane. A lane is one of d equal segments of each
+    /// message. The orders are (1, 2, .., d), (2, .., d, 1), etc. With one port, there is one lane.
     pub(crate) fn lanes(&self) -> Vec<Vec<usize>> {
         let d = self.cycles.len();
         let lanes = if self.variant == Variant::OnePort { d.min(1) } else { d };

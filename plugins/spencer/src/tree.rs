@@ -1,4 +1,5 @@
-//! Repeated division of a line into sections, around a node that has data for all of it (Fig. 3.1).
+//! Repeated division of a line into sections. One node of the line has the data for all of it (Fig.
+//! 3.1).
 //!
 //! | symbol | meaning |
 //! | --- | --- |
@@ -25,22 +26,22 @@ struct Section {
     at: u64,
 }
 
-/// Determines the cost of divisions with equally many rounds: first the blocks on the most loaded
-/// link, then the lengths of circuits.
+/// The content of circuits. Divisions with equally many rounds are compared by the blocks on the
+/// most loaded link, and then by the lengths of circuits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Payload {
-    /// The same message (a broadcast). The blocks of a link are its circuits.
+    /// The same message (a broadcast). Each circuit on a link counts as one block.
     Message,
     /// One block for, or from, each node of the section (a scatter, gather or collection).
     Bundle,
 }
 
-/// Returns for each round the circuits that inform the nodes 0 to `count` - 1 of a line, of which
-/// `at` has the data.
+/// Returns, for each round, the circuits that inform the nodes 0 to `count` - 1 of a line. At
+/// first, only the node `at` has the data.
 ///
-/// With all ports, it takes as many rounds as `at` needs to reach both ends, from the middle
-/// ceil(log_(2q+1) count). With one port, `at` is an end or [`one_port_start`], and there are
-/// ceil(log_(q+1) count) rounds.
+/// With all ports, the number of rounds depends on how far `at` is from the ends. From the middle,
+/// it is ceil(log_(2q+1) count). With one port, `at` must be an end or [`one_port_start`], and
+/// there are ceil(log_(q+1) count) rounds.
 pub fn divide(
     count: u64,
     at: u64,
@@ -82,8 +83,9 @@ pub fn divide(
                         None => count - 1,
                         Some(reach) => (count - 1).saturating_sub(reach.nodes),
                     };
-                    // The receiver is at the near end of its chunk (one port), or as near as still
-                    // reaches the far end (all ports), so that circuits are short.
+                    // With one port, the receiver is the near end of its chunk, so that circuits
+                    // are short. With all ports, it is as near as possible while its reach still
+                    // includes the far end.
                     let to = match (reach, leftwards) {
                         (None, true) | (Some(_), false) => first + far,
                         (None, false) | (Some(_), true) => first + count - 1 - far,
@@ -101,7 +103,8 @@ pub fn divide(
     }
 }
 
-/// The same in reverse order. `place` is a position on the line, `blocks` those of a circuit.
+/// Returns the cost of each round, which is the same if the circuits are used in reverse. `place`
+/// returns a position on the line, and `blocks` the number of blocks of a circuit.
 pub fn bundle_costs(
     rounds: &[Vec<Circuit>],
     place: impl Fn(u64) -> i64,
@@ -123,15 +126,16 @@ pub fn bundle_costs(
     rounds.iter().map(cost).collect()
 }
 
-/// Returns where the data is at the start if a cycle of n nodes is cut open and informed through
-/// one port: the last node of the first section, which it keeps in the first round. From an end,
-/// circuits would be longer in total.
+/// A cycle of n nodes is cut open to a line, on which one node with one port informs the others.
+/// Returns the best position of this node: the last one of the first of q + 1 sections. In the
+/// first round, the node keeps this section for itself. If it were at an end of the line, circuits
+/// would be longer in total.
 pub fn one_port_start(n: u64, q: u64) -> u64 {
     n.div_ceil(q + 1) - 1
 }
 
-/// Divides `count` nodes from `first` on into at most `most` chunks of nearly equal size, the
-/// larger ones farther from the informing node.
+/// Divides `count` nodes from `first` on into at most `most` chunks of nearly equal size. The
+/// larger chunks are farther from the informing node.
 fn chunks(first: u64, count: u64, most: u64, leftwards: bool) -> impl Iterator<Item = (u64, u64)> {
     let pieces = most.min(count);
     let edge = move |i: u64| {
@@ -140,12 +144,13 @@ fn chunks(first: u64, count: u64, most: u64, leftwards: bool) -> impl Iterator<I
     (0..pieces).map(move |i| (first + edge(i), edge(i + 1) - edge(i)))
 }
 
-/// The *reach* is the largest number of nodes on one side for which a node is still responsible.
+/// The *reach* of a node is the largest number of nodes on one side of it that it still has to
+/// inform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reach {
     circuits: u64,
     nodes: u64,
-    /// The most nodes of one side that a node passed on in this round.
+    /// The largest number of nodes of one side that a node passed on to others in this round.
     passed_on: u64,
 }
 
@@ -156,11 +161,11 @@ type BlocksAndLinks = (u64, u64);
 /// first round, it is `side`, the longer side of the line; after the last, it is 0.
 ///
 /// A round that reduces the reach from s to s' makes c nodes on each side responsible for chunks of
-/// m nodes. [`cheapest`] tries all c and s' with only one value of m:
-/// * bundles: the smallest, m = ceil((s - s') / c). If c divides s - s' in every round, the bundles
-///   of all rounds have `side` blocks in total.
-/// * messages: the largest, m = min(2 s' + 1, ceil(s / c)), because longer chunks need fewer links.
-///   A node in the middle of its chunk has a reach of s'.
+/// m nodes. [`cheapest`] tries all c and s', each with only one value of m:
+/// * For bundles, it is the smallest: m = ceil((s - s') / c). If c divides s - s' in every round,
+///   the bundles of all rounds have `side` blocks in total.
+/// * For messages, it is the largest: m = min(2 s' + 1, ceil(s / c)), because circuits to longer
+///   chunks need fewer links. A node in the middle of its chunk has a reach of s'.
 ///
 /// As long as m > s', the farthest newly responsible node is s - s' links away, so the longest
 /// circuits have `side` links in total.
@@ -186,7 +191,8 @@ fn most_reach(rounds: u32, q: u64) -> u64 {
 
 type Known = HashMap<(u64, u32), (BlocksAndLinks, Reach)>;
 
-/// Returns the lowest cost of reaching `nodes` nodes on each side, and the first reach.
+/// Returns the lowest cost of informing `nodes` nodes on each side, and the reach after the first
+/// round.
 fn cheapest(
     nodes: u64,
     rounds: u32,
@@ -234,7 +240,8 @@ fn least_cost(nodes: u64, rounds: u32, q: u64, payload: Payload) -> BlocksAndLin
     )
 }
 
-/// Returns the fewest circuits to one side, over all rounds, that divide a line into `sections`.
+/// Returns the lowest number of circuits to one side, summed over all rounds, that divide a line
+/// into `sections`.
 fn least_circuits(sections: u64, rounds: u32, q: u64) -> u64 {
     if sections <= 1 || rounds == 0 {
         return 0;
@@ -250,7 +257,8 @@ fn all_ports(section: &Section, most: u64) -> (u64, u64) {
     (left.min(most), right.min(most))
 }
 
-/// A node at an end passes on nodes at the opposite end, any other node those at the right end.
+/// Returns the numbers of nodes to the left and right that a node passes on. A node at an end
+/// passes on nodes at the opposite end. Any other node passes on those at the right end.
 fn one_port(section: &Section, q: u64) -> (u64, u64) {
     let left = section.at - section.first;
     let right = section.count - 1 - left;

@@ -2,13 +2,14 @@
 
 use swapmeet_sdk::{Collective, Problem, Stop};
 
-/// The most pairs of nodes with data. A search then takes a minute and 3 GB.
+/// The largest number of pairs of nodes with data. A search with so many takes a minute and 3 GB.
 pub(crate) const MAX_PAIRS: u64 = 10_000_000;
 
-/// The data of each source. The equal segments of a block may take different paths.
+/// The data of each source. Blocks are divided into equal segments, which may take different paths.
 pub(crate) struct Demand {
     pub sources: Vec<u32>,
-    /// Receivers of each source with the size of a segment: bytes, or 1 if blocks are counted.
+    /// For each source, the receivers, each with the size of a segment. The size is in bytes, or 1
+    /// if blocks are counted.
     pub rows: Vec<Vec<(u32, u32)>>,
     pub counts_blocks: bool,
     pub segments: u32,
@@ -17,9 +18,9 @@ pub(crate) struct Demand {
 }
 
 impl Demand {
-    /// In a step, a link of the smallest bandwidth carries `group` blocks (or segments, if the user
-    /// divides blocks). If sizes differ, it carries `group` times the mean size of blocks with
-    /// data, but at least two of the largest segments.
+    /// Reads the demand. In a step, a link of the smallest bandwidth carries `group` blocks (or
+    /// segments, if the user divides blocks). If sizes differ, it carries `group` times the mean
+    /// size of the blocks with data, but at least two of the largest segments.
     pub(crate) fn read(
         problem: &Problem<'_>,
         group: u64,
@@ -89,13 +90,13 @@ impl Demand {
     }
 }
 
-/// Returns the power of two up to 256 with the least estimated loss: larger numbers fill steps
-/// better, but sizes are rounded up to bytes. A segment of the largest block has at least about a
-/// sixteenth of the mean block size.
+/// Returns the number of segments of a block: the power of two up to 256 with the least estimated
+/// loss. More segments fill steps better, but the size of each is rounded up to bytes. A segment of
+/// the largest block has at least about a sixteenth of the mean block size.
 fn segments_of<I: Iterator<Item = u64>>(sizes: impl Fn() -> I, mean: u64) -> u32 {
     let total = sizes().map(u128::from).sum::<u128>() as f64;
     let largest = sizes().max().unwrap_or(1);
-    // The mean over all bytes of the size of their blocks.
+    // The mean, over all bytes, of the size of the block to which the byte belongs.
     let of_byte = sizes().map(|size| size as f64 * size as f64).sum::<f64>() / total;
     let loss = |segments: u64| {
         let rounded = sizes().map(|size| u128::from(size.div_ceil(segments) * segments));

@@ -13,11 +13,12 @@ use crate::orbits::Translations;
 use std::collections::{HashMap, VecDeque};
 use swapmeet_sdk::{Blocks, Route, Schedule, Set, Stop, Symmetry};
 
-/// The largest number of links that the blocks of one node cross. So many take about ten seconds.
+/// The largest number of links that the blocks of one node cross. To plan so many takes about ten
+/// seconds.
 const MAX_CROSSINGS: u64 = 10_000_000;
 const MAX_COUNTS: usize = 1 << 26;
 
-/// Above this multiple of the lower bound, a search may find a shorter schedule.
+/// If a schedule is longer than this multiple of the lower bound, a search may find a shorter one.
 const ACCEPTED_RATIO: f64 = 1.005;
 
 const FREE: u32 = u32::MAX;
@@ -164,7 +165,7 @@ impl Exchange {
 /// Chooses a shortest path from node 0 to each node, so that the loads of the shifts differ little.
 /// Returns, for each node, how often its path uses each shift; `None` if the table is too large.
 fn shortest_paths(group: &Translations) -> Option<Vec<u16>> {
-    /// Later rounds know the loads of all paths; the first one does not.
+    /// The loads of all paths are known in the later rounds, but not in the first.
     const ROUNDS: u32 = 3;
     let (nodes, shifts) = (group.nodes(), group.shifts.len());
     if nodes * shifts > MAX_COUNTS {
@@ -173,7 +174,8 @@ fn shortest_paths(group: &Translations) -> Option<Vec<u16>> {
     let distance = distances(group);
     let (mut counts, mut load) = (vec![0_u16; nodes * shifts], vec![0_u64; shifts]);
     for node in (0..ROUNDS).flat_map(|_| 1..nodes) {
-        // Take the last path back, then go back over the shifts with the smallest loads.
+        // Remove the last path of the node. Then walk from the node back to node 0, over the shifts
+        // with the smallest loads.
         let row = &mut counts[node * shifts..][..shifts];
         load.iter_mut().zip(&*row).for_each(|(load, count)| *load -= u64::from(*count));
         row.fill(0);
@@ -208,9 +210,9 @@ fn distances(group: &Translations) -> Vec<u32> {
     distance
 }
 
-/// Returns a lower bound on the largest load of a shift: the mean load, because shortest paths have
-/// the smallest total. If each shift moves along one axis, also the mean of each axis, because
-/// every path crosses at least the links between the two coordinates.
+/// Returns a lower bound on the largest load of a shift. It is the mean load, because shortest
+/// paths have the smallest total. If each shift moves along one axis, it is the largest of the
+/// means of the axes, because every path crosses at least the links between the two coordinates.
 fn least_congestion(group: &Translations, load: &[u64]) -> u64 {
     let axes: Option<Vec<usize>> = group.shifts.iter().map(|shift| group.axis(*shift)).collect();
     let axes = axes.unwrap_or_else(|| vec![0; load.len()]);
@@ -226,7 +228,7 @@ struct Colouring {
     /// For each slot and step, the block that crosses a link, or [`FREE`].
     slots: Vec<Vec<u32>>,
     slot_of: HashMap<(u32, u32), u32>,
-    /// For each slot, all free steps and perhaps others.
+    /// For each slot, all free steps, and perhaps steps that are no longer free.
     free: Vec<Vec<u32>>,
 }
 
@@ -263,8 +265,9 @@ impl Colouring {
         self.put(block, slot as u32, step);
     }
 
-    /// Makes `step` free for a block. Along the path from the block that alternates between `step`
-    /// and a free step of the block, every crossing changes to the other of the two steps.
+    /// Makes `step` free for a block. From the block, a path of crossings alternates between `step`
+    /// and a step that is free for the block. Each crossing of the path changes to the other of the
+    /// two steps.
     fn exchange(&mut self, block: u32, step: u32) {
         let steps = self.slots[0].len() as u32;
         let start = block.wrapping_mul(0x9e37_79b9) % steps;

@@ -48,10 +48,12 @@ const PARAMS: [ParamInfo; 5] = [
 ];
 
 const DRAWS: u32 = 2;
-/// Up to this ratio to the lower bound, paths are not drawn again. On networks of up to 1,024
-/// nodes, a second draw saved at most 0.3 % of the steps and doubled the time.
+/// If the steps of a schedule exceed the lower bound by at most this ratio, paths are not drawn
+/// again. On networks of up to 1,024 nodes, a second draw saved at most 0.3 % of the steps and
+/// doubled the time.
 const ACCEPTED_RATIO: f64 = 1.025;
-/// Pairs of a source and a link, 4 bytes each: at most 1 GiB.
+/// The largest number of pairs of a source and a link. Each needs 4 bytes, so all need at most 1
+/// GiB.
 const MAX_FLOWS: u64 = 1 << 28;
 
 impl Algorithm for FlowSchedule {
@@ -146,8 +148,8 @@ fn form(problem: &Problem<'_>, network: &LinkGraph) -> Result<Form, Stop> {
     if let Some(given) = problem.given_choice("form", &FORMS)? {
         return Ok(given);
     }
-    // Where messages share the links of their routes, steps between neighbours only add start-ups.
-    // With few ports, neighbours cannot forward as much as the links carry.
+    // If messages share the links of their routes, steps between neighbours only add start-ups.
+    // With few ports, neighbours cannot forward as much data as the links could carry.
     let needs_routes = network.has_switches()
         || problem.shares_routes()
         || problem.ports() < network.most_links_of_a_node();
@@ -266,7 +268,7 @@ impl ScheduleWriter<'_, '_> {
     }
 }
 
-/// A schedule of whole blocks is less precise than 1 %.
+/// The gap is 1 %, because a schedule of whole blocks is less precise than that.
 const OPTIONS: Options =
     Options { gap: 0.01, stale_checks: 8, bisections: 7, early_checks: 3, exact: false };
 

@@ -1,9 +1,10 @@
 //! The greedy gather, which brings every block to every node. In each step, each link carries a
 //! block that its receiver lacks: of a few candidates, the one that the fewest nodes have. Each
-//! node has a set of the blocks that it has, and one of those that it lacks. A block that is chosen
-//! for the current step is in neither. Sets are bits in words of 64, with a second array of one bit
-//! for each word that is not zero, so that a search skips most words. It begins at a random word
-//! and ends after `SAMPLE` candidates. A node can forward a block in the steps after its arrival.
+//! node has a set of the blocks that it has, and a set of those that it lacks. A block that is
+//! chosen for the current step is in neither set. A set has one bit for each block, in words of 64
+//! bits. A second array has one bit for each word that is not zero, so that a search skips most
+//! words. The search begins at a random word and ends after `SAMPLE` candidates. A node can forward
+//! a block in the steps after the one in which the block arrives.
 
 use crate::Deadline;
 use crate::network::LinkGraph;
@@ -76,7 +77,7 @@ struct Attempt<'a> {
     choices: Vec<(u32, Option<u32>)>,
 }
 
-/// Checks the number of moves of a schedule that brings this number of blocks to every node.
+/// Checks that a schedule that brings this number of blocks to every node has not too many moves.
 pub(crate) fn check_moves(network: &LinkGraph, blocks: u64) -> Result<(), Stop> {
     let moves = blocks * (network.nodes as u64).saturating_sub(1);
     if moves > MAX_MOVES {
@@ -87,7 +88,8 @@ pub(crate) fn check_moves(network: &LinkGraph, blocks: u64) -> Result<(), Stop> 
     Ok(())
 }
 
-/// Returns the shortest of up to `tries` schedules. `origins` has the start of each block.
+/// Returns the shortest of up to `tries` schedules. `origins` has the node at which each block
+/// starts.
 pub(crate) fn gather(
     network: &LinkGraph,
     origins: &[u32],
@@ -113,8 +115,8 @@ pub(crate) fn gather(
     best.ok_or_else(|| Stop::failed("no schedule was found, although the network is connected"))
 }
 
-/// Returns the largest number of steps that a node needs to receive all blocks except its own, of
-/// which `own` has the number.
+/// Returns the number of steps that each node needs to receive all blocks except its own, for the
+/// node that needs the most. `own` has the number of blocks of each node.
 pub(crate) fn lower_bound(into: &LinkGraph, blocks: usize, own: &[usize]) -> usize {
     let rate =
         |node: usize| into.links.out(node).map(|link| into.bandwidth[link] as usize).sum::<usize>();
@@ -186,7 +188,7 @@ impl<'a> Attempt<'a> {
     fn choose(&mut self, node: usize, random: &mut Random) {
         self.choices.clear();
         for back in self.into.links.out(node) {
-            // A link of larger bandwidth is listed once for each block.
+            // If a link can carry several blocks in a step, it is listed once for each of them.
             let blocks = self.into.bandwidth[back] as usize;
             self.choices.extend(std::iter::repeat_n((self.of_link[back], None), blocks));
         }
@@ -208,7 +210,8 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Gives the link a block of another link into the same node, which gets a further one.
+    /// Gives the link a block that was chosen for another link into the same node, and chooses a
+    /// further block for that other link.
     fn exchange(&mut self, link: u32, random: &mut Random) -> Option<u32> {
         let from = self.network.links.tail[link as usize] as usize;
         for place in 0..self.choices.len() {
@@ -238,7 +241,8 @@ impl<'a> Attempt<'a> {
         let has_group = &self.has.summary[from * groups..(from + 1) * groups];
         let lacks_group = &self.lacks.summary[to * groups..(to + 1) * groups];
         let (mut best, mut seen) = ((u32::MAX, None), 0);
-        // The first group of 64 words is visited twice: from `start` on, and up to it.
+        // The group of 64 words that contains `start` is visited twice: first from `start` on, and
+        // at the end up to it.
         for round in 0..=groups {
             let group = (start / 64 + round) % groups;
             let from_start = !0_u64 << (start % 64);

@@ -12,7 +12,7 @@ use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop, Symmetry,
 };
 
-/// More tries could take hours without a call to the host.
+/// The largest number of tries. More could take hours without a call to the host.
 const MOST_TRIES: u64 = 1 << 16;
 const TRIES: ParamInfo = ParamInfo::number(
     "tries",
@@ -113,8 +113,9 @@ impl Algorithm for Greedy {
         let of_root = collective == Collective::Broadcast;
         let blocks = if of_root { segments } else { segments * u64::from(nodes) };
         check_moves(&network, blocks)?;
-        // If all nodes are equivalent, the symmetry needs the axes of the network. Otherwise, with
-        // one axis any set of nodes is one box, which makes verification fast.
+        // If all nodes are equivalent, the grid has the axes of the network, because the symmetry
+        // needs them. Otherwise, in an allgather or a reduction, the grid has one axis. Any set of
+        // nodes is then one box, which makes verification fast.
         let is_equal = !of_root && segments == 1;
         let group = if is_equal { Translations::of(&network, dims) } else { None };
         let line = [network.nodes as u64];
@@ -153,8 +154,8 @@ impl Algorithm for Greedy {
     }
 }
 
-/// Selects the block of the root in a broadcast, of an origin in an allgather, or a completed part
-/// of the vector in an allreduce.
+/// Selects the block that a send copies: that of the root in a broadcast, that of an origin in an
+/// allgather, or a completed part of the vector in an allreduce.
 fn copied(blocks: Blocks<'static>, collective: Collective, block: u64) -> Blocks<'static> {
     match collective {
         Collective::Broadcast => blocks.copy(),
@@ -195,8 +196,9 @@ impl Search {
         let mut find =
             |group: &Translations| orbits::gather(network, group, self.tries, &mut self.random);
         if collective != Collective::AllGather {
-            // A reduce-scatter is a gather on the reversed network, backwards. The receiver of a
-            // block there sends a partial sum, for the block's origin: `from` minus the offset.
+            // A reduce-scatter is a gather on the reversed network that runs backwards. A node that
+            // receives a block in the gather sends a partial sum in the reduce-scatter. The sum is
+            // for the origin of the block, which is `from` minus the offset.
             let steps = find(&group.reversed());
             schedule.log(&format!("schedule: {} steps", steps.len()));
             schedule.phase("reduce-scatter")?;

@@ -11,7 +11,7 @@ pub(crate) struct Matching {
     pub chosen: Vec<bool>,
     sent: Vec<u64>,
     received: Vec<u64>,
-    /// The last search that has visited each node.
+    /// For each node, the number of the last search that has visited it.
     mark: Vec<u32>,
     search: u32,
 }
@@ -31,8 +31,9 @@ impl Matching {
         }
     }
 
-    /// `left` has the remaining loads of the sending ports, then of the receiving ones. The most
-    /// loaded get links first; later searches (augmenting paths) only exchange the link of a port.
+    /// Chooses the links of a step. `left` has the remaining loads of the sending ports, and then
+    /// those of the receiving ports. The most loaded ports get links first. Later searches
+    /// (augmenting paths) may change the link of a port, but never leave the port without one.
     pub(crate) fn choose(&mut self, network: &LinkGraph, waiting: &[bool], left: &[f32]) {
         self.chosen.fill(false);
         self.sent.fill(0);
@@ -54,7 +55,8 @@ impl Matching {
         }
     }
 
-    /// Finds a link for one more message, for which other senders may exchange their links.
+    /// Finds a link for one more message of a node. Other senders may exchange their links for
+    /// this.
     fn send_from(
         &mut self,
         network: &LinkGraph,
@@ -74,7 +76,8 @@ impl Matching {
             if self.received[to] < self.ports {
                 self.received[to] += 1;
             } else {
-                // No port of the receiver is free. Let another sender exchange its link to it.
+                // No port of the receiver is free. Let another sender to this receiver use a
+                // different link.
                 let other = self.into.out(to).map(|back| self.of_link[back] as usize);
                 let others: Vec<usize> = other.filter(|other| self.chosen[*other]).collect();
                 let moved = others.into_iter().find(|other| {

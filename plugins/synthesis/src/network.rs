@@ -1,7 +1,7 @@
 use swapmeet_flows::Links;
 use swapmeet_sdk::{Problem, Stop};
 
-/// The nodes have the lowest vertex numbers, and switches follow.
+/// A graph of nodes and switches. The nodes have the lowest vertex numbers.
 pub(crate) struct LinkGraph {
     pub nodes: usize,
     pub links: Links,

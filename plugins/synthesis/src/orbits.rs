@@ -80,11 +80,13 @@ impl Translations {
     }
 }
 
-/// For each move of a step, the index of a shift and the offset of the block at its receiver.
+/// The moves of each step. A move has the index of a shift, and the offset of the block at its
+/// receiver.
 pub(crate) type OffsetSteps = Vec<Vec<(usize, u32)>>;
 
 /// Returns the shortest of up to `tries` gathers. In each step, each shift brings every node a
-/// block whose offset is new, from its origin or from a node that has received it before.
+/// block whose offset is new. The block comes from its origin, or from a node that has received it
+/// before.
 pub(crate) fn gather(
     network: &LinkGraph,
     group: &Translations,
@@ -110,8 +112,8 @@ fn one_gather(nodes: usize, group: &Translations, random: &mut Random) -> Offset
     reached[0] = true;
     let mut left = nodes - 1;
     let mut steps: OffsetSteps = Vec::new();
-    // For each shift, the offsets that it can bring. One that has already arrived over another
-    // shift is skipped when it is drawn.
+    // For each shift, a list of the offsets of the blocks that nodes can receive over it. If a
+    // block with a drawn offset has already arrived over another shift, the offset is skipped.
     let mut candidates: Vec<Vec<u32>> = group.shifts.iter().map(|shift| vec![*shift]).collect();
     let mut order: Vec<usize> = (0..group.shifts.len()).collect();
     while left > 0 {

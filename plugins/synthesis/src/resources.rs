@@ -4,13 +4,14 @@ use crate::demand::Demand;
 use crate::network::LinkGraph;
 use swapmeet_flows::Column;
 
-/// The prices of the most expensive links are scaled to this length.
+/// Prices are scaled such that the most expensive links have about this length.
 pub(crate) const LONGEST: u32 = 4000;
 
 /// The load of a resource is the number of steps that it needs.
 pub(crate) struct Resources {
     pub count: usize,
-    /// Links, ports for sending, ports for receiving. Weights are the steps for a unit of data.
+    /// The links, the sending ports and the receiving ports. Weights are the steps for a unit of
+    /// data.
     pub columns: Vec<Column>,
     pub quota: Vec<u64>,
     /// Messages that a node may send, and may receive, in a step; `None` if it can use all links.
@@ -25,14 +26,15 @@ impl Resources {
             network.bandwidth.iter().map(|factor| (quota as f64 * factor) as u64).collect();
         let steps =
             |share: f32| quota.iter().map(|quota| f64::from(1.0 / *quota as f32 / share)).collect();
-        // A limit that is at least the degree of every vertex has no effect.
+        // A limit on ports has no effect if it is at least the degree of every vertex.
         let degree = (0..network.links.vertices()).map(|v| network.links.out(v).len() as u64);
         let into = network.links.reversed().0;
         let degree = degree.chain((0..network.links.vertices()).map(|v| into.out(v).len() as u64));
         let ports = Some(ports).filter(|ports| degree.max().unwrap_or(0) > *ports);
         let mut columns = Vec::new();
         let mut count = 0;
-        // With one port a node uses one link, and the limits of links follow.
+        // With one port, a node uses one link at a time, so the limit of the port implies those of
+        // the links.
         if ports != Some(1) {
             columns.push(Column { resource: (0..links as u32).collect(), weight: steps(1.0) });
             count += links as u32;
@@ -74,7 +76,8 @@ impl Resources {
         sum
     }
 
-    /// Returns the most steps that a node needs for its data over all its links and ports.
+    /// Returns the number of steps that a node needs for its data, over all its links and ports,
+    /// for the node that needs the most.
     pub(crate) fn bound_of_nodes(&self, network: &LinkGraph, demand: &Demand) -> f64 {
         let (mut sent, mut received) = (vec![0.0; network.nodes], vec![0.0; network.nodes]);
         for (source, row) in demand.sources.iter().zip(&demand.rows) {

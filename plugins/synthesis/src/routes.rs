@@ -8,9 +8,11 @@ use crate::resources::{LONGEST, Resources};
 use swapmeet_flows::Random;
 use swapmeet_flows::{Column, Links, ShortestPaths, Solution, fast_exp};
 
-/// Pieces per step on the slowest link, if blocks differ in size and are large enough.
+/// The number of pieces that the slowest link carries in a step, if blocks differ in size and are
+/// large enough.
 const PIECES_PER_STEP: u64 = 4;
-/// Entries of a table of prices for equally spaced loads, at least two for each step.
+/// The number of entries of a table of prices for equally spaced loads. A table is larger if it
+/// would have fewer than two entries for each step.
 const TABLE: u32 = 1 << 14;
 const ROUNDS: u32 = 14;
 
@@ -37,7 +39,8 @@ pub(crate) struct Routed {
     pub congestion: f64,
 }
 
-/// Lists of links, one after another. With a vector for each path, half of all reads were slower.
+/// The links of all paths, one path after another. With a vector for each path, half of all reads
+/// were slower.
 #[derive(Clone, Default)]
 pub(crate) struct Paths {
     pub links: Vec<u32>,
@@ -164,7 +167,7 @@ struct Router<'a> {
     length: Vec<u32>,
     shortest: ShortestPaths,
     target: f32,
-    /// The prices of a resource for loads from 0 on, with `per_step` entries for each step.
+    /// The prices of a resource for loads from 0 on. A load of one step has `per_step` entries.
     table: Vec<f32>,
     per_step: f32,
 }
@@ -184,7 +187,7 @@ impl Router<'_> {
         let mut path = Vec::new();
         for (index, (&source, &end)) in demand.sources.iter().zip(ends).enumerate() {
             let flow = &flow.flows[index * links..(index + 1) * links];
-            // Pieces without bytes have no flow, and take a path with the fewest links.
+            // Pieces without bytes have no flow. They take a path with the fewest links.
             if demand.rows[index].iter().any(|(_, size)| *size == 0) {
                 self.length.fill(1);
                 self.shortest.find(&network.links, &self.length, source);
@@ -216,7 +219,8 @@ impl Router<'_> {
         paths
     }
 
-    /// Starting from `current`, keeps the paths of the round with the least congestion in `routed`.
+    /// Improves the paths, starting from `current`. The paths of the round with the least
+    /// congestion are kept in `routed`.
     fn improve(
         &mut self,
         routed: &mut Routed,
@@ -232,7 +236,8 @@ impl Router<'_> {
             if routed.congestion <= f64::from(self.target) || deadline.has_passed() {
                 break;
             }
-            // Prices become steeper, because only the largest load matters in the end.
+            // In each round, prices become steeper, because only the largest load matters in the
+            // end.
             random.shuffle(&mut order);
             let steepness = 8.0 + 60.0 * round as f32 / ROUNDS as f32;
             self.set_table(steepness / self.target.max(30.0));
@@ -278,7 +283,7 @@ impl Router<'_> {
         self.shortest.find(&self.network.links, &self.length, source);
     }
 
-    /// Prices rise exponentially, and exceed 1 above the target.
+    /// Sets the table of prices, which rise exponentially and exceed 1 for loads above the target.
     fn set_table(&mut self, steepness: f32) {
         let most = 2.0 * self.target + 64.0;
         self.per_step = (TABLE as f32 / most).max(2.0);

@@ -6,21 +6,22 @@ use crate::resources::Resources;
 use crate::routes::{Piece, Routed};
 use std::collections::BinaryHeap;
 
-/// The order of a link's queue. None is the best on all networks.
+/// The order in which a link sends the packets of its queue. No order is the best on all networks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     Farthest,
-    /// Largest value first. The value is the number of links to the target, plus the largest
-    /// remaining load of the resources of the path after the next link. Values are divided into
-    /// this number of classes up to the congestion, within which most remaining links are first.
+    /// The largest value is first. Each link of the path after the next one has a value: its
+    /// largest remaining load, plus the number of links from about there to the target. The value
+    /// of the packet is the largest of these. Values up to the congestion are divided into this
+    /// number of classes. Within a class, the packet with the most remaining links is first.
     MostLoaded(u32),
 }
 
 pub(crate) const ORDERS: [Order; 3] =
     [Order::Farthest, Order::MostLoaded(256), Order::MostLoaded(64)];
 
-/// A link stops searching its queue after this number of pieces that were not sent completely. With
-/// 4 instead of 32, schedules for log-normal sizes were up to 7 % longer.
+/// A link stops searching its queue after this number of packets that it has not sent completely.
+/// With 4 instead of 32, schedules for log-normal sizes were up to 7 % longer.
 const EXAMINED: usize = 32;
 
 /// Segments of a piece that travel together along its path.
@@ -34,7 +35,8 @@ struct Packet {
     left: u32,
 }
 
-/// The key in the upper 32 bits, and the index of a packet. The largest is first.
+/// A packet in a queue: the key in the upper 32 bits, and the index of the packet in the lower
+/// ones. The largest entry is first.
 type Entry = u64;
 
 fn entry(key: u32, packet: u32) -> Entry {
@@ -42,7 +44,7 @@ fn entry(key: u32, packet: u32) -> Entry {
 }
 
 pub(crate) enum Event<'a> {
-    /// The whole schedule takes at least `least` steps.
+    /// A step begins. The whole schedule takes at least `least` steps.
     Step {
         least: u64,
     },
@@ -63,15 +65,17 @@ struct StepSimulation<'a> {
     queues: Vec<BinaryHeap<Entry>>,
     packets: Vec<Packet>,
     left: Vec<f32>,
-    /// The largest remaining load of each link's resources, rounded down, for all keys of a step.
+    /// For each link, the largest remaining load of its resources, rounded down. All keys of a step
+    /// use the same values.
     busiest: Vec<u32>,
     moving: Vec<u32>,
-    /// Whether the last segments of a step are those that fit best, not the first of the queue.
+    /// Whether the sizes of pieces differ. If they do, the last segments of a step are those that
+    /// fit best, not the first of the queue.
     sizes_differ: bool,
 }
 
-/// Calls `visit` at the start of each step, and with each send. An error of `visit` ends the
-/// schedule. Returns the number of steps.
+/// Simulates the steps. Calls `visit` at the start of each step, and for each send. An error of
+/// `visit` ends the simulation. Returns the number of steps.
 pub(crate) fn simulate<E>(
     network: &LinkGraph,
     resources: &Resources,
@@ -161,7 +165,8 @@ impl StepSimulation<'_> {
         (most.unwrap_or(0) + steps) / class * 64 + ahead.min(63)
     }
 
-    /// Sends the first packets of a link's queue. A piece may be divided between segments.
+    /// Sends the first packets of a link's queue. If only some segments of a packet fit, the packet
+    /// is divided.
     fn carry<E>(
         &mut self,
         link: usize,
@@ -185,7 +190,7 @@ impl StepSimulation<'_> {
                     (room / u64::from(size)).min(packet.segments.into()) as u32
                 }
             };
-            // A step carries at least one segment, even if it is larger than the quota.
+            // A step carries at least one segment, even if the segment is larger than the quota.
             let fitting = if fitting == 0 && free == quota { 1 } else { fitting };
             if fitting == 0 {
                 passed.push(first);
@@ -195,7 +200,7 @@ impl StepSimulation<'_> {
             free = free.saturating_sub(load);
             passed.extend(self.send(link, first, fitting, visit)?);
         }
-        // Fill the space with the segments that leave the least of it free.
+        // Fill the rest of the step with the segments that leave the least space free.
         while reserve > 0
             && let Some((place, size)) = self.best_pair(&passed, free)
         {
@@ -207,8 +212,8 @@ impl StepSimulation<'_> {
         Ok(())
     }
 
-    /// Finds the one or two packets that fill `free` best with one segment each. Returns the
-    /// position and the size of the larger segment.
+    /// Finds the one or two packets of which one segment each fills `free` best. Returns the
+    /// position in `waiting`, and the size, of the larger segment.
     fn best_pair(&self, waiting: &[Entry], free: u64) -> Option<(usize, u64)> {
         let size = |entry: &Entry| u64::from(self.packets[*entry as u32 as usize].size);
         let mut sizes: Vec<(u64, usize)> =

@@ -1,6 +1,6 @@
 //! `form=combined` (Appendix A): a transposition without separate phases. Some data crosses the
-//! mirror during the collection, and some during the distribution. Without switching, it takes `(2
-//! log_(2q+1)((n+4)/(4q+4)) + 1) alpha + n/4 m beta` (formulas 4.7 and 4.10).
+//! mirror during the collection, and some during the distribution. If delta is 0, the transposition
+//! takes `(2 log_(2q+1)((n+4)/(4q+4)) + 1) alpha + n/4 m beta` (formulas 4.7 and 4.10).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -9,10 +9,11 @@
 //!
 //! A quadrant is divided into groups of levels 0 to r, starting at the mirror: 2q groups of each
 //! level below r, then q groups of level r. A group of level l has (2q+1)^l nodes, whose data is
-//! collected in the middle node. Of each level l below r, the q groups nearer to the mirror cross
-//! it in round l + 1, and the other q in round 2r + 1 - l. The groups of level r cross in round
-//! r + 1. So q circuits share the mirror's link in each of the 2r + 1 rounds (equation A.1). If n +
-//! 4 differs from `(4q + 4)(2q + 1)^r`, the last groups are smaller.
+//! level below r, then q groups of level r. A group of level l has (2q+1)^l nodes, whose data is
+//! collected in the middle node. Of the groups of each level l below r, the q nearer to the mirror
+//! cross it in round l + 1, and the other q in round 2r + 1 - l. The groups of level r cross in
+//! round r + 1. So in each of the 2r + 1 rounds, q circuits share the link at the mirror (equation
+//! A.1). If n + 4 differs from `(4q + 4)(2q + 1)^r`, the last groups are smaller.
 //!
 //! In two dimensions, n cycles of n nodes are transposed at the same time. Neighbouring nodes of
 //! such a cycle are two links apart (section 4.2.2).
@@ -24,7 +25,8 @@ use crate::tree::{Circuit, Payload, divide};
 use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
 
 struct Group {
-    /// The node nearest to the mirror. Offsets are counted from the quadrant's nearest node.
+    /// The offset of the group's node that is nearest to the mirror. Offset 0 is the node of the
+    /// quadrant that is nearest to the mirror.
     first: u64,
     /// For each round, the circuits from the collector that inform all nodes of the group. The
     /// collection uses the rounds in reverse order.
@@ -81,7 +83,8 @@ fn levels(count: u64, q: u64) -> u32 {
     (0..).find(|r| holds(*r) >= count).unwrap_or(0)
 }
 
-/// Cycles of a transposition: the nodes at the positions x and `sum` - x exchange their data.
+/// The cycles of a transposition. On each, the nodes at positions x and `sum` - x exchange their
+/// data.
 struct Cycles<'a> {
     torus: &'a Torus,
     mirror: Mirror,
@@ -131,9 +134,9 @@ impl Cycles<'_> {
             );
             let (from, to) = (self.real(at), self.real(next));
             if matches!(self.mirror, Mirror::Two { .. }) {
-                // Two neighbouring positions are connected by one link along each axis. The one
-                // along the first axis is used first towards higher positions and last towards
-                // lower ones, so both directions use the same links.
+                // Two neighbouring positions of a cycle are joined by one link along each axis.
+                // Towards higher positions, the link along the first axis is used first; towards
+                // lower ones, it is used last. Both directions therefore use the same links.
                 let (moved, kept) = if by > 0 { (to, from) } else { (from, to) };
                 path.push(self.torus.moved(kept, axis, self.torus.coordinate(moved, axis)));
             }
@@ -164,7 +167,8 @@ impl Quadrant<'_> {
         -(self.gap as i64) - offset as i64
     }
 
-    /// Sends the blocks of `bundle`, an offset and a number of nodes, or all blocks.
+    /// Sends the blocks of the nodes in `bundle` (the first offset and the number of nodes) or, if
+    /// this is `None`, all blocks that the sender holds.
     fn send(
         &self,
         from: i64,
@@ -238,8 +242,8 @@ pub(super) fn plan(
             let sum = cycles.sum(base);
             let on_node = sum.is_multiple_of(2);
             for half in [0, 1] {
-                // The mirror crosses the cycle at two places, half a cycle apart. `above` is the
-                // first node after place `half`.
+                // The mirror crosses the cycle at two places, half a cycle apart, with the numbers
+                // 0 and 1. `above` is the first node after the place with the number `half`.
                 let above = (sum / 2 + 1 + half as u64 * n / 2) % n;
                 let gap = if on_node { 2 } else { 1 };
                 let groups = &groups[usize::from(on_node)][half];

@@ -6,8 +6,8 @@
 //!
 //! The mirrors of an involution are in different dimensions, so one circuit can cross all of them
 //! in one round (section 4.4.1). Rotations by 180 degrees and reflections take one round. Rotations
-//! by 90 and 120 degrees and the 3-dimensional transpositions are products of two involutions and
-//! take two.
+//! by 90 and 120 degrees and the 3-dimensional transpositions are products of two involutions, so
+//! they take two rounds.
 
 use crate::torus::Torus;
 
@@ -33,7 +33,8 @@ impl Mirror {
         a
     }
 
-    /// Returns the signed steps from a node to its image. A step is a link along each axis.
+    /// Returns the signed number of steps from a node to its image. A step is one link along each
+    /// axis of the mirror.
     fn steps(self, torus: &Torus, node: u64) -> i64 {
         let n = torus.dims[self.first_axis()];
         let x = torus.coordinate(node, self.first_axis());
@@ -48,22 +49,23 @@ impl Mirror {
         )
     }
 
-    /// Returns the round in which a node's block crosses the mirror, if blocks are not collected: q
-    /// of each quadrant cross per round (Fraigniaud and Peters). `None` if the block stays.
+    /// Returns the round in which the block of a node crosses the mirror if blocks are not
+    /// collected, or `None` if the block stays. In each round, q blocks of each quadrant cross
+    /// (Fraigniaud and Peters).
     pub(super) fn direct_round(self, torus: &Torus, node: u64) -> Option<u64> {
-        // On a cycle, the steps of all nodes have one parity, so those of a round's q nodes differ
-        // by 2.
+        // On a cycle, the step counts of all nodes are odd, or all are even. So the counts of the q
+        // nodes that send in the same round are 2 apart.
         let steps = self.steps(torus, node).unsigned_abs();
         steps.checked_sub(1).map(|before| before / (2 * torus.q))
     }
 
-    /// Calls `pass` with each node of the circuit from `node`, exclusive, to its image, which is
-    /// returned.
+    /// Walks along the circuit from `node` to its image, and calls `pass` with each node after
+    /// `node`. Returns the image.
     ///
-    /// In two dimensions the circuit is a staircase, because circuits along the row first and then
-    /// along the column would meet in one node. There are n staircase cycles through 2n nodes each.
-    /// Every link belongs to one of them, and two lead through each node (Fig. 4.7 b); `other`
-    /// selects the second, which begins along the other axis.
+    /// In two dimensions, the circuit is a staircase. Circuits along the row first and then along
+    /// the column would meet in one node. There are n staircase cycles through 2n nodes each. Every
+    /// link belongs to one of them, and two of them lead through each node (Fig. 4.7 b). If
+    /// `other`, the circuit uses the second one, which begins along the other axis.
     pub fn walk(self, torus: &Torus, mut node: u64, other: bool, mut pass: impl FnMut(u64)) -> u64 {
         let mut step = |node: &mut u64, axis: usize, plus: bool| {
             *node = torus.neighbour(*node, axis, plus);
@@ -85,7 +87,8 @@ impl Mirror {
         node
     }
 
-    /// Even sections use even staircases and odd sections odd ones, so that neighbours differ.
+    /// Returns whether the circuit of a collector uses the second staircase. Even sections use even
+    /// staircases and odd sections odd ones, so that neighbouring sections use different links.
     pub(super) fn uses_other_staircase(self, torus: &Torus, node: u64, section: usize) -> bool {
         match self {
             Self::One(_) => false,
@@ -96,8 +99,8 @@ impl Mirror {
     }
 }
 
-/// Returns the signed distance from node x to its image, `beyond` positions before x, in the
-/// shorter direction. If both are equally long, half of the nodes use each.
+/// Returns the signed distance from node x to its image, which is `beyond` positions before x, in
+/// the shorter direction. If both directions are equally long, half of the nodes use each.
 fn shorter(beyond: u64, n: u64, x: u64) -> i64 {
     let beyond = beyond % n;
     let before = n - beyond;
@@ -111,13 +114,13 @@ fn shorter(beyond: u64, n: u64, x: u64) -> i64 {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mirrors {
     pub rounds: Vec<Vec<Mirror>>,
-    /// For each permuted axis, 1 or -1. A diagonal consists of nodes with the same sum of
-    /// coordinates times signs. The data of adjacent diagonals is collected in one of them, and the
-    /// staircases must cross the diagonals.
+    /// For each permuted axis, 1 or -1. A diagonal consists of the nodes with the same sum of
+    /// coordinates times signs. The data of adjacent diagonals is collected in one of them. The
+    /// signs are chosen such that staircases cross the diagonals.
     pub signs: Vec<i64>,
 }
 
-/// Axis k of the image is axis `from[k].0`, reflected if `from[k].1`.
+/// Axis k of the image is axis `from[k].0` of the node, reflected if `from[k].1`.
 type Signed = Vec<(usize, bool)>;
 
 impl Mirrors {
@@ -133,7 +136,8 @@ impl Mirrors {
         let mut firsts = Vec::new();
         involutions(&mut (0..permutation.len()).map(|i| (i, false)).collect(), 0, &mut firsts);
         let pairs = firsts.into_iter().filter_map(|first| {
-            // The second round undoes the first involution, its own inverse, and then permutes.
+            // The second round undoes the first involution, which is its own inverse, and then
+            // permutes.
             let rest: Signed = permutation
                 .iter()
                 .map(|&(axis, reflected)| (first[axis].0, reflected ^ first[axis].1))
@@ -171,7 +175,7 @@ fn involution(permutation: &[(usize, bool)]) -> Option<Vec<Mirror>> {
     Some(mirrors)
 }
 
-/// Adds the involutions that agree with `so_far` on the axes below `next`.
+/// Adds to `all` the involutions that agree with `so_far` on the axes below `next`.
 fn involutions(so_far: &mut Signed, next: usize, all: &mut Vec<Signed>) {
     if next == so_far.len() {
         all.push(so_far.clone());
@@ -194,8 +198,8 @@ fn involutions(so_far: &mut Signed, next: usize, all: &mut Vec<Signed>) {
     so_far[next] = (next, false);
 }
 
-/// Both links of a stair must change the signed sum in the same way, so that staircases cross the
-/// diagonals. A round inverts the signs of the axes of its mirrors.
+/// Chooses the signs such that staircases cross the diagonals: both links of a stair must change
+/// the signed sum in the same way. A round inverts the signs of the axes of its mirrors.
 fn with_signs(rounds: Vec<Vec<Mirror>>, axes: usize) -> Option<Mirrors> {
     let crosses = |choice: &u64| {
         let mut minus: Vec<bool> = (0..axes).map(|i| choice >> i & 1 == 1).collect();

@@ -29,11 +29,13 @@ pub(super) struct Rotation {
     sections: Vec<PreparedSection>,
 }
 
-/// A section, and the circuits from its collector by round, in the order of the distribution.
+/// A section, and for each round the circuits that start at its collector, in the order of the
+/// distribution.
 struct PreparedSection {
     section: Section,
     circuits: Vec<Vec<Circuit>>,
-    /// The number within its plane, whose nodes the grid numbers section by section.
+    /// The number of the section's first node in its plane. The grid numbers the nodes of a plane
+    /// section by section.
     first: u64,
 }
 
@@ -178,8 +180,8 @@ impl PlacedSection<'_> {
         (1..=(to - from).abs()).map(|i| self.node(from + i * step)).collect()
     }
 
-    /// Returns the positions of the collector and its image, lowered by the length of the cycle if
-    /// the circuit leads backwards.
+    /// Returns the positions of the collector and its image. If the circuit leads backwards, the
+    /// length of the cycle is subtracted from the position of the image.
     fn crossing(&self) -> (i64, i64) {
         let at = self.position(self.prepared.section.collector as u64);
         (at, at + if self.prepared.section.forward { self.quarter() } else { -3 * self.quarter() })

@@ -11,23 +11,26 @@ use crate::cost::Cost;
 use crate::torus::Variant;
 use crate::tree::{Circuit, Payload, bundle_costs, divide};
 
-/// The rule for the collector of a section: its middle node or, if the number of nodes is even, one
-/// of two candidates, the middle nodes. With one port the two end nodes are the candidates.
+/// The rule for the collector of a section. The collector is the middle node or, if the number of
+/// nodes is even, one of the two middle nodes, the candidates. With one port, the candidates are
+/// the two end nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Collectors {
     Earlier,
     Later,
-    /// The candidate nearer to a mirror. Mirrors lie at every second boundary of this number of
-    /// equal ranges of the cycle, beginning with the start of the first range.
+    /// The candidate that is nearer to a mirror. The cycle is divided into this number of equal
+    /// ranges. Mirrors lie at the start of the first range and at every second boundary after it.
     Nearer(u64),
     Alternating,
-    /// The later candidate. In an even section, the middle node sends half of its block to each.
+    /// The later candidate. If all sections have the same even number of nodes, each section's
+    /// first node sends half of its block to the collector of this section, and half to that of the
+    /// section before.
     Shared,
 }
 
 impl Collectors {
-    /// The rules that are tried for transpositions. A mirror lies at the cycle's first node and, in
-    /// one dimension, also at half of the cycle.
+    /// The rules that are tried for transpositions. A mirror lies at the cycle's first node. In one
+    /// dimension, a second one lies half a cycle away.
     pub const ALL: [Self; 6] = [
         Self::Later,
         Self::Earlier,
@@ -63,13 +66,14 @@ pub struct Sections {
     circuits: Vec<Vec<CollectionCircuit>>,
 }
 
-/// In the distribution, a circuit from a collector or an intermediate node to its far end.
+/// A circuit of the distribution, which leads from a collector or an intermediate node to the far
+/// end. The collection uses it in reverse.
 #[derive(Debug, Clone, Copy)]
 pub struct CollectionCircuit {
     /// The round of the collection, counted backwards from the last round.
     round: usize,
     pub circuit: Circuit,
-    /// The half of the far node's block that the circuit carries, if it is halved.
+    /// If the block of the far node is halved, the half that the circuit carries.
     pub half: Option<u64>,
 }
 
@@ -142,7 +146,8 @@ impl Sections {
         (first, end - first)
     }
 
-    /// With the far end `node`. Round 0 is the collection's last and the distribution's first.
+    /// Returns the circuits of a round whose far end is `node`. Round 0 is the last of the
+    /// collection and the first of the distribution.
     pub fn circuits(&self, node: u64, from_last: usize) -> impl Iterator<Item = CollectionCircuit> {
         self.circuits[node as usize]
             .iter()

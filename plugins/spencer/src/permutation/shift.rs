@@ -5,12 +5,13 @@
 //! | --- | --- | --- |
 //! | i = n/a | `by` | distance of the movement, at most n/2 in either direction |
 //!
-//! Data is first collected in some nodes of the row, the collectors. A link is used by the forward
-//! circuits of all collectors among the i nodes before it, at most q, so there can be `(n/i) q = a
-//! q` collectors. There can be more if one of every s collectors, for some s, uses the backward
-//! direction. A circuit leads along all dimensions of a translation, one after another, so as many
-//! circuits share a link as in one dimension. (The thesis moves the data in one round for each
-//! dimension or, if all distances are equal, along staircases; section 4.5.1.)
+//! Data is first collected in some nodes of the row, the collectors. A link carries the forward
+//! circuits of all collectors among the i nodes before it. It can carry at most q, so every i
+//! consecutive nodes have at most q collectors, and a row has `(n/i) q = a q`. A row can have more
+//! if one of every s collectors, for some s, uses the backward direction. A circuit leads along all
+//! dimensions of a translation, one after another, so as many circuits share a link as in one
+//! dimension. (The thesis moves the data in one round for each dimension or, if all distances are
+//! equal, along staircases; section 4.5.1.)
 //!
 //! Each row of a shear is a translation by a different distance. For distances between n/4 and n/2,
 //! no choice of directions allows the 4q collectors in one round that formula 4.28 assumes. These
@@ -26,15 +27,16 @@ pub struct Movement {
     pub by: Vec<i64>,
 }
 
-/// A row has the same distance everywhere, so rows with equal distances share this.
+/// The sections of a row and the movements of their data. All blocks of a row move by the same
+/// distance, and rows with equal distances share this value.
 pub struct Row {
     pub sections: Sections,
     pub movements: Vec<Movement>,
 }
 
 impl Row {
-    /// Returns the period, whose multiples are symmetries: the shortest repeating sequence of
-    /// sections or, if sections differ in size, n.
+    /// Returns the period: shifts by its multiples are symmetries. It is the length of the shortest
+    /// repeating sequence of sections or, if sections differ in size, n.
     pub fn period(&self, n: u64) -> u64 {
         let count = self.movements.len();
         let same =
@@ -72,7 +74,8 @@ impl ShiftProblem<'_> {
         Sections::new(self.n, count, self.q, self.variant, collectors)
     }
 
-    /// The collected data moves in `middles` rounds. The row has as many sections as q permits.
+    /// Returns a row whose collected data moves in `middles` rounds, with as many sections as q
+    /// permits.
     pub fn row(&self, middles: u64) -> Row {
         let forward = self.fitting(middles, false);
         let half_way = self.by.iter().any(|by| 2 * by == self.n);
@@ -99,8 +102,8 @@ impl ShiftProblem<'_> {
         if fewer || half_way || self.directions == Directions::Both { both } else { forward }
     }
 
-    /// Returns the largest number of sections and, for each axis, s: one of every s collectors uses
-    /// the longer direction, or none.
+    /// Returns the largest number of sections. For each axis, also returns the number s if one of
+    /// every s collectors uses the longer direction, or `None` if no collector does.
     fn fitting(&self, middles: u64, both: bool) -> (u64, Vec<Option<u64>>) {
         let counts = (1..=self.n.min(self.max_sections(middles))).rev();
         let fit = |count: u64| {
@@ -115,8 +118,9 @@ impl ShiftProblem<'_> {
         counts.into_iter().find_map(fit).unwrap_or_else(|| (1, vec![None; self.by.len()]))
     }
 
-    /// Returns an upper bound: all forward circuits of a round use at most n q links, and so do all
-    /// backward ones. They take i and n - i links each, so there are at most `n^2 q / (i (n - i))`.
+    /// Returns an upper bound on the number of sections. In one round, all forward circuits
+    /// together use at most n q links, and so do all backward ones. A forward circuit takes i links
+    /// and a backward one n - i, so a round has at most `n^2 q / (i (n - i))` circuits.
     fn max_sections(&self, middles: u64) -> u64 {
         let least = |by: &u64| {
             let work = by * (self.n - by);
@@ -177,7 +181,8 @@ pub fn max_load(n: u64, movements: impl Iterator<Item = (u64, i64)>) -> u64 {
     let mut changes = [vec![0_i64; n as usize + 1], vec![0_i64; n as usize + 1]];
     for (at, by) in movements {
         let links = by.unsigned_abs();
-        // Link x leads from node x to x + 1, so a backward movement ends at its lowest link.
+        // Link x joins nodes x and x + 1, so the lowest link of a backward movement is its last
+        // one.
         let first = if by > 0 { at } else { (at + n - links) % n };
         let side = &mut changes[usize::from(by > 0)];
         let end = first + links;

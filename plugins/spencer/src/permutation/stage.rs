@@ -23,8 +23,8 @@ use swapmeet_sdk::{Axis, Blocks, Planned, Route, Schedule, Set, Stop};
 
 pub(super) enum Middle {
     Mirrors(Vec<Vec<Mirror>>),
-    /// Each node sends its own block, q of each quadrant of a cycle per round (Fraigniaud and
-    /// Peters).
+    /// Nothing is collected: each node sends its own block. In each round, q nodes of each quadrant
+    /// of a cycle send (Fraigniaud and Peters).
     Direct(Mirror),
     Shift,
 }
@@ -33,18 +33,19 @@ pub(super) struct Stage {
     pub axes: Vec<usize>,
     /// The sign (1 or -1) of each permuted axis in the sum that numbers the diagonals.
     pub signs: Vec<i64>,
-    /// Segments of a message, each collected along a different axis. One with one port.
+    /// The number of segments of a message, each of which is collected along a different axis. With
+    /// one port, there is one segment.
     pub lanes: usize,
-    /// One row, or in a shear a row for each coordinate on the second axis.
+    /// One row or, in a shear, a row for each coordinate on the second axis.
     pub rows: Vec<Row>,
     pub middle: Middle,
     pub map: Affine,
 }
 
 impl Stage {
-    /// Returns the cheapest known stage. Two rounds can be joined if no link then carries more than
-    /// q circuits. Fewer collectors than q allows may be cheaper, because fewer circuits share
-    /// links.
+    /// Returns the cheapest known stage. The two rounds of a permutation can be joined to one if no
+    /// link then carries more than q circuits. A stage with fewer collectors than q allows may be
+    /// cheaper, because fewer circuits share links.
     pub(super) fn of_mirrors(
         torus: &Torus,
         axes: &[usize],
@@ -56,8 +57,9 @@ impl Stage {
         let candidates: Vec<Vec<Vec<Mirror>>> =
             std::iter::once(mirrors.rounds).chain(joined).collect();
         let mut best: Option<(Self, Cost)> = None;
-        // Circuits from a quarter cross the same mirror in the same direction, so more than 4q
-        // sections always exceed q circuits.
+        // The circuits of all collectors in a quarter of the cycle cross the same mirror in the
+        // same direction. With more than 4q sections, a link would therefore carry more than q
+        // circuits.
         for count in (1..=n.min(4 * q)).rev() {
             for (rounds, collectors) in candidates
                 .iter()
@@ -72,7 +74,8 @@ impl Stage {
                     sections,
                     Middle::Mirrors(rounds.clone()),
                 );
-                // The rounds and the collection alone already cost more than the best stage.
+                // Skip a stage whose start-ups, collection and distribution alone cost as much as
+                // the best.
                 let least = Cost { rounds: rounds.len() as u64, ..Cost::default() }
                     + stage.collection() * 2;
                 let so_far = best.as_ref().map(|(_, cost)| *cost);
@@ -177,10 +180,13 @@ impl Stage {
         if two.least_rounds(torus) < one.least_rounds(torus) { two } else { one }
     }
 
-    /// Returns the period of an axis, whose multiples are symmetries:
-    /// * not permuted: 1, or n if it distinguishes the rows of a shear;
-    /// * translation or shear: that of the rows, because the diagonals are shifted too;
-    /// * mirrors: n, because their positions are fixed.
+    /// Returns the period of an axis: shifts along the axis by multiples of the period are
+    /// symmetries.
+    /// * For an axis that is not permuted, it is 1, or n if the axis distinguishes the rows of a
+    ///   shear.
+    /// * For a translation or shear, it is the period of the rows, because a shift also moves the
+    ///   diagonals.
+    /// * For mirrors, it is n, because their positions are fixed.
     pub(super) fn period(&self, torus: &Torus, axis: usize) -> u64 {
         let n = torus.dims[axis];
         match self.middle {
@@ -226,8 +232,8 @@ impl Stage {
         (&self.rows[row as usize], sum.rem_euclid(n) as u64)
     }
 
-    /// Returns the route of the data of collector `origin` after `node` in a round, empty if it
-    /// stays.
+    /// Returns the path from `node` along which a round moves the data of the collector `origin`.
+    /// The path is empty if the data stays.
     fn path(&self, torus: &Torus, round: usize, origin: u64, node: u64) -> Vec<u64> {
         let mut path = Vec::new();
         match &self.middle {
@@ -319,7 +325,8 @@ fn lanes(torus: &Torus, axes: &[usize]) -> usize {
 }
 
 impl Stage {
-    /// Adds the stage to the schedule, after `earlier` stages. A block has `parts` segments.
+    /// Adds the stage to the schedule. The stages in `earlier` come before it. A block has `parts`
+    /// segments.
     pub(super) fn plan(
         &self,
         torus: &Torus,
@@ -374,8 +381,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Returns the origins of a collector's data, if a sender also holds data of a second
-    /// collector, as in a permutation of several rounds. Otherwise a node sends all its data.
+    /// Returns the origins of the data that a collector sends. They are needed if a sender can also
+    /// hold data of a second collector. `None` means that a node sends all its data.
     fn section(
         &self,
         torus: &Torus,
@@ -421,8 +428,8 @@ impl Stage {
         torus.moved(node, axis, x.rem_euclid(torus.dims[axis] as i64) as u64)
     }
 
-    /// Returns the circuits of a round, each with the diagonals from the node to the collector.
-    /// Round 0 is the last of the collection.
+    /// Returns the circuits of a round whose far end is the node, each with the number of diagonals
+    /// from the node to the start of the circuit. Round 0 is the last of the collection.
     fn circuits(
         &self,
         torus: &Torus,
@@ -454,8 +461,9 @@ impl Stage {
         Ok(())
     }
 
-    /// Adds a round of the distribution, counted from the last, for the planned nodes. The image of
-    /// each node receives the node's blocks from the images of its collectors.
+    /// Adds a round of the distribution for the planned nodes. `from_last` is the number of the
+    /// round of the collection, counted from the last. For each circuit, the image of its start
+    /// sends data to the image of its far end.
     fn distribute(
         &self,
         torus: &Torus,
@@ -464,8 +472,9 @@ impl Stage {
         from_last: usize,
         schedule: &mut Schedule<'_>,
     ) -> Result<(), Stop> {
-        // Find the senders from the receivers, then sort. A plan visits planned nodes in ascending
-        // order, and the order of a node's sends must be the same within an orbit.
+        // This loop finds the senders from the receivers, so the sends are sorted afterwards. A
+        // plan visits planned nodes in ascending order, and the order of a node's sends must be the
+        // same within an orbit.
         let mut sends = Vec::new();
         for node in 0..torus.nodes() {
             for (collecting, by) in self.circuits(torus, node, from_last) {
@@ -482,7 +491,8 @@ impl Stage {
             let (axis, turned) = self.map.axis_of_image(self.axes[lane]);
             let ascends = (self.signs[lane] > 0) != turned;
             let signs = torus.along(axis, (by > 0) != ascends);
-            // The axis of the lane is not yet permuted, so origins along it are neighbours.
+            // No earlier stage has permuted the axis of the lane, so origins along it are
+            // neighbours.
             let first = circuit.first as i64 - circuit.to as i64;
             let lowest =
                 if self.signs[lane] > 0 { first } else { first + circuit.count as i64 - 1 };
