@@ -1,4 +1,5 @@
-//! Runs of cases for reproductions, as in `swapmeet run`, except that any failed case is an error.
+//! Runs the cases of reproductions, as `swapmeet run` does. But if any case fails, this is an
+//! error.
 
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 use swapmeet_core::simulation::step::StepFacts;
@@ -11,12 +12,12 @@ use swapmeet_runner::session::run_group;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ReproduceError {
-    /// A case cannot be prepared, most likely because a plugin is missing.
+    /// A case cannot be prepared. The most likely reason is a missing plugin.
     #[error(transparent)]
     Input(#[from] Box<InputError>),
     #[error("the data of the paper can't be used: {0}")]
     Data(String),
-    /// A case of the paper did not end with the status `ok`.
+    /// A case of the paper ended with another status than `ok`.
     #[error("{algorithm} on {topology}: {status}: {reason}")]
     Row { algorithm: String, topology: String, status: Status, reason: String },
 }
@@ -31,7 +32,7 @@ impl From<String> for ReproduceError {
 pub struct Run {
     /// The rows, sorted by seed, then by workload, and then by machine.
     pub rows: Vec<Record>,
-    /// The link loads and other facts of each step of the schedule. Loads are in blocks.
+    /// The facts of each step of the schedule, such as link loads. Loads are in blocks.
     pub steps: Vec<StepFacts>,
 }
 
@@ -42,7 +43,8 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// `on_start` is called with the first case of each group of cases that share a schedule.
+    /// `on_start` is called before each schedule is made, with the first of the cases that share
+    /// it.
     pub fn new(
         registry: &'a Registry,
         timeout_secs: Option<f64>,
@@ -51,7 +53,8 @@ impl<'a> Bench<'a> {
         Self { registry, timeout_secs, on_start }
     }
 
-    /// Runs an algorithm for each workload, machine and seed from 0 to `seeds - 1`.
+    /// Runs an algorithm once for each combination of a workload, a machine and a seed from 0 to
+    /// `seeds - 1`.
     pub fn run(
         &self,
         topology: &str,
@@ -66,7 +69,8 @@ impl<'a> Bench<'a> {
         Ok(Run { rows, steps: steps.0 })
     }
 
-    /// Reports each step of the schedule for a workload to `watcher`. Returns the row of the case.
+    /// Runs an algorithm for one workload, and reports each step of its schedule to `watcher`.
+    /// Returns the row.
     pub fn watch(
         &self,
         topology: &str,
@@ -100,8 +104,9 @@ impl<'a> Bench<'a> {
             ..Experiment::default()
         };
         let cases = cases(&experiment, self.registry).map_err(Box::new)?;
-        // Cases share a schedule if all blocks have the same size or the seed is the same, and if
-        // ranks wait for arrivals on all machines or on none. Rows are in the order of the cases.
+        // Cases can share a schedule if all blocks have the same size or the seeds are the same,
+        // and if ranks wait for arrivals on all of their machines or on none. The rows are in the
+        // order of the cases.
         let mut rows = vec![Record::default(); cases.len()];
         let mut open: Vec<usize> = (0..cases.len()).collect();
         while let Some(first) = open.first().map(|first| &cases[*first]) {

@@ -1,11 +1,12 @@
-//! De Sensi et al.: the number of bytes that the Bine algorithms send between groups of nodes.
+//! De Sensi et al.: how many bytes the Bine algorithms send between groups of nodes.
 
 use crate::bench::ReproduceError;
 use crate::engine::Engine;
 use crate::formula::Value;
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
-/// The load between groups of consecutive nodes, averaged over all positions of their boundaries.
+/// For each size of groups, the load between groups of consecutive nodes. It is the mean over all
+/// positions of the boundaries between groups.
 struct Crossing {
     loads: Vec<(u64, f64)>,
 }
@@ -19,7 +20,8 @@ impl Listener for Crossing {
         for transfer in step.transfers {
             let distance = u64::from(transfer.from.abs_diff(transfer.to));
             for (group, load) in &mut self.loads {
-                // A boundary separates the two nodes in `distance / group` of its positions.
+                // Among the `group` positions of a boundary, `distance` positions separate the two
+                // nodes.
                 *load += transfer.load as f64 * distance.min(*group) as f64
                     / *group as f64
                     / step.segments as f64;
@@ -28,7 +30,8 @@ impl Listener for Crossing {
     }
 }
 
-/// `links.crossing(algorithm, workload, groups)` is the load between groups of neighbouring ranks.
+/// `links.crossing(algorithm, workload, groups)`: the load between groups of neighbouring ranks,
+/// for each size in `groups`.
 pub(crate) fn call(
     engine: &Engine<'_>,
     name: &str,

@@ -1,15 +1,16 @@
 //! Makes the tables of a paper from its data file in `papers/`.
-//! A file has experiments (`[run.NAME]`) and tables (`[[table]]`). The lines of a table are loops
-//! over lists in the data. Each pass adds cells: the value of the paper, our value, and the
-//! expected kind of agreement (see [`verdict`]). All texts are templates. Their formulas can name:
+//! A file has experiments (`[run.NAME]`) and tables (`[[table]]`). Each entry `[[table.lines]]` can
+//! loop over lists in the data (`each`). Each pass of the loop adds cells. A cell has the value of
+//! the paper, our value, and the expected kind of agreement (see [`verdict`]). All texts are
+//! templates. Their formulas can name:
 //! - the variables of the loops (`each`): an element, its keys if it is a map, and its position
 //!   `NAME_index`,
-//! - the formulas in `let`, whose variables are looked up where the formula is used, and those in
-//!   `once`,
+//! - the formulas in `let`, whose variables have the values that they have where `let`'s formula
+//!   is used, and the formulas in `once`,
 //! - all other keys of the file,
 //! - the columns of a run, such as `NAME.time_us`, and the facts of its steps, such as
 //!   `NAME.max_hops(0)`,
-//! - the calculations in Rust of the paper, such as `net.degree(spec)`.
+//! - the calculations in the Rust module of the paper, such as `net.degree(spec)`.
 
 use crate::bench::{Bench, ReproduceError, Run};
 use crate::formula::{Formula, Names, Node, Rendered, Template, Value};
@@ -27,7 +28,7 @@ pub struct Paper {
     pub name: &'static str,
     pub title: &'static str,
     pub(crate) data: &'static str,
-    /// The calculations that the formulas of the paper call.
+    /// The function that evaluates the calculations in Rust which the paper's formulas name.
     pub(crate) call: fn(&Engine<'_>, &str, &[Value]) -> Result<Value, ReproduceError>,
 }
 
@@ -44,7 +45,7 @@ struct Contents {
     run: BTreeMap<String, RunData>,
     #[serde(default)]
     r#let: BTreeMap<String, Formula>,
-    /// Formulas without variables of loops, which are evaluated once.
+    /// Formulas that use no variables of loops. Each of them is evaluated only once.
     #[serde(default)]
     once: BTreeMap<String, Formula>,
     #[serde(default)]
@@ -64,7 +65,8 @@ struct RunData {
     algorithm: Template,
     workload: Template,
     machine: Template,
-    /// The number of seeds; 1 by default. The variable `seed` selects one of them, from 0.
+    /// The number of seeds; 1 by default. A template can select one of them, from 0 on, by the
+    /// variable `seed`.
     seeds: Option<Formula>,
 }
 
@@ -75,9 +77,10 @@ struct TableData {
     each: Vec<Axis>,
     id: Template,
     title: Template,
-    /// The [`Kind`] of the cells; `independent` by default. Lines and cells can have another kind.
+    /// The [`Kind`] of all cells for which lines or cells state no other kind; `independent` by
+    /// default.
     kind: Option<Template>,
-    /// Whether the page of the paper leaves the cells to the CSV file.
+    /// Whether the cells are only in the CSV file, and not on the page of the paper.
     #[serde(default)]
     csv: bool,
     #[serde(default)]
@@ -92,7 +95,8 @@ struct Lines {
     when: Option<Formula>,
     #[serde(default)]
     r#let: BTreeMap<String, Formula>,
-    /// The names of runs that are made for all passes at once, so that they share schedules.
+    /// The names of runs that are made together for all passes, before the first pass. So runs that
+    /// share a schedule make it only once.
     #[serde(default)]
     batch: Vec<String>,
     kind: Option<Template>,
@@ -115,14 +119,15 @@ struct CellData {
     paper: Template,
     #[serde(default)]
     ours: Template,
-    /// The kind of agreement, see [`verdict`]; `no figure` by default.
+    /// The kind of agreement that is expected (see [`verdict`]); `no figure` by default.
     is: Option<Template>,
-    /// The digits to which a printed value must agree, if not those that the cell shows.
+    /// The number of digits to which a printed value must agree. By default, these are the digits
+    /// that the cell shows.
     digits: Option<Formula>,
     holds: Option<Formula>,
-    /// The compared value, if it is not the first formula of `ours`.
+    /// The value that is compared. By default, it is the value of the first formula in `ours`.
     compared: Option<Formula>,
-    /// Reasons and remarks. Those whose condition is true are joined.
+    /// Reasons and remarks. Those without a condition, or with a true condition, are joined.
     #[serde(default)]
     why: Vec<Note>,
 }
@@ -132,7 +137,8 @@ struct CellData {
 enum Note {
     Always(Template),
     If {
-        /// The condition, which can name `verdict`, `off` (its percentage), `paper` and `ours`.
+        /// The condition. Its formula can name `verdict`, `off` (the percentage of the verdict),
+        /// `paper` and `ours`.
         when: Formula,
         text: Template,
     },
@@ -160,7 +166,7 @@ impl TryFrom<String> for Axis {
 struct Erratum {
     at: String,
     paper: String,
-    /// The corrected text, which our runs confirm.
+    /// The corrected text. Our runs confirm it.
     ours: String,
     #[serde(default)]
     why: String,
@@ -172,8 +178,8 @@ struct Erratum {
 struct Omission {
     what: String,
     why: String,
-    /// Whether the paper leaves the item open ([`Verdict::Unknown`]), so that `why` is an
-    /// assumption.
+    /// Whether the paper does not state what the reproduction needs here ([`Verdict::Unknown`]). In
+    /// this case, `why` is an assumption.
     #[serde(default)]
     unknown: bool,
 }
@@ -187,7 +193,7 @@ pub(crate) struct Specs {
     pub seeds: u32,
 }
 
-/// The rows of an experiment, one for each seed, and the facts of the steps of its schedule.
+/// The rows of an experiment, one for each seed, and the facts of each step of its schedule.
 type Outcome = (Vec<Record>, Rc<Vec<StepFacts>>);
 
 pub(crate) struct Engine<'a> {
@@ -199,12 +205,13 @@ pub(crate) struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    /// Reads the data file of a paper. Without `bench`, there are no runs.
+    /// Reads the data file of a paper. If `bench` is `None`, nothing can be run.
     pub(crate) fn new(
         paper: &'a Paper,
         bench: Option<&'a Bench<'a>>,
     ) -> Result<Self, ReproduceError> {
-        // Direct deserialization from TOML would take a third of this crate's compile time.
+        // The text is first converted to JSON values. Direct deserialization from TOML would take a
+        // third of this crate's compile time.
         let values: serde_json::Value = toml::from_str(paper.data).map_err(|e| e.to_string())?;
         let contents = Contents::deserialize(values).map_err(|e| e.to_string())?;
         Ok(Self {
@@ -282,7 +289,8 @@ impl<'a> Engine<'a> {
         Ok(table)
     }
 
-    /// Runs the experiments of all passes of some lines, those with the same schedule together.
+    /// Runs the experiments in `batch` for all passes of these lines. Those with the same schedule
+    /// run together.
     fn prepare(&self, lines: &Lines, scope: &Scope<'_>) -> Result<(), ReproduceError> {
         let mut all = BTreeSet::new();
         for name in &lines.batch {
@@ -300,7 +308,8 @@ impl<'a> Engine<'a> {
         &self,
         all: impl IntoIterator<Item = Specs>,
     ) -> Result<(), ReproduceError> {
-        // Workloads with the same machines are run together. Each experiment is run once.
+        // Each experiment is run once. Workloads with the same machines are run together, because
+        // they may share a schedule.
         let mut machines: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
         for specs in all {
             if !self.outcomes.borrow().contains_key(&specs) {
@@ -344,7 +353,7 @@ impl<'a> Engine<'a> {
         Ok(result)
     }
 
-    /// Takes a row as the outcome of an experiment, instead of running it.
+    /// Stores a row as the outcome of an experiment, so that the experiment is not run.
     #[cfg(test)]
     pub(crate) fn suppose(&self, specs: Specs, row: Record) {
         self.outcomes.borrow_mut().insert(specs, Rc::new((vec![row], Rc::default())));
@@ -407,7 +416,7 @@ impl CellData {
 /// - `at most`, `at least`: the paper's value is a bound,
 /// - `declared` (by the algorithm) and all other kinds: not compared.
 ///
-/// A claim is decided by the key `holds` of its cell.
+/// A claim has no kind of agreement: its verdict follows from the key `holds` of its cell.
 fn verdict(
     is: &str,
     paper: &Rendered,
@@ -510,7 +519,8 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Returns the variables of an element of a list: the element and, if it is a map, its keys.
+/// Returns variables for an element of a list: the element itself and, if it is a map, one for each
+/// of its keys.
 fn variables(name: &str, element: Value) -> BTreeMap<String, Value> {
     let mut all = if let Value::Map(keys) = &element { keys.clone() } else { BTreeMap::new() };
     all.insert(name.to_owned(), element);

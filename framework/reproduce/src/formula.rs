@@ -1,9 +1,10 @@
-//! Formulas of data files in the notation of papers, such as `2 log(2q+1, n/4q) + 1`, and texts
-//! that contain them, such as `{steps} of {all}`.
-//! Adjacent factors are multiplied, before division as in print: `n/4q` is n divided by 4q. A name
-//! of [`FUNCTIONS`] is a function. A name with a point before a parenthesis, such as
-//! `net.degree(spec)`, is a calculation in Rust. Any other name is a variable. `sum(x in list,
-//! x^2)` is a formula for each element of a list.
+//! Formulas in data files, and texts that contain formulas. A formula has the notation of papers,
+//! such as `2 log(2q+1, n/4q) + 1`. A text with formulas is, for instance, `{steps} of {all}`.
+//! Adjacent factors are multiplied. As in print, they are multiplied before a division, so `n/4q`
+//! is n divided by 4q. A name in [`FUNCTIONS`] is a function. If a name contains a point and a
+//! parenthesis follows, as in `net.degree(spec)`, it is a calculation in Rust. Any other name is a
+//! variable. In an aggregate such as `sum(x in list, x^2)`, the formula is evaluated for each
+//! element of the list.
 
 use crate::bench::ReproduceError;
 use crate::report::{number, same};
@@ -75,30 +76,32 @@ impl From<&str> for Value {
 pub(crate) trait Names {
     fn variable(&self, name: &str) -> Result<Option<Value>, ReproduceError>;
     fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, ReproduceError>;
-    /// Returns the value of a formula if one more variable has a value.
+    /// Evaluates a formula in which one additional variable has this value.
     fn with(&self, name: &str, value: Value, formula: &Node) -> Result<Value, ReproduceError>;
 }
 
-/// The variable that states that logarithms are rounded up. No formula can name it.
+/// If this variable is set, logarithms are rounded up. Its name contains a space, so that no
+/// formula can contain it.
 const ROUNDED: &str = "rounded logarithms";
 
-/// Rounds up to an integer that is at least 0, except for a rounding error.
+/// Rounds up to an integer that is at least 0. A rounding error above an integer is ignored.
 fn up(x: f64) -> f64 {
     (x - 1e-9).ceil().max(0.0)
 }
 
-/// The names of the functions, each with its number of arguments; 0 for any number.
+/// The functions, each with its number of arguments, where 0 means any number.
 /// - `if(c, x, y)` evaluates only one of x and y. `not(c)` is 1 if c is 0.
-/// - `up` and `down` round, but ignore rounding errors; `floor` does not ignore them.
+/// - `up` and `down` round a number, but ignore rounding errors. `floor` does not ignore them.
 /// - `same(x, y)` compares, but ignores rounding errors.
 /// - `range(n)` is the list of 0 to n - 1, and `range(a, b)` that of a to b.
-/// - `at(list, i)` is an element of a list, from 0, or the value of a key of a map. It is an empty
-///   text if there is none. `index(list, x)` is the position of an element.
-/// - `join(x, ..)` is a text, and `joined(list, ', ')` one of all texts that are not empty.
-///   `numbers('4x8')` is the list of the integers in a text. `decimal(x, n)` is a number with n
-///   decimals, and `brief(x)` one with at most two.
-/// - `value(text)` is the value of a formula in the data. `has(x)` is 1 if there is a variable x.
-/// - `rounded(x)` is x with logarithms rounded up, because a schedule has whole steps.
+/// - `at(list, i)` is the element i of a list, counted from 0. `at(map, key)` is the value of a
+///   key.
+///   Both are an empty text if there is no such element. `index(list, x)` is the position of x.
+/// - `join(x, ..)` joins values to a text, and `joined(list, ', ')` joins all texts in a list that
+///   are not empty. `numbers('4x8')` is the list of the integers in a text. `decimal(x, n)` is a
+///   text with n decimals, and `brief(x)` a text with at most two.
+/// - `value(text)` evaluates a formula in the data. `has(x)` is 1 if there is a variable x.
+/// - `rounded(x)` is x if logarithms are rounded up, because a schedule has whole steps.
 const FUNCTIONS: [(&str, usize); 24] = [
     ("log", 2),
     ("max", 2),
@@ -126,13 +129,14 @@ const FUNCTIONS: [(&str, usize); 24] = [
     ("rounded", 1),
 ];
 
-/// Functions of a formula for each element of a list: `count(x in list, x > 2)`. `each` is the list
-/// of its values, and `all` that list without inner brackets. `with(x = 2, x^2)` gives a variable a
-/// value. The keys of a map are variables, too.
+/// Functions that evaluate a formula for each element of a list, as in `count(x in list, x > 2)`.
+/// `each` is the list of the values, and `all` is this list without inner brackets. If an element
+/// is a map, its keys are variables, too. `with(x = 2, x^2)` evaluates the formula once, with this
+/// value of the variable.
 const AGGREGATES: [&str; 9] =
     ["sum", "product", "mean", "most", "least", "count", "each", "all", "with"];
 
-/// A parsed formula. The values of its variables are given later.
+/// A parsed formula. The values of its variables are given when it is evaluated.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Formula(Node);
@@ -142,9 +146,9 @@ pub(crate) enum Node {
     Number(f64),
     Text(String),
     Variable(String),
-    /// A function or an operator, by its name.
+    /// The name of a function or an operator, and its arguments.
     Function(&'static str, Vec<Node>),
-    /// An aggregate: its name, the variable, the list and the formula.
+    /// The name of an aggregate, its variable, and two formulas: of the list, and of each value.
     Aggregate(&'static str, String, Box<[Node; 2]>),
     Call(String, Vec<Node>),
 }
@@ -310,7 +314,8 @@ struct Reader<'a> {
     at: usize,
 }
 
-/// The binary operators, the loosest first. All are evaluated from left to right.
+/// The binary operators, those that bind least first. Operators in the same entry are evaluated
+/// from left to right.
 const OPERATORS: [&[&str]; 5] =
     [&["or "], &["and "], &["<=", "<", "=", ">=", ">"], &["+", "-"], &["/"]];
 
@@ -329,7 +334,7 @@ impl Reader<'_> {
         found
     }
 
-    /// Consumes and returns the following characters as long as `belongs` is true for them.
+    /// Reads and returns the next characters, as long as `belongs` is true for them.
     fn piece(&mut self, belongs: fn(&u8) -> bool) -> String {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let piece: Vec<u8> = rest.iter().copied().take_while(belongs).collect();
@@ -411,7 +416,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads `count` arguments; any number of arguments if `count` is 0.
+    /// Reads `count` arguments. If `count` is 0, there can be any number of arguments.
     fn arguments(&mut self, open: &str, close: &str, count: usize) -> Option<Vec<Node>> {
         self.take(open).then_some(())?;
         let mut arguments = vec![self.operators(0)?];
@@ -426,8 +431,8 @@ impl Reader<'_> {
     }
 }
 
-/// A text with formulas, such as `{steps} of {all}`. `{x:.2}` has two decimals, `{x:.digits}` as
-/// many as a variable says, and `{x:n}` at most two.
+/// A text with formulas, such as `{steps} of {all}`. `{x:.2}` has two decimals, and `{x:n}` has at
+/// most two. In `{x:.digits}`, the variable `digits` determines the number of decimals.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Template(Vec<Piece>);

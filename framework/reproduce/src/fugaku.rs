@@ -1,4 +1,4 @@
-//! Medians of repeated runs on Fugaku and LUMI, measured by PICO, and the fit of costs to them.
+//! Medians of repeated runs on Fugaku and LUMI, which PICO measured. Costs are fitted to them.
 
 use crate::bench::ReproduceError;
 use crate::engine::Engine;
@@ -16,11 +16,14 @@ const FILES: [(&str, &str); 2] = [
 
 /// Formulas can call these calculations, and those of [`judge::call`]:
 /// - `medians.of(file, family, shapes)`: the medians of a file, see [`medians`].
-/// - `medians.scopes(file, family, shapes)`: a line of summary tables for each algorithm, over the
+/// - `medians.scopes(file, family, shapes)`: for each algorithm, a line of a summary table, about
+///   the
 ///   sizes to which no parameters are fitted.
-/// - `counterparts.of(library)`: the algorithms of this project that send the same messages.
-/// - `fit.costs(samples)`: costs that are fitted to measured times with coefficients.
-///   `fit.error(samples, costs)` is the error factor.
+/// - `counterparts.of(library)`: for algorithms of a library, those of this project that send the
+///   same messages.
+/// - `fit.costs(samples)`: the costs that fit the samples best. A sample is a measured time with
+///   its
+///   coefficients. `fit.error(samples, costs)` is the error factor.
 /// - `fit.settings(names, costs)`: the settings of a machine with these costs.
 pub(crate) fn call(
     _: &Engine<'_>,
@@ -78,13 +81,13 @@ fn numbers(list: &Value) -> Result<Vec<f64>, String> {
     list.list()?.iter().map(Value::number).collect()
 }
 
-/// A median time with the keys `shape`, `collective`, `algorithm`, `workload`, `bytes`,
-/// `is_of_library` and `us`. The shape is the sides of the torus on Fugaku, and the spec of the
-/// network on LUMI. The bytes are those of the larger of a rank's two buffers.
+/// A median time. Its keys are `shape`, `collective`, `algorithm`, `workload`, `bytes`,
+/// `is_of_library` and `us`. On Fugaku, the shape is the sides of the torus, and on LUMI, it is the
+/// spec of the network. `bytes` is the size of the larger buffer of a rank.
 type Median = BTreeMap<String, Value>;
 
-/// Reads the medians of a file by the position of their shape in `shapes`, and by algorithm. A
-/// topology is `family` followed by the shape.
+/// Reads the medians of a file, sorted by the position of their shape in `shapes` and then by
+/// algorithm. The topology of a row must begin with `family`; the rest of it is the shape.
 fn medians(file: &str, family: &str, shapes: &Value) -> Result<Vec<Median>, ReproduceError> {
     let (file, text) = FILES
         .into_iter()

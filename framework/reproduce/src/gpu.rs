@@ -1,7 +1,8 @@
-//! Measurements of collectives on clusters of GPUs by NCCL, RCCL and similar libraries, with
-//! predictions. Every row names a system, which stands for a topology and a machine.
-//! If a row does not state the algorithm and the protocol, the prediction is the shortest time of
-//! all candidates, each a run of a verified schedule.
+//! Measurements of collectives by NCCL, RCCL and similar libraries on clusters of GPUs, and
+//! predictions for them. Each row names a system, which stands for a topology and a machine. The
+//! time of each candidate, an algorithm with its protocols, is that of a verified schedule. If a
+//! row does not state the algorithm and the protocol, the prediction is the shortest time of all
+//! candidates.
 
 use crate::bench::ReproduceError;
 use crate::engine::{Engine, Specs};
@@ -20,18 +21,20 @@ const WINNERS: &str = include_str!("../../../results/measured/gpu/aws-winners.cs
 
 pub const AWS_SOURCE: &str = "aws/aws-ofi-nccl 2daf7d3, Apache-2.0";
 
-/// The algorithm and the protocol that were the fastest in a measurement by AWS.
+/// The algorithm and the protocol that were the fastest in a measurement that AWS made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Winner {
     pub collective: String,
-    /// The size as in nccl-tests: the vector of an allreduce, otherwise the larger buffer.
+    /// The size as nccl-tests defines it: of the vector in an allreduce, otherwise of the larger
+    /// buffer.
     pub bytes: u64,
     /// The name in [`swapmeet_core::system::Counterpart`].
     pub algorithm: String,
     pub protocol: String,
 }
 
-/// Returns the cells of AWS's tables for a system such as `p5:2x8`; empty if there is none.
+/// Returns the cells of AWS's tables for a system such as `p5:2x8`. The list is empty if there is
+/// no table for the system.
 pub fn aws_winners(system: &str) -> Vec<Winner> {
     let rows = table(WINNERS).expect("the committed table can be read");
     let of_system = rows.into_iter().filter(|row| row["system"] == system);
@@ -46,14 +49,15 @@ pub fn aws_winners(system: &str) -> Vec<Winner> {
 }
 
 /// Formulas can call these calculations, and those of [`judge::call`]:
-/// - `gpu.points(constants)`: the measured rows with their predictions. `constants` has the
-///   settings of the machine `nccl` for the set of a row, or for the key `all`. The keys of a point
-///   are `set`, `system`, `collective`, `algorithm`, `protocol`, `bytes`, `us` and `is_scored`, and
-///   the predictions `predicted`, `chosen`, `nccl` and `sheet`.
-/// - `gpu.winners(constants, most_gpus)`: the cells of AWS's tables with at most this number of
-///   GPUs. `constants` has the settings for each platform.
-/// - `gpu.tuning(_)`: values of published logs, and those of the formulas of [`nccl`].
-/// - `gpu.factor(pairs)`: the error factor of predicted and measured times.
+/// - `gpu.points(constants)`: the measured rows, each with predictions. `constants` is a map from
+///   the
+///   set of a row, or from `all`, to the settings of the machine `nccl`. The keys of a point are
+///   `set`, `system`, `collective`, `algorithm`, `protocol`, `bytes`, `us` and `is_scored`, and for
+///   predictions `predicted`, `chosen`, `nccl` and `sheet`.
+/// - `gpu.winners(constants, most_gpus)`: the cells of AWS's tables for at most `most_gpus` GPUs.
+///   `constants` is a map from a platform to its settings.
+/// - `gpu.tuning(_)`: values in published logs, next to those of the formulas of [`nccl`].
+/// - `gpu.factor(pairs)`: the error factor of pairs of a predicted and a measured time.
 pub(crate) fn call(
     engine: &Engine<'_>,
     name: &str,
@@ -79,10 +83,11 @@ pub(crate) fn call(
     }
 }
 
-/// The time of an algorithm with a protocol.
+/// The predicted time, the algorithm and the protocol.
 type Choice = (f64, Algorithm, String);
 
-/// Returns the machine at a place. `constants`, such as `launch_us=9`, change the preset `nccl`.
+/// Returns the machine at a place. `constants`, such as `launch_us=9`, replace values of the preset
+/// `nccl`.
 fn machine(
     place: &Place,
     (constants, floor_us): (&str, Option<f64>),
@@ -95,12 +100,14 @@ fn machine(
     machine.with(&[("floor_us", &*floor)]).map_err(|(_, e)| e.to_string().into())
 }
 
-/// A place to predict, its constants, its floor if known, and the algorithms to choose from.
+/// What to predict: a place, its constants, its floor (the least time of a collective) if it is
+/// known, and the algorithms from which the library chooses.
 type Wanted = (Place, String, Option<f64>, Vec<Candidate>);
 
-/// Returns the candidates of each place with their times, the fastest first.
+/// Returns the candidates of each place with their times. The fastest candidate is the first.
 fn predict(engine: &Engine<'_>, wanted: &[Wanted]) -> Result<Vec<Vec<Choice>>, ReproduceError> {
-    // All runs are collected first, so that those with the same schedule are run together.
+    // All runs are collected before the first one starts, so that runs with the same schedule are
+    // made together.
     let mut candidates = Vec::new();
     for (place, constants, floor_us, algorithms) in wanted {
         let mut of_place = Vec::new();
@@ -144,7 +151,8 @@ fn settings(constants: &Value, key: &str) -> Result<String, String> {
     Ok(settings.ok_or_else(|| format!("there are no constants for `{key}`"))?.text())
 }
 
-/// Returns the time by the data sheet: the bytes at its bandwidths, and nothing else.
+/// Returns the time by the data sheet, which is only the time of the bytes at the stated
+/// bandwidths.
 fn sheet_us(place: &Place) -> f64 {
     let (size, n, g) = (place.bytes as f64, place.ranks() as f64, place.gpus as f64);
     let ports = place.kind.ports_per_host as f64 / place.kind.gpus_per_host as f64;
@@ -165,13 +173,15 @@ fn map<const N: usize>(keys: [(&str, Value); N]) -> Value {
     Value::Map(keys.map(|(key, value)| (key.to_owned(), value)).into())
 }
 
-/// Rows with these words in their notes are not compared: their authors or ours doubt them.
+/// If the note of a row contains one of these words, the row is not compared: its authors or we
+/// doubt the measurement.
 const DOUBTED: [&str; 3] = ["unstable", "implausible", "suspected fault"];
 
 fn points(engine: &Engine<'_>, constants: &Value) -> Result<Value, ReproduceError> {
     let rows = table(TIMES)?;
     let us = |row: &BTreeMap<String, String>| row["time_us"].parse::<f64>();
-    // The floor of a log is the geometric mean of its times of up to 4 KiB.
+    // The floor (the least time of a collective) of a log is the geometric mean of its times for
+    // sizes up to 4 KiB.
     let mut small: BTreeMap<[&str; 2], Vec<f64>> = BTreeMap::new();
     for row in &rows {
         let bytes: u64 = row["bytes"].parse().map_err(|_| format!("no bytes in {row:?}"))?;
@@ -185,7 +195,7 @@ fn points(engine: &Engine<'_>, constants: &Value) -> Result<Value, ReproduceErro
         let mean = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
         Some((mean * 10.0).round() / 10.0)
     };
-    // Other kernels than those of NCCL and RCCL are not predicted.
+    // Only the kernels of NCCL and RCCL are predicted.
     let known = |row: &&BTreeMap<String, String>| {
         row["library"].contains("CCL")
             && !row["library"].contains("MSCCL")
@@ -239,7 +249,7 @@ fn points(engine: &Engine<'_>, constants: &Value) -> Result<Value, ReproduceErro
             ("is_scored", is_scored.into()),
             ("predicted", predicted_us.into()),
             ("chosen", format!("{}/{protocol}", algorithm.name()).as_str().into()),
-            // A formula cannot have an empty value, so an absent one is -1.
+            // If NCCL's model has no value, it is -1, because a formula cannot have an empty value.
             ("nccl", rival.unwrap_or(-1.0).into()),
             ("sheet", sheet_us(place).max(floor_us.unwrap_or(0.0)).into()),
         ]));
@@ -247,7 +257,8 @@ fn points(engine: &Engine<'_>, constants: &Value) -> Result<Value, ReproduceErro
     Ok(Value::List(all))
 }
 
-/// Returns the winners in AWS's tables. LL is only a candidate if a platform's tables name it.
+/// Returns the cells of AWS's tables, with predictions. The protocol LL is a candidate only if one
+/// of the platform's tables names it.
 fn winners(
     engine: &Engine<'_>,
     constants: &Value,
@@ -318,7 +329,7 @@ fn winners(
 mod tests {
     use super::*;
 
-    /// Rows under another licence, or without a public address, are in no file of this program.
+    /// All rows in the files of this program have a public address and one of these licences.
     #[test]
     fn every_row_names_its_source_and_a_licence_that_permits_it() {
         const LICENCES: [&str; 6] =
@@ -335,7 +346,8 @@ mod tests {
         }
     }
 
-    /// Of two computers of eight H200 with 400 GB/s, a ring sends 15/8 of the vector out of each.
+    /// On two computers of eight H200 with 400 GB/s, a ring sends 15/8 of the vector out of each
+    /// computer.
     #[test]
     fn the_data_sheet_counts_only_bytes() {
         let place = Place::parse("p5en:2x8", "allreduce", 8_000_000);

@@ -1,24 +1,27 @@
 //! Measures of the quality of predictions.
-//! - The *error factor* is the geometric mean of max(p/m, m/p), where p is a predicted and m the
-//!   measured time. It is 1 if all predictions are exact.
+//! - The *error factor* is the geometric mean of max(p/m, m/p), where p is a predicted time and m
+//!   the
+//!   measured time. If all predictions are exact, it is 1.
 //! - An *ordered pair* is a pair of algorithms whose order is predicted correctly.
-//! - The *regret* is the measured time of the algorithm that is predicted to be fastest, divided by
-//!   that of the fastest algorithm.
-//! - A *fixed choice* predicts nothing: it always names the same algorithm for a collective, the
-//!   best one in hindsight, which no user knows before the measurement.
+//! - The *regret* is the measured time of the algorithm that is predicted to be the fastest,
+//!   divided
+//!   by the measured time of the algorithm that is the fastest.
+//! - A *fixed choice* predicts nothing. For each collective, it is always the same algorithm. The
+//!   best
+//!   fixed choice is known only after the measurement.
 
 use crate::bench::ReproduceError;
 use crate::formula::Value;
 use std::collections::BTreeMap;
 use swapmeet_bridges::fit::linear::error_factor;
 
-/// Formulas can call these calculations. Samples are lists of the fields of [`Sample`]. Results are
-/// lists, which are empty if no sample can be judged.
+/// Formulas can call these calculations. A sample is a list of the fields of [`Sample`]. The result
+/// is a list, which is empty if no sample can be judged.
 /// - `judge.error_factor(samples)`, `judge.ordered_pairs(samples)` and `judge.regret(samples)`: the
-///   measures.
-/// - `judge.fixed_pairs(samples)` and `judge.fixed_regret(samples)`: the same measures for the best
-///   fixed choice.
-/// - `judge.worst(samples)`: the sample with the largest error, and the error factor of the others.
+///   measures that are defined above.
+/// - `judge.fixed_pairs(samples)` and `judge.fixed_regret(samples)`: the last two measures for the
+///   best fixed choice.
+/// - `judge.worst(samples)`: the sample with the largest error, and the error factor of all others.
 pub(crate) fn call(name: &str, arguments: &[Value]) -> Result<Value, ReproduceError> {
     let [samples] = arguments else { return Err(format!("there is no `{name}`").into()) };
     let samples: Vec<Sample> =
@@ -65,7 +68,8 @@ fn factor(samples: &[Sample]) -> f64 {
     error_factor(samples.iter().map(|s| (s.predicted_us, s.measured_us)))
 }
 
-/// The algorithms that were measured with the same workload and shape. There are at least two.
+/// Two or more algorithms that were measured with the same workload and shape, each with its
+/// predicted and its measured time.
 struct Choice<'a> {
     collective: &'a str,
     times: BTreeMap<&'a str, (f64, f64)>,
@@ -84,7 +88,8 @@ fn choices(samples: &[Sample]) -> Vec<Choice<'_>> {
         let algorithms = groups.entry([shape, workload]).or_default();
         algorithms.entry(algorithm).or_default().push((*predicted_us, *measured_us));
     }
-    // Implementations of an algorithm count as one, with the geometric mean of their times.
+    // If an algorithm has several implementations, they count as one, with the geometric mean of
+    // their measured times.
     let mean = |times: Implementations| {
         let sum: f64 = times.iter().map(|(_, measured)| measured.ln()).sum();
         (times[0].0, (sum / times.len() as f64).exp())
@@ -98,7 +103,8 @@ fn choices(samples: &[Sample]) -> Vec<Choice<'_>> {
     choices
 }
 
-/// Returns the numbers of correctly ordered and of all pairs. Equal times are no pair.
+/// Returns the number of pairs that are ordered correctly, and the number of all pairs. Algorithms
+/// with equal measured times are no pair.
 fn ordered_pairs(samples: &[Sample]) -> Option<(u64, u64)> {
     let (mut right, mut all) = (0, 0);
     for Choice { times, .. } in choices(samples) {
@@ -116,7 +122,8 @@ fn ordered_pairs(samples: &[Sample]) -> Option<(u64, u64)> {
     (all > 0).then_some((right, all))
 }
 
-/// Returns `None` if no workload was measured with at least two algorithms.
+/// Returns the mean and the largest regret. Returns `None` if no workload was measured with at
+/// least two algorithms.
 fn regret(samples: &[Sample]) -> Option<(f64, f64)> {
     let regret = |choice: Choice<'_>| {
         let chosen = choice.times.values().min_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -130,8 +137,9 @@ fn mean_and_most(regrets: &[f64]) -> Option<(f64, f64)> {
     Some((regrets.iter().sum::<f64>() / regrets.len() as f64, most))
 }
 
-/// Predicts for each pair of algorithms that the one which is faster in more cases always is.
-/// Returns the numbers of correctly ordered and of all pairs, or `None` without pairs.
+/// Predicts for each pair of algorithms that the algorithm which is faster in more cases is faster
+/// in all cases. Returns the number of pairs that are ordered correctly, and the number of all
+/// pairs. Returns `None` if there are no pairs.
 fn fixed_pairs(samples: &[Sample]) -> Option<(u64, u64)> {
     let mut wins: BTreeMap<[&str; 3], [u64; 2]> = BTreeMap::new();
     let choices = choices(samples);
@@ -149,8 +157,8 @@ fn fixed_pairs(samples: &[Sample]) -> Option<(u64, u64)> {
     (all > 0).then_some((right, all))
 }
 
-/// Returns the mean and the largest regret of the best fixed choice, or `None` as [`regret`] does.
-/// Errors if no algorithm of a collective was measured in every case.
+/// Returns the mean and the largest regret of the best fixed choice. Returns `None` in the same
+/// cases as [`regret`]. Errors if a collective has no algorithm that was measured in every case.
 fn fixed_regret(samples: &[Sample]) -> Result<Option<(f64, f64)>, String> {
     let mut collectives: BTreeMap<&str, Vec<Choice<'_>>> = BTreeMap::new();
     for choice in choices(samples) {
@@ -194,9 +202,9 @@ mod tests {
         Sample { shape, workload, algorithm, predicted_us, measured_us }
     }
 
-    /// All expected values are computed by hand. For 64 bytes, the prediction selects b, which
-    /// takes 3 µs, while the fastest algorithm takes 2 µs. For 128 bytes, the two measured times of
-    /// b (2 and 8 µs) have the geometric mean 4.
+    /// All expected values were computed by hand. For 64 bytes, the prediction selects b, which
+    /// takes 3 µs. The fastest algorithm takes 2 µs. For 128 bytes, b has two measured times, 2 and
+    /// 8 µs, whose geometric mean is 4.
     #[test]
     fn orders_and_regrets_are_those_computed_by_hand() {
         let samples = [
@@ -213,15 +221,15 @@ mod tests {
         assert_eq!((ordered_pairs(&alike), fixed_pairs(&alike)), (None, None));
         let (mean, most) = regret(&samples).unwrap();
         assert!((mean - 1.25).abs() < 1e-12 && (most - 1.5).abs() < 1e-12, "{mean} {most}");
-        // The seven ratios between predicted and measured times are 2, 1, 1, 1, 2, 2 and 1.
+        // The seven factors max(p/m, m/p) are 2, 1, 1, 1, 2, 2 and 1.
         let found = factor(&samples);
         assert!((found - 2.0_f64.powf(3.0 / 7.0)).abs() < 1e-12, "{found}");
         assert_eq!((ordered_pairs(&[]), regret(&[])), (None, None));
     }
 
-    /// All expected values are computed by hand. Of a and b, a is faster in two of three cases. It
-    /// is always faster than c, and b is faster than c. The mean regret of a is (1 + 1 + 2) / 3,
-    /// and that of b is (2 + 2 + 1) / 3. In the broadcast, d is the fastest of two.
+    /// All expected values were computed by hand. a is faster than b in two of three cases. Both
+    /// are always faster than c. The mean regret of a is (1 + 1 + 2) / 3, and that of b is (2 + 2 +
+    /// 1) / 3. In the broadcast, there are two algorithms, and d is the faster one.
     #[test]
     fn the_best_fixed_choice_is_that_computed_by_hand() {
         let mut samples = vec![

@@ -4,7 +4,8 @@ use crate::formula::Value;
 
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Published {
-    /// Size, node-degree, diameter and bisection by Theorem 1. There are smaller cuts.
+    /// Size, node-degree, diameter and bisection according to Theorem 1. There are smaller cuts
+    /// than this bisection.
     pub theorem_1: Option<[u64; 4]>,
     /// Size, node-degree and diameter according to Table I.
     pub table_1: Option<[u64; 3]>,
@@ -18,7 +19,7 @@ impl Published {
         let mut published = Self::default();
         let dual_net = || spec.strip_prefix("rdn:")?.strip_suffix(')')?.split_once('(');
         if let Some((k, base)) = dual_net() {
-            // A spec that is no dual-net has no values in the paper.
+            // If k is no number, the spec is no dual-net, and the paper has no values for it.
             let k: Option<f64> = k.parse().ok();
             let scope = engine.scope(&[("k", k.unwrap_or(f64::NAN).into()), ("base", base.into())]);
             let value = |name| Ok(scope.number(name)? as u64);

@@ -1,6 +1,6 @@
-//! Reproduces the tables of papers and compares them cell by cell.
-//! A paper is data: a file in `papers/` has its experiments, tables, values, formulas and errors,
-//! from which `engine` makes the tables. A module has the calculations that formulas call.
+//! Reproduces the tables of papers and compares them cell by cell. A file in `papers/` contains the
+//! data of a paper: its experiments, tables, values, formulas and errors. `engine` makes the tables
+//! from it. The calculations that formulas call are in the module of the paper.
 
 #![allow(
     clippy::expect_used,
@@ -35,7 +35,7 @@ const fn paper(name: &'static str, title: &'static str, data: &'static str) -> P
 }
 
 pub fn papers() -> &'static [Paper] {
-    // The list starts with the five papers whose algorithms this project implements in full.
+    // The first five papers are those whose algorithms this project implements in full.
     const PAPERS: &[Paper] = &[
         paper(
             "suh-shin",

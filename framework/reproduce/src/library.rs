@@ -1,4 +1,4 @@
-//! The algorithms of NCCL and RCCL, and the places at which they were measured.
+//! The algorithms of NCCL and RCCL, and the places where they were measured.
 
 use swapmeet_core::spec::format_size;
 use swapmeet_core::system::{self, LibraryAlgorithm, System};
@@ -7,10 +7,11 @@ use swapmeet_core::system::{self, LibraryAlgorithm, System};
 pub(crate) enum Algorithm {
     Ring,
     Tree,
-    /// The reduction in the switch of a domain. Between domains, NCCL calls it NVLSTree.
+    /// A reduction in the switch of a domain. If there are several domains, NCCL calls this
+    /// NVLSTree.
     Nvls,
     Pat,
-    /// Sends and receives in a group, for an all-to-all.
+    /// Sends and receives in a group. Libraries use them for an all-to-all.
     PointToPoint,
 }
 
@@ -43,7 +44,7 @@ pub(crate) struct Place {
     pub domains: u64,
     pub gpus: u64,
     pub collective: String,
-    /// The vector of an allreduce; otherwise the larger of a rank's two buffers.
+    /// The size of the vector in an allreduce, otherwise of the larger buffer of a rank.
     pub bytes: u64,
 }
 

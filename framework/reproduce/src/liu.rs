@@ -1,5 +1,5 @@
 //! Liu, Wang & Prasanna: the stages of a schedule. As in the paper, a node's message to itself
-//! counts as a message, and as a separate step if nothing else is sent at that time.
+//! counts as a message. If nothing else is sent at that time, it counts as a step of its own.
 
 use crate::bench::ReproduceError;
 use crate::engine::Engine;
@@ -9,10 +9,12 @@ use swapmeet_core::delivery::traced::Proof;
 use swapmeet_core::simulation::listener::{Listener, LocalCopy, ScheduleEvent};
 
 /// Formulas can call these calculations:
-/// - `stages.of(algorithm, p)`: the stages on p nodes, each of which sends p bytes to each other
-///   node, as maps with the fields of [`Stage`].
-/// - `stages.receivers(p, senders, i)`: the receivers in step i, from 0, of the first stage of
-///   `four-stage`; 0 if a node does not send.
+/// - `stages.of(algorithm, p)`: the stages on p nodes, if each node sends p bytes to each other
+///   node.
+///   A stage is a map with the fields of [`Stage`].
+/// - `stages.receivers(p, senders, i)`: for each sender, its receiver in step i (from 0) of the
+///   first
+///   stage of `four-stage`. If a node does not send, this is 0.
 pub(crate) fn call(
     engine: &Engine<'_>,
     name: &str,
@@ -45,7 +47,7 @@ pub(crate) fn call(
     }
 }
 
-/// The messages (sender, receiver) of each step of the first stage.
+/// The pairs (sender, receiver) of all messages in each step of the first stage.
 #[derive(Default)]
 struct FirstStage(Vec<Vec<(u32, u32)>>);
 
@@ -80,11 +82,11 @@ impl Stage {
 #[derive(Debug, Default)]
 struct Watcher {
     nodes: usize,
-    /// The number of bytes of a block, for schedules that count loads in blocks.
+    /// The bytes of a block. They are needed if a schedule counts loads in blocks.
     block_bytes: u64,
     stages: Vec<Stage>,
     phase: Option<u32>,
-    /// The messages of nodes to themselves in the current step: node and bytes.
+    /// For each message of a node to itself in the current step, the node and the bytes.
     self_messages: Vec<(usize, u64)>,
 }
 
@@ -106,7 +108,8 @@ impl Watcher {
         stage.sent[from] += bytes;
     }
 
-    /// `longest` is the bytes of the longest message between different nodes.
+    /// Ends a step. `longest` is the number of bytes of the longest message between different
+    /// nodes.
     fn end_step(&mut self, longest: u64) {
         let self_messages = std::mem::take(&mut self.self_messages);
         if self_messages.is_empty() && longest == 0 {
@@ -140,7 +143,8 @@ impl Listener for Watcher {
             }
             ScheduleEvent::LocalCopy(LocalCopy { node, load, segments, phase_number, .. }) => {
                 self.enter(phase_number);
-                // A load counts blocks or, in schedules of byte counts, bytes.
+                // A load is a number of blocks. In a schedule of byte counts, it is a number of
+                // bytes.
                 let bytes = if segments == 1 { load * self.block_bytes } else { load };
                 self.self_messages.push((node as usize, bytes));
             }

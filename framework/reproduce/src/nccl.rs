@@ -1,9 +1,10 @@
 //! The cost model by which NCCL itself chooses an algorithm and a protocol (`src/graph/tuning.cc`
 //! in NVIDIA/nccl at commit 5067397, June 2026).
-//! A time is a latency plus the bytes at a bandwidth. NCCL finds the bandwidth of rings and trees
-//! by a search, whose result is mostly not published. Here it is the best possible one: all NVLinks
-//! of a GPU, and between computers at most all network ports. There is no value for an all-to-all,
-//! and none for AMD's GPUs, for which RCCL has its own model.
+//! A time is a latency plus the bytes divided by a bandwidth. NCCL finds the bandwidth of rings and
+//! trees by a search. The result of the search is rarely published, so here, it is the best
+//! possible bandwidth: that of all NVLinks of a GPU, and between computers at most that of all
+//! network ports. There are no values for an all-to-all, and none for AMD's GPUs, for which RCCL
+//! has its own model.
 
 use crate::formula::Value;
 use crate::library::{Algorithm, Place};
@@ -16,22 +17,22 @@ enum Chip {
     Blackwell,
 }
 
-/// A value for each of the protocols LL, LL128 and Simple.
+/// Three values, for the protocols LL, LL128 and Simple.
 type Protocols = [f64; 3];
 
 const NAMES: [&str; 3] = ["LL", "LL128", "Simple"];
 
-/// A value for one computer, two, and more.
+/// Three values: for one computer, for two, and for more.
 type Computers = [f64; 3];
 
-/// The result of NCCL's search for the links that an algorithm uses.
+/// What NCCL's search finds: the links that an algorithm uses.
 #[derive(Debug, Clone, Copy)]
 struct Graph {
     channels: f64,
     channel_gbps: f64,
     /// The bandwidth of a channel within a computer.
     inside_gbps: f64,
-    /// Whether trees are one chain for each computer, as on computers with one GPU.
+    /// Whether the part of a tree in each computer is a single chain, as on computers with one GPU.
     has_plain_trees: bool,
 }
 
@@ -41,7 +42,7 @@ struct Ranks {
     each: f64,
     is_allreduce: bool,
     chip: Chip,
-    /// Whether the processors are AMD's, which have other constants.
+    /// Whether the processors are from AMD. For these, NCCL has other constants.
     has_amd_cpu: bool,
 }
 
@@ -71,7 +72,7 @@ impl Ranks {
     }
 }
 
-/// Returns the latency in µs (`baseLatencies` and `hwLatencies`, with NVLink inside).
+/// Returns the latency in µs (`baseLatencies` and `hwLatencies`, with NVLink within computers).
 fn latency_us(ranks: Ranks, algorithm: Algorithm, protocol: usize) -> f64 {
     const TREE_OUTSIDE: Protocols = [5.0, 8.5, 14.0];
     let several = ranks.computers > 1.0;
@@ -89,7 +90,7 @@ fn latency_us(ranks: Ranks, algorithm: Algorithm, protocol: usize) -> f64 {
         Algorithm::Nvls => inside + 2.0 * rounds * outside,
         Algorithm::Pat => base + rounds * outside / 3.5 + ranks.all() * 2.8,
         _ => {
-            // Each step of a ring over the network has to be posted.
+            // Over the network, each step of a ring also takes the time for posting a message.
             let post = if ranks.has_amd_cpu { 2.0 } else { 1.0 };
             let post = if protocol == 2 { 3.0 * post } else { post };
             let inside = if several { inside.max(post) } else { inside };
@@ -100,10 +101,11 @@ fn latency_us(ranks: Ranks, algorithm: Algorithm, protocol: usize) -> f64 {
     }
 }
 
-/// Returns the bandwidth in GB/s, or `None` if NCCL does not have the combination.
+/// Returns the bandwidth in GB/s, or `None` if NCCL does not have this protocol for this algorithm.
 fn gbps(ranks: Ranks, graph: Graph, algorithm: Algorithm, protocol: usize) -> Option<f64> {
     let channels = graph.channels;
-    // The limit depends on the GPUs of one computer, or on the processors of several.
+    // The limit for LL depends on the kind of GPU if there is one computer, and on the processors
+    // if there are several.
     let ll_max: Computers = match (ranks.computers > 1.0, ranks.has_amd_cpu) {
         (true, false) => [39.0, 39.0, 20.4],
         (true, true) => [87.7, 22.5, 19.0],
@@ -159,9 +161,10 @@ fn gbps(ranks: Ranks, graph: Graph, algorithm: Algorithm, protocol: usize) -> Op
     })
 }
 
-/// Returns the time in µs that NCCL expects; `None` if it has no value.
+/// Returns the time in µs that NCCL predicts, or `None` if its model has no value.
 pub(crate) fn time_us(place: &Place, algorithm: Algorithm, protocol: &str) -> Option<f64> {
-    /// Factors on the bandwidth of trees for powers of two from 64 bytes (`treeCorrectionFactor`).
+    /// The factors on the bandwidth of trees, by protocol and power of two from 64 bytes on
+    /// (`treeCorrectionFactor`).
     const TREE: [[f64; 23]; 3] = [
         [
             1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5, 0.4, 0.4, 0.5, 0.6, 0.7,
@@ -229,11 +232,12 @@ pub(crate) fn time_us(place: &Place, algorithm: Algorithm, protocol: &str) -> Op
     Some(latency + bytes / (1e3 * bandwidth * correction.copied().unwrap_or(1.0)))
 }
 
-/// Values of `NCCL_DEBUG_SUBSYS=TUNING` in published logs, with the latency in µs and the bandwidth
-/// in GB/s as printed. They are negative if not printed or of another version's formulas.
+/// A value that a published log contains due to `NCCL_DEBUG_SUBSYS=TUNING`: the collective, the
+/// algorithm, the protocol, the latency in µs and the bandwidth in GB/s. Latency or bandwidth is
+/// negative if it was not printed, or if the version had another formula for it.
 type Logged = (&'static str, Algorithm, usize, f64, f64);
 
-/// Two computers of one GPU each, connected by sockets, with NCCL 2.29.7.
+/// A log of two computers with one GPU each, connected by sockets, with NCCL 2.29.7.
 const SOCKETS: (&str, [Logged; 14]) = (
     "eunomia-bpf/nccl-eBPF 14f9bca docs/tmp/default-suboptimal-search.md",
     [
@@ -254,7 +258,8 @@ const SOCKETS: (&str, [Logged; 14]) = (
     ],
 );
 
-/// Two computers of eight H100, with an older NCCL in which these values have the same formulas.
+/// A log of two computers with eight H100 each. NCCL is older, but has the same formulas for these
+/// values.
 const H100: (&str, [Logged; 6]) = (
     "NVIDIA/nccl issue 1519",
     [
@@ -267,7 +272,7 @@ const H100: (&str, [Logged; 6]) = (
     ],
 );
 
-/// The keys are `file`, `what`, `printed` and `formula`.
+/// Returns the values in the logs, as maps with the keys `file`, `what`, `printed` and `formula`.
 pub(crate) fn logged() -> Vec<BTreeMap<String, Value>> {
     let mut all = Vec::new();
     for (log, values, each) in [(SOCKETS.0, &SOCKETS.1[..], 1.0), (H100.0, &H100.1[..], 8.0)] {
@@ -279,7 +284,7 @@ pub(crate) fn logged() -> Vec<BTreeMap<String, Value>> {
                 chip: Chip::Hopper,
                 has_amd_cpu: false,
             };
-            // The search found four channels with sockets, and one ring of 20 GB/s on H100.
+            // NCCL's search found four channels with sockets, and one ring of 20 GB/s with H100.
             let total = match (each > 1.0, algorithm) {
                 (true, _) => 20.0,
                 (false, Algorithm::Ring) => 2.4,
@@ -317,7 +322,7 @@ pub(crate) fn logged() -> Vec<BTreeMap<String, Value>> {
 mod tests {
     use super::*;
 
-    /// The values that NCCL prints have one decimal.
+    /// The tolerance is due to the single decimal with which NCCL prints the values.
     #[test]
     fn the_formulas_give_the_values_of_published_logs() {
         let all = logged();
@@ -339,7 +344,7 @@ mod tests {
         assert_eq!(of("mi300x:1x8", "allreduce", Algorithm::Ring, "Simple"), None);
         assert_eq!(of("p5:2x8", "allreduce", Algorithm::Pat, "Simple"), None);
         assert_eq!(of("p5:2x8", "allreduce", Algorithm::Nvls, "LL"), None);
-        // The latency is 8.4 + 28 x 6 + 2 x 14, times 1.4. The bytes move at 370.8 GB/s x 16/30.
+        // The latency is 1.4 x (8.4 + 28 x 6 + 2 x 14) µs. The bandwidth is 370.8 GB/s x 16/30.
         let ring = of("p5:2x8", "allreduce", Algorithm::Ring, "Simple").unwrap();
         let expected = (8.4 + 28.0 * 6.0 + 28.0) * 1.4 + 1_048_576.0 / (370_800.0 * 16.0 / 30.0);
         assert!((ring - expected).abs() < 1e-9, "{ring}");

@@ -1,4 +1,4 @@
-//! Properties of networks and machines for formulas, such as `net.degree(spec)`.
+//! Properties of networks and machines that formulas can use, as in `net.degree(spec)`.
 
 use crate::bench::ReproduceError;
 use crate::formula::Value;
@@ -8,12 +8,14 @@ use swapmeet_core::network::multipath::MultipathLoad;
 use swapmeet_core::network::survey::{Survey, SurveyMethod};
 use swapmeet_core::network::topology::{Network, parse};
 
-/// Returns the values of a survey, which takes seconds if the network is large.
+/// Returns the properties that a survey of the network finds. If the network is large, this takes
+/// seconds.
 pub(crate) fn survey(spec: &str) -> Result<Value, ReproduceError> {
     let network = parse(spec).map_err(|e| format!("{spec}: {e}"))?;
     let survey = Survey::of(network.as_ref());
     let (diameter, method) = survey.diameter;
-    // A formula of this project is no measurement, so it cannot confirm a paper's diameter.
+    // If the diameter follows from a formula of this project, it was not measured, so it cannot
+    // confirm a paper.
     let evidence = if method == SurveyMethod::Formula { "declared" } else { "formula" };
     let values: [(&str, Value); 6] = [
         ("degree", survey.degree.map_or(0, |(_, most, _)| most).into()),
@@ -36,7 +38,7 @@ pub(crate) const PROPERTIES: [&str; 7] = [
     "four_cycles",
 ];
 
-/// Returns one of [`PROPERTIES`] of the network with this spec, which needs no survey.
+/// Returns one of the [`PROPERTIES`] of the network with this spec. None of them needs a survey.
 pub(crate) fn network_property(name: &str, spec: &str) -> Result<Value, ReproduceError> {
     let network = parse(spec).map_err(|e| format!("{spec}: {e}"))?;
     Ok(match name {
@@ -47,12 +49,12 @@ pub(crate) fn network_property(name: &str, spec: &str) -> Result<Value, Reproduc
             let routes = (0..network.nodes()).map(|to| network.route(0, to, None, &mut |_| {}));
             routes.filter_map(Result::ok).max().unwrap_or(0).into()
         }
-        // The traffic is an all-to-all that is split evenly among all shortest routes.
+        // The load of an all-to-all whose messages are divided evenly among all shortest routes.
         "link_load" => {
             let load = MultipathLoad::of_all_to_all(network.as_ref());
             load.ok_or_else(|| format!("{spec} has too many links"))?.max_load.into()
         }
-        // The number of link orbits is at least the number of different counts of cycles.
+        // This is a lower bound: links on different numbers of cycles are in different orbits.
         "link_orbits" => (four_cycles(network.as_ref()).len() as u64).into(),
         "four_cycles" => {
             let kinds = four_cycles(network.as_ref());
@@ -64,8 +66,8 @@ pub(crate) fn network_property(name: &str, spec: &str) -> Result<Value, Reproduc
     })
 }
 
-/// Counts links (of two directions) by the number of cycles of length 4 that they are on. The
-/// counts of isomorphic networks are equal.
+/// Returns the number of links (in both directions together) for each number of cycles of length 4
+/// that contain them. Isomorphic networks have equal results.
 fn four_cycles(network: &Network) -> BTreeMap<u64, u64> {
     let mut neighbours: HashMap<u64, BTreeSet<u64>> = HashMap::new();
     for (from, to) in (0..network.link_slots()).filter_map(|link| network.link_ends(link)) {
@@ -94,8 +96,8 @@ pub(crate) fn machine_parameter(spec: &str, name: &str) -> Result<Value, Reprodu
 mod tests {
     use super::*;
 
-    /// A link of a hypercube with d dimensions is on d - 1 cycles of length 4. Two clusters of a
-    /// dual-net have at most one link between them, which is on none.
+    /// In a hypercube with d dimensions, each link is on d - 1 cycles of length 4. In a dual-net,
+    /// two clusters have at most one link between them, and this link is on no such cycle.
     #[test]
     fn links_between_clusters_are_on_no_cycle_of_length_4() {
         let of = |spec: &str| four_cycles(parse(spec).unwrap().as_ref());
@@ -103,10 +105,10 @@ mod tests {
         assert_eq!(of("rdn:1(hypercube:3)"), BTreeMap::from([(0, 64), (2, 192)]));
     }
 
-    /// The expected values were calculated by hand. On the 4x4x8 torus, each link of the long rings
+    /// The expected values were computed by hand. On the 4x4x8 torus, each link of the long rings
     /// (8 nodes) carries 128 messages. On the twisted torus, the messages of a node have 440 hops
-    /// in total, which are divided among six links. The ratio is 128 / (440 / 6) = 1.745. For
-    /// 4x8x8, it is 256 / (1104 / 6) = 1.391.
+    /// in total, which its six links share. The ratio is 128 / (440 / 6) = 1.745. For 4x8x8, the
+    /// ratio is 256 / (1104 / 6) = 1.391.
     #[test]
     fn the_maximum_link_load_matches_the_distances() {
         for (sides, gain) in [("4x4x8", 128.0 / (440.0 / 6.0)), ("4x8x8", 256.0 / (1104.0 / 6.0))] {

@@ -1,4 +1,5 @@
-//! The report about the reproduction of a paper: tables of its values, our values and verdicts.
+//! The report about the reproduction of a paper. Its tables have the paper's values, our values and
+//! verdicts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,10 +9,11 @@ pub(crate) use verdict::{number, same};
 
 mod verdict;
 
-/// The origin of a value of the paper, which determines whether an equal value of ours confirms it.
+/// The origin of a value of the paper. It determines whether the paper is confirmed if our value is
+/// equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// A value or claim that the paper prints. Nothing in this project was derived from it.
+    /// A value or claim that the paper prints. No part of this project was derived from it.
     Independent,
     /// A value that was computed with a closed form of the paper.
     Formula,
@@ -50,14 +52,14 @@ states. *Declared*: our value is what the algorithm declares; it is not measured
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
-    /// The name of the table row in the paper, or the text of the claim.
+    /// The name of the row in the paper's table, or the text of a claim.
     pub row: String,
     pub column: String,
     pub paper: String,
     pub ours: String,
     pub kind: Kind,
     pub verdict: Verdict,
-    /// The reason why the values differ, or another remark.
+    /// The reason why both values differ, or another remark.
     pub why: String,
 }
 
@@ -73,7 +75,8 @@ impl Cell {
         }
     }
 
-    /// Returns whether the cell confirms or contradicts the paper, or `None` if neither.
+    /// Returns whether the cell confirms the paper. Returns `None` if it neither confirms nor
+    /// contradicts the paper.
     fn holds(&self) -> Option<bool> {
         if !self.kind.is_evidence() {
             return None;
@@ -99,10 +102,10 @@ impl Cell {
 pub struct Table {
     /// The number of the table in the paper, or a name.
     pub id: String,
-    /// A text that states what the table shows and how our values were computed.
+    /// A text that states what the table shows, and how our values were computed.
     pub title: String,
     pub kind: Kind,
-    /// Whether the page names only the title of the table and leaves its cells to the CSV file.
+    /// Whether the page has only the title of the table. The cells are then only in the CSV file.
     pub in_csv: bool,
     pub cells: Vec<Cell>,
 }
@@ -137,8 +140,8 @@ impl Table {
         &mut self.cells[number]
     }
 
-    /// Formats a line for each row, if the paper gives no values and all rows have the same
-    /// columns.
+    /// If the paper has no values and all rows have the same columns, formats one line per row.
+    /// Otherwise, returns `None`.
     fn values(&self) -> Option<String> {
         let rows: Vec<&[Cell]> = self.cells.chunk_by(|a, b| a.row == b.row).collect();
         let columns = |row: &[Cell]| row.iter().map(|c| c.column.clone()).collect::<Vec<_>>();
@@ -167,7 +170,7 @@ impl Table {
                 .to_owned();
         let mut row = "";
         for c in &self.cells {
-            // The name of a row is shown only in the first of its lines.
+            // If a row has several lines, its name is shown only in the first one.
             let name = if c.row == row { "" } else { &c.row };
             row = &c.row;
             let verdict = c.verdict_text();
@@ -183,7 +186,7 @@ fn escaped(cells: &[impl AsRef<str>]) -> String {
     cells.iter().map(|text| text.as_ref().replace('|', "\\|")).collect::<Vec<_>>().join(" | ")
 }
 
-/// Counts cells by category, in a text such as `3 agree, 1 within 10 %`.
+/// Counts the cells of each category. Returns a text such as `3 agree, 1 within 10 %`.
 fn summary<'a>(cells: impl Iterator<Item = &'a Cell>) -> String {
     let mut counts = BTreeMap::new();
     cells.for_each(|cell| *counts.entry(cell.counted()).or_insert(0) += 1);
@@ -200,7 +203,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// The columns are table, row, column, paper, ours, verdict, why and kind.
+    /// Returns CSV with the columns table, row, column, paper, ours, verdict, why and kind.
     pub fn to_csv(&self) -> Result<String, csv::Error> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer
@@ -260,7 +263,7 @@ impl Report {
                 let _ = writeln!(out, "| {} | {cells} |", kind.text());
             }
         }
-        // Tables in which all cells confirm the paper precede the others.
+        // Tables in which each compared cell confirms the paper come first.
         let compared = |table: &Table| table.cells.iter().any(|c| c.holds().is_some());
         let differs = |table: &Table| table.cells.iter().any(|c| c.holds() == Some(false));
         let listed = |tables: Vec<&Table>, text: &dyn Fn(&Table) -> String| {
@@ -290,7 +293,7 @@ impl Report {
     }
 }
 
-/// `sections` contains one section for each paper.
+/// Returns the page about all papers. `sections` has one section for each paper.
 pub fn overview(sections: &[String]) -> String {
     format!(
         "# Reproductions\n\nWritten by `swapmeet reproduce --out FOLDER`. Each section sums up the page of a paper: which tables hold, which do not, and what cannot be known from the paper's text.\n\n{EXPLANATION}\n\n{}",
@@ -345,7 +348,7 @@ mod tests {
         "#);
     }
 
-    /// A value for which the paper has none has a line for each row of the table.
+    /// If the paper has no values, there is one line for each row of the table.
     #[test]
     fn values_that_are_compared_with_nothing_have_a_line_for_each_row() {
         let mut table = Table::new("Table 2", "Factors.", Kind::Fitted);
@@ -369,7 +372,7 @@ mod tests {
         assert_eq!(table.values(), None);
     }
 
-    /// The page still counts the cells of such a table.
+    /// The page counts the cells of a table even if they are only in the CSV file.
     #[test]
     fn cells_can_be_left_to_the_csv_file() {
         let mut report = report();

@@ -1,4 +1,4 @@
-//! Tests of the data of papers: their formulas have the values that other sources give.
+//! Tests of the data of papers. The values of formulas are compared with those of other sources.
 
 use crate::engine::{Engine, Paper, Specs};
 use crate::formula::Value;
@@ -10,7 +10,7 @@ fn engine(name: &str) -> Engine<'static> {
     Engine::new(papers().iter().find(|paper| paper.name == name).unwrap(), None).unwrap()
 }
 
-/// The data are those of `name`, except for changes.
+/// Returns the paper `name` after `change` was applied to its data.
 fn changed(name: &str, change: impl FnOnce(&mut toml::Table)) -> Paper {
     let paper = papers().iter().find(|paper| paper.name == name).unwrap();
     let mut data: toml::Table = toml::from_str(paper.data).unwrap();
@@ -48,7 +48,8 @@ mod suh_shin {
         values.list().unwrap().iter().map(|value| value.number().unwrap()).collect()
     }
 
-    /// For the paper's own algorithm, the formulas of Table 1 must agree with its rows in Table 2.
+    /// For the paper's own algorithm, the formulas in Table 1 must give the values in its rows of
+    /// Table 2.
     #[test]
     fn table_2_is_table_1_on_squares() {
         let paper = engine("suh-shin");
@@ -71,7 +72,7 @@ mod suh_shin {
         assert_eq!(scope.value("costs_13").unwrap(), proposed(&paper, "torus", 8).into());
     }
 
-    /// The algorithm declares the number of rearranged blocks, and no run measures it.
+    /// The algorithm declares how many blocks are rearranged. No run measures this number.
     #[test]
     fn declared_values_do_not_count_as_agreeing() {
         let paper = engine("suh-shin");
@@ -80,7 +81,8 @@ mod suh_shin {
         assert_eq!(terms, expected.to_vec().into());
     }
 
-    /// If this project does not have an algorithm, the table still shows the values of the paper.
+    /// If this project does not have one of the algorithms, its cells still have the paper's
+    /// values.
     #[test]
     fn rivals_without_a_run_keep_the_papers_values() {
         let paper = changed("suh-shin", |data| {
@@ -99,7 +101,7 @@ mod suh_shin {
         }
         let tables = engine.tables().unwrap();
         let [Table { cells, .. }] = &tables[..] else { panic!("{} tables", tables.len()) };
-        // Each shape has two rivals and `proposed`, with five costs each.
+        // Each shape has two rivals and the row `proposed`, and each of these has five costs.
         assert_eq!(cells.len(), 2 * 3 * 5);
         assert!(cells.iter().all(|c| c.verdict != Verdict::NotGiven && !c.paper.is_empty()));
         assert_eq!(cells.iter().filter(|c| c.verdict == Verdict::NotRebuilt).count(), 20);
@@ -175,7 +177,8 @@ mod spencer {
         }
     }
 
-    /// Each formula of a row has a value on each of its tori, and each named reason is defined.
+    /// Each formula of a row must have a value on each torus of the row, and each reason that is
+    /// named must be defined.
     #[test]
     fn the_data_of_the_thesis_is_complete() {
         let thesis = engine("spencer");
@@ -220,7 +223,7 @@ mod spencer {
 mod li {
     use super::*;
 
-    /// The expected values come from a separate program that moved every block.
+    /// A separate program moved every block, and computed the expected values.
     #[test]
     fn recurrences_match_the_printed_algorithms() {
         let li = engine("li");
@@ -240,7 +243,7 @@ mod li {
 mod liu {
     use super::*;
 
-    /// 0 stands for a run that is faster than the closed form with f = 1.
+    /// A factor of 0 means that the run is faster than the closed form with f = 1.
     #[test]
     fn a_factor_is_given_for_slower_runs() {
         let liu = engine("liu");
@@ -275,7 +278,8 @@ mod thakur {
         assert_eq!(number(&thakur, cells, &[]), 25.0);
     }
 
-    /// Returns the maximum number of messages on a link in step i, by following each message.
+    /// Returns the maximum number of messages on a link in step i. It is computed by following each
+    /// message.
     fn walked(r: u64, c: u64, i: u64, to: impl Fn(u64, u64) -> u64) -> u64 {
         let mut links: std::collections::BTreeMap<(u64, u64), u64> =
             std::collections::BTreeMap::new();
@@ -295,7 +299,7 @@ mod thakur {
         links.into_values().max().unwrap_or(0)
     }
 
-    /// Returns the values of a formula for f in all steps on a mesh.
+    /// Returns the value that a formula gives for f in each step on a mesh.
     fn steps(formula: &str, r: u64, c: u64) -> Vec<u64> {
         let thakur = engine("thakur");
         let mesh = format!("{r}x{c}");
@@ -322,7 +326,7 @@ mod thakur {
         }
     }
 
-    /// An independent computation gives the steps in which a printed formula is wrong.
+    /// The steps in which a printed formula is wrong were found by an independent computation.
     #[test]
     fn the_printed_formulas_are_wrong_in_known_steps() {
         let wrong = |algorithm: &str, r: u64, c: u64| {
@@ -349,12 +353,12 @@ mod thakur {
         let thakur = engine("thakur");
         let half = |formula: &str, mesh: &str| number(&thakur, formula, &[("mesh", mesh.into())]);
         assert_eq!(half("sum(f in [1, 2, 3, 4], max(f/2, 1))", "4x4"), 1.0 + 1.0 + 1.5 + 2.0);
-        // The expected values come from an independent computation.
+        // The expected values were found by an independent computation.
         let printed = ["4x4", "8x8", "4x5", "6x8"].map(|mesh| half("half_printed", mesh));
         assert_eq!(printed, [16.0, 117.0, 21.0, 76.5]);
     }
 
-    /// Counts for each selected claim the cases in which the times of `time` confirm it.
+    /// For each selected claim, counts the cases in which the times in `time` confirm it.
     fn counted(wanted: &str, time: &str) -> Vec<String> {
         let thakur = engine("thakur");
         let scope = thakur.scope(&[("time", time.into())]);
@@ -424,7 +428,7 @@ mod fugaku {
         assert_eq!(number(&fugaku, wrong, &[]), 0.0);
     }
 
-    /// Three placements predict 2, 5 and 3 µs, so the band is from 2 to 5 µs.
+    /// The predictions for three placements are 2, 5 and 3 µs, so the band is from 2 to 5 µs.
     #[test]
     fn the_band_is_that_of_all_placements() {
         let fugaku = engine("fugaku");
@@ -456,14 +460,15 @@ mod fugaku {
             number(&fugaku, "nearest", &variables.map(|(name, x)| (name, x.into())))
         };
         assert_eq!([1.0, 4.0, 8.0].map(nearest), [2.0, 4.0, 5.0]);
-        // In the tables, `low` and `high` are the least and the greatest time of the placements.
+        // In the tables, `low` and `high` are the least and the largest time of any placement.
         let times = [("placements", vec![2.0, 5.0, 3.0].into())];
         let end = |formula| number(&fugaku, formula, &times);
         assert_eq!(end("least(us in placements, us)"), 2.0);
         assert_eq!(end("most(us in placements, us)"), 5.0);
     }
 
-    /// Only the fitted sizes may select a network, because the other sizes judge it.
+    /// Only fitted sizes may be used to select a network, because the other sizes are for judging
+    /// it.
     #[test]
     fn only_fitted_sizes_select_a_network() {
         let fugaku = engine("fugaku");
@@ -485,7 +490,7 @@ mod fugaku {
     }
 }
 
-/// The tables of claims in the docs, made from the reproduced tables.
+/// Compares the tables of claims in the docs with the reproduced tables.
 mod claims {
     use std::collections::BTreeMap;
 
@@ -515,7 +520,7 @@ mod claims {
         lines
     }
 
-    /// Returns the lines of the tables "Claims", and one of all clusters of GPUs.
+    /// Returns the lines of the tables "Claims", and one line about all clusters of GPUs.
     fn claims() -> Vec<Line> {
         let mut lines: Vec<Line> =
             REPRODUCED.iter().flat_map(|text| lines_of("Claims", text)).collect();
@@ -593,7 +598,7 @@ mod claims {
             PAGE.contains(&expected),
             "docs/validation.md does not have this table:\n{expected}"
         );
-        // The numbers in the text are those of the table "LUMI: bands".
+        // The numbers in the text must be those in the table "LUMI: bands".
         let bands = include_str!("../../../results/reproduced/fugaku.md");
         let text = PAGE.split_whitespace().collect::<Vec<_>>().join(" ");
         for number in ["4 of 72", "16 of 208"] {

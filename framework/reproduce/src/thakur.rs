@@ -1,4 +1,4 @@
-//! Thakur, Choudhary & Fox: the partners of processors in each step, and the fit of alpha and beta.
+//! Thakur, Choudhary & Fox: the partners of processors in each step, and a fit of alpha and beta.
 
 use crate::bench::ReproduceError;
 use crate::engine::Engine;
@@ -7,12 +7,15 @@ use crate::judge;
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
 /// Formulas can call these calculations, and those of [`judge::call`]:
-/// - `pairs.step(topology, algorithm, i)`: the exchanges of a step, from 0, in the notation of the
+/// - `pairs.step(topology, algorithm, i)`: the exchanges in step i (from 0), in the notation of the
 ///   paper.
-/// - `pairs.steps(topology, algorithm)` and `pairs.mutual_steps(topology, algorithm)`: the numbers
-///   of steps with messages, and of those in which all messages are exchanges.
-/// - `fig_4.mutual_steps(p)` and `fig_4.self_choosing_steps(p)`: for the partners that Fig. 4
-///   prints, also the number of steps in which a processor is its own partner.
+/// - `pairs.steps(topology, algorithm)`: the number of steps with messages.
+/// - `pairs.mutual_steps(topology, algorithm)`: the number of steps in which all messages are
+///   exchanges.
+/// - `fig_4.mutual_steps(p)`: this number for the partners that Fig. 4 prints.
+/// - `fig_4.self_choosing_steps(p)`: the number of steps in which, by Fig. 4, a processor is its
+///   own
+///   partner.
 /// - `fit.line(samples, weighted)`: alpha and beta in µs, and the mean error ([`fit_line`]).
 pub(crate) fn call(
     engine: &Engine<'_>,
@@ -56,7 +59,7 @@ pub(crate) fn call(
     })
 }
 
-/// The pairs (sender, receiver) of all messages of each step, in sorted order.
+/// For each step, the sorted pairs (sender, receiver) of all its messages.
 #[derive(Debug, Default)]
 struct Pairs(Vec<Vec<(u32, u32)>>);
 
@@ -73,7 +76,7 @@ impl Listener for Pairs {
 }
 
 impl Pairs {
-    /// Counts the steps in which each sender also receives a message from its receiver.
+    /// Counts the steps in which each receiver also sends a message to its sender.
     fn mutual_steps(&self) -> u64 {
         let mutual = |pairs: &[(u32, u32)]| {
             pairs.iter().all(|(a, b)| pairs.binary_search(&(*b, *a)).is_ok())
@@ -82,7 +85,8 @@ impl Pairs {
     }
 }
 
-/// Formats a step in the notation of the paper. A message without a reply is `a > b`.
+/// Formats a step in the notation of the paper. If a message has no reply, it is written as `a >
+/// b`.
 fn exchanges(pairs: &[(u32, u32)]) -> String {
     let answered = |(a, b): &(u32, u32)| pairs.binary_search(&(*b, *a)).is_ok();
     let named: Vec<String> = pairs
@@ -102,18 +106,20 @@ fn fig_4_as_printed(me: u64, j: u64, p: u64) -> Option<u64> {
     (destination < p).then_some(destination)
 }
 
-/// Returns whether the partners of Fig. 4 are mutual in step j, and no processor is its own.
+/// Returns whether, in step j, the partners of Fig. 4 are mutual and no processor is its own
+/// partner.
 fn is_mutual(j: u64, p: u64) -> bool {
     let partner = |me| fig_4_as_printed(me, j, p);
     (0..p).all(|me| partner(me).is_none_or(|to| to != me && partner(to) == Some(me)))
 }
 
 /// Fits alpha and beta to the paper's times by least squares: `T = steps alpha + L S beta`, where L
-/// is the message length and S the sum of contention factors. A sample has the steps, `L S`, and T
-/// in seconds. Returns alpha and beta in µs, and the mean of `|fitted / measured - 1|`. Without the
-/// weight 1/T, the cell with 13.6 s would dominate and make alpha negative.
+/// is the message length and S the sum of contention factors. A sample consists of the number of
+/// steps, `L S`, and T in seconds. Returns alpha and beta in µs, and the mean of `|fitted /
+/// measured - 1|`. If `is_weighted`, each sample has the weight 1/T. Without weights, the cell with
+/// 13.6 s would dominate and make alpha negative.
 fn fit_line(samples: &[[f64; 3]], is_weighted: bool) -> [f64; 3] {
-    // These are the normal equations for the columns of steps and bytes.
+    // These are the sums in the normal equations, for the columns `steps` (s) and `bytes` (b).
     let (mut ss, mut sb, mut bb, mut st, mut bt) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for [steps, bytes, seconds] in samples {
         let w = if is_weighted { 1.0 / seconds } else { 1.0 };

@@ -3,22 +3,23 @@
 pub enum Verdict {
     /// The values are equal in all digits that the paper prints.
     Agrees,
-    /// Our value differs by this number of per cent.
+    /// Our value differs from the paper's by this percentage.
     Off(f64),
-    /// The values differ, but not in per cent. The cell states the reason.
+    /// The values differ, but a percentage has no meaning. The cell states the reason.
     Differs,
-    /// Our value satisfies a bound of the paper without being equal to it.
+    /// Our value satisfies a bound in the paper, but is not equal to it.
     WithinBound,
     BeyondBound,
     Holds,
     Fails,
     /// Our value is not measured, but declared by the algorithm.
     Declared,
-    /// The cell usually has a value of ours for which the paper states none.
+    /// Usually, the cell has a value of ours, but the paper has no value to compare it with.
     NotGiven,
     /// This project has no schedule for the value of the paper. The cell states the reason.
     NotRebuilt,
-    /// The reproduction needs something that the paper does not state. The reason is an assumption.
+    /// The reproduction needs something that the paper does not state. The text of the cell is an
+    /// assumption about it.
     Unknown,
 }
 
@@ -33,7 +34,8 @@ pub(crate) fn number(x: f64) -> String {
 }
 
 impl Verdict {
-    /// Returns the verdict on a measured value. The paper prints it with `decimals` decimals.
+    /// Returns the verdict on a value that we measured. The paper prints the value with `decimals`
+    /// decimals.
     pub fn measured(paper: f64, ours: f64, decimals: usize) -> Self {
         let printed = |x: f64| format!("{x:.decimals$}");
         if printed(paper) == printed(ours) { Self::Agrees } else { Self::off(paper, ours) }
@@ -69,7 +71,7 @@ impl Verdict {
 
     pub(crate) fn text(self) -> String {
         let Self::Off(percent) = self else { return WORDS[self.category()].0.to_owned() };
-        // The percentage has one decimal, or more until a digit is not zero.
+        // The percentage has one decimal. If it would then be shown as 0, it has more decimals.
         let decimals = (-percent.abs().log10()).ceil().clamp(1.0, 12.0) as usize;
         let decimals = if percent.abs() < 0.05 { decimals } else { 1 };
         format!("{percent:+.decimals$} %")
@@ -78,7 +80,8 @@ impl Verdict {
     pub(super) fn category(self) -> usize {
         match self {
             Self::Agrees => 0,
-            // The printed percentage decides, so 10.04 % is "within 10 %".
+            // The percentage as it is printed decides. So 10.04 % is "within 10 %", because 10.0 %
+            // is printed.
             Self::Off(percent) if (percent * 10.0).round().abs() <= 100.0 => 1,
             Self::Off(_) => 2,
             Self::Differs => 3,
@@ -144,7 +147,7 @@ mod tests {
         );
     }
 
-    /// The summary counts bounds that are satisfied, violated or reached separately.
+    /// In a summary, bounds that are satisfied, violated or exactly reached are counted separately.
     #[test]
     fn a_bound_is_kept_broken_or_reached() {
         let verdicts = [65536.0, 1087.0, 1000.0].map(|bound| Verdict::at_most(bound, 1087.0));
