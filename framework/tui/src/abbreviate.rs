@@ -1,18 +1,15 @@
-//! Abbreviations of specs for narrow columns. A spec is a text such as `torus:8x8`, which selects a
-//! topology, an algorithm, a workload or a machine. Arguments that all specs have in common are
-//! removed first, so that different specs have different abbreviations.
+//! Abbreviations of specs for narrow columns. Arguments that all specs have in common are removed
+//! first, so that different specs have different abbreviations.
 
 use crate::paint::cut_keeping_tail;
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::UnicodeWidthStr;
 
-/// The abbreviations of the texts of a column, which are limited to a width. If the width is large
-/// enough, different texts have different abbreviations.
+/// The abbreviations of the texts of a column. If it is wide enough, they differ.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Abbreviations(BTreeMap<String, String>);
 
 impl Abbreviations {
-    /// Abbreviates each text to at most `columns` columns.
     pub(crate) fn new<'t>(texts: impl IntoIterator<Item = &'t str>, columns: usize) -> Self {
         let texts: BTreeSet<&str> = texts.into_iter().collect();
         Self::within(&texts, columns)
@@ -20,27 +17,23 @@ impl Abbreviations {
 
     fn within(texts: &BTreeSet<&str>, columns: usize) -> Self {
         let best: Vec<String> = texts.iter().map(|text| best_form(text, texts, columns)).collect();
-        // Cut texts whose shortest form is still too wide. First keep as many whole values at the
-        // end of each text as fit. If some texts then become equal, try other positions of the cut.
-        // The positions near the middle are tried first.
-        let tails = 0..columns.max(1);
-        let middle = columns.saturating_sub(1) / 2;
-        let mut tails: Vec<usize> = tails.collect();
-        tails.sort_by_key(|tail| tail.abs_diff(middle));
-        let mut found: Vec<String> = best
-            .iter()
-            .map(|text| cut_keeping_tail(text, columns, tail_width(text, columns)))
-            .collect();
-        let mut most = found.iter().collect::<BTreeSet<_>>().len();
+        // Cut forms that are still too wide. First keep as many whole values at the end as fit. If
+        // texts then become equal, try other positions of the cut, from the middle outwards.
+        let mut tails: Vec<usize> = (0..columns.max(1)).collect();
+        tails.sort_by_key(|tail| tail.abs_diff(columns.saturating_sub(1) / 2));
+        let cut = |tail: Option<usize>| -> Vec<String> {
+            let tail_of = |text: &str| tail.unwrap_or_else(|| tail_width(text, columns));
+            best.iter().map(|text| cut_keeping_tail(text, columns, tail_of(text))).collect()
+        };
+        let different = |texts: &[String]| texts.iter().collect::<BTreeSet<_>>().len();
+        let mut found = cut(None);
         for tail in tails {
-            if most == texts.len() {
+            if different(&found) == texts.len() {
                 break;
             }
-            let cut: Vec<String> =
-                best.iter().map(|text| cut_keeping_tail(text, columns, tail)).collect();
-            let different = cut.iter().collect::<BTreeSet<_>>().len();
-            if different > most {
-                (found, most) = (cut, different);
+            let other = cut(Some(tail));
+            if different(&other) > different(&found) {
+                found = other;
             }
         }
         Self(texts.iter().map(|text| (*text).to_owned()).zip(found).collect())
@@ -54,8 +47,7 @@ impl Abbreviations {
         self.0.values().collect::<BTreeSet<_>>().len() == self.0.len()
     }
 
-    /// Returns the smallest width of at least `least` in which all texts have different
-    /// abbreviations.
+    /// Returns the smallest width in which all abbreviations differ.
     pub(crate) fn min_width<'t>(texts: impl IntoIterator<Item = &'t str>, least: usize) -> usize {
         let texts: BTreeSet<&str> = texts.into_iter().collect();
         let most = texts.iter().map(|text| text.width()).max().unwrap_or(0);
@@ -63,9 +55,9 @@ impl Abbreviations {
     }
 }
 
-/// Specs without the parts that all of them have in common: the name before the colon, the beginning
-/// up to a hyphen or slash, and the end from a hyphen. `ring-allreduce` and `bine-allreduce` become
-/// `ring` and `bine`, and `paragon:barrier_us=0` becomes `barrier_us=0` next to `paragon`.
+/// Specs without what they have in common: the name before the colon, the beginning up to a hyphen
+/// or slash, and the end from a hyphen. `ring-allreduce` and `bine-allreduce` become `ring` and
+/// `bine`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ShortNames {
     names: BTreeMap<String, String>,
@@ -113,17 +105,15 @@ impl ShortNames {
         self.names.get(text).map_or(text, String::as_str)
     }
 
-    /// Returns the dropped parts with an ellipsis between them; `None` if nothing was dropped.
+    /// Returns the dropped parts with an ellipsis between them.
     pub(crate) fn title(&self) -> Option<String> {
         let is_whole = self.before.is_empty() && self.after.is_empty();
         (!is_whole).then(|| format!("{}…{}", self.before, self.after))
     }
 }
 
-/// Returns the longest form of a spec that is not wider than `columns`, or else the shortest form.
-/// The longest form is the spec itself. The next forms omit the arguments that are the same in all
-/// specs with this name, one after another from the last to the first. The shortest form also omits
-/// the keys of the remaining arguments.
+/// Returns the longest form that fits, or else the shortest. The forms are the spec, then without
+/// its common arguments, one after another from the last, then also without the keys of the others.
 fn best_form(text: &str, texts: &BTreeSet<&str>, columns: usize) -> String {
     let fits = |form: &String| form.width() <= columns;
     let Some((name, args)) = text.split_once(':') else { return text.to_owned() };
@@ -135,8 +125,8 @@ fn best_form(text: &str, texts: &BTreeSet<&str>, columns: usize) -> String {
         .filter_map(|other| other.split_once(':').filter(|(other, _)| *other == name))
         .map(|(_, args)| args.split(',').collect())
         .collect();
-    // Never remove an argument without a key, such as a size. If the name also occurs without
-    // arguments, remove no argument.
+    // An argument without a key, such as a size, is never removed, and none if the name also occurs
+    // without arguments.
     let has_bare = texts.contains(name);
     let is_common =
         |arg: &str| arg.contains('=') && !has_bare && others.iter().all(|args| args.contains(&arg));
@@ -147,9 +137,8 @@ fn best_form(text: &str, texts: &BTreeSet<&str>, columns: usize) -> String {
     with_keys.chain([form(0, false)]).find(fits).unwrap_or_else(|| form(0, false))
 }
 
-/// Returns a form of a spec that keeps only the first `kept` common arguments. Other arguments are
-/// written with or without their keys. Each element of `args` is an argument, and whether it is
-/// common, that is, equal in all specs with this name.
+/// Returns a form with the first `kept` common arguments. The elements of `args` are an argument,
+/// and whether it is common.
 fn form(name: &str, args: &[(&str, bool)], mut kept: usize, with_keys: bool) -> String {
     let mut form = format!("{name}:");
     let mut gap = false;
@@ -161,8 +150,7 @@ fn form(name: &str, args: &[(&str, bool)], mut kept: usize, with_keys: bool) -> 
                 continue;
             }
         }
-        // An ellipsis replaces the omitted key of a value. Without it, the abbreviation would look
-        // like a complete spec.
+        // Without an ellipsis for the key, the form would look like a complete spec.
         let value = if with_keys { None } else { arg.split_once('=').map(|(_, value)| value) };
         if gap || value.is_some() {
             form.push('…');
@@ -173,15 +161,13 @@ fn form(name: &str, args: &[(&str, bool)], mut kept: usize, with_keys: bool) -> 
         gap = false;
     }
     if gap {
-        // If no argument is left, remove the colon after the name.
         form.truncate(form.trim_end_matches(':').len());
         form.push('…');
     }
     form
 }
 
-/// Returns how many columns at the end of a text are kept when the text is cut in the middle: the
-/// width of as many whole argument values as fit.
+/// Returns the columns that are kept at the end of a cut text: as many whole values as fit.
 fn tail_width(text: &str, columns: usize) -> usize {
     let Some(args) = text.find(':') else {
         return if text.ends_with('…') { 0 } else { columns.saturating_sub(1) / 2 };

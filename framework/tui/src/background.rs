@@ -1,9 +1,6 @@
-//! The background colour of the terminal, which decides between a dark and a light theme.
-//!
-//! The program requests the colour with the control sequence OSC 11. A terminal that does not know
-//! this sequence ignores it. Therefore, the program also requests the attributes of the terminal
-//! (DA1), which every terminal reports. If the attributes arrive first, the terminal does not
-//! report its colour.
+//! The background colour of the terminal, which decides between a dark and a light theme. The
+//! control sequence OSC 11 requests it. A terminal that does not know this sequence ignores it, so
+//! the attributes (DA1), which every terminal reports, are requested too.
 
 use crossterm::event::{Event, KeyCode, KeyModifiers};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
@@ -17,19 +14,17 @@ pub enum Background {
     Light,
 }
 
-/// The time limit for an answer. Over a slow connection, an answer may arrive later.
-/// [`AnswerFilter`] then removes it from the key events.
+/// The time limit for an answer. [`AnswerFilter`] removes a later one from the key events.
 const LIMIT: Duration = Duration::from_millis(200);
 
 const LONGEST: usize = 256;
 
 impl Background {
-    /// Asks the terminal for its background. Returns `None` if it does not answer in time.
     pub fn of_terminal() -> Option<Self> {
         if !stdin().is_terminal() || !stdout().is_terminal() {
             return None;
         }
-        // In raw mode, the terminal does not print the answer, and delivers it without a newline.
+        // In raw mode, the answer is not printed, and arrives without a newline.
         enable_raw_mode().ok()?;
         let answer = ask();
         drop(disable_raw_mode());
@@ -55,8 +50,8 @@ impl Background {
     }
 }
 
-/// Requests the background colour and the attributes of the terminal. Returns everything that the
-/// terminal sends until the attributes are complete, or `None` if they do not arrive in time.
+/// Returns everything that the terminal sends until its attributes are complete; `None` if they do
+/// not arrive in time.
 fn ask() -> Option<String> {
     let mut out = stdout();
     out.write_all(b"\x1b]11;?\x07\x1b[c").and_then(|()| out.flush()).ok()?;
@@ -80,12 +75,10 @@ fn ask() -> Option<String> {
     None
 }
 
-/// Removes a late answer to [`ask`] from the events of the terminal. Otherwise, the characters of
-/// the answer would act as keys.
+/// Removes a late answer from the events of the terminal, because its characters would act as keys.
 #[derive(Debug, Default)]
 pub(crate) struct AnswerFilter {
-    /// The number of events that have been removed from the current answer. It is 0 outside an
-    /// answer.
+    /// The number of events removed from the current answer; 0 outside of one.
     removed: usize,
 }
 
@@ -94,8 +87,8 @@ impl AnswerFilter {
         let Event::Key(key) = event else { return false };
         let alt = key.modifiers.contains(KeyModifiers::ALT);
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        // The answer starts with `ESC ]` and ends with BEL or with `ESC \`. The events for these
-        // bytes are Alt with the bracket, Ctrl-G, and Alt with the backslash.
+        // The answer is between `ESC ]` (Alt with the bracket) and BEL (Ctrl-G) or `ESC \` (Alt
+        // with the backslash).
         match (key.code, self.removed) {
             (KeyCode::Char(']'), 0) if alt => self.removed = 1,
             (_, 0) => return false,

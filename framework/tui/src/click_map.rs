@@ -1,5 +1,4 @@
-//! The click map. It states which areas of the screen react to the mouse, and is filled while a
-//! frame is drawn.
+//! The areas of the screen that react to the mouse.
 
 use crate::keys::Key;
 use ratatui::layout::Rect;
@@ -10,16 +9,15 @@ pub(crate) enum PanelPosition {
     /// The index of a line that the cursor can select.
     Line(usize),
     Heading(usize),
-    /// A mark in a picture, such as a bar or a cell. Each panel defines the numbers of its marks.
+    /// A mark in a picture, by a number of the panel.
     Mark(usize),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClickTarget {
-    /// A place in a view or an overlay, given by its number.
     Panel(usize, PanelPosition),
     Tab(usize),
-    /// A hint in the bottom line. A click on it has the same effect as pressing the key.
+    /// A hint: a click presses the key.
     Key(Key),
 }
 
@@ -29,7 +27,7 @@ pub struct ClickMap {
 }
 
 impl ClickMap {
-    /// Returns the target at a position. If areas overlap, the one that was added last is returned.
+    /// Returns the target at a position. If areas overlap, the last one counts.
     pub(crate) fn at(&self, x: u16, y: u16) -> Option<ClickTarget> {
         let here = |area: &Rect| area.contains((x, y).into());
         self.areas.iter().rev().find(|(area, _)| here(area)).map(|(_, target)| *target)

@@ -2,16 +2,14 @@
 
 use ratatui::style::Color;
 
-/// Returns the contrast ratio of a text, given its colour, the colour behind it, and whether the
-/// terminal has a light background.
+/// Returns the contrast ratio of a text.
 #[cfg(test)]
 pub(crate) fn contrast(front: Color, back: Color, is_light: bool) -> f64 {
     let (text, ground) = if is_light { ([0; 3], [255; 3]) } else { ([255; 3], [0; 3]) };
     ratio(rgb(front, text), rgb(back, ground))
 }
 
-/// Returns the red, green and blue values of a colour. The sixteen colours of the terminal have the
-/// values of xterm.
+/// Returns the red, green and blue values of a colour, as in xterm.
 pub(crate) fn rgb(color: Color, default: [u8; 3]) -> [u8; 3] {
     match color {
         Color::Reset => default,
@@ -33,8 +31,7 @@ pub(crate) fn rgb(color: Color, default: [u8; 3]) -> [u8; 3] {
     }
 }
 
-/// Returns the contrast ratio of two colours as defined by WCAG 2. Each colour is given by its red,
-/// green and blue values.
+/// Returns the contrast ratio of two colours as defined by WCAG 2.
 #[cfg(test)]
 pub(crate) fn ratio(a: [u8; 3], b: [u8; 3]) -> f64 {
     let linear = |value: u8| {

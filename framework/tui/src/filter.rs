@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::BitOr;
 
-/// A filter, which consists of terms. A text passes if it satisfies all terms. Case is ignored. A
-/// term is a word, alternatives (`pex|bruck`), or the exclusion of a word (`!pex`).
+/// A filter. A text passes if it satisfies all terms. Case is ignored. A term is a word,
+/// alternatives (`pex|bruck`), or the exclusion of a word (`!pex`).
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
     text: String,
@@ -13,15 +13,13 @@ pub(crate) struct Filter {
 
 #[derive(Debug, Clone)]
 struct Term {
-    /// Whether the text must not contain any of the words. Otherwise, it must contain at least one
-    /// of them.
+    /// Whether the text must not contain any of the words.
     is_not: bool,
     words: Vec<String>,
 }
 
-/// The terms of a filter that were found in a text. Bit `i` is set if the text contains a word of
-/// term `i`. A text that occurs in many lines is searched only once. The results for all texts of a
-/// line are combined with `|`.
+/// The terms of a filter that were found in a text: bit `i` is set for term `i`. Each text is
+/// searched once, and the results for all texts of a line are combined with `|`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Found(u64);
 
@@ -38,20 +36,18 @@ impl BitOr for Found {
     }
 }
 
-/// The distinct texts of many rows, in lower case. A row stores the numbers of its texts, so that a
-/// filter searches each text once instead of once for each row.
+/// The distinct texts of many rows, in lower case. A row has their numbers, so that a filter
+/// searches each text once.
 #[derive(Debug, Default)]
 pub(crate) struct Texts(HashMap<Box<str>, u32>);
 
 impl Texts {
-    /// Returns the number of a text. A new text is added and gets the next free number.
     pub(crate) fn number(&mut self, text: &str) -> u32 {
         let (text, next) = (text.to_lowercase(), self.0.len() as u32);
         *self.0.entry(text.into_boxed_str()).or_insert(next)
     }
 
-    /// Adds the texts of `other`. Returns a list that has the new number of each text at the index
-    /// of its old number.
+    /// Adds the texts of `other`. Returns their new numbers, indexed by the old ones.
     pub(crate) fn append(&mut self, other: Self) -> Vec<u32> {
         let mut numbers = vec![0; other.0.len()];
         for (text, old) in other.0 {
@@ -60,8 +56,7 @@ impl Texts {
         numbers
     }
 
-    /// Returns a list that has, at the index of each text's number, the terms of the filter that
-    /// the text contains.
+    /// Returns the terms that each text contains, indexed by the numbers of the texts.
     pub(crate) fn find(&self, filter: &Filter) -> Vec<Found> {
         let mut found = vec![Found::default(); self.0.len()];
         for (text, number) in &self.0 {
@@ -72,7 +67,7 @@ impl Texts {
 }
 
 impl Term {
-    /// Parses a term. Returns `None` if the term has no word yet, as in `!`.
+    /// Returns `None` for a term without a word, such as `!`.
     fn parse(word: &str) -> Option<Self> {
         let (is_not, word) = word.strip_prefix('!').map_or((false, word), |word| (true, word));
         let words: Vec<String> =
@@ -89,8 +84,8 @@ impl Filter {
         }
     }
 
-    /// Returns a copy of the filter in which the words of `tags` match only tags. A tag is a word
-    /// in angle brackets in the searched text: the word `reduce` then matches only `<reduce>`.
+    /// Returns the filter with the words of `tags` in angle brackets: `reduce` then matches only
+    /// the tag `<reduce>`.
     #[must_use]
     pub(crate) fn with_tags(&self, tags: &[&str]) -> Self {
         let mut filter = self.clone();
@@ -106,8 +101,6 @@ impl Filter {
         &self.text
     }
 
-    /// Returns the filter as a suffix for the title of a panel. The suffix is empty if there is no
-    /// filter.
     pub(crate) fn suffix(&self) -> String {
         if self.text.is_empty() { String::new() } else { format!(" /{}", self.text) }
     }
@@ -116,14 +109,11 @@ impl Filter {
         self.terms.is_empty() || self.passes_any(&[&text.to_lowercase()])
     }
 
-    /// Returns whether the texts pass the filter when they are considered as one text. For
-    /// instance, the first text may satisfy one term and the second text another term. The texts
-    /// must be in lower case.
+    /// Returns whether the texts, in lower case, pass as if they were one text.
     pub(crate) fn passes_any(&self, texts: &[&str]) -> bool {
         self.accepts(texts.iter().fold(Found::default(), |all, text| all | self.find(text)))
     }
 
-    /// Returns the terms that have a word in this text. The text must be in lower case.
     pub(crate) fn find(&self, text: &str) -> Found {
         let has = |term: &Term| term.words.iter().any(|word| text.contains(word));
         let found = self.terms.iter().enumerate().filter(|(_, term)| has(term));

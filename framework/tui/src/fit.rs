@@ -4,8 +4,8 @@ pub(crate) fn total_width(widths: impl IntoIterator<Item = u16>, gap: u16) -> u1
     widths.into_iter().map(|wide| wide + gap).sum::<u16>().saturating_sub(gap)
 }
 
-/// Narrows the widest columns until all columns fit into `room`. Each column has a width, and
-/// `least` returns its minimum width. Returns whether the columns fit.
+/// Narrows the widest columns, but not below `least`, until all fit into `room`. Returns whether
+/// they fit.
 pub(crate) fn shrink<T>(
     columns: &mut [(T, u16)],
     least: impl Fn(&T) -> u16,

@@ -1,8 +1,6 @@
 //! Input from the terminal and the operating system: keys, signals, and the loss of the terminal.
 //!
-//! A separate thread reads keys. The reason is that crossterm can hang: when the terminal has hung
-//! up, it is always reported as ready for reading but never delivers data, so that crossterm
-//! retries forever. Only the reading thread is caught in this loop, not the thread that draws.
+//! A separate thread reads keys, because crossterm retries forever when the terminal has hung up.
 
 use crate::background::AnswerFilter;
 use crossterm::event::{Event, read};
@@ -20,8 +18,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Starts the reading thread. The thread runs until the program exits, because it cannot be
-    /// woken while it waits for a key.
+    /// Starts the reading thread, which runs until the program exits.
     pub(crate) fn listen() -> io::Result<Self> {
         let (sender, events) = channel();
         let listen = move || {
@@ -41,9 +38,9 @@ impl Input {
         Ok(Self { events })
     }
 
-    /// Waits for an event up to a time limit. Returns this event and all other events that are
-    /// pending. All of them are handled before the next frame, so that the screen keeps up with a
-    /// key that is held down.
+    /// Returns the next event, for which it waits up to a time limit, and all that are pending.
+    /// They are handled before the next frame, so that the screen keeps up with a key that is held
+    /// down.
     pub(crate) fn within(&self, wait: Duration) -> impl Iterator<Item = io::Result<Event>> {
         let first = match self.events.recv_timeout(wait) {
             Ok(event) => Some(event),
@@ -56,9 +53,8 @@ impl Input {
     }
 }
 
-/// Returns whether the terminal has hung up, because its window was closed or its connection was
-/// lost. On some systems, `poll` does not support terminals and returns `NVAL`, which is ignored.
-/// On these systems, the program notices a hang-up only by the signal `SIGHUP`.
+/// Returns whether the terminal has hung up. Where `poll` does not support terminals (`NVAL`), only
+/// the signal `SIGHUP` tells this.
 pub(crate) fn has_hung_up() -> bool {
     let stdin = rustix::stdio::stdin();
     let mut ends = [PollFd::new(&stdin, PollFlags::empty())];
@@ -75,8 +71,7 @@ pub(crate) struct Signals {
 impl Signals {
     pub(crate) fn new() -> io::Result<Self> {
         let signals = Self { ended: Arc::default(), resumed: Arc::default() };
-        // In raw mode, Ctrl-C is an ordinary key and causes no signal. Therefore, a `SIGINT` always
-        // comes from another process, and it ends the program like the other two signals.
+        // In raw mode, Ctrl-C is an ordinary key, so `SIGINT` comes from another process.
         for signal in [SIGTERM, SIGHUP, SIGINT] {
             signal_hook::flag::register(signal, Arc::clone(&signals.ended))?;
         }

@@ -1,9 +1,8 @@
-//! Keys and key tables.
-//!
-//! A key table binds keys to actions. There is one general table, and one table for each panel. Key
-//! handling, the help overlay, the bottom line and the search for keys all use these tables.
+//! Keys and key tables, which bind keys to actions. Key handling, the help, the hints in the bottom
+//! line and the command palette all use them.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 /// A key with its modifiers. There is no modifier for Shift, because Shift changes the character.
@@ -35,16 +34,29 @@ pub(crate) const PREVIOUS: &[Key] = &[ch('['), key(KeyCode::Left), ch('h')];
 pub(crate) const NEXT: &[Key] = &[ch(']'), key(KeyCode::Right), ch('l')];
 pub(crate) const ENTER: &[Key] = &[key(KeyCode::Enter)];
 
-impl Key {
-    pub(crate) fn is(self, event: &KeyEvent) -> bool {
-        event.code == self.code && event.modifiers.contains(KeyModifiers::CONTROL) == self.control
-    }
+/// The names of keys that are neither characters nor function keys.
+const NAMES: [(KeyCode, &str); 15] = [
+    (KeyCode::Char(' '), "Space"),
+    (KeyCode::BackTab, "Shift-Tab"),
+    (KeyCode::PageUp, "PgUp"),
+    (KeyCode::PageDown, "PgDn"),
+    (KeyCode::Delete, "Del"),
+    (KeyCode::Up, "Up"),
+    (KeyCode::Down, "Down"),
+    (KeyCode::Left, "Left"),
+    (KeyCode::Right, "Right"),
+    (KeyCode::Home, "Home"),
+    (KeyCode::End, "End"),
+    (KeyCode::Enter, "Enter"),
+    (KeyCode::Tab, "Tab"),
+    (KeyCode::Backspace, "Backspace"),
+    (KeyCode::Esc, "Esc"),
+];
 
+impl Key {
     pub(crate) fn event(self) -> KeyEvent {
-        KeyEvent::new(
-            self.code,
-            if self.control { KeyModifiers::CONTROL } else { KeyModifiers::NONE },
-        )
+        let control = if self.control { KeyModifiers::CONTROL } else { KeyModifiers::NONE };
+        KeyEvent::new(self.code, control)
     }
 
     /// Parses the name of a key, such as `x`, `Ctrl-S`, `PgUp` or `F5`.
@@ -56,28 +68,8 @@ impl Key {
             return Some(Self { code: KeyCode::Char(c), control });
         }
         let function = text.strip_prefix('F').and_then(|n| n.parse().ok()).map(KeyCode::F);
-        let code = match text {
-            "Space" => KeyCode::Char(' '),
-            "Shift-Tab" => KeyCode::BackTab,
-            "PgUp" => KeyCode::PageUp,
-            "PgDn" => KeyCode::PageDown,
-            "Del" => KeyCode::Delete,
-            _ => {
-                let named = [
-                    KeyCode::Up,
-                    KeyCode::Down,
-                    KeyCode::Left,
-                    KeyCode::Right,
-                    KeyCode::Home,
-                    KeyCode::End,
-                    KeyCode::Enter,
-                    KeyCode::Tab,
-                    KeyCode::Backspace,
-                    KeyCode::Esc,
-                ];
-                named.into_iter().find(|code| format!("{code:?}") == text).or(function)?
-            }
-        };
+        let named = NAMES.iter().find(|(_, name)| *name == text).map(|(code, _)| *code);
+        let code = named.or(function)?;
         Some(Self { code, control })
     }
 
@@ -86,23 +78,18 @@ impl Key {
     }
 
     pub(crate) fn name(self) -> String {
-        let name = match self.code {
-            KeyCode::Char(' ') => "Space".to_owned(),
-            KeyCode::Char(c) if self.control => c.to_ascii_uppercase().to_string(),
-            KeyCode::Char(c) => c.to_string(),
-            KeyCode::Esc => "Esc".to_owned(),
-            KeyCode::BackTab => "Shift-Tab".to_owned(),
-            KeyCode::PageUp => "PgUp".to_owned(),
-            KeyCode::PageDown => "PgDn".to_owned(),
-            KeyCode::Delete => "Del".to_owned(),
-            KeyCode::F(n) => format!("F{n}"),
-            other => format!("{other:?}"),
+        let named = NAMES.iter().find(|(code, _)| *code == self.code);
+        let name = match (named, self.code) {
+            (Some((_, name)), _) => (*name).to_owned(),
+            (None, KeyCode::Char(c)) if self.control => c.to_ascii_uppercase().to_string(),
+            (None, KeyCode::Char(c)) => c.to_string(),
+            (None, KeyCode::F(n)) => format!("F{n}"),
+            (None, other) => format!("{other:?}"),
         };
         if self.control { format!("Ctrl-{name}") } else { name }
     }
 }
 
-/// Returns the digit that shows the view with this index. Overlays have no digit.
 pub(crate) fn digit(view: usize) -> Option<char> {
     "12345".chars().nth(view)
 }
@@ -111,7 +98,6 @@ pub(crate) fn numbered(view: usize, name: &str) -> String {
     digit(view).map_or(name.to_owned(), |digit| format!("{digit} {name}"))
 }
 
-/// A row of a key table: an action and the keys that trigger it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Binding<A: 'static> {
     pub(crate) action: A,
@@ -122,8 +108,7 @@ pub(crate) struct Binding<A: 'static> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hint {
-    /// The text for the keys that the hint shows. The text is only set if the hint covers two
-    /// opposite actions.
+    /// The text for the keys, if the hint covers two opposite actions.
     keys: Option<&'static str>,
     word: &'static str,
     rank: u8,
@@ -155,17 +140,13 @@ impl<A: Copy + Debug> Binding<A> {
         self
     }
 
-    fn is(&self, event: &KeyEvent) -> bool {
-        self.keys.iter().any(|key| key.is(event))
-    }
-
     pub(crate) fn row(&self) -> KeyRow {
         let first = || self.keys.first().map(|key| key.name()).unwrap_or_default();
         let hint = self
             .hint
             .map(|hint| (hint.keys.map_or_else(first, str::to_owned), hint.word, hint.rank));
         let name = action_name(&format!("{:?}", self.action));
-        KeyRow { name, keys: self.keys.to_vec(), help: self.help.to_owned(), hint }
+        KeyRow { name, keys: self.keys.to_vec(), own: None, help: self.help, hint }
     }
 }
 
@@ -181,27 +162,36 @@ fn action_name(variant: &str) -> String {
     name
 }
 
-pub(crate) fn find<A: Copy + Debug>(table: &[Binding<A>], event: &KeyEvent) -> Option<A> {
-    table.iter().find(|binding| binding.is(event)).map(|binding| binding.action)
+pub(crate) fn find<A: Copy + Debug>(table: &[Binding<A>], key: Key) -> Option<A> {
+    table.iter().find(|binding| binding.keys.contains(&key)).map(|binding| binding.action)
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct KeyRow {
-    /// The name of the action in the configuration file.
+    /// The name in the configuration file.
     pub(crate) name: String,
-    pub(crate) keys: Vec<Key>,
-    pub(crate) help: String,
-    /// The hint in the bottom line: its keys, a word, and its rank. Hints with a lower rank are
-    /// shown first.
+    keys: Vec<Key>,
+    /// The key that replaces the default keys in the configuration file.
+    own: Option<Key>,
+    pub(crate) help: &'static str,
+    /// The keys, the word and the rank of the hint. Hints with a low rank come first.
     pub(crate) hint: Option<(String, &'static str, u8)>,
 }
 
 impl KeyRow {
-    pub(crate) fn new(name: String, key: Key, help: &str) -> Self {
-        Self { name, keys: vec![key], help: help.to_owned(), hint: None }
+    pub(crate) fn new(name: String, key: Key, help: &'static str) -> Self {
+        Self { name, keys: vec![key], own: None, help, hint: None }
     }
 
-    /// Adds a hint to this row. The hint also covers the rows that follow.
+    pub(crate) fn default_key(&self) -> Key {
+        self.keys[0]
+    }
+
+    pub(crate) fn keys(&self) -> &[Key] {
+        self.own.as_ref().map_or(&self.keys, std::slice::from_ref)
+    }
+
+    /// Adds a hint, which also covers the rows that follow.
     #[must_use]
     pub(crate) fn hinted(mut self, keys: String, word: &'static str, rank: u8) -> Self {
         self.hint = Some((keys, word, rank));
@@ -211,14 +201,74 @@ impl KeyRow {
 
 #[derive(Debug, Clone)]
 pub(crate) struct KeyTable {
-    pub(crate) title: String,
+    pub(crate) title: &'static str,
     pub(crate) rows: Vec<KeyRow>,
 }
 
-impl KeyTable {
-    pub(crate) fn new(title: &str, rows: Vec<KeyRow>) -> Self {
-        Self { title: title.to_owned(), rows }
+/// The keys of the configuration file. An action is identified by the title of its key table, in
+/// lower case, and by its name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct KeyMap(BTreeMap<(String, String), Key>);
+
+/// Returns the title of the key table and the name of an action such as `sort` or `table.sort`.
+fn parts(name: &str) -> (&str, &str) {
+    name.split_once('.').unwrap_or(("anywhere", name))
+}
+
+impl KeyMap {
+    /// Adds a key of an action such as `sort` or `table.sort`. The error says which action or key is
+    /// unknown.
+    pub(crate) fn add(&mut self, name: &str, key: &str, tables: &[KeyTable]) -> Result<(), String> {
+        let (place, action) = parts(name);
+        let key = Key::parse(key)
+            .ok_or_else(|| format!("`{key}` is no key: expected a name as in the help (?)"))?;
+        let mut titled = tables.iter().filter(|table| table.title.to_lowercase() == place);
+        let table = titled.next().ok_or_else(|| {
+            let all: Vec<String> = tables.iter().map(|t| t.title.to_lowercase()).collect();
+            format!("`{place}` is no list of keys: expected one of {}", all.join(", "))
+        })?;
+        if !table.rows.iter().any(|row| row.name == action) {
+            let all: Vec<&str> = table.rows.iter().map(|row| row.name.as_str()).collect();
+            let all = all.join(", ");
+            return Err(format!("`{action}` is no action of {place}: expected one of {all}"));
+        }
+        self.0.insert((place.to_owned(), action.to_owned()), key);
+        Ok(())
     }
+
+    pub(crate) fn table(&self, title: &'static str, mut rows: Vec<KeyRow>) -> KeyTable {
+        for row in &mut rows {
+            let Some(key) = self.0.get(&(title.to_lowercase(), row.name.clone())) else { continue };
+            row.own = Some(*key);
+            if let Some((keys, ..)) = &mut row.hint {
+                *keys = key.name();
+            }
+        }
+        KeyTable { title, rows }
+    }
+}
+
+/// If another action of the same table has the key that the configuration file gives to an action,
+/// returns an error message.
+pub(crate) fn conflict(name: &str, tables: &[KeyTable]) -> Option<String> {
+    let (place, action) = parts(name);
+    let rows = &tables.iter().find(|table| table.title.to_lowercase() == place)?.rows;
+    let key = rows.iter().find(|row| row.name == action)?.own?;
+    let other = rows.iter().find(|row| row.name != action && row.keys().contains(&key))?;
+    Some(format!("`{}` is also the key of `{}`", key.name(), other.name))
+}
+
+/// Translates a key that the user has pressed to the default key of its action. Also returns the
+/// index of the table that has the action, if one has. The first table has precedence. Returns
+/// `None` if the key is only the default key of an action that has another key now.
+pub(crate) fn translate(key: Key, tables: &[KeyTable]) -> Option<(Key, Option<usize>)> {
+    for (number, table) in tables.iter().enumerate() {
+        if let Some(row) = table.rows.iter().find(|row| row.keys().contains(&key)) {
+            return Some((row.default_key(), Some(number)));
+        }
+    }
+    let mut rows = tables.iter().flat_map(|table| &table.rows);
+    (!rows.any(|row| row.keys.contains(&key))).then_some((key, None))
 }
 
 #[cfg(test)]
@@ -229,8 +279,8 @@ mod tests {
     fn control_changes_the_meaning_of_a_letter() {
         let event = |modifiers| KeyEvent::new(KeyCode::Char('c'), modifiers);
         const TABLE: &[Binding<()>] = &[bind((), &[ctrl('c')], "")];
-        assert_eq!(find(TABLE, &event(KeyModifiers::CONTROL)), Some(()));
-        assert_eq!(find(TABLE, &event(KeyModifiers::NONE)), None);
+        assert_eq!(find(TABLE, Key::of(&event(KeyModifiers::CONTROL))), Some(()));
+        assert_eq!(find(TABLE, Key::of(&event(KeyModifiers::NONE))), None);
     }
 
     #[test]
@@ -238,7 +288,6 @@ mod tests {
         let named = [KeyCode::F(5), KeyCode::BackTab, KeyCode::PageUp, KeyCode::Enter];
         let named = named.map(key).into_iter();
         for key in named.chain([ch('x'), ch(' '), ch('G'), ctrl('b')]) {
-            assert!(key.is(&key.event()), "{}", key.name());
             assert_eq!(Key::parse(&key.name()), Some(key));
             assert_eq!(Key::of(&key.event()), key);
         }

@@ -1,9 +1,5 @@
-//! The dashboard. The user selects cases, runs them, and explores the results.
-//!
-//! `session` contains the state: the selected cases, the running cases, and the analysis of the
-//! rows. `panels` shows this state. Each panel is a module that implements the traits of `panel`.
-//! `app` handles keys and the mouse. A separate thread runs the cases and writes each row to the
-//! file as soon as its case ends. The screen receives all new rows once per frame.
+//! The dashboard. `session` has the state: the selected cases, the running cases and the analysis
+//! of their rows. `panels` shows this state, and `app` handles keys and the mouse.
 
 mod abbreviate;
 mod app;

@@ -3,8 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The last result of a computation, and the inputs (`K`) of this computation. A panel uses it for
-/// lists that depend on all rows, so that handling a key does not visit every row.
+/// The last result of a computation, and its inputs (`K`).
 #[derive(Debug)]
 pub(crate) struct Memo<K, V>(RefCell<Option<(K, Rc<V>)>>);
 
@@ -15,8 +14,6 @@ impl<K, V> Default for Memo<K, V> {
 }
 
 impl<K: PartialEq, V> Memo<K, V> {
-    /// Returns the result for these inputs. Calls `compute` only if the inputs differ from those of
-    /// the last call.
     pub(crate) fn get(&self, inputs: K, compute: impl FnOnce() -> V) -> Rc<V> {
         let mut last = self.0.borrow_mut();
         if let Some((known, value)) = &*last

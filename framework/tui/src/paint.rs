@@ -1,7 +1,5 @@
-//! Drawing that is restricted to an area. This module also contains functions that all panels use
-//! for frames, text layout and scrolling.
-//!
-//! A function that draws a part of a panel returns the number of screen rows that the part takes.
+//! Drawing within an area, and functions for frames, text layout and scrolling. A function that
+//! draws a part of a panel returns the number of its screen rows.
 
 use crate::click_map::{ClickMap, ClickTarget, PanelPosition};
 use crate::filter::Filter;
@@ -44,15 +42,13 @@ pub(crate) fn cut(text: &str, columns: u16) -> String {
     cut_keeping_tail(text, columns.into(), 0)
 }
 
-/// Shortens a text to a number of columns, with an ellipsis in the middle. This keeps the end of
-/// the text, because specs often differ at the end.
+/// Shortens a text in the middle, because specs often differ at the end.
 pub(crate) fn cut_middle(text: &str, columns: u16) -> String {
     let tail = if columns < 6 { 0 } else { (columns - 1) / 2 };
     cut_keeping_tail(text, columns.into(), tail.into())
 }
 
-/// Shortens a text to a number of columns if it is wider. Keeps the last `tail` columns, and puts
-/// an ellipsis before them.
+/// Shortens a text to a number of columns, and keeps its last `tail` columns.
 pub(crate) fn cut_keeping_tail(text: &str, columns: usize, tail: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
@@ -77,57 +73,29 @@ pub(crate) fn cut_keeping_tail(text: &str, columns: usize, tail: usize) -> Strin
     short + &end
 }
 
-/// Breaks a text into lines of at most `columns` columns. The breaks are at spaces where possible.
+/// Breaks a text into lines, at spaces where possible.
 pub(crate) fn wrap(text: &str, columns: u16) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    // Add words to the current line as long as they fit.
+    let (mut lines, mut line) = (Vec::new(), String::new());
     for word in text.split(' ') {
-        let mut word = word;
-        loop {
-            let room = columns
-                .saturating_sub(lines.last().map_or(0, |l| width(l) + u16::from(!l.is_empty())));
-            let empty = lines.last().is_none_or(String::is_empty);
-            if width(word) <= room || (empty && columns == 0) {
-                if let Some(line) = lines.last_mut() {
-                    if !line.is_empty() {
-                        line.push(' ');
-                    }
-                    line.push_str(word);
-                }
-                break;
+        match line.is_empty() {
+            false if width(&line) + 1 + width(word) <= columns => line.push(' '),
+            false => lines.push(std::mem::take(&mut line)),
+            true => {}
+        }
+        // A word that is wider than a line has as many characters on each line as fit, but at least
+        // one.
+        for c in word.chars() {
+            if !line.is_empty() && width(&line) + c.width().unwrap_or(0) as u16 > columns {
+                lines.push(std::mem::take(&mut line));
             }
-            // A word that does not fit starts a new line, and is processed again there.
-            if !empty {
-                lines.push(String::new());
-                continue;
-            }
-            // The word is wider than a whole line, and the current line is empty. Put as many
-            // characters on this line as fit, but at least one, and process the rest of the word on
-            // the next line.
-            let mut taken = 0;
-            let mut at = 0;
-            for c in word.chars() {
-                let wide = c.width().unwrap_or(0) as u16;
-                if taken + wide > columns && at > 0 {
-                    break;
-                }
-                taken += wide;
-                at += c.len_utf8();
-            }
-            lines.pop();
-            lines.extend([word[..at].to_owned(), String::new()]);
-            word = &word[at..];
+            line.push(c);
         }
     }
-    // After a word was broken, the last line may be empty. Remove this line.
-    if lines.len() > 1 && lines.last().is_some_and(String::is_empty) {
-        lines.pop();
-    }
+    lines.push(line);
     lines
 }
 
-/// Returns a text with the position of the displayed item, such as ` (2 of 5)`. The text is empty
-/// if there is only one item.
+/// Returns ` (2 of 5)`, or an empty text for a single item.
 pub(crate) fn position(index: usize, count: usize) -> String {
     if count > 1 { format!(" ({} of {count})", index + 1) } else { String::new() }
 }
@@ -142,8 +110,7 @@ pub(crate) fn clock(time: Duration) -> String {
     }
 }
 
-/// Returns the index of the first line to show. There are `count` lines, of which `height` fit. The
-/// line under the cursor is always visible, and in the middle if possible.
+/// Returns the first of `height` lines, which have the cursor in the middle if possible.
 pub(crate) fn scroll_start(cursor: usize, count: usize, height: usize) -> usize {
     cursor.saturating_sub(height / 2).min(count.saturating_sub(height))
 }
@@ -160,7 +127,6 @@ impl<'f, 'h> Painter<'f, 'h> {
         }
     }
 
-    /// Returns a copy of an area of the screen.
     pub(crate) fn copy(&self, area: Rect) -> Buffer {
         let area = area.intersection(self.buffer.area);
         let mut copy = Buffer::empty(area);
@@ -180,8 +146,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         self.clip = self.buffer.area;
     }
 
-    /// Writes a text at a position relative to an area. Cuts the text at the edge of the area.
-    /// Returns the column after the text.
+    /// Writes a text, cut at the edge of the area. Returns the column after it.
     pub(crate) fn put(&mut self, area: Rect, x: u16, y: u16, text: &str, style: Style) -> u16 {
         let area = area.intersection(self.clip);
         if y >= area.height || x >= area.width {
@@ -192,8 +157,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         x + width(&shown)
     }
 
-    /// Writes a text in the rows of an area, starting in the second column. If there are too few
-    /// rows, an ellipsis ends the last row.
+    /// Writes a text from the second column. An ellipsis ends the last row if there are too few.
     pub(crate) fn paragraph(&mut self, area: Rect, text: &str, style: Style) {
         let lines = wrap(text, area.width.saturating_sub(2));
         for (y, line) in (0..area.height).zip(&lines) {
@@ -204,8 +168,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         }
     }
 
-    /// Writes the entries of a legend one after another, in as many rows as they need. Each entry
-    /// consists of a mark and a text with their styles. Returns the number of rows.
+    /// Writes a legend: marks and texts, with their styles. Returns the number of rows.
     pub(crate) fn legend(
         &mut self,
         area: Rect,
@@ -222,7 +185,6 @@ impl<'f, 'h> Painter<'f, 'h> {
         y + 1
     }
 
-    /// Writes a text that ends directly before column `end`.
     pub(crate) fn put_right(&mut self, area: Rect, end: u16, y: u16, text: &str, style: Style) {
         let end = end.min(area.width);
         self.put(Rect { width: end, ..area }, end.saturating_sub(width(text)), y, text, style);
@@ -242,20 +204,12 @@ impl<'f, 'h> Painter<'f, 'h> {
         }
     }
 
-    pub(crate) fn shade_cell(&mut self, area: Rect, x: u16, y: u16, style: Style) {
-        let area = area.intersection(self.clip);
-        if x < area.width && y < area.height {
-            self.buffer[(area.x + x, area.y + y)].set_style(style);
-        }
-    }
-
     pub(crate) fn clear(&mut self, area: Rect) {
         ratatui::widgets::Clear.render(area.intersection(self.clip), self.buffer);
     }
 
-    /// Prepares the screen row for a line of a list: makes it clickable, and highlights it if the
-    /// cursor is on it (`here`). Returns the style in which to write the line: the style of the
-    /// cursor if `here` is set, otherwise `style`.
+    /// Makes a line of a list clickable, and highlights it if the cursor is on it (`here`). Returns
+    /// the style of its text.
     pub(crate) fn list_line(
         &mut self,
         area: Rect,
@@ -272,7 +226,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         style
     }
 
-    /// Makes part of a row clickable. A click on it hits `position` in the current panel.
+    /// Makes part of a row clickable, as a position of the current panel.
     pub(crate) fn add_click(
         &mut self,
         area: Rect,
@@ -284,7 +238,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         self.add_click_target(area, x, y, width, ClickTarget::Panel(self.panel, position));
     }
 
-    /// Makes part of a row clickable. A click on it has the target `target`.
+    /// Makes part of a row clickable.
     pub(crate) fn add_click_target(
         &mut self,
         area: Rect,
@@ -334,8 +288,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         if self.has_keys { self.theme.cursor } else { self.theme.faint_cursor }
     }
 
-    /// Draws lines with Braille dots. `bounds` are the ranges of x and y. Each line consists of
-    /// points and a style.
+    /// Draws lines with Braille dots. `bounds` are the ranges of x and y.
     pub(crate) fn lines(
         &mut self,
         area: Rect,
@@ -379,7 +332,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         }
         let long = (height * height / count).max(1);
         let at = first * (height - long) / (count - height).max(1);
-        // The style of the line under the cursor does not apply to the scroll bar.
+        // The style of the line under the cursor does not apply.
         let style = Style::reset().patch(self.theme.dim);
         for y in 0..height {
             let c = if (at..at + long).contains(&y) { '█' } else { '│' };

@@ -1,13 +1,11 @@
-//! The traits that panels implement. Each panel is a module of [`crate::panels`] with its own
-//! state, keys and drawing.
+//! The traits that panels implement.
 
 use crate::click_map::PanelPosition;
 use crate::filter::Filter;
-use crate::keys::{Binding, KeyRow, find};
+use crate::keys::{Binding, Key, KeyRow, find};
 use crate::paint::{Painter, scroll_start};
 use crate::session::files::RenderKind;
 use crate::session::{Requests, Session};
-use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 use std::cell::Cell;
 use std::fmt::Debug;
@@ -21,20 +19,16 @@ pub(crate) struct List {
     pub(crate) cursor: usize,
     pub(crate) filter: Filter,
     pub(crate) page: usize,
-    /// The index of the first visible line when the panel was last drawn.
     first: Cell<usize>,
 }
 
 impl List {
-    /// Returns a list without a filter, with the cursor on line `cursor`.
     pub(crate) fn at(cursor: usize) -> Self {
         Self { cursor, ..Self::default() }
     }
 
-    /// Returns the index of the first line to show. There are `count` lines, of which `height` fit.
-    /// Lines stay at their places while the cursor is visible, so that a second click hits the same
-    /// line. If the cursor has left the visible lines by one line, the lines scroll by one line. If
-    /// it is farther away, its line is shown in the middle if possible.
+    /// Returns the index of the first of `height` visible lines. Lines stay in place while the
+    /// cursor is visible, so that a second click hits the same line.
     pub(crate) fn first_line(&self, count: usize, height: usize) -> usize {
         let (cursor, first) = (self.cursor.min(count.saturating_sub(1)), self.first.get());
         let first = if (first..first + height).contains(&cursor) {
@@ -51,7 +45,6 @@ impl List {
     }
 }
 
-/// Implements [`Panel::list`] and [`Panel::list_mut`] for a panel that has a field `list`.
 macro_rules! list_in_field {
     () => {
         fn list(&self) -> &$crate::panel::List {
@@ -69,48 +62,42 @@ pub(crate) fn wrap_index(at: usize, by: isize, count: usize) -> usize {
     if count == 0 { 0 } else { (at + count).saturating_add_signed(by) % count }
 }
 
-/// Returns the element after `now` in a list. The first element follows the last one.
 pub(crate) fn next_of<T: Copy + PartialEq>(all: &[T], now: T) -> T {
     let at = all.iter().position(|element| *element == now).unwrap_or(0);
     all[(at + 1) % all.len()]
 }
 
-/// A part of a view. Apart from its own state, such as options and scroll positions, a panel changes
-/// nothing: it returns requests, and the session carries them out.
+/// A part of a view. It changes only its own state, such as options and scroll positions, and
+/// returns requests for other changes, which the session carries out.
 pub(crate) trait Panel {
     fn list(&self) -> &List;
     fn list_mut(&mut self) -> &mut List;
     /// Returns the number of lines that the cursor can select.
     fn lines(&self, session: &Session) -> usize;
-    /// Draws the panel. Apart from drawing, this may only change state that depends on the size of
-    /// the area, such as the scroll position.
+    /// Draws the panel. It may only change state that depends on the area, such as the scroll
+    /// position.
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect);
 
-    /// Updates the panel after the session or another panel has changed.
     fn sync(&mut self, _session: &Session) {}
-    /// Moves the cursor to a line.
     fn go_to(&mut self, line: usize, session: &Session) -> Requests {
         self.list_mut().cursor = line.min(self.lines(session).saturating_sub(1));
         Requests::new()
     }
-    /// Returns the line under the cursor, if there is one.
     fn current_line(&self, _session: &Session) -> Option<usize> {
         Some(self.list().cursor)
     }
-    /// Opens the line under the cursor, after the user has clicked on this line a second time.
+    /// Opens the line under the cursor, on which the user has clicked again.
     fn open(&mut self, _session: &Session) -> Requests {
         Requests::new()
     }
-    /// Called on a click inside the panel that does not hit a line.
+    /// Handles a click that does not hit a line.
     fn click(&mut self, _spot: PanelPosition, _session: &Session) -> Requests {
         Requests::new()
     }
-    /// Handles the left and right keys, for instance by going to the previous or the next step.
     fn sideways(&mut self, _by: isize, _session: &Session) -> Requests {
         Requests::new()
     }
-    /// Handles Esc by closing an element that is open in the panel, such as a form. Returns whether
-    /// an element was open.
+    /// Closes an open element of the panel, such as a form. Returns whether there was one.
     fn close(&mut self) -> bool {
         false
     }
@@ -118,33 +105,28 @@ pub(crate) trait Panel {
     fn tick(&mut self, _session: &Session) -> (bool, Requests) {
         (false, Requests::new())
     }
-    /// Returns whether the panel is animated, so that it changes even if the user presses no key.
     fn is_animated(&self) -> bool {
         false
     }
-    /// Returns whether the panel shows the schedule of the selected case. If so, the session tries
-    /// to simulate it.
+    /// Returns whether the panel shows the schedule of the selected case, which is then simulated.
     fn shows_schedule(&self) -> bool {
         false
     }
-    /// Returns the algorithm under the cursor. By default, it is the algorithm of the selected
-    /// case.
+    /// Returns the algorithm under the cursor.
     fn algorithm(&self, session: &Session) -> Option<String> {
         session.selected_row().map(|(_, row)| row.specs()[0].to_owned())
     }
-    /// Returns whether the panel has lines, curves or bars that a filter can leave out.
     fn has_filter(&self) -> bool {
         true
     }
 
-    /// Returns the options of the panel that the next session restores.
+    /// Returns the options that the next session restores.
     fn state(&self) -> String {
         String::new()
     }
-    /// Restores options that [`Panel::state`] has returned, perhaps in another version.
+    /// Restores options, which may be those of another version.
     fn restore(&mut self, _state: &str) {}
 
-    /// Shows one of the pictures of the panel, given by its number.
     fn show_picture(&mut self, _number: usize) {}
 
     fn step(&mut self, by: isize, session: &Session) -> Requests {
@@ -161,53 +143,47 @@ pub(crate) trait Panel {
         *cursor = (*cursor).min(last);
     }
 
-    /// Checks a text that the panel has requested, while the user types it.
     fn check(&self, _text: &str, _session: &Session) -> Option<InputError> {
         None
     }
-    /// Accepts a text that the panel has requested.
     fn accept(&mut self, _text: &str, _session: &Session) -> Result<Requests, InputError> {
         Ok(Requests::new())
     }
-    /// Returns completions of a text that the panel has requested, while the user types it.
     fn completions(&self, _text: &str, _session: &Session) -> Vec<String> {
         Vec::new()
     }
-    /// Returns a short and a long description of the typed text.
     fn explain(&self, _text: &str, _session: &Session) -> Option<[String; 2]> {
         None
     }
 
-    /// Returns the figure that `F` writes: the kind, and the groups whose rows it shows. `None`
-    /// means that the panel has no figure of its own, so that its screen is written.
+    /// Returns the figure that `F` writes: its kind, and the groups whose rows it shows. `None`
+    /// means that the panel is written as it is on the screen.
     fn figure(&self, _session: &Session) -> Option<(RenderKind, Vec<usize>)> {
         None
     }
 }
 
-/// The name, the actions and the key table of a panel. The compiler warns about an action that has
-/// no key, because the action is never constructed.
+/// The title, the actions and the key table of a panel. The compiler warns about an action without
+/// a key.
 pub(crate) trait Keyed: Panel {
-    /// The name of the panel in help and documentation.
     const TITLE: &'static str;
     type Action: Copy + Debug + 'static;
     const KEYS: &'static [Binding<Self::Action>];
 
     fn act(&mut self, action: Self::Action, session: &Session) -> Requests;
-    /// Returns whether an action currently has no effect. The hint for such an action is hidden.
     fn is_idle(&self, _action: Self::Action, _session: &Session) -> bool {
         false
     }
 }
 
-/// A panel of any type. In contrast to [`Keyed`], this trait has no type of actions, so that panels
-/// with different actions can be stored in one list.
+/// A panel with any type of actions.
 pub(crate) trait AnyPanel: Panel {
     fn title(&self) -> &'static str;
-    /// Handles a key. Returns `None` if the panel has no action for this key.
-    fn press(&mut self, event: &KeyEvent, session: &Session) -> Option<Requests>;
+    /// Handles a key; `None` if the panel has no action for it.
+    fn press(&mut self, key: Key, session: &Session) -> Option<Requests>;
     fn table(&self) -> Vec<KeyRow>;
-    fn active_keys(&self, session: &Session) -> Vec<KeyRow>;
+    /// Returns the names of the actions that currently have an effect.
+    fn active_keys(&self, session: &Session) -> Vec<String>;
 }
 
 impl<P: Keyed> AnyPanel for P {
@@ -215,20 +191,17 @@ impl<P: Keyed> AnyPanel for P {
         P::TITLE
     }
 
-    fn press(&mut self, event: &KeyEvent, session: &Session) -> Option<Requests> {
-        find(P::KEYS, event).map(|action| self.act(action, session))
+    fn press(&mut self, key: Key, session: &Session) -> Option<Requests> {
+        find(P::KEYS, key).map(|action| self.act(action, session))
     }
 
     fn table(&self) -> Vec<KeyRow> {
         P::KEYS.iter().map(Binding::row).collect()
     }
 
-    fn active_keys(&self, session: &Session) -> Vec<KeyRow> {
-        P::KEYS
-            .iter()
-            .filter(|binding| !self.is_idle(binding.action, session))
-            .map(Binding::row)
-            .collect()
+    fn active_keys(&self, session: &Session) -> Vec<String> {
+        let active = P::KEYS.iter().filter(|binding| !self.is_idle(binding.action, session));
+        active.map(|binding| binding.row().name).collect()
     }
 }
 

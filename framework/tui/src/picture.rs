@@ -11,15 +11,13 @@ pub struct ScreenRun {
     /// The column and the row of the first character, from 0.
     pub at: (u16, u16),
     pub words: String,
-    /// The number of columns.
     pub columns: u16,
-    /// The red, green and blue values of the text.
     pub front: [u8; 3],
     pub back: [u8; 3],
     pub is_bold: bool,
 }
 
-/// A part of the screen, in the colours of the theme on a light or a dark background.
+/// A part of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScreenPicture {
     pub columns: u16,

@@ -1,10 +1,10 @@
-//! Screen layout: tabs, panels, the bottom line and overlays.
+//! The layout of the screen.
 
 use crate::app::{App, overlay};
 use crate::click_map::{ClickMap, ClickTarget};
 use crate::keys::{ch, numbered};
 use crate::paint::{Painter, clock, cut, width};
-use crate::panels::{Overlay, VIEWS};
+use crate::panels::VIEWS;
 use crate::theme;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -13,8 +13,7 @@ use ratatui::style::Style;
 /// The smallest screen on which two views are next to each other.
 const SPLIT_SIZE: (u16, u16) = (100, 30);
 
-/// The number of columns that must remain for the progress of a run. If the number of unread lines
-/// of the log would leave fewer columns, it is not drawn.
+/// The columns for the progress of a run, which precedes the number of unread lines of the log.
 const BADGE_ROOM: u16 = 20;
 
 pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> ClickMap {
@@ -30,7 +29,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> ClickMap {
         let progress = tabs(&mut painter, app, rows[0]);
         views(&mut painter, app, rows[1]);
         bottom(&mut painter, app, progress, rows[2]);
-        // The figure of a view without a figure of its own is the view as it is drawn here.
+        // `F` writes the view as it is drawn here, without overlays.
         app.keep_screen(&painter, rows[1]);
         overlay::draw(&mut painter, app, area);
     }
@@ -44,16 +43,16 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> ClickMap {
     clicks
 }
 
-/// Draws the tabs and, at the right, the progress of the run. The progress has texts of several
-/// lengths; the longest text that fits is used. If none fits, returns the shortest text with its
-/// style, which is then drawn in the bottom line.
+/// Draws the tabs and the longest text about the progress that fits. If none fits, returns the
+/// shortest one for the bottom line.
 fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) -> Option<(String, Style)> {
     let theme = painter.theme;
-    // On a narrow screen, the words are cut to the same length.
-    let words: u16 = app.views.iter().map(|view| width(view.tab) + 4).sum();
+    // If the words are too wide, all are cut to the same length.
+    let views = &app.views[..VIEWS];
+    let words: u16 = views.iter().map(|view| width(view.tab) + 4).sum();
     let most = if words <= area.width { u16::MAX } else { area.width / VIEWS as u16 - 4 };
     let mut x = 0;
-    for (number, view) in app.views.iter().enumerate() {
+    for (number, view) in views.iter().enumerate() {
         let style = if number == app.active { theme.cursor } else { theme.text };
         let name = numbered(number, &cut(view.tab, most));
         let from = x;
@@ -77,14 +76,11 @@ fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) -> Option<(String,
     }
 }
 
-/// Returns several texts about the progress of the run. The longest text is first.
+/// Returns texts about the progress, the longest first.
 fn progress(app: &App) -> Vec<String> {
     let tally = app.session.queue.tally();
     if app.session.runs.frozen {
-        return vec![
-            format!("frozen, {} events pending", app.session.runs.held_back()),
-            "frozen".to_owned(),
-        ];
+        return vec!["frozen".to_owned()];
     }
     if tally.cases == 0 {
         return vec!["swapmeet".to_owned()];
@@ -100,13 +96,11 @@ fn progress(app: &App) -> Vec<String> {
     vec![format!("{count} cases{failed}{left}"), format!("{count}{failed}"), count]
 }
 
-/// Draws the active view and, if there is enough space and the user wants it, another one.
 fn views(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
     let roomy = area.width >= SPLIT_SIZE.0 && area.height + 2 >= SPLIT_SIZE.1;
     if app.expanded || !roomy {
         return view(painter, app, app.active, area);
     }
-    // The view with the smaller number is on the left.
     let (left, right) = (app.active.min(app.companion), app.active.max(app.companion));
     let halves = Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]).split(area);
     view(painter, app, left, halves[0]);
@@ -117,24 +111,18 @@ fn views(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
 pub fn draw_panel(frame: &mut Frame<'_>, app: &mut App, number: usize, area: Rect) {
     let mut clicks = ClickMap::default();
     let mut painter = Painter::new(frame, &mut clicks, app.appearance.theme);
-    match number.checked_sub(VIEWS) {
-        None => view(&mut painter, app, number, area),
-        Some(0) => overlay::panel(&mut painter, app, Overlay::Details, area),
-        Some(_) => overlay::panel(&mut painter, app, Overlay::Log, area),
-    }
+    view(&mut painter, app, number, area);
 }
 
-fn view(painter: &mut Painter<'_, '_>, app: &mut App, number: usize, area: Rect) {
-    painter.begin(number, number == app.active && app.overlay.is_none(), area);
+pub(crate) fn view(painter: &mut Painter<'_, '_>, app: &mut App, number: usize, area: Rect) {
+    painter.begin(number, number == app.current(), area);
     let panel = app.views[number].panel_mut();
     panel.draw(painter, &app.session, area);
     painter.end();
     panel.list_mut().page = usize::from(area.height.saturating_sub(2));
 }
 
-/// Draws the current message and, in the remaining width, the key hints. If the progress of a run
-/// or the word `frozen` has no room next to the tabs, it is drawn at the right end of the bottom
-/// line.
+/// Draws the message, key hints, and the progress if it has no room next to the tabs.
 fn bottom(painter: &mut Painter<'_, '_>, app: &App, progress: Option<(String, Style)>, area: Rect) {
     let theme = painter.theme;
     let mut area = area;

@@ -1,7 +1,6 @@
-//! Scripts of the dashboard: keys and clicks with their times, which `--record` writes and `--replay`
-//! repeats, and texts that the screen must or must not show. Each line has an optional time in
-//! seconds, a word and the rest of the line, such as `1.25 key Down`, `click 12 5` (column and row
-//! from 0) or `expect 42 cases`.
+//! Scripts: keys and clicks with their times, which `--record` writes and `--replay` repeats, and
+//! texts that the screen must or must not show. A line has an optional time in seconds, a word and
+//! the rest, such as `1.25 key Down`, `click 12 5` (column and row from 0) or `expect 42 cases`.
 
 use crate::keys::Key;
 use crossterm::event::{
@@ -12,7 +11,6 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A step of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// A key, a click, a movement of the wheel, or a pasted text.
@@ -23,14 +21,13 @@ pub enum Step {
     Absent(String),
 }
 
-/// The words of a script for the events of the mouse.
 const MOUSE: [(&str, MouseEventKind); 3] = [
     ("click", MouseEventKind::Down(MouseButton::Left)),
     ("wheel-up", MouseEventKind::ScrollUp),
     ("wheel-down", MouseEventKind::ScrollDown),
 ];
 
-/// The steps of a script, each with its time and its line.
+/// The steps of a script.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Script(Vec<Timed>);
 
@@ -42,7 +39,7 @@ struct Timed {
 }
 
 impl Script {
-    /// Parses a script. Lines that start with `#` are comments. The error names the line.
+    /// Parses a script, whose comments start with `#`. The error names the line.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut all = Vec::new();
         let mut at = Duration::ZERO;
@@ -103,17 +100,14 @@ impl Script {
         self.0.iter().map(|timed| &timed.step)
     }
 
-    /// Returns the number of keys that the user presses.
     pub fn keys(&self) -> usize {
         self.steps().filter(|step| matches!(step, Step::Input(Event::Key(_)))).count()
     }
 }
 
-/// A script that is being replayed.
 #[derive(Debug)]
 pub(crate) struct Player {
     steps: std::iter::Peekable<std::vec::IntoIter<Timed>>,
-    /// The time at which the player started to wait for a text.
     waits: Option<Instant>,
 }
 
@@ -122,14 +116,11 @@ impl Player {
         Self { steps: script.0.into_iter().peekable(), waits: None }
     }
 
-    /// Returns the event that is due. `shows` tells whether the screen shows a text. The error says
-    /// which text the screen does not show, or should not show, and the line of the script.
     pub(crate) fn due(
         &mut self,
         now: Duration,
         shows: impl Fn(&str) -> bool,
     ) -> Result<Option<Event>, String> {
-        /// The time within which the screen must show an expected text.
         const PATIENCE: Duration = Duration::from_secs(30);
         while let Some(Timed { line, step, .. }) = self.steps.peek().filter(|next| next.at <= now) {
             match step {
@@ -153,7 +144,6 @@ impl Player {
     }
 }
 
-/// Writes the keys and clicks of a session to a file.
 #[derive(Debug)]
 pub struct Recorder(File);
 

@@ -1,4 +1,4 @@
-//! Sets up and restores the terminal, and runs the event loop.
+//! Setting up and restoring the terminal, and the event loop.
 
 use crate::app::{App, Appearance, Options, SessionResult, TerminalRequest};
 use crate::click_map::ClickMap;
@@ -28,29 +28,28 @@ use swapmeet_core::text::base64;
 
 /// The time between two frames while the screen changes.
 const FRAME: Duration = Duration::from_millis(33);
-/// The time between two checks for signals while the screen does not change.
+/// The time between two checks for signals otherwise.
 const IDLE: Duration = Duration::from_millis(250);
 
-/// Keys and clicks that are read from a script or written to a file.
 #[derive(Debug, Default)]
 pub struct Replay {
     pub script: Option<Script>,
     pub recorder: Option<Recorder>,
 }
 
-/// The reason why a session has ended without a result.
+/// The reason for a session without a result.
 #[derive(Debug, thiserror::Error)]
 pub enum EndedBy {
     /// The terminal or the file of a recorder failed.
     #[error(transparent)]
     Terminal(#[from] io::Error),
-    /// The screen does not show what the script expects. The text names the line of the script.
+    /// The screen contradicts the script; the text names the line.
     #[error("{0}")]
     Script(String),
 }
 
-/// Shows the dashboard until the user exits, a signal arrives or the terminal is closed. Also returns
-/// the state of the dashboard ([`App::state`]).
+/// Shows the dashboard until the user exits, a signal arrives or the terminal is closed. Also
+/// returns [`App::state`].
 pub fn run(
     setup: Setup,
     options: Options,
@@ -60,15 +59,15 @@ pub fn run(
     let signals = Signals::new()?;
     let mut app = App::new(setup, options, appearance);
     let shown = on_screen(|screen| show(screen, &mut app, &signals, replay))?;
+    app.session.unfreeze();
     match shown {
-        // After a hang-up, the error cannot be reported, because the terminal is gone.
+        // After a hang-up, there is no place to report the error.
         Err(error) if !has_hung_up() => Err(error),
         _ => Ok((app.outcome(), app.state())),
     }
 }
 
-/// Runs `work` with the terminal in dashboard mode. Restores the terminal afterwards, even after a
-/// panic.
+/// Runs `work` in dashboard mode, which ends even after a panic.
 pub fn on_screen<T>(work: impl FnOnce(&mut Screen) -> T) -> io::Result<T> {
     let _restored = restore_at_panic();
     let mut screen = Screen::enter()?;
@@ -89,8 +88,8 @@ fn show(
     let mut drawn = None::<Instant>;
     loop {
         changed |= app.tick(began.elapsed());
-        // The screen changes while cases run, because it shows their elapsed times. Other work
-        // changes the screen only when its result arrives, which `tick` reports.
+        // While cases run, the elapsed times change. Results of other work change the screen when
+        // they arrive, which `tick` reports.
         let moving = app.is_animated();
         let due = drawn.is_none_or(|at| at.elapsed() >= FRAME);
         if changed || (moving && due) {
@@ -145,7 +144,7 @@ fn handle(app: &mut App, event: &Event, clicks: &ClickMap) {
 }
 
 /// Puts a text on the clipboard of the terminal by the control sequence OSC 52, which also works
-/// over SSH. Terminals that do not know this sequence ignore it.
+/// over SSH.
 fn copy(text: &str) -> io::Result<()> {
     let mut out = stdout();
     write!(out, "\x1b]52;c;{}\x07", base64(text.as_bytes()))?;
@@ -154,8 +153,8 @@ fn copy(text: &str) -> io::Result<()> {
 
 /// The terminal in dashboard mode. Dropping it restores the terminal.
 pub struct Screen {
-    /// Never dropped: if the terminal has disappeared, `Terminal` reports on standard error that it
-    /// cannot show the cursor, and panics if standard error is the same terminal.
+    /// Never dropped: without a terminal, `Terminal` reports that it cannot show the cursor, and
+    /// panics if standard error is that terminal.
     terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
 }
 
@@ -169,15 +168,14 @@ impl Screen {
         Ok(Self { terminal: ManuallyDrop::new(terminal?) })
     }
 
-    /// Makes the next frame redraw the whole screen. `Terminal::clear` is not used, because it
-    /// queries the cursor position, and some terminals do not answer this query.
+    /// Makes the next frame redraw everything. `Terminal::clear` would query the cursor position,
+    /// which some terminals do not answer.
     fn redraw(&mut self) -> io::Result<()> {
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::from(size))
     }
 
-    /// Restores the terminal and suspends the process. When the process resumes, sets up the
-    /// terminal again.
+    /// Suspends the process, with the terminal restored meanwhile.
     fn suspend(&mut self) -> io::Result<()> {
         restore_terminal();
         signal_hook::low_level::emulate_default_handler(SIGTSTP)?;
@@ -192,14 +190,12 @@ impl Drop for Screen {
     }
 }
 
-/// Whether the terminal is in dashboard mode. This flag ensures that the terminal is restored only
-/// once. Leaving the alternate screen a second time would move the cursor to its old position
-/// again, and further output would overwrite the message of a panic.
+/// Whether the terminal is in dashboard mode. Leaving the alternate screen twice would move the
+/// cursor, and further output would overwrite the message of a panic.
 static OWNS_TERMINAL: AtomicBool = AtomicBool::new(false);
 
 fn take_over() -> io::Result<()> {
-    // Force colours, because the choice of the theme already respects `NO_COLOR`. Without this,
-    // crossterm would replace each colour by an empty attribute, which also switches off bold and
+    // The theme respects `NO_COLOR`. Without this, crossterm would also switch off bold and
     // reverse.
     force_color_output(true);
     OWNS_TERMINAL.store(true, Ordering::Relaxed);
@@ -208,7 +204,7 @@ fn take_over() -> io::Result<()> {
         .inspect_err(|_| restore_terminal())
 }
 
-/// Restores the terminal. Errors are ignored, because there is no way to report them.
+/// Errors are ignored, because there is no place to report them.
 fn restore_terminal() {
     if !OWNS_TERMINAL.swap(false, Ordering::Relaxed) {
         return;
@@ -233,8 +229,8 @@ impl Drop for PanicHookGuard {
     }
 }
 
-/// Installs a panic hook that first restores the terminal and then prints the message. Messages of
-/// panics in other threads are not printed, because they would overwrite the screen.
+/// Installs a panic hook that restores the terminal before it prints. Messages of other threads
+/// would overwrite the screen.
 fn restore_at_panic() -> PanicHookGuard {
     let screen = thread::current().id();
     let before = std::panic::take_hook();

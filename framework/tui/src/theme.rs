@@ -1,12 +1,14 @@
-//! Colour themes. This module also contains replacements for terminals without colours or without
-//! Unicode.
+//! Colour themes, and replacements for terminals without colours or without Unicode.
 
 use crate::background::Background;
-use ratatui::style::{Color, Modifier, Style};
+use ratatui::style::Color::{
+    self, Cyan, Gray, Green, Indexed, LightMagenta, LightRed, Reset, Yellow,
+};
+use ratatui::style::{Modifier, Style};
 use std::env;
 use swapmeet_core::cost::kind::Kind;
 
-/// The number of levels of a heat map. Level 0 stands for zero, and the last level for the maximum.
+/// The levels of a heat map, from zero to the maximum.
 pub(crate) const LEVELS: usize = 6;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,11 +25,10 @@ pub struct Theme {
     /// The colours of algorithms in curves and maps. They have the hues of saved figures
     /// (`swapmeet_plot::style`), with a contrast to the background that saved figures need not have.
     pub(crate) series: [Color; 8],
-    /// The colours of the kinds of time, such as start-up or contention.
+    /// The colours of the kinds of time.
     pub(crate) parts: [Color; 7],
     pub(crate) heat: [Color; LEVELS],
-    /// Whether algorithms are distinguished by colour. Otherwise, they are only distinguished by
-    /// the shape of their marks.
+    /// Whether algorithms have colours, or only marks.
     pub(crate) coloured: bool,
 }
 
@@ -36,87 +37,55 @@ const fn fg(color: Color) -> Style {
 }
 
 const PLAIN: Style = Style::new();
+const BLUE: Color = Indexed(75);
 
-/// A theme for dark backgrounds. It uses the standard colours of the terminal, and colours of the
-/// 256-colour palette in place of standard colours that are too dark on black.
+/// Returns colours of the 256-colour palette or, if the numbers are larger, of 24 bits (`0xrrggbb`).
+/// 0 is the default colour.
+const fn colours<const N: usize>(numbers: [u32; N]) -> [Color; N] {
+    let mut colours = [Reset; N];
+    let mut at = 0;
+    while at < N {
+        colours[at] = match numbers[at] {
+            0 => Reset,
+            number @ 1..=255 => Indexed(number as u8),
+            number => Color::from_u32(number),
+        };
+        at += 1;
+    }
+    colours
+}
+
+/// A theme for dark backgrounds. Colours of the 256-colour palette replace standard ones that are
+/// too dark on black.
 const DEFAULT: Theme = Theme {
     name: "default",
     text: PLAIN,
-    dim: fg(Color::Indexed(245)),
-    accent: fg(Color::Cyan).add_modifier(Modifier::BOLD),
-    good: fg(Color::Green),
-    warn: fg(Color::Yellow),
-    bad: fg(Color::LightRed),
-    cursor: Style::new().fg(Color::Black).bg(Color::Cyan),
-    faint_cursor: fg(Color::Cyan),
-    series: [
-        Color::Indexed(32),
-        Color::Indexed(202),
-        Color::Indexed(36),
-        Color::Indexed(175),
-        Color::Indexed(117),
-        Color::Indexed(214),
-        Color::Indexed(198),
-        Color::Indexed(137),
-    ],
-    parts: [
-        Color::Indexed(75),
-        Color::Green,
-        Color::Cyan,
-        Color::Yellow,
-        Color::LightMagenta,
-        Color::LightRed,
-        Color::Gray,
-    ],
-    heat: [
-        Color::Indexed(245),
-        Color::Indexed(75),
-        Color::Cyan,
-        Color::Green,
-        Color::Yellow,
-        Color::LightRed,
-    ],
+    dim: fg(Indexed(245)),
+    accent: fg(Cyan).add_modifier(Modifier::BOLD),
+    good: fg(Green),
+    warn: fg(Yellow),
+    bad: fg(LightRed),
+    cursor: Style::new().fg(Color::Black).bg(Cyan),
+    faint_cursor: fg(Cyan),
+    series: colours([32, 202, 36, 175, 117, 214, 198, 137]),
+    parts: [BLUE, Green, Cyan, Yellow, LightMagenta, LightRed, Gray],
+    heat: [Indexed(245), BLUE, Cyan, Green, Yellow, LightRed],
     coloured: true,
 };
 
-/// A theme for light backgrounds. It uses the 256-colour palette, because few standard colours can
-/// be read on white.
+/// A theme for light backgrounds, on which few standard colours can be read.
 const LIGHT: Theme = Theme {
     name: "light",
-    dim: fg(Color::Indexed(240)),
-    accent: fg(Color::Indexed(25)).add_modifier(Modifier::BOLD),
-    good: fg(Color::Indexed(28)),
-    warn: fg(Color::Indexed(130)),
-    bad: fg(Color::Indexed(160)),
-    cursor: Style::new().fg(Color::Indexed(231)).bg(Color::Indexed(25)),
-    faint_cursor: fg(Color::Indexed(25)),
-    series: [
-        Color::Indexed(25),
-        Color::Indexed(160),
-        Color::Indexed(29),
-        Color::Indexed(162),
-        Color::Indexed(27),
-        Color::Indexed(130),
-        Color::Indexed(89),
-        Color::Indexed(52),
-    ],
-    parts: [
-        Color::Indexed(26),
-        Color::Indexed(28),
-        Color::Indexed(23),
-        Color::Indexed(130),
-        Color::Indexed(127),
-        Color::Indexed(160),
-        Color::Indexed(242),
-    ],
-    heat: [
-        Color::Indexed(243),
-        Color::Indexed(26),
-        Color::Indexed(23),
-        Color::Indexed(28),
-        Color::Indexed(127),
-        Color::Indexed(160),
-    ],
+    dim: fg(Indexed(240)),
+    accent: fg(Indexed(25)).add_modifier(Modifier::BOLD),
+    good: fg(Indexed(28)),
+    warn: fg(Indexed(130)),
+    bad: fg(Indexed(160)),
+    cursor: Style::new().fg(Indexed(231)).bg(Indexed(25)),
+    faint_cursor: fg(Indexed(25)),
+    series: colours([25, 160, 29, 162, 27, 130, 89, 52]),
+    parts: colours([26, 28, 23, 130, 127, 160, 242]),
+    heat: colours([243, 26, 23, 28, 127, 160]),
     ..DEFAULT
 };
 
@@ -130,38 +99,16 @@ const RICH: Theme = Theme {
     bad: fg(Color::Rgb(224, 108, 117)),
     cursor: Style::new().fg(Color::Rgb(30, 36, 48)).bg(Color::Rgb(136, 192, 208)),
     faint_cursor: fg(Color::Rgb(136, 192, 208)),
-    series: [
-        Color::Rgb(79, 156, 249),
-        Color::Rgb(240, 118, 66),
-        Color::Rgb(87, 190, 140),
-        Color::Rgb(222, 140, 190),
-        Color::Rgb(120, 214, 240),
-        Color::Rgb(214, 182, 72),
-        Color::Rgb(214, 62, 134),
-        Color::Rgb(170, 118, 88),
-    ],
-    parts: [
-        Color::Rgb(113, 128, 214),
-        Color::Rgb(102, 187, 106),
-        Color::Rgb(38, 198, 218),
-        Color::Rgb(255, 202, 40),
-        Color::Rgb(190, 96, 206),
-        Color::Rgb(239, 83, 80),
-        Color::Rgb(189, 189, 189),
-    ],
-    // The hues of the Inferno colour map, with dark colours made brighter so that they can be read.
-    heat: [
-        Color::Rgb(118, 122, 140),
-        Color::Rgb(170, 98, 204),
-        Color::Rgb(222, 82, 140),
-        Color::Rgb(232, 98, 78),
-        Color::Rgb(248, 149, 34),
-        Color::Rgb(252, 255, 164),
-    ],
+    series: colours([
+        0x4f9cf9, 0xf07642, 0x57be8c, 0xde8cbe, 0x78d6f0, 0xd6b648, 0xd63e86, 0xaa7658,
+    ]),
+    parts: colours([0x7180d6, 0x66bb6a, 0x26c6da, 0xffca28, 0xbe60ce, 0xef5350, 0xbdbdbd]),
+    // The Inferno colour map with brighter dark colours.
+    heat: colours([0x767a8c, 0xaa62cc, 0xde528c, 0xe8624e, 0xf89522, 0xfcffa4]),
     ..DEFAULT
 };
 
-/// A theme without colours. It uses bold and reverse text instead.
+/// A theme without colours.
 const MONO: Theme = Theme {
     name: "mono",
     dim: Style::new().add_modifier(Modifier::DIM),
@@ -171,9 +118,9 @@ const MONO: Theme = Theme {
     bad: Style::new().add_modifier(Modifier::BOLD),
     cursor: Style::new().add_modifier(Modifier::REVERSED),
     faint_cursor: Style::new().add_modifier(Modifier::BOLD),
-    series: [Color::Reset; 8],
-    parts: [Color::Reset; 7],
-    heat: [Color::Reset; LEVELS],
+    series: [Reset; 8],
+    parts: [Reset; 7],
+    heat: [Reset; LEVELS],
     coloured: false,
     ..DEFAULT
 };
@@ -189,8 +136,8 @@ impl Theme {
         THEMES.into_iter().find(|theme| theme.name == name)
     }
 
-    /// Returns the default theme for this terminal. The theme has no colours if `NO_COLOR` is set
-    /// or if the terminal does not support colours.
+    /// Returns the theme for this terminal: without colours if `NO_COLOR` is set or the terminal
+    /// has none.
     pub fn of_environment() -> Self {
         let no_color = env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
         let dumb = env::var("TERM")
@@ -217,8 +164,7 @@ impl Theme {
     }
 
     pub(crate) fn series(&self, number: usize) -> Style {
-        // Each further group of eight algorithms uses the same colours, shifted by one, as in saved
-        // figures.
+        // As in saved figures, each further eight algorithms have the colours shifted by one.
         fg(self.series[(number + number / self.series.len()) % self.series.len()])
     }
 
@@ -238,13 +184,13 @@ impl Theme {
     }
 }
 
-/// In themes without colours, the marks of the kinds of time.
+/// The marks of the kinds of time without colours.
 const FILLINGS: [char; 7] = ['█', '░', '=', '▓', '▒', 'x', 'o'];
-/// In themes without colours, the marks of the levels of a heat map.
+/// The marks of the levels of a heat map without colours.
 pub(crate) const SHADES: [char; LEVELS] = ['·', '-', '░', '▒', '▓', '█'];
 
-/// Returns the level of `value` in a heat map, where `most` is the maximum. Level 0 is only for the
-/// value 0. The other levels divide the range up to `most` into equal intervals.
+/// Returns the level of a value in a heat map up to `most`. Only 0 has level 0; the other levels
+/// are equal intervals.
 pub(crate) fn level(value: u64, most: u64) -> usize {
     if value == 0 || most == 0 {
         return 0;
@@ -253,8 +199,7 @@ pub(crate) fn level(value: u64, most: u64) -> usize {
     (scaled.div_ceil(u128::from(most)) as usize).clamp(1, LEVELS - 1)
 }
 
-/// Returns the level of `value` in a heat map, where `most` is the maximum. In contrast to
-/// [`level`], the value 1 always has level 1.
+/// Returns the level of a value in a heat map up to `most`, where 1 always has level 1.
 pub(crate) fn level_above_one(value: u64, most: u64) -> usize {
     if value < 2 || most < 2 {
         return value.min(1) as usize;
@@ -263,59 +208,22 @@ pub(crate) fn level_above_one(value: u64, most: u64) -> usize {
     1 + (scaled.div_ceil(u128::from(most - 1)) as usize).clamp(1, LEVELS - 2)
 }
 
-/// Returns whether the terminal's locale is not UTF-8.
 pub fn is_ascii_terminal() -> bool {
     let set = |name| env::var(name).ok().filter(|v| !v.is_empty());
     let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG"));
-    // If no locale is set, the locale is "C", which is ASCII.
     !locale.is_some_and(|l| l.to_ascii_lowercase().replace('-', "").contains("utf8"))
 }
 
-/// Returns the ASCII replacement of a character; `None` if the character is ASCII.
+/// The characters of panels, and those that replace them at the same places.
+const DRAWN: &str = "─━╌–—▃▄│┃╎┌┐└┘├┤┬┴┼╭╮╰╯▒±╱▸▶→›◂◀←‹▴▲↑▾▼↓█▓░·…●✓•◆△○◇■□✖★✚▽µ☆✕×†▁▂▀▅▆▇\u{2800}";
+const REPLACED: &str = "-------|||+++++++++++++++/>>>><<<<^^^vvv#%:.~***&Ao$@OXwHuuzxx!__'=== ";
+
 pub(crate) fn ascii(symbol: &str) -> Option<&'static str> {
-    if symbol.is_ascii() {
-        return None;
-    }
-    Some(match symbol.chars().next().unwrap_or(' ') {
-        '─' | '━' | '╌' | '–' | '—' => "-",
-        '│' | '┃' | '╎' => "|",
-        '┌' | '┐' | '└' | '┘' | '├' | '┤' | '┬' | '┴' | '┼' | '╭' | '╮' | '╰' | '╯' => {
-            "+"
-        }
-        '╱' => "/",
-        '▸' | '▶' | '→' | '›' => ">",
-        '◂' | '◀' | '←' | '‹' => "<",
-        '▴' | '▲' | '↑' => "^",
-        '▾' | '▼' | '↓' => "v",
-        '█' => "#",
-        '▓' => "%",
-        '▒' => "+",
-        '░' => ":",
-        '·' => ".",
-        '…' => "~",
-        '●' | '✓' | '•' => "*",
-        '◆' => "&",
-        '△' => "A",
-        '○' => "o",
-        '◇' => "$",
-        '■' => "@",
-        '□' => "O",
-        '✖' => "X",
-        '★' => "w",
-        '✚' => "H",
-        '▽' => "u",
-        '☆' => "z",
-        '✕' | '×' => "x",
-        '±' => "+",
-        '†' => "!",
-        'µ' => "u",
-        '▁' | '▂' => "_",
-        '▀' => "'",
-        '▃' | '▄' => "-",
-        '▅'..='▇' => "=",
-        '\u{2800}' => " ",
-        '\u{2801}'..='\u{28ff}' => ".",
-        _ => "?",
+    let first = symbol.chars().next().filter(|_| !symbol.is_ascii())?;
+    Some(match DRAWN.chars().position(|drawn| drawn == first) {
+        Some(at) => &REPLACED[at..=at],
+        None if ('\u{2801}'..='\u{28ff}').contains(&first) => ".",
+        None => "?",
     })
 }
 

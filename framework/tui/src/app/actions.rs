@@ -1,30 +1,27 @@
-//! Keys that work in every view, and the mouse. A click selects a line, a second click on the same
-//! line opens it, and the wheel scrolls.
+//! Keys that work in every view, and the mouse.
 
 use super::prompt::{Command, Purpose};
 use super::{App, Confirmation, ExitMode, Help, Prompt, TerminalRequest};
 use crate::click_map::{ClickMap, ClickTarget, PanelPosition};
 use crate::filter::Filter;
 use crate::keys::{
-    Binding, DOWN, FIRST, Key, LAST, LEFT, RIGHT, UP, bind, ch, ctrl, digit, find, key,
+    Binding, DOWN, FIRST, Key, LAST, LEFT, RIGHT, UP, bind, ch, ctrl, digit, find, key, translate,
 };
 use crate::panels::{Overlay, VIEWS};
 use crate::session::Requests;
 use crossterm::event::{
     KeyCode as K, KeyEvent, KeyEventKind, MouseButton, MouseEvent, MouseEventKind,
 };
+use swapmeet_results::units;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     Help,
-    /// Exit. If cases still run or rows are unsaved, the user must confirm first.
     Quit,
     QuitNow,
     QuitPrinting,
     Run,
-    /// Run only the selected cases that have no row yet.
     Add,
-    /// Run the failed cases again.
     Retry,
     Stop,
     Baseline,
@@ -39,7 +36,6 @@ pub(super) enum Action {
     Freeze,
     Details,
     Log,
-    /// Show the rows of a machine that charges all algorithms equally, or go back.
     EqualCharges,
     NextView,
     PreviousView,
@@ -54,12 +50,10 @@ pub(super) enum Action {
     Theme,
     Redraw,
     Suspend,
-    /// Close the innermost open element, such as a form, a filter or an expanded panel.
     Back,
 }
 
-/// The key table for all views. The bottom line shows hints with low ranks first. The keys for
-/// help, for quitting, for running and for switching panels have the lowest ranks.
+/// The key table for all views.
 pub(super) const ANYWHERE: &[Binding<Action>] = &[
     bind(Action::Help, &[ch('?'), key(K::F(1))], "show all keys; any key closes the list")
         .hint("help")
@@ -137,8 +131,7 @@ pub(super) const ANYWHERE: &[Binding<Action>] = &[
     bind(Action::QuitNow, &[ctrl('c')], "quit immediately, without confirmation"),
 ];
 
-/// A run of more cases needs a confirmation.
-pub(super) const MANY_CASES: u64 = 1_000;
+const MANY_CASES: u64 = 1_000;
 
 impl App {
     pub fn key(&mut self, event: &KeyEvent) {
@@ -148,25 +141,23 @@ impl App {
         }
     }
 
-    /// Handles a key, which the user may have changed.
     fn press_key(&mut self, event: &KeyEvent) {
         let (key, tables) = (Key::of(event), self.tables_in_use());
-        let Some((default, table)) = self.keys.translate(key, &tables) else { return };
+        let Some((default, table)) = translate(key, &tables) else { return };
         if self.prompt.is_some() {
             let translated = default.event();
             return self.type_key(if default == key { event } else { &translated });
         }
-        // The last table has the keys that apply in every view.
+        // The last table applies in every view.
         self.command_key(default, table == Some(tables.len() - 1));
     }
 
-    /// Handles the default key of an action. `is_anywhere` is set if the action is not one of the
-    /// panel or the view, which may have another action with this key.
+    /// Handles the default key of an action. `is_anywhere` is set if the action applies in every
+    /// view: the panel may have another action with this key.
     fn command_key(&mut self, key: Key, is_anywhere: bool) {
-        let event = &key.event();
-        let anywhere = find(ANYWHERE, event);
+        let anywhere = find(ANYWHERE, key);
         if self.confirmation.is_some() {
-            return self.answer(event, anywhere);
+            return self.answer(key, anywhere);
         }
         if self.help.is_some() && anywhere != Some(Action::QuitNow) {
             return self.scroll_help(anywhere);
@@ -174,12 +165,12 @@ impl App {
         if anywhere != Some(Action::Freeze) {
             self.session.message = None;
         }
-        if !is_anywhere && self.press(event) {
+        if !is_anywhere && self.press(key) {
             return;
         }
         let view = (0..VIEWS).find(|view| digit(*view).is_some_and(|digit| ch(digit) == key));
-        let picture = self.views[self.active].picture_of(key);
-        match (view, picture.filter(|_| self.overlay.is_none() && !is_anywhere), anywhere) {
+        let picture = self.views[self.current()].picture_of(key);
+        match (view, picture.filter(|_| !is_anywhere), anywhere) {
             (Some(view), _, _) => self.show(view),
             (None, Some(picture), _) => {
                 self.views[self.active].show(picture);
@@ -190,27 +181,24 @@ impl App {
         }
     }
 
-    /// Handles a key in the active panel. Returns whether the panel has an action for it.
-    fn press(&mut self, event: &KeyEvent) -> bool {
+    fn press(&mut self, key: Key) -> bool {
         let mut is_handled = false;
         self.with_panel(|panel, session| {
-            let requests = panel.press(event, session);
+            let requests = panel.press(key, session);
             is_handled = requests.is_some();
             requests.unwrap_or_default()
         });
         is_handled
     }
 
-    /// Runs a command that the user has chosen from the command palette. The command runs in the
-    /// view that has it.
+    /// Runs a command of the palette in the view that has it.
     pub(super) fn perform(&mut self, command: &Command) {
-        let Some(key) = command.row.keys.first() else { return };
         if let Some((view, picture)) = command.place {
             self.overlay = None;
             self.views[view].show(picture);
             self.activate(view);
         }
-        self.command_key(*key, command.place.is_none());
+        self.command_key(command.row.default_key(), command.place.is_none());
     }
 
     fn act(&mut self, action: Action) {
@@ -221,7 +209,6 @@ impl App {
             Action::QuitNow => self.exit = Some(ExitMode::Plain),
             Action::Help => self.help = Some(Help::default()),
             Action::Back => self.back(),
-            // Movement. Each panel defines what it does for a step up, down, left or right.
             Action::Up => self.with_panel(|panel, session| panel.step(-1, session)),
             Action::Down => self.with_panel(|panel, session| panel.step(1, session)),
             Action::PageUp => self.with_panel(|panel, session| panel.step(-page, session)),
@@ -230,7 +217,6 @@ impl App {
             Action::Last => self.with_panel(|panel, session| panel.go_to_end(true, session)),
             Action::Left => self.with_panel(|panel, session| panel.sideways(-1, session)),
             Action::Right => self.with_panel(|panel, session| panel.sideways(1, session)),
-            // Views: select, split or filter a view, or open an overlay.
             Action::NextView => self.activate((self.active + 1) % VIEWS),
             Action::PreviousView => self.activate((self.active + VIEWS - 1) % VIEWS),
             Action::Details => self.overlay = Some(Overlay::Details),
@@ -242,13 +228,12 @@ impl App {
                 self.prompt = Some(Prompt::new(Purpose::Filter, title, &text));
             }
             Action::Filter => self.session.show_message("nothing to filter here", false),
-            // Runs: start, add to, stop or freeze a run.
             Action::Freeze if self.session.runs.frozen => self.session.unfreeze(),
             Action::Freeze => self.session.runs.frozen = true,
-            Action::Run if self.run_needs_confirmation() => {
-                self.confirmation = Some(Confirmation::Run);
-            }
-            Action::Run => self.session.run(),
+            Action::Run => match self.question(Confirmation::Run) {
+                Some(_) => self.confirmation = Some(Confirmation::Run),
+                None => self.session.run(),
+            },
             Action::Add => self.session.add(),
             Action::Retry => self.session.retry(),
             Action::Stop if self.session.queue.is_busy() => {
@@ -260,7 +245,6 @@ impl App {
                 let name = self.panel().algorithm(&self.session);
                 self.session.mark_baseline(name);
             }
-            // Other commands: open a prompt, undo, or change the appearance.
             Action::Save => {
                 let title = "save the experiment as";
                 let prompt = Prompt::for_file(Purpose::SaveAs, title, "toml", &self.session.chosen);
@@ -268,15 +252,13 @@ impl App {
             }
             Action::Copy => match self.session.chosen.command(&self.session.plugin_dirs) {
                 Ok(command) => {
-                    let text = format!("copied: {command}");
-                    self.session.add_log(&text, false);
-                    self.session.show_message(&text, false);
+                    self.session.report(&format!("copied: {command}"), false);
                     self.terminal_request = Some(TerminalRequest::Copy(command));
                 }
                 Err(why) => self.session.show_message(why, true),
             },
-            Action::Undo => self.session.undo(),
-            Action::Redo => self.session.redo(),
+            Action::Undo => self.session.undo(false),
+            Action::Redo => self.session.undo(true),
             Action::Command => self.prompt = Some(Prompt::new(Purpose::Command, "command", "")),
             Action::Render => {
                 let title = "write a figure or report to";
@@ -293,41 +275,76 @@ impl App {
     }
 
     fn quit(&mut self, how: ExitMode) {
-        let leaves_rows = how == ExitMode::PrintRows;
-        if self.is_busy() || (!leaves_rows && self.has_unsaved()) {
-            self.confirmation = Some(Confirmation::Exit(how));
-        } else {
-            self.exit = Some(how);
+        match self.question(Confirmation::Exit(how)) {
+            Some(_) => self.confirmation = Some(Confirmation::Exit(how)),
+            None => self.exit = Some(how),
         }
     }
 
-    /// Returns whether cases are running that the user has requested, and not only the example.
-    fn is_busy(&self) -> bool {
+    pub(super) fn is_busy(&self) -> bool {
         self.session.queue.is_busy() && !self.session.runs.is_example
     }
 
-    /// Returns whether a run would cancel cases, discard rows that are not saved or that were opened
-    /// from files, or start many cases.
-    fn run_needs_confirmation(&self) -> bool {
-        let session = &self.session;
-        let is_opened = session.runs.is_opened && !session.queue.rows().is_empty();
-        self.is_busy() || self.has_unsaved() || is_opened || session.chosen.count() > MANY_CASES
+    /// Returns the title of a question, its text and its keys; `None` if nothing would be lost, and
+    /// no run of many cases would start.
+    pub(super) fn question(
+        &self,
+        confirmation: Confirmation,
+    ) -> Option<(&'static str, String, &'static str)> {
+        let (session, tally) = (&self.session, self.session.queue.tally());
+        let unrun = units::count(tally.open(), "case");
+        let rows = units::count(tally.rows(), "row");
+        let is_opened = session.runs.is_opened && tally.rows() > 0;
+        Some(match confirmation {
+            Confirmation::Exit(ExitMode::Plain) if self.is_busy() => {
+                let text = format!("{unrun} not finished. Quit anyway?");
+                ("Quit", text, "y or q: quit   n or Esc: stay")
+            }
+            Confirmation::Exit(ExitMode::PrintRows) if self.is_busy() => {
+                let text = format!("{unrun} not finished. Quit and print {rows}?");
+                ("Quit", text, "y or Q: quit   n or Esc: stay")
+            }
+            Confirmation::Exit(ExitMode::Plain) if self.has_unsaved() => {
+                let text = format!("{rows} on screen not saved. Quit anyway?");
+                ("Quit", text, "y or q: quit   n or Esc: stay (S saves, Q prints)")
+            }
+            Confirmation::Run if self.is_busy() => {
+                let text = format!("{unrun} not finished. Cancel and start a new run?");
+                ("Run", text, "y or R: new run   n or Esc: continue")
+            }
+            Confirmation::Run if self.has_unsaved() => {
+                let text = format!("{rows} on screen not saved. Discard and run?");
+                ("Run", text, "y or R: run   n or Esc: keep them (a adds, S saves)")
+            }
+            Confirmation::Run if is_opened => {
+                let text = format!("Replace {rows} from files by {}?", session.chosen.size());
+                ("Run", text, "y or R: run   n or Esc: keep them (a adds)")
+            }
+            Confirmation::Run if session.chosen.count() > MANY_CASES => {
+                let selected = session.chosen.size();
+                let text = format!("{selected} selected, more than {MANY_CASES}. Run them?");
+                ("Run", text, "y or R: run   n or Esc: cancel")
+            }
+            Confirmation::Stop if session.queue.is_busy() => {
+                let text = format!("{unrun} not finished. Cancel them?");
+                ("Cancel", text, "y or x: cancel   n or Esc: continue")
+            }
+            _ => return None,
+        })
     }
 
-    /// Returns whether there are rows that the user has requested and that are in no file yet.
-    pub(super) fn has_unsaved(&self) -> bool {
+    /// Returns whether rows that the user has requested are in no file.
+    fn has_unsaved(&self) -> bool {
         let (tally, runs) = (self.session.queue.tally(), &self.session.runs);
         tally.rows() > 0 && runs.out.is_none() && !runs.saved && !runs.is_example
     }
 
-    /// Handles a key while a question waits for confirmation. `y` confirms, and so does the key
-    /// that caused the question.
-    fn answer(&mut self, event: &KeyEvent, action: Option<Action>) {
+    /// Handles the answer to a question. The key that caused it confirms like `y`.
+    fn answer(&mut self, key: Key, action: Option<Action>) {
         let Some(question) = self.confirmation.take() else { return };
-        let yes = matches!(event.code, K::Char('y' | 'Y'));
+        let yes = [ch('y'), ch('Y')].contains(&key);
         match (question, action) {
             (_, Some(Action::QuitNow)) => self.exit = Some(ExitMode::Plain),
-            // If `q` waits for confirmation, `Q` exits and prints the rows.
             (Confirmation::Exit(_), Some(Action::QuitPrinting)) => {
                 self.exit = Some(ExitMode::PrintRows);
             }
@@ -360,7 +377,8 @@ impl App {
     }
 
     fn back(&mut self) {
-        if self.panel_mut().close() {
+        let current = self.current();
+        if self.views[current].panel_mut().close() {
             return;
         }
         if !self.panel().list().filter.text().is_empty() {
@@ -370,10 +388,9 @@ impl App {
         }
     }
 
-    /// Filters the lines of the active panel.
     pub(super) fn filter(&mut self, filter: Filter) {
-        self.panel_mut().list_mut().filter = filter;
         self.with_panel(|panel, session| {
+            panel.list_mut().filter = filter;
             panel.clamp(session);
             Requests::new()
         });
@@ -383,7 +400,7 @@ impl App {
 const WHEEL_LINES: isize = 3;
 
 impl App {
-    /// Handles a mouse event. `clicks` contains the clickable areas of the last frame.
+    /// Handles a mouse event, given the clickable areas of the last frame.
     pub fn mouse(&mut self, event: &MouseEvent, clicks: &ClickMap) {
         let Some(target) = clicks.at(event.column, event.row) else { return };
         match event.kind {
@@ -400,7 +417,7 @@ impl App {
             (self.confirmation, self.help) = (None, None);
             return;
         }
-        // A click outside of a text input closes it, except on a hint for the input.
+        // A click closes a text input, except on one of its hints.
         if self.prompt.is_some() && !matches!(target, ClickTarget::Key(_)) {
             self.cancel();
         }
@@ -409,7 +426,7 @@ impl App {
             ClickTarget::Panel(panel, position) => {
                 let current = self.panel().current_line(&self.session);
                 let again =
-                    self.has_keys(panel) && current.map(PanelPosition::Line) == Some(position);
+                    panel == self.current() && current.map(PanelPosition::Line) == Some(position);
                 if panel < VIEWS {
                     self.overlay = None;
                     self.activate(panel);
@@ -423,14 +440,6 @@ impl App {
                 });
             }
             ClickTarget::Tab(view) => self.show(view),
-        }
-    }
-
-    /// Returns whether a view or an overlay, given by its number, handles keys.
-    fn has_keys(&self, number: usize) -> bool {
-        match self.overlay {
-            Some(overlay) => number == VIEWS + overlay as usize,
-            None => number == self.active,
         }
     }
 

@@ -1,13 +1,11 @@
-//! The application. It has views that show a session, overlays above the views, and handlers for
-//! keys and the mouse.
+//! The application: views that show a session, overlays, keys and the mouse.
 
 mod actions;
-mod key_map;
 mod options;
 pub(crate) mod overlay;
 mod prompt;
 
-use crate::keys::{Binding, Key, KeyRow, KeyTable, ch, digit};
+use crate::keys::{Binding, Key, KeyMap, KeyRow, KeyTable, ch, digit};
 use crate::paint::Painter;
 use crate::panel::AnyPanel;
 use crate::panels::{self, Overlay, View};
@@ -15,7 +13,6 @@ use crate::session::packed::CaseKey;
 use crate::session::{Request, Requests, Session, Setup};
 use crate::theme::Theme;
 use actions::{ANYWHERE, Action};
-use key_map::KeyMap;
 pub use options::Options;
 use prompt::{Prompt, Purpose};
 use ratatui::buffer::Buffer;
@@ -36,12 +33,11 @@ pub struct SessionResult {
     pub records: Vec<Record>,
     /// Whether to print the rows on the normal screen after the session.
     pub print_rows: bool,
-    /// Whether some cases have no row, because the session ended or the user cancelled them.
+    /// Whether some cases have no row.
     pub unfinished: bool,
-    /// Whether any case was invalid, crashed, timed out or failed.
     pub some_failed: bool,
     pub saved_as: Option<PathBuf>,
-    /// The error message of the first failed attempt to write a row.
+    /// The error message of the first row that could not be written.
     pub unwritten: Option<String>,
 }
 
@@ -51,7 +47,7 @@ pub enum ExitMode {
     PrintRows,
 }
 
-/// A request that the application cannot carry out itself, so that the terminal loop does it.
+/// A request that the terminal loop carries out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TerminalRequest {
     Redraw,
@@ -59,7 +55,7 @@ pub(crate) enum TerminalRequest {
     Suspend,
 }
 
-/// A question that the user must confirm, because rows or running cases would be lost.
+/// A question that the user must confirm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Confirmation {
     Exit(ExitMode),
@@ -70,28 +66,24 @@ pub(crate) enum Confirmation {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Help {
     pub(crate) scrolled: usize,
-    /// The number of visible lines when the overlay was last drawn.
     pub(crate) page: usize,
 }
 
-/// The state of the dashboard that is kept between sessions.
 #[derive(Debug, Serialize, Deserialize)]
 struct State {
     view: usize,
     pictures: Vec<usize>,
     expanded: bool,
     selected: Option<CaseId>,
-    /// The states of the panels of all views.
     #[serde(default)]
     panels: Vec<String>,
 }
 
 pub struct App {
     pub(crate) session: Session,
+    /// The views, followed by the overlays.
     pub(crate) views: Vec<View>,
-    pub(crate) overlays: Vec<Box<dyn AnyPanel>>,
     pub(crate) active: usize,
-    /// The view that is shown next to the active one if the screen is large enough.
     pub(crate) companion: usize,
     pub(crate) expanded: bool,
     pub(crate) overlay: Option<Overlay>,
@@ -108,15 +100,13 @@ pub struct App {
 
 impl App {
     pub fn new(setup: Setup, options: Options, appearance: Appearance) -> Self {
-        // The first view has the answer. Without rows and cases, it is the view in which the user
-        // chooses cases.
+        // The first view has the answer or, if there are neither rows nor cases, chooses cases.
         let is_empty = setup.opened.is_empty() && setup.cases.is_empty() && setup.follow.is_empty();
         let first = if is_empty { panels::CHOOSE } else { panels::WINNERS };
         let first = options.view.filter(|_| !is_empty).unwrap_or(first);
         let mut app = Self {
             session: Session::new(setup, options.columns),
-            views: panels::views(),
-            overlays: panels::overlays(),
+            views: panels::views().into_iter().chain(panels::overlays()).collect(),
             active: first,
             companion: if first == panels::WINNERS { panels::WHY } else { panels::WINNERS },
             expanded: true,
@@ -140,8 +130,7 @@ impl App {
         app
     }
 
-    /// Returns the state that [`Options::set_state`] restores: the view, its picture, the selected
-    /// case, and the order of the table.
+    /// Returns the state that [`Options::set_state`] restores.
     pub fn state(&self) -> String {
         let panels = self.views.iter().flat_map(View::panels);
         let state = State {
@@ -160,19 +149,17 @@ impl App {
         }
         let panels = self.views.iter_mut().flat_map(View::panels_mut);
         panels.zip(state.panels).for_each(|(panel, state)| panel.restore(&state));
-        self.active = state.view.min(self.views.len() - 1);
+        self.active = state.view.min(panels::VIEWS - 1);
         self.expanded = state.expanded;
         if let Some(selected) = state.selected {
             self.session.select_later(selected);
         }
     }
 
-    /// Keeps a copy of the views, from which `F` makes a picture.
     pub(crate) fn keep_screen(&mut self, painter: &Painter<'_, '_>, area: Rect) {
         self.screen = painter.copy(area);
     }
 
-    /// Returns whether the screen shows a text in one of its lines.
     pub(crate) fn shows(&self, text: &str) -> bool {
         let width = usize::from(self.screen.area.width.max(1));
         let mut lines = self
@@ -183,7 +170,7 @@ impl App {
         lines.any(|line| line.contains(text)) || self.message().is_some_and(|m| m.contains(text))
     }
 
-    /// Processes all pending events; returns whether the screen has to be redrawn.
+    /// Processes pending events; returns whether the screen has to be redrawn.
     pub fn tick(&mut self, now: Duration) -> bool {
         let mut news = self.session.tick(now);
         if let Some(written) = self.session.written.take() {
@@ -204,7 +191,6 @@ impl App {
         news
     }
 
-    /// Returns the views that are visible if the screen is large enough.
     fn shown(&self) -> Vec<usize> {
         if self.expanded { vec![self.active] } else { vec![self.active, self.companion] }
     }
@@ -224,7 +210,7 @@ impl App {
         self.is_animated() || self.session.expects_events()
     }
 
-    /// Returns how the dashboard exits; `None` while the user has not decided to exit.
+    /// Returns how the dashboard exits; `None` if it does not.
     pub fn exit_mode(&self) -> Option<ExitMode> {
         self.exit
     }
@@ -235,43 +221,34 @@ impl App {
 
     pub fn outcome(&self) -> SessionResult {
         let (session, runs) = (&self.session, &self.session.runs);
-        let stopped = session.queue.tally().stopped > 0 && !runs.is_example;
+        let is_unfinished = self.is_busy() || session.queue.tally().stopped > 0;
         SessionResult {
             records: session.queue.records().iter().map(|row| row.record()).collect(),
             print_rows: self.exit == Some(ExitMode::PrintRows),
-            unfinished: session.is_interrupted() || stopped,
-            some_failed: runs.some_failed(),
+            unfinished: is_unfinished && !runs.is_example,
+            some_failed: runs.some_failed,
             saved_as: runs.saved_as.clone().filter(|_| runs.saved),
-            unwritten: runs.unwritten().map(str::to_owned),
+            unwritten: runs.unwritten.clone(),
         }
     }
 
-    /// Returns the panel that handles keys: that of the overlay, or else that of the active view.
+    /// Returns the number of the overlay or view that handles keys.
+    pub(crate) fn current(&self) -> usize {
+        self.overlay.map_or(self.active, |overlay| panels::VIEWS + overlay as usize)
+    }
+
+    /// Returns the panel that handles keys.
     pub(crate) fn panel(&self) -> &dyn AnyPanel {
-        match self.overlay {
-            Some(overlay) => &*self.overlays[overlay as usize],
-            None => self.views[self.active].panel(),
-        }
+        self.views[self.current()].panel()
     }
 
-    fn panel_mut(&mut self) -> &mut dyn AnyPanel {
-        match self.overlay {
-            Some(overlay) => &mut *self.overlays[overlay as usize],
-            None => self.views[self.active].panel_mut(),
-        }
-    }
-
-    /// Calls a function of the panel that handles keys, and carries out its requests.
+    /// Carries out the requests that a function returns for the panel that handles keys.
     fn with_panel(&mut self, work: impl FnOnce(&mut dyn AnyPanel, &Session) -> Requests) {
-        let panel: &mut dyn AnyPanel = match self.overlay {
-            Some(overlay) => &mut *self.overlays[overlay as usize],
-            None => self.views[self.active].panel_mut(),
-        };
-        let requests = work(panel, &self.session);
+        let current = self.current();
+        let requests = work(self.views[current].panel_mut(), &self.session);
         self.carry_out(requests);
     }
 
-    /// Carries out requests of panels.
     fn carry_out(&mut self, requests: Requests) {
         for request in requests {
             match self.session.carry_out(request) {
@@ -285,60 +262,43 @@ impl App {
         }
     }
 
-    /// Returns the key tables with the keys of the user.
     pub(crate) fn tables(&self) -> Vec<KeyTable> {
-        let mut tables = tables(&self.views);
-        tables.iter_mut().for_each(|table| self.keys.rename(table));
-        tables
+        tables(&self.views, &self.keys)
     }
 
-    /// Returns the key tables that apply now, with their default keys. The first one has precedence.
+    /// Returns the key tables that apply now. The first one has precedence.
     fn tables_in_use(&self) -> Vec<KeyTable> {
         if self.prompt.is_some() {
-            return vec![KeyTable::new(prompt::TITLE, prompt::rows())];
+            return vec![self.keys.table(prompt::TITLE, prompt::rows())];
         }
-        let (panel, view) = (self.panel(), &self.views[self.active]);
-        let pictures = if self.overlay.is_none() { view.rows() } else { Vec::new() };
+        let view = &self.views[self.current()];
         vec![
-            KeyTable::new(panel.title(), panel.table()),
-            KeyTable::new(view.tab, pictures),
-            KeyTable::new(ANYWHERE_TITLE, anywhere(&self.views)),
+            self.keys.table(view.panel().title(), view.panel().table()),
+            self.keys.table(view.tab, view.rows()),
+            self.keys.table(ANYWHERE_TITLE, anywhere(&self.views)),
         ]
     }
 
-    /// Returns the hints for the bottom line. Each hint has a text for its keys, a word, and one of
-    /// its keys. A click on the hint has the same effect as pressing this key. The hints of the
-    /// active panel come before the general hints.
+    /// Returns the hints for the bottom line: the text for the keys, a word, and one of the keys.
     pub(crate) fn hints(&self) -> Vec<(String, &'static str, Key)> {
-        let panel = self.panel();
-        let renamed = |title: &str, rows: Vec<KeyRow>| {
-            let mut table = KeyTable::new(title, rows);
-            self.keys.rename(&mut table);
-            table.rows
-        };
-        if self.prompt.is_some() {
-            return hints(&renamed(prompt::TITLE, prompt::rows()));
+        let (panel, session) = (self.panel(), &self.session);
+        let mut tables = self.tables_in_use();
+        if let [of_panel, _, anywhere] = &mut *tables {
+            let active = panel.active_keys(session);
+            of_panel.rows.retain(|row| active.contains(&row.name));
+            anywhere.rows.retain(|row| match row.name.as_str() {
+                "filter" => panel.has_filter(),
+                "back" => self.overlay.is_some(),
+                "stop" => session.queue.is_busy(),
+                "retry" => session.queue.tally().failed > 0,
+                "equal-charges" => session.has_unequal_charges(),
+                _ => true,
+            });
         }
-        let mut all = hints(&renamed(panel.title(), panel.active_keys(&self.session)));
-        if self.overlay.is_none() {
-            let view = &self.views[self.active];
-            all.extend(hints(&renamed(view.tab, view.rows())));
-        }
-        let session = &self.session;
-        let mut rows = renamed(ANYWHERE_TITLE, anywhere(&self.views));
-        rows.retain(|row| match row.name.as_str() {
-            "filter" => panel.has_filter(),
-            "back" => self.overlay.is_some(),
-            "stop" => session.queue.is_busy(),
-            "retry" => session.queue.tally().failed > 0,
-            "equal-charges" => session.has_unequal_charges(),
-            _ => true,
-        });
-        all.append(&mut hints(&rows));
-        all
+        tables.iter().flat_map(|table| hints(&table.rows)).collect()
     }
 
-    /// Shows a view. If it is already shown and has several pictures, shows the next picture.
+    /// Shows a view or, if it is already shown, its next picture.
     fn show(&mut self, view: usize) {
         if self.overlay.take().is_none() && view == self.active {
             let picture = self.views[view].picture();
@@ -351,13 +311,14 @@ impl App {
         if view != self.active {
             self.companion = self.active;
         }
-        self.active = view.min(self.views.len() - 1);
+        self.active = view.min(panels::VIEWS - 1);
         self.views[self.active].panel_mut().clamp(&self.session);
     }
 
-    /// Updates all panels, because the session may have changed.
     fn sync(&mut self) {
         self.session.record_change();
+        // A question is withdrawn when it no longer applies, such as after the end of a run.
+        self.confirmation = self.confirmation.filter(|asked| self.question(*asked).is_some());
         if self.overlay == Some(Overlay::Log) {
             self.session.log.mark_read();
         }
@@ -367,39 +328,33 @@ impl App {
         {
             self.session.want_schedule();
         }
-        for panel in self.views.iter_mut().flat_map(View::panels_mut).chain(&mut self.overlays) {
+        for panel in self.views.iter_mut().flat_map(View::panels_mut) {
             panel.sync(&self.session);
         }
-        let session = &self.session;
-        match self.overlay {
-            Some(overlay) => self.overlays[overlay as usize].clamp(session),
-            None => self.views[self.active].panel_mut().clamp(session),
-        }
+        let current = self.current();
+        self.views[current].panel_mut().clamp(&self.session);
     }
 }
 
-/// The title of the key table that applies in every view.
 const ANYWHERE_TITLE: &str = "Anywhere";
 
-/// Returns the default key tables: the general one, those of the views and their panels, and that of
-/// the text input.
-fn tables(views: &[View]) -> Vec<KeyTable> {
-    let mut tables = vec![KeyTable::new(ANYWHERE_TITLE, anywhere(views))];
+/// Returns all key tables.
+fn tables(views: &[View], keys: &KeyMap) -> Vec<KeyTable> {
+    let mut tables = vec![keys.table(ANYWHERE_TITLE, anywhere(views))];
     for view in views {
-        let panels = view.panels().iter().map(|panel| KeyTable::new(panel.title(), panel.table()));
-        for table in std::iter::once(KeyTable::new(view.tab, view.rows())).chain(panels) {
+        let panels = view.panels().iter().map(|panel| keys.table(panel.title(), panel.table()));
+        for table in std::iter::once(keys.table(view.tab, view.rows())).chain(panels) {
             match tables.last_mut().filter(|last| last.title == table.title) {
                 Some(last) => last.rows.extend(table.rows),
                 None => tables.push(table),
             }
         }
     }
-    tables.push(KeyTable::new(prompt::TITLE, prompt::rows()));
+    tables.push(keys.table(prompt::TITLE, prompt::rows()));
     tables.retain(|table| !table.rows.is_empty());
     tables
 }
 
-/// Returns the rows of the key table that applies in every view.
 fn anywhere(views: &[View]) -> Vec<KeyRow> {
     let numbered = views.iter().enumerate().filter_map(|(number, view)| {
         let key = digit(number)?;
@@ -413,10 +368,11 @@ fn anywhere(views: &[View]) -> Vec<KeyRow> {
     rows
 }
 
-/// Returns the hints of the given table rows, sorted by rank in ascending order.
+/// Returns the hints of rows, sorted by rank.
 fn hints(rows: &[KeyRow]) -> Vec<(String, &'static str, Key)> {
-    let hint =
-        |row: &KeyRow| row.hint.clone().map(|(keys, word, rank)| (rank, (keys, word, row.keys[0])));
+    let hint = |row: &KeyRow| {
+        row.hint.clone().map(|(keys, word, rank)| (rank, (keys, word, row.keys()[0])))
+    };
     let mut found: Vec<_> = rows.iter().filter_map(hint).collect();
     found.sort_by_key(|(rank, _)| *rank);
     found.into_iter().map(|(_, hint)| hint).collect()
@@ -472,7 +428,7 @@ mod tests {
     #[test]
     fn keys_are_unique_within_a_table() {
         for table in app().tables() {
-            let keys: Vec<&Key> = table.rows.iter().flat_map(|row| &row.keys).collect();
+            let keys: Vec<&Key> = table.rows.iter().flat_map(KeyRow::keys).collect();
             for (i, key) in keys.iter().enumerate() {
                 assert!(!keys[..i].contains(key), "{} twice in {}", key.name(), table.title);
             }
@@ -484,14 +440,14 @@ mod tests {
         let app = app();
         let digits: String = anywhere(&app.views)
             .iter()
-            .flat_map(|row| &row.keys)
+            .flat_map(KeyRow::keys)
             .map(|key| key.name())
             .filter(|key| key.parse::<u8>().is_ok())
             .collect();
         assert_eq!(digits, "12345");
         let hints = app.hints();
         assert!(hints.iter().any(|(keys, word, _)| (keys.as_str(), *word) == ("1-5", "views")));
-        let tabs: Vec<&str> = app.views.iter().map(|view| view.tab).collect();
+        let tabs: Vec<&str> = app.views[..panels::VIEWS].iter().map(|view| view.tab).collect();
         let named = [panels::CHOOSE, panels::WINNERS, panels::WHY].map(|view| tabs[view]);
         assert_eq!((named, tabs.len()), (["Choose", "Winners", "Why"], panels::VIEWS));
     }
@@ -531,10 +487,9 @@ mod tests {
         let shown = terminal.backend().to_string();
         for table in app.tables() {
             for row in &table.rows {
-                let keys: Vec<String> = row.keys.iter().map(|key| key.name()).collect();
-                let is_row = |line: &&str| {
-                    line.contains(&keys.join(" ")) && line.contains(row.help.as_str())
-                };
+                let keys: Vec<String> = row.keys().iter().map(|key| key.name()).collect();
+                let is_row =
+                    |line: &&str| line.contains(&keys.join(" ")) && line.contains(row.help);
                 assert!(shown.lines().any(|line| is_row(&line)), "{keys:?}: {}", row.help);
             }
         }
@@ -543,7 +498,7 @@ mod tests {
     #[test]
     fn the_documentation_has_every_panel() {
         let text = documentation();
-        for (number, view) in app().views.iter().enumerate() {
+        for (number, view) in app().views[..panels::VIEWS].iter().enumerate() {
             let begins = format!("\n**{}.** ", numbered(number, view.tab));
             assert!(
                 text.contains(&begins),
@@ -557,7 +512,7 @@ mod tests {
     #[test]
     fn a_filter_is_text_in_every_view_that_has_one() {
         let mut app = app();
-        for view in 0..app.views.len() {
+        for view in 0..panels::VIEWS {
             app.activate(view);
             let theme = app.appearance.theme;
             let title = app.views[view].tab;
@@ -580,7 +535,7 @@ mod tests {
     #[test]
     fn space_never_freezes() {
         let mut app = app();
-        for view in 0..app.views.len() {
+        for view in 0..panels::VIEWS {
             app.activate(view);
             app.key(&ch(' ').event());
             assert!(!app.session.runs.frozen, "{}", app.views[view].tab);

@@ -1,16 +1,14 @@
-//! The options of the dashboard in the configuration file. Each of them is checked when it is set,
-//! so that an error can name its place in the file.
+//! The options in the configuration file. They are checked when they are set, so that an error can
+//! name its place in the file.
 
-use super::key_map::KeyMap;
 use super::tables;
+use crate::keys::{KeyMap, conflict};
 use crate::panels::{self, table};
 
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     pub(super) keys: KeyMap,
-    /// The index of the first view.
     pub(super) view: Option<usize>,
-    /// The titles of the columns of values that the table shows. If it is empty, all of them.
     pub(super) columns: Vec<String>,
     pub(super) state: Option<String>,
 }
@@ -20,22 +18,21 @@ fn unknown(what: &str, name: &str, all: &[String]) -> String {
 }
 
 impl Options {
-    /// Sets the keys of actions: pairs of a name such as `help` or `table.sort`, and a key. The
-    /// error has the name of an action, and the reason why it cannot have its key.
+    /// Sets the keys of actions such as `help` or `table.sort`. The error has the name of an
+    /// action, and the reason why it cannot have its key.
     pub fn set_keys(&mut self, keys: &[(&str, &str)]) -> Result<(), (String, String)> {
-        let mut tables = tables(&panels::views());
-        let failed = |name: &str, why| (name.to_owned(), why);
+        let views = panels::views();
+        let defaults = tables(&views, &KeyMap::default());
         for (name, key) in keys {
-            self.keys.add(name, key, &tables).map_err(|why| failed(name, why))?;
+            self.keys.add(name, key, &defaults).map_err(|why| ((*name).to_owned(), why))?;
         }
-        tables.iter_mut().for_each(|table| self.keys.rename(table));
-        match keys.iter().find_map(|(name, _)| Some((name, self.keys.conflict(name, &tables)?))) {
-            Some((name, why)) => Err(failed(name, why)),
-            None => Ok(()),
-        }
+        let tables = tables(&views, &self.keys);
+        let failed =
+            |(name, _): &(&str, &str)| Some(((*name).to_owned(), conflict(name, &tables)?));
+        keys.iter().find_map(failed).map_or(Ok(()), Err)
     }
 
-    /// Sets the first view, by the word on its tab. The error names all views.
+    /// Sets the first view, by the word on its tab.
     pub fn set_view(&mut self, name: &str) -> Result<(), String> {
         let tabs: Vec<String> =
             panels::views().iter().map(|view| view.tab.to_lowercase()).collect();
@@ -43,7 +40,7 @@ impl Options {
         if self.view.is_some() { Ok(()) } else { Err(unknown("view", name, &tabs)) }
     }
 
-    /// Adds a column to the columns of values that the table shows. The error names all of them.
+    /// Adds a column of values to those that the table shows.
     pub fn add_column(&mut self, title: &str) -> Result<(), String> {
         let titles: Vec<String> = table::value_columns().map(str::to_owned).collect();
         if !titles.iter().any(|known| known == title) {
@@ -53,7 +50,6 @@ impl Options {
         Ok(())
     }
 
-    /// Sets the state of an earlier session, as [`App::state`](crate::App::state) returns it.
     pub fn set_state(&mut self, state: String) {
         self.state = Some(state);
     }

@@ -1,16 +1,13 @@
-//! Overlays above the panels: text input, help and confirmations. If the screen is too small, this
-//! module draws a message instead.
+//! Text input, help and confirmations, and the message of a screen that is too small.
 
-use super::actions::MANY_CASES;
 use super::prompt::{Prompt, Purpose};
-use super::{App, Confirmation, ExitMode, Help};
+use super::{App, Help};
 use crate::keys::{KeyRow, KeyTable};
 use crate::paint::{Painter, cut, scroll_start, widest, width, wrap};
-use crate::panels::{Overlay, VIEWS};
+use crate::panels::VIEWS;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use std::path::Path;
-use swapmeet_results::units;
 
 pub(crate) const MIN_SIZE: (u16, u16) = (44, 12);
 
@@ -22,7 +19,6 @@ pub(crate) fn too_small(painter: &mut Painter<'_, '_>, quitting: bool, area: Rec
         format!("{w}x{h} is needed"),
         quits.to_owned(),
     ];
-    // If the screen has a single line, show only the minimum size and the key for quitting.
     let lines =
         if area.height == 1 { vec![format!("{w}x{h} needed, {quits}")] } else { lines.to_vec() };
     let top = area.height.saturating_sub(lines.len() as u16) / 2;
@@ -35,13 +31,12 @@ pub(crate) fn draw(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
     if let Some(overlay) = app.overlay {
         let place = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
         painter.clear(place);
-        panel(painter, app, overlay, place);
+        crate::screen::view(painter, app, VIEWS + overlay as usize, place);
     }
     if let Some(prompt) = &app.prompt {
         line(painter, app, prompt, area);
     }
     if app.help.is_some() {
-        // In the help, the key tables of the active panel and view come first.
         let mut tables = app.tables();
         let (panel, view) = (app.panel().title(), app.views[app.active].tab);
         tables.sort_by_key(|table| (table.title != panel, table.title != view));
@@ -49,69 +44,12 @@ pub(crate) fn draw(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
             draw_help(painter, help, &tables, area);
         }
     }
-    if let Some(question) = app.confirmation {
-        ask(painter, app, question, area);
+    if let Some((title, text, keys)) = app.confirmation.and_then(|asked| app.question(asked)) {
+        let wide = width(&text).max(width(keys)) + 6;
+        let within = boxed(painter, area, title, wide, 4);
+        painter.put(within, 2, 0, &text, painter.theme.warn);
+        painter.put(within, 2, 1, keys, painter.theme.dim);
     }
-}
-
-/// Draws the panel of an overlay.
-pub(crate) fn panel(painter: &mut Painter<'_, '_>, app: &mut App, overlay: Overlay, area: Rect) {
-    painter.begin(VIEWS + overlay as usize, true, area);
-    let panel = &mut app.overlays[overlay as usize];
-    panel.draw(painter, &app.session, area);
-    painter.end();
-    panel.list_mut().page = usize::from(area.height.saturating_sub(2));
-}
-
-fn ask(painter: &mut Painter<'_, '_>, app: &App, question: Confirmation, area: Rect) {
-    let queue = &app.session.queue;
-    let tally = queue.tally();
-    let unrun = units::count(tally.open(), "case");
-    let rows = units::count(tally.rows(), "row");
-    let (title, text, keys) = match question {
-        Confirmation::Exit(_) if !queue.is_busy() => (
-            "Quit",
-            format!("{rows} on screen not saved. Quit anyway?"),
-            "y or q: quit   n or Esc: stay (S saves, Q prints)",
-        ),
-        Confirmation::Exit(ExitMode::Plain) => {
-            ("Quit", format!("{unrun} not finished. Quit anyway?"), "y or q: quit   n or Esc: stay")
-        }
-        Confirmation::Exit(ExitMode::PrintRows) => (
-            "Quit",
-            format!("{unrun} not finished. Quit and print {rows}?"),
-            "y or Q: quit   n or Esc: stay",
-        ),
-        Confirmation::Run if queue.is_busy() => (
-            "Run",
-            format!("{unrun} not finished. Cancel and start a new run?"),
-            "y or R: new run   n or Esc: continue",
-        ),
-        Confirmation::Stop => (
-            "Cancel",
-            format!("{unrun} not finished. Cancel them?"),
-            "y or x: cancel   n or Esc: continue",
-        ),
-        Confirmation::Run if app.has_unsaved() => (
-            "Run",
-            format!("{rows} on screen not saved. Discard and run?"),
-            "y or R: run   n or Esc: keep them (a adds, S saves)",
-        ),
-        Confirmation::Run if app.session.runs.is_opened && tally.rows() > 0 => (
-            "Run",
-            format!("Replace {rows} from files by {}?", app.session.chosen.size()),
-            "y or R: run   n or Esc: keep them (a adds)",
-        ),
-        Confirmation::Run => (
-            "Run",
-            format!("{} selected, more than {MANY_CASES}. Run them?", app.session.chosen.size()),
-            "y or R: run   n or Esc: cancel",
-        ),
-    };
-    let wide = width(&text).max(width(keys)) + 6;
-    let within = boxed(painter, area, title, wide, 4);
-    painter.put(within, 2, 0, &text, painter.theme.warn);
-    painter.put(within, 2, 1, keys, painter.theme.dim);
 }
 
 fn boxed(painter: &mut Painter<'_, '_>, area: Rect, title: &str, wide: u16, high: u16) -> Rect {
@@ -126,8 +64,6 @@ fn boxed(painter: &mut Painter<'_, '_>, area: Rect, title: &str, wide: u16, high
     painter.framed(place, title, painter.theme.accent)
 }
 
-/// Draws the text input. Below the text, it draws the error, marked at its position, and the
-/// completions.
 fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     let theme = painter.theme;
     let wide = area.width.saturating_sub(4).min(76);
@@ -138,8 +74,7 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
         Purpose::SaveAs | Purpose::Render => 6,
         Purpose::Command => (area.height * 2 / 3).clamp(8, 20),
     };
-    // Draw the input of a filter at the bottom, so that the lines that pass the filter stay
-    // visible.
+    // At the bottom, the input of a filter does not hide the lines.
     let place = if filter {
         Rect { y: area.bottom().saturating_sub(high + 1), height: high.min(area.height), ..area }
     } else {
@@ -149,7 +84,6 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     let room = usize::from(within.width.saturating_sub(3));
     let scrolled = prompt.input.visual_scroll(room);
     let text = prompt.input.value();
-    // The scroll offset is in screen columns, and a wide character takes two columns.
     let mut skipped = 0;
     let shown: String = text
         .chars()
@@ -161,7 +95,8 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
         .collect();
     painter.put(within, 1, 0, &shown, theme.text);
     let at = 1 + prompt.input.visual_cursor().saturating_sub(scrolled) as u16;
-    painter.shade_cell(within, at, 0, Style::new().add_modifier(Modifier::REVERSED));
+    let cursor = Rect { x: within.x + at, width: 1, ..within };
+    painter.shade(cursor, 0, Style::new().add_modifier(Modifier::REVERSED));
     if filter {
         return;
     }
@@ -174,10 +109,8 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
         painter.put(within, 1, y, text, style);
         y += 1;
     };
-    let known = match prompt.purpose {
-        Purpose::Panel => app.panel().explain(text, &app.session),
-        Purpose::Filter | Purpose::Command | Purpose::SaveAs | Purpose::Render => None,
-    };
+    let is_of_panel = prompt.purpose == Purpose::Panel;
+    let known = is_of_panel.then(|| app.panel().explain(text, &app.session)).flatten();
     let columns = within.width.saturating_sub(2);
     if let Some(error) = &prompt.error {
         let span = error.place.span.clone();
@@ -222,11 +155,10 @@ fn commands(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rec
     if found.is_empty() {
         painter.put(area, 1, 0, "no matching command", theme.dim);
     }
-    // The text of the command under the cursor, which may be too long for its line, is at the
-    // bottom.
+    // A text that is too long for its line is at the bottom.
     let wide = area.width.saturating_sub(12);
     let text = |command: &super::prompt::Command| match command.title.is_empty() {
-        true => command.row.help.clone(),
+        true => command.row.help.to_owned(),
         false => format!("{}: {}", command.title, command.row.help),
     };
     let about = found.get(prompt.at).map(&text).filter(|text| width(text) > wide);
@@ -241,34 +173,28 @@ fn commands(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rec
         if index == prompt.at {
             painter.shade(area, y, style);
         }
-        painter.put_right(
-            area,
-            9,
-            y,
-            &command.key,
-            if index == prompt.at { style } else { theme.warn },
-        );
+        let key_style = if index == prompt.at { style } else { theme.warn };
+        painter.put_right(area, 9, y, &command.row.keys()[0].name(), key_style);
         painter.put(area, 11, y, &cut(&text(command), wide), style);
     }
     painter.scrollbar(area, first, found.len());
 }
 
-/// Draws the help overlay. Each key table has a heading, followed by its keys. A description that
-/// is too long continues in the next line.
 fn draw_help(painter: &mut Painter<'_, '_>, help: &mut Help, tables: &[KeyTable], area: Rect) {
     let theme = painter.theme;
-    let names = |row: &KeyRow| row.keys.iter().map(|key| key.name()).collect::<Vec<_>>().join(" ");
+    let names =
+        |row: &KeyRow| row.keys().iter().map(|key| key.name()).collect::<Vec<_>>().join(" ");
     let keys = widest(tables.iter().flat_map(|table| &table.rows).map(names));
-    // Each element is a line of the help: its keys and its text. A heading has `None` instead of
-    // keys, and a continuation line has an empty string.
+    // The keys and the text of each line. A heading has no keys, and a continuation line empty
+    // ones.
     let mut lines: Vec<(Option<String>, String)> = Vec::new();
     for table in tables {
         if !lines.is_empty() {
             lines.push(Default::default());
         }
-        lines.push((None, table.title.clone()));
+        lines.push((None, table.title.to_owned()));
         for row in &table.rows {
-            let texts = wrap(&row.help, area.width.saturating_sub(keys + 8));
+            let texts = wrap(row.help, area.width.saturating_sub(keys + 8));
             let keys = std::iter::once(names(row)).chain(std::iter::repeat(String::new()));
             lines.extend(keys.map(Some).zip(texts));
         }

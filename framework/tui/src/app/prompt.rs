@@ -1,14 +1,13 @@
-//! Text input. The text is a value that a panel has requested, a filter, a command or a file name.
-//! Errors are shown while the user types.
+//! Text input: a value that a panel has requested, a filter, a command or a file name.
 
 use super::App;
 use crate::filter::Filter;
-use crate::keys::{Binding, ENTER, KeyRow, KeyTable, bind, ctrl, find, key};
+use crate::keys::{Binding, ENTER, Key, KeyRow, bind, ctrl, find, key};
 use crate::panel::wrap_index;
 use crate::picture::ScreenPicture;
 use crate::session::RenderKind;
 use crate::session::chosen::Chosen;
-use crate::session::files::{OutputFile, refusal, rendered_file, save};
+use crate::session::files::{OutputFile, refusal, save};
 use crate::session::packed::PackedRow;
 use crossterm::event::{Event, KeyCode, KeyEvent};
 use std::path::{Path, PathBuf};
@@ -32,29 +31,26 @@ pub(crate) struct Prompt {
     pub(crate) title: String,
     pub(crate) input: Input,
     pub(crate) error: Option<InputError>,
-    /// The text before the user changed it. Esc restores this text.
+    /// The text that Esc restores.
     before: String,
     pub(crate) at: usize,
     /// Whether a figure or report is being written. The input stays open until this has succeeded.
     pub(crate) is_writing: bool,
-    /// Whether Enter overwrites existing files, because the user has seen the warning about them.
+    /// Whether Enter overwrites existing files, after a warning.
     overwrites: bool,
 }
 
-/// A command of the command palette, which corresponds to one row of a key table.
+/// A command of the palette: a row of a key table.
 #[derive(Debug, Clone)]
 pub(crate) struct Command {
-    /// The view and the picture in which the key works; `None` if the key works in every view.
+    /// The view and the picture that have the key; `None` for every view.
     pub(crate) place: Option<(usize, usize)>,
-    /// The name of the panel or view in which the key works; empty if it works in every view.
+    /// The panel or view that has the key; empty for every view.
     pub(crate) title: &'static str,
-    /// The row with its default keys.
     pub(crate) row: KeyRow,
-    /// The first key of the row, which the user may have changed.
-    pub(crate) key: String,
 }
 
-/// Phrases in help texts, each with other words by which users may search for it.
+/// Phrases in help texts, with other words by which users search.
 const SYNONYMS: [(&str, &str); 14] = [
     ("save the selection", "export write file toml csv"),
     ("as a figure", "export save plot picture svg png pdf html"),
@@ -86,8 +82,6 @@ impl Prompt {
         }
     }
 
-    /// Creates the input of a file name. Its initial text is the name of the experiment with this
-    /// extension.
     pub(super) fn for_file(
         purpose: Purpose,
         title: &str,
@@ -99,7 +93,6 @@ impl Prompt {
     }
 }
 
-/// An action that a key triggers while text is typed. All other keys insert or edit text.
 #[derive(Debug, Clone, Copy)]
 enum Action {
     Accept,
@@ -119,7 +112,6 @@ const KEYS: &[Binding<Action>] = &[
     bind(Action::QuitNow, &[ctrl('c')], "quit immediately"),
 ];
 
-/// The title of the key table of the text input.
 pub(super) const TITLE: &str = "While typing";
 
 pub(super) fn rows() -> Vec<KeyRow> {
@@ -128,7 +120,7 @@ pub(super) fn rows() -> Vec<KeyRow> {
 
 impl App {
     pub(super) fn type_key(&mut self, event: &KeyEvent) {
-        match find(KEYS, event) {
+        match find(KEYS, Key::of(event)) {
             Some(Action::Accept) => self.accept(),
             Some(Action::Cancel) => self.cancel(),
             Some(Action::Complete) => self.complete(),
@@ -147,7 +139,6 @@ impl App {
 
     pub fn paste(&mut self, text: &str) {
         let Some(prompt) = &mut self.prompt else { return };
-        // Line breaks become spaces.
         let text = text
             .split(|c: char| c.is_control())
             .filter(|part| !part.is_empty())
@@ -179,8 +170,7 @@ impl App {
     }
 
     pub(super) fn cancel(&mut self) {
-        // The filter already has an effect while it is typed. If the user cancels, restore the
-        // previous filter.
+        // The filter has had its effect while it was typed.
         if let Some(Prompt { purpose: Purpose::Filter, before, .. }) = self.prompt.take() {
             self.filter(Filter::parse(&before));
         }
@@ -189,7 +179,6 @@ impl App {
     fn accept(&mut self) {
         let Some(mut prompt) = self.prompt.take_if(|prompt| !prompt.is_writing) else { return };
         let text = prompt.input.value().trim().to_owned();
-        // Use the text. If it is invalid, the input stays open and shows the error.
         prompt.error = match prompt.purpose {
             Purpose::Panel => self.accept_in_panel(&text).err(),
             Purpose::Filter => None,
@@ -200,8 +189,7 @@ impl App {
                 }
                 None => Some(Text::flag("command", &text).error("no matching command".to_owned())),
             },
-            // If existing files would be overwritten, the first Enter shows a warning, and the
-            // second Enter overwrites them.
+            // The first Enter warns, and the second overwrites existing files.
             purpose @ (Purpose::SaveAs | Purpose::Render) => {
                 let written = self.output_files(purpose, Path::new(&text)).and_then(|files| {
                     let out = self.session.runs.out.as_deref();
@@ -234,8 +222,7 @@ impl App {
         }
     }
 
-    /// Returns the files that Enter writes if the user has typed `name`: the files of the session
-    /// for [`Purpose::SaveAs`], and otherwise a report or a figure, depending on the extension.
+    /// Returns the files that Enter writes.
     pub(crate) fn output_files(
         &self,
         purpose: Purpose,
@@ -246,8 +233,7 @@ impl App {
             return Ok(vec![session.experiment_file(name), session.rows_file(name)]);
         }
         let all = session.queue.records();
-        // A figure shows only the rows that are on the screen: those of its groups that pass the
-        // filter.
+        // A figure has the rows of the groups on the screen that pass the filter.
         let (figure, filter) = (self.panel().figure(session), &self.panel().list().filter);
         let passes = |row: &Arc<PackedRow>| {
             filter.text().is_empty()
@@ -262,7 +248,8 @@ impl App {
                 group.is_some_and(|group| groups.contains(&group)) && passes(row)
             })
         };
-        let is_report = name.extension().is_some_and(|ending| ending == "html");
+        let ending = name.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        let is_report = ending == "html";
         if all.is_empty() && (is_report || figure.is_some()) {
             return Err("there are no rows to draw yet".to_owned());
         }
@@ -271,16 +258,18 @@ impl App {
         if rows.is_empty() && !is_report && figure.is_some() {
             return Err("no row passes the filter: / changes it".to_owned());
         }
-        let kind = match figure {
-            Some((kind, _)) => kind,
-            None if is_report => RenderKind::Report,
-            None => {
+        let endings =
+            "expected a name that ends in .html (a report), .svg, .png or .pdf (a figure)";
+        let kind = match (ending, figure) {
+            ("html", _) => RenderKind::Report,
+            ("svg" | "png" | "pdf", Some((kind, _))) => kind,
+            ("svg" | "png" | "pdf", None) => {
                 let is_light = self.appearance.theme.name == "light";
                 RenderKind::Screen(ScreenPicture::new(&self.screen, is_light))
             }
+            _ => return Err(endings.to_owned()),
         };
-        let (baseline, algorithms) = (session.baseline.as_deref(), session.styles.numbers());
-        rendered_file(name, kind, baseline, algorithms, rows, session.render).map(|file| vec![file])
+        Ok(vec![session.rendered_file(name, kind, rows)])
     }
 
     fn accept_in_panel(&mut self, text: &str) -> Result<(), InputError> {
@@ -299,27 +288,17 @@ impl App {
         self.session.runs.saved = true;
         self.session.chosen.set_file(PathBuf::from(name));
         self.session.runs.saved_as = Some(Path::new(name).with_extension("csv"));
-        self.session.show_message(&text, false);
-        self.session.add_log(&text, false);
+        self.session.report(&text, false);
         Ok(())
     }
 
-    /// Returns all commands that match `words`. The commands of the active panel come first.
     pub(crate) fn commands(&self, words: &str) -> Vec<Command> {
         let filter = Filter::parse(words);
         let mut all: Vec<Command> = Vec::new();
         let mut add = |place, title: &'static str, rows: Vec<KeyRow>| {
             let table = if title.is_empty() { super::ANYWHERE_TITLE } else { title };
-            let mut renamed = KeyTable::new(table, rows.clone());
-            self.keys.rename(&mut renamed);
-            let keys = renamed.rows.into_iter().map(|row| row.keys.first().map(|key| key.name()));
-            let command = |(row, key): (KeyRow, Option<String>)| Command {
-                place,
-                title,
-                row,
-                key: key.unwrap_or_default(),
-            };
-            all.extend(rows.into_iter().zip(keys).map(command));
+            let rows = self.keys.table(table, rows).rows;
+            all.extend(rows.into_iter().map(|row| Command { place, title, row }));
         };
         for (at, view) in self.views.iter().enumerate() {
             add(Some((at, view.picture())), view.tab, view.rows());
@@ -361,8 +340,7 @@ impl App {
     fn complete(&mut self) {
         let found = self.completions();
         let Some(first) = found.first() else { return };
-        // Insert the longest common prefix of all suggestions. If this does not extend the text,
-        // insert the first suggestion.
+        // Insert the longest common prefix or, if it is typed already, the first suggestion.
         let common = found.iter().fold(first.as_str(), |common, other| {
             let same = common
                 .chars()

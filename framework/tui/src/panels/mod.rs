@@ -60,10 +60,13 @@ const WHY_PICTURES: &[Picture] = &[
     picture('n', "network", "show the network, step by step", 1, 0),
 ];
 
+/// Returns a view with one panel.
+fn one(tab: &'static str, panel: Box<dyn AnyPanel>) -> View {
+    View { tab, panels: vec![panel], pictures: &[], at: 0 }
+}
+
 /// Returns all views in the order of their numbers.
 pub(crate) fn views() -> Vec<View> {
-    let one =
-        |tab, panel: Box<dyn AnyPanel>| View { tab, panels: vec![panel], pictures: &[], at: 0 };
     vec![
         one("Choose", Box::<choose::Choose>::default()),
         one("Table", Box::<table::Table>::default()),
@@ -90,9 +93,9 @@ pub(crate) enum Overlay {
     Log,
 }
 
-/// Returns the panels of the overlays, in the order of [`Overlay`].
-pub(crate) fn overlays() -> Vec<Box<dyn AnyPanel>> {
-    vec![Box::<details::Details>::default(), Box::<log::Log>::default()]
+/// Returns the overlays, in the order of [`Overlay`].
+pub(crate) fn overlays() -> Vec<View> {
+    vec![one("Details", Box::<details::Details>::default()), one("Log", Box::<log::Log>::default())]
 }
 
 impl View {

@@ -9,15 +9,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swapmeet_runner::system::return_freed_memory;
 
-/// The state of the analysis. The analysis runs in a separate thread, which is busy for at most a
-/// fifth of the time.
+/// The analysis runs in a separate thread, at most a fifth of the time.
 #[derive(Debug, Default)]
 pub(super) struct Analysis {
-    /// Whether the rows or the baseline have changed since the analysis was last started.
+    /// Whether the rows or the baseline have changed since it was started.
     pub(super) is_stale: bool,
-    /// The analysis in progress. Its result also contains its duration.
+    /// The analysis in progress, and its duration.
     under_way: Option<Task<(Compared, Duration)>>,
-    /// The rows that are analysed. They are collected again only if the queue has changed.
+    /// The rows that are analysed, for the number of changes of the queue.
     records: Memo<u64, Arc<Vec<Arc<PackedRow>>>>,
     next: Option<Instant>,
 }
@@ -29,8 +28,8 @@ impl Analysis {
 }
 
 impl Session {
-    /// Returns the text of a panel that has no results yet. If rows are waiting for their first
-    /// comparison, or are expected in files, the text says so. Otherwise, it is `otherwise`.
+    /// Returns the text of a panel without results: whether rows are compared or expected, or else
+    /// `otherwise`.
     pub(crate) fn text_without_results(&self, otherwise: &str) -> String {
         let tally = self.queue.tally();
         if self.compared.lines.is_empty() && self.analysis.is_due() && tally.ok > 0 {
@@ -42,15 +41,13 @@ impl Session {
         }
     }
 
-    /// Returns whether rows wait for a comparison.
     pub(crate) fn is_comparing(&self) -> bool {
         self.analysis.is_due()
     }
 
     /// Starts the analysis if it is due. Returns whether a result has arrived.
     pub(super) fn poll_analysis(&mut self) -> bool {
-        // While rows arrive by themselves, pauses limit the load. A change by the user, and the last
-        // rows of a run, are analysed at once.
+        // Pauses limit the load while rows arrive. Other changes are analysed at once.
         let waits = self.queue.is_busy() || self.follow.is_on();
         let analysis = &mut self.analysis;
         if analysis.is_stale
@@ -73,12 +70,11 @@ impl Session {
         }
         let Some(result) = take_ended(&mut self.analysis.under_way) else { return false };
         if let Some((compared, took)) = result {
-            // A pause of four times the duration limits the load.
             self.analysis.next = Some(Instant::now() + took * 4);
             self.styles.add(compared.algorithms.iter().map(String::as_str));
             let old = std::mem::replace(&mut self.compared, compared);
             self.select_winner();
-            // Another thread frees the old lines, because this takes a long time if there are many.
+            // Freeing many lines takes long.
             drop(std::thread::Builder::new().spawn(move || {
                 drop(old);
                 return_freed_memory();

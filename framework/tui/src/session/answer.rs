@@ -1,22 +1,22 @@
 //! The answer in one sentence: which algorithm is the fastest at which size.
 
 use super::Session;
+use super::comparison::UNCHARGED;
 use std::collections::BTreeSet;
 use swapmeet_results::analysis::{Axis, Family};
 use swapmeet_results::{duration, units};
 
-/// A range of sizes in which one algorithm is the fastest, perhaps with others that are equally
-/// fast at all of its points.
+/// A range of sizes in which an algorithm is the fastest, perhaps with others that are equally fast
+/// at all of its points.
 #[derive(Debug, Clone, PartialEq)]
 struct Part {
     algorithm: String,
     others: Vec<String>,
     to: f64,
-    /// The groups of the points.
     groups: Vec<usize>,
 }
 
-/// Divides the ranges of the envelope where the algorithms change that are equally fast.
+/// Divides the ranges of the envelope where the equally fast algorithms change.
 fn parts(family: &Family) -> Vec<Part> {
     let (xs, ranges) = (family.xs(), family.envelope().ranges);
     let time =
@@ -53,8 +53,7 @@ fn parts(family: &Family) -> Vec<Part> {
                 }
             }
         }
-        // Between the last point and the crossover, those are equally fast that also are at the
-        // next point.
+        // Up to the crossover, algorithms are equally fast that are so at the next point, too.
         let next = xs.iter().copied().find(|x| *x >= range.to);
         let is_equal =
             |name: &String| next.is_some_and(|x| time(name, x) == time(&range.algorithm, x));
@@ -72,7 +71,7 @@ fn parts(family: &Family) -> Vec<Part> {
     parts
 }
 
-/// Names an algorithm and those that are equally fast: all of them if they are two.
+/// Names an algorithm and one that is equally fast, or counts several.
 pub(crate) fn with_others(name: &str, others: &[&str]) -> String {
     match others {
         [] => name.to_owned(),
@@ -82,8 +81,8 @@ pub(crate) fn with_others(name: &str, others: &[&str]) -> String {
 }
 
 impl Session {
-    /// States which algorithms are the fastest in the cases that differ from the selected group only
-    /// in the block size, and how many of the algorithms that fit were run.
+    /// States which algorithms are the fastest in the cases that differ from the selected group
+    /// only in the block size, and how many of those that fit were run.
     pub(crate) fn answer(&self) -> Option<String> {
         let group = self.selected_group()?;
         let compared = &self.compared;
@@ -116,8 +115,8 @@ impl Session {
         Some(format!("{place}: {fastest}. {}", self.coverage()))
     }
 
-    /// Returns ` (floor)` if the fastest time of a group is the least time of a collective on its
-    /// machine (`floor_us`), and otherwise an empty text.
+    /// Returns ` (floor)` if the fastest time of a group is the least time on its machine
+    /// (`floor_us`).
     pub(crate) fn floor_mark(&self, group: usize) -> &'static str {
         let is_floor = || {
             let line = self.compared.winner(group)?;
@@ -131,21 +130,14 @@ impl Session {
         if is_floor() == Some(true) { " (floor)" } else { "" }
     }
 
-    /// Lists the fastest algorithms of a family with their ranges of sizes. A range in which several
-    /// are equally fast names one of them.
+    /// Lists the fastest algorithms of a family with their ranges of sizes.
     fn ranges(&self, family: &Family) -> String {
-        let named = |name: &str| {
-            let is_remarked = |group: &usize| !self.compared.remark(*group, name).is_empty();
-            let mark = if family.groups.iter().any(is_remarked) {
-                super::comparison::UNCHARGED
-            } else {
-                ""
-            };
-            format!("{name}{mark}")
-        };
         let named = |part: &Part| {
+            let name = &part.algorithm;
+            let is_marked = |group: &&usize| !self.compared.remark(**group, name).is_empty();
+            let mark = family.groups.iter().find(is_marked).map_or("", |_| UNCHARGED);
             let others: Vec<&str> = part.others.iter().map(String::as_str).collect();
-            with_others(&named(&part.algorithm), &others)
+            with_others(&format!("{name}{mark}"), &others)
         };
         let mark = |part: &Part| {
             let mut groups = part.groups.iter();

@@ -1,5 +1,4 @@
-//! The selection of cases. It consists of lists of specs, and settings. Specs have the same
-//! syntax as on the command line.
+//! The selection of cases: five lists of specs, and settings.
 
 mod typed;
 
@@ -32,7 +31,7 @@ pub(crate) enum ListKind {
 }
 
 impl ListKind {
-    /// The lists in display order. The first three are questions; the others have good defaults.
+    /// The lists in display order. The first three are questions; the others have defaults.
     pub(crate) const ALL: [Self; 8] = [
         Self::Collectives,
         Self::Topologies,
@@ -47,36 +46,32 @@ impl ListKind {
     pub(crate) const SPECS: [Self; 5] =
         [Self::Algorithms, Self::Topologies, Self::Workloads, Self::Machines, Self::Systems];
 
-    pub(crate) fn title(self) -> &'static str {
+    /// Returns the title and the word for one element.
+    const fn names(self) -> (&'static str, &'static str) {
         match self {
-            Self::Algorithms => "Algorithms",
-            Self::Topologies => "Network",
-            Self::Workloads => "Sizes",
-            Self::Machines => "Machines",
-            Self::Systems => "Systems",
-            Self::Settings => "Settings",
-            Self::ExperimentFiles => "Studies",
-            Self::Collectives => "Collective",
+            Self::Algorithms => ("Algorithms", "algorithm"),
+            Self::Topologies => ("Network", "topology"),
+            Self::Workloads => ("Sizes", "workload"),
+            Self::Machines => ("Machines", "machine"),
+            Self::Systems => ("Systems", "system"),
+            Self::Settings => ("Settings", "setting"),
+            Self::ExperimentFiles => ("Studies", "experiment file"),
+            Self::Collectives => ("Collective", "collective"),
         }
     }
 
+    pub(crate) fn title(self) -> &'static str {
+        self.names().0
+    }
+
     pub(crate) fn singular(self) -> &'static str {
-        match self {
-            Self::Algorithms => "algorithm",
-            Self::Topologies => "topology",
-            Self::Workloads => "workload",
-            Self::Machines => "machine",
-            Self::Systems => "system",
-            Self::Settings => "setting",
-            Self::ExperimentFiles => "experiment file",
-            Self::Collectives => "collective",
-        }
+        self.names().1
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
-    /// The spec in canonical form, so that equal specs have equal texts.
+    /// The spec in canonical form.
     pub(crate) spec: String,
     pub(crate) on: bool,
 }
@@ -94,10 +89,9 @@ pub(crate) enum ListItem<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ChosenState {
     choices: [Vec<Choice>; 5],
-    /// The experiment without its lists of specs, which are in `choices`, and without its baseline.
+    /// The experiment without its baseline and the five lists of `choices`.
     experiment: Experiment,
-    /// Whether the chosen algorithms are all that may fit, so that those that turn out to be
-    /// unsupported are left out.
+    /// Whether the chosen algorithms are all that may fit, so that unsupported ones are left out.
     all_that_fit: bool,
 }
 
@@ -111,7 +105,7 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// Selects the cases of an experiment. The suggestions come from the registry.
+    /// Selects the cases of an experiment.
     pub(crate) fn new(mut experiment: Experiment, registry: &Registry) -> Self {
         let suggestions = suggestions(&experiment, registry);
         let selected = |list: Vec<Text>| {
@@ -119,8 +113,7 @@ impl Chosen {
             let new = list.into_iter().filter(|t| seen.insert(t.value.clone()));
             new.map(|t| Choice { spec: t.value, on: true }).collect()
         };
-        // Keep an invalid range of sizes unchanged. The error is reported when the user starts a
-        // run.
+        // An invalid range is reported when the user starts a run.
         let workloads = case::expanded(&experiment.workloads);
         let workloads = workloads.unwrap_or_else(|_| experiment.workloads.clone());
         experiment.workloads.clear();
@@ -150,52 +143,44 @@ impl Chosen {
         self.suggestions.get(kind as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the lines of a list that pass a filter. The specs of the list come first. The
-    /// suggestions that are not in the list follow.
+    /// Returns the lines of a list that pass a filter: its specs, and then the other suggestions.
     pub(crate) fn items(&self, kind: ListKind, filter: &Filter) -> Vec<ListItem<'_>> {
-        // In a filter for algorithms, the name of a collective must match only the algorithms of
-        // this collective. Titles are not searched for names of collectives, because many titles
-        // also mention other collectives.
+        // In a filter for algorithms, the name of a collective matches only algorithms of this
+        // collective, although many titles mention others.
         let names = COLLECTIVES.map(|kind| kind.word);
         let filter = &filter.with_tags(if kind == ListKind::Algorithms { &names } else { &[] });
-        if kind == ListKind::Settings {
-            // The settings for tables of the experiment can only remove them.
-            let applies = |setting: &&Setting| {
-                let removes_tables = matches!(setting.key, "case" | "exclude" | "together");
-                !removes_tables || !self.setting(setting).is_empty()
-            };
-            let passes =
-                |setting: &&Setting| filter.passes(&format!("{} {}", setting.key, setting.about));
-            let settings = SETTINGS.iter().filter(applies).filter(passes);
-            return settings.map(ListItem::Setting).collect();
-        }
-        if kind == ListKind::Collectives {
-            let own = self.collective();
-            let passes = |kind: &&&'static CollectiveKind| {
-                !kind.permutes() && filter.passes(&format!("{} {}", kind.word, kind.help))
-            };
-            let kinds = COLLECTIVES.iter().filter(passes);
-            return kinds.map(|kind| ListItem::Collective(kind, own == Some(*kind))).collect();
-        }
-        if kind == ListKind::ExperimentFiles {
-            let passes =
-                |file: &&ExperimentFile| filter.passes(&format!("{} {}", file.name, file.about));
-            return self
-                .experiment_files
-                .iter()
-                .filter(passes)
-                .map(ListItem::ExperimentFile)
-                .collect();
+        let passes = |name: &str, about: &str| filter.passes(&format!("{name} {about}"));
+        match kind {
+            ListKind::Settings => {
+                // Settings for tables can only remove them.
+                let applies = |setting: &&Setting| {
+                    let removes_tables = matches!(setting.key, "case" | "exclude" | "together");
+                    (!removes_tables || !self.setting(setting).is_empty())
+                        && passes(setting.key, setting.about)
+                };
+                return SETTINGS.iter().filter(applies).map(ListItem::Setting).collect();
+            }
+            ListKind::Collectives => {
+                let own = self.collective();
+                let kinds = COLLECTIVES.into_iter().filter(|kind| !kind.permutes());
+                let kinds = kinds.filter(|kind| passes(kind.word, kind.help));
+                return kinds.map(|kind| ListItem::Collective(kind, own == Some(kind))).collect();
+            }
+            ListKind::ExperimentFiles => {
+                let files = self.experiment_files.iter();
+                let files = files.filter(|file| passes(&file.name, &file.about));
+                return files.map(ListItem::ExperimentFile).collect();
+            }
+            _ => {}
         }
         let choices = self.choices(kind).iter().enumerate();
-        let known = |suggestion: &&Suggestion| {
+        let is_new = |suggestion: &&Suggestion| {
             !suggestion.ready || self.choices(kind).iter().all(|p| p.spec != suggestion.prefill)
         };
-        let suggestions = self.suggestions(kind).iter().filter(known);
+        let suggestions = self.suggestions(kind).iter().filter(is_new);
         let has = |spec: &str, suggestion: Option<&Suggestion>| {
-            let known = suggestion
-                .map_or([""; 3], |o| [&o.shown, &o.about, &o.keywords].map(String::as_str));
-            filter.passes(&format!("{spec} {}", known.join(" ")))
+            let about = suggestion.map(|o| format!("{} {} {}", o.shown, o.about, o.keywords));
+            passes(spec, &about.unwrap_or_default())
         };
         let choices = choices
             .filter(|(_, p)| has(&p.spec, self.suggestion_for(kind, &p.spec)))
@@ -209,8 +194,7 @@ impl Chosen {
         }
         let find =
             |wanted: &str| self.suggestions(kind).iter().find(|o| name(&o.prefill) == wanted);
-        // The name of a workload may start with a collective (`collective/name`). If there is no
-        // suggestion for this collective, find the suggestion for the name after the slash.
+        // The name of a workload may be `collective/name`.
         find(name(spec)).or_else(|| find(name(spec).rsplit('/').next()?))
     }
 
@@ -223,19 +207,15 @@ impl Chosen {
         }
     }
 
-    /// Deselects all specs that pass a filter or, if none of them is selected, selects all of them.
-    /// Suggestions that need further input are left out. Returns the number of specs that changed,
-    /// and whether they were selected.
+    /// Deselects all specs that pass a filter or, if none is selected, selects them. Returns the
+    /// number of changes, and whether they were selected.
     pub(crate) fn toggle_all(&mut self, kind: ListKind, filter: &Filter) -> (usize, bool) {
         let spec = |item: &ListItem<'_>| match item {
             ListItem::Choice(_, choice) => Some((choice.spec.clone(), choice.on)),
             ListItem::Suggestion(suggestion) if suggestion.ready => {
                 Some((suggestion.prefill.clone(), false))
             }
-            ListItem::Suggestion(_)
-            | ListItem::Setting(_)
-            | ListItem::ExperimentFile(_)
-            | ListItem::Collective(..) => None,
+            _ => None,
         };
         let specs: Vec<(String, bool)> = self.items(kind, filter).iter().filter_map(spec).collect();
         let on = specs.iter().filter(|(_, on)| *on).count();
@@ -260,8 +240,8 @@ impl Chosen {
         }
     }
 
-    /// Adds a spec to its list, or replaces the spec at index `instead`. If the list already
-    /// contains the spec, selects it. Returns the index of the spec.
+    /// Selects a spec, which is added to its list or replaces the one at index `instead`. Returns
+    /// its index.
     pub(crate) fn put(&mut self, kind: ListKind, spec: String, instead: Option<usize>) -> usize {
         self.state.all_that_fit &= kind != ListKind::Algorithms;
         let Some(list) = self.state.choices.get_mut(kind as usize) else { return 0 };
@@ -314,7 +294,6 @@ impl Chosen {
         let mut experiment = self.state.experiment.clone();
         (setting.set)(&mut experiment, text)
             .map_err(|expected| flag.error(format!("expected {expected}, found `{text}`")))?;
-        // The error marks the text that is typed.
         experiment.check_seeds().map_err(|e| InputError { place: flag.place, ..e })?;
         self.state.experiment = experiment;
         Ok(())
@@ -341,8 +320,7 @@ impl Chosen {
         suggestions.splice(0..0, added.map(|name| own_machine(name)));
     }
 
-    /// Returns the selected experiment. It contains the baseline if the baseline is one of the
-    /// selected algorithms.
+    /// Returns the selected experiment, with the baseline if it is a selected algorithm.
     pub(crate) fn experiment(&self, baseline: Option<&str>) -> Experiment {
         let list = |kind: ListKind| {
             let text = |spec| Text::flag(kind.singular(), spec);
@@ -365,12 +343,12 @@ impl Chosen {
         self.file = Some((file, self.state.clone()));
     }
 
-    /// Returns the command that runs the selection. Machines of the experiment are written with
-    /// their definitions. The error says why there is no such command.
+    /// Returns the command that runs the selection, or why there is none. Machines of the
+    /// experiment are written with their definitions.
     pub(crate) fn command(&self, plugin_dirs: &[PathBuf]) -> Result<String, &'static str> {
         let mut words = vec!["swapmeet run".to_owned()];
         let experiment = &self.state.experiment;
-        // Flags cannot express `case`, `exclude` and `together` tables, but a file can.
+        // Tables need a file.
         if experiment.has_case_tables() {
             let file = self.file.as_ref().filter(|(_, state)| *state == self.state);
             let (file, _) = file.ok_or(
@@ -417,12 +395,11 @@ impl Chosen {
             ListKind::Workloads => experiment.is_named_by_tables(|table| &table.workloads),
             ListKind::Machines => experiment.is_named_by_tables(|table| &table.machines),
             ListKind::Systems => true,
-            ListKind::Settings | ListKind::ExperimentFiles | ListKind::Collectives => false,
+            _ => false,
         }
     }
 
-    /// Returns the number of selected cases in words. With `case` or `exclude` tables, the number
-    /// is not known until the specs are parsed.
+    /// Returns the number of selected cases, which tables leave open until specs are parsed.
     pub(crate) fn size(&self) -> String {
         if self.state.experiment.has_case_tables() {
             return "cases of the experiment's tables".to_owned();
@@ -438,10 +415,9 @@ impl Chosen {
         [algorithms, workloads, repetitions].into_iter().fold(networks, u64::saturating_mul)
     }
 
-    /// Returns the selected cases. The error names a list without selected entries, or an invalid
-    /// spec.
+    /// Returns the selected cases. The error names an empty list or an invalid spec.
     pub(crate) fn cases(&self, registry: &Registry) -> Result<Vec<Case>, String> {
-        /// The maximum number of cases in the dashboard. `swapmeet run` accepts more cases.
+        /// The maximum in the dashboard. `swapmeet run` accepts more cases.
         const MOST: u64 = 100_000;
         for kind in &ListKind::SPECS {
             if self.selected(*kind).next().is_none() && !self.is_named_by_tables(*kind) {
@@ -465,15 +441,30 @@ impl Chosen {
     }
 }
 
-/// Returns whether the collectives in a bit mask include the collective of a workload. A workload
-/// that cannot be parsed fits, because its error is reported when the user starts a run.
+fn prefix(kind: Option<&CollectiveKind>) -> String {
+    match kind {
+        Some(kind) if *kind != ALL_TO_ALL => format!("{}/", kind.word),
+        _ => String::new(),
+    }
+}
+
+fn workload_of(kind: &CollectiveKind, workload: &str) -> Option<String> {
+    Some(Workload::parse(&format!("{}{workload}", prefix(Some(kind)))).ok()?.to_string())
+}
+
+fn uniform_size(workload: &str) -> Option<&str> {
+    workload.split_once("uniform:")?.1.split(',').next()
+}
+
+/// Returns whether a bit mask has the collective of a workload. An invalid workload fits, because
+/// its error is reported when the user starts a run.
 fn fits(collectives: u64, workload: &str) -> bool {
     Workload::parse(workload).map_or(true, |w| collectives & (1 << w.collective().code) != 0)
 }
 
 impl Chosen {
-    /// If an algorithm supports none of the selected workloads, returns the name of its collective
-    /// and a workload of this collective with the same size.
+    /// If an algorithm supports none of the selected workloads, returns its collective, and a
+    /// workload of this collective with the same size.
     pub(crate) fn matching_workload(
         &self,
         algorithm: &str,
@@ -486,16 +477,9 @@ impl Chosen {
             return None;
         }
         let kind = of_bits(collectives).next()?;
-        let size = |workload: &str| {
-            let (_, size) = workload.split_once("uniform:")?;
-            Some(size.split(',').next()?.to_owned())
-        };
-        let size = self.selected(ListKind::Workloads).find_map(size);
-        let size = size.unwrap_or_else(|| "1KiB".to_owned());
-        let prefix = if *kind == ALL_TO_ALL { String::new() } else { format!("{}/", kind.word) };
+        let size = self.selected(ListKind::Workloads).find_map(uniform_size).unwrap_or("1KiB");
         // Some collectives, such as permutations, have no uniform workload.
-        let workload = Workload::parse(&format!("{prefix}uniform:{size}")).ok()?;
-        Some((kind.word, workload.to_string()))
+        Some((kind.word, workload_of(kind, &format!("uniform:{size}"))?))
     }
 
     /// Returns the collective of the chosen workloads; `None` if they have several.
@@ -508,51 +492,29 @@ impl Chosen {
         kinds.all(|kind| kind == first).then_some(first)
     }
 
-    /// Returns the prefix of a workload of the chosen collective.
-    fn prefix(&self) -> String {
-        match self.collective() {
-            Some(kind) if *kind != ALL_TO_ALL => format!("{}/", kind.word),
-            _ => String::new(),
-        }
-    }
-
-    /// Deselects all specs of a list.
     pub(crate) fn deselect(&mut self, kind: ListKind) {
         for choice in &mut self.state.choices[kind as usize] {
             choice.on = false;
         }
     }
 
-    /// Chooses a collective: the chosen sizes, with this collective, and all algorithms that support
-    /// it.
+    /// Chooses the sizes with another collective, and all algorithms that support it.
     pub(crate) fn choose_collective(&mut self, kind: &CollectiveKind, registry: &Registry) {
         /// A workload of tokens: those of DeepSeek-V3 have 7 KiB and go to 8 experts of 256.
         const TOKENS: &str = "moe:experts=256,top=8,tokens=64,bytes=7KiB";
-        let prefix = if *kind == ALL_TO_ALL { String::new() } else { format!("{}/", kind.word) };
-        let size = |workload: &str| {
-            let (_, size) = workload.split_once("uniform:")?;
-            let spec = format!("{prefix}uniform:{}", size.split(',').next()?);
-            Some(Workload::parse(&spec).ok()?.to_string())
-        };
-        let mut sizes: Vec<String> = self.selected(ListKind::Workloads).filter_map(size).collect();
-        // Collectives of tokens have no uniform blocks.
-        let first = ["uniform:1KiB", TOKENS].iter().find_map(|workload| {
-            Workload::parse(&format!("{prefix}{workload}")).ok().map(|w| w.to_string())
-        });
+        let sizes = self.selected(ListKind::Workloads).filter_map(uniform_size);
+        let workload = |size| workload_of(kind, &format!("uniform:{size}"));
+        let mut sizes: Vec<String> = sizes.filter_map(workload).collect();
         if sizes.is_empty() {
-            sizes.extend(first);
+            // Collectives of tokens have no uniform blocks.
+            sizes.extend(["uniform:1KiB", TOKENS].iter().find_map(|text| workload_of(kind, text)));
         }
         self.deselect(ListKind::Workloads);
         self.deselect(ListKind::Algorithms);
         for size in sizes {
             self.put(ListKind::Workloads, size, None);
         }
-        self.choose_fitting(registry);
-    }
-
-    /// Chooses all algorithms that support the collective of the chosen workloads, without those
-    /// that search for a schedule.
-    fn choose_fitting(&mut self, registry: &Registry) {
+        // Algorithms that search for a schedule are left out.
         for name in self.fitting(registry, &BTreeSet::new(), &BTreeSet::new(), true) {
             self.put(ListKind::Algorithms, name, None);
         }
@@ -563,8 +525,8 @@ impl Chosen {
         self.state.all_that_fit
     }
 
-    /// Returns the algorithms that support the collectives of all chosen workloads, of which there
-    /// must be at least one, without those in `run` and `unfit`. Algorithms that read a file are left out, and, if `quick` is set, those
+    /// Returns the algorithms that support all chosen workloads, of which there must be one,
+    /// without those in `run` and `unfit`, those that read a file, and, if `quick` is set, those
     /// that search for a schedule.
     pub(super) fn fitting(
         &self,

@@ -1,4 +1,4 @@
-//! The results of the analysis of all rows: the lines of the comparison panel, curves and maps.
+//! The analysis of all rows: lines of the table, curves and maps.
 
 use super::packed::{CaseKey, PackedRow};
 use crate::abbreviate::Abbreviations;
@@ -15,17 +15,16 @@ use swapmeet_results::{
 };
 use unicode_width::UnicodeWidthStr;
 
-/// A line of the table. It summarises the rows of one algorithm on one topology, with one workload
-/// and one machine. A session may have a hundred thousand lines, so values that few lines need at a
-/// time are computed from the rows when they are shown.
+/// A line of the table: the rows of one algorithm on one topology, with one workload and machine. A
+/// session may have a hundred thousand, so values that few lines need at a time are computed when
+/// they are shown.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     pub(crate) group: usize,
     pub(crate) stats: Stats,
     pub(crate) is_baseline: bool,
     /// Whether the machine charges rearrangement to other algorithms of the group, but not to this
-    /// algorithm. The reason is that the algorithm declares no rearrangement, although its messages
-    /// have several blocks.
+    /// one, which declares none although its messages have several blocks.
     pub(crate) is_uncharged: bool,
     pub(crate) over_bound: Option<f64>,
     /// The row of which the line has the following values.
@@ -35,7 +34,6 @@ pub(crate) struct Line {
     pub(crate) max_link_messages: Option<u64>,
 }
 
-/// Values of a row from which a line is made.
 struct Values {
     lower_bound_us: Option<f64>,
     steps: Option<u64>,
@@ -71,9 +69,8 @@ impl Deref for Stats {
     }
 }
 
-/// The texts of a line as numbers, by which lines are sorted and filtered. Comparing texts would
-/// take several times as long. The numbers are stored apart from the lines, because a filter would
-/// otherwise load all lines into the cache.
+/// The texts of a line as numbers, by which lines are sorted and filtered in a fraction of the
+/// time. They are apart from the lines, which would fill the cache.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LineTexts {
     pub(crate) group: u32,
@@ -85,59 +82,53 @@ pub(crate) struct LineTexts {
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Compared {
-    /// The rows that were compared.
     rows: Arc<Vec<Arc<PackedRow>>>,
-    /// The groups, sorted by topology, then by workload, then by machine. Each of these specs is
-    /// sorted by its first occurrence in the rows.
+    /// The groups, sorted by topology, workload and machine, each in the order of its first
+    /// occurrence.
     pub(crate) groups: Vec<Arc<Group>>,
-    /// All lines, sorted by group. Within a group, the fastest line is first.
+    /// All lines, sorted by group and, within a group, by time.
     pub(crate) lines: Vec<Line>,
     pub(crate) texts: Vec<LineTexts>,
-    /// The families of curves. A family is left out if its axis has only one value.
+    /// The families of curves with several points.
     pub(crate) families: Vec<Family>,
     pub(crate) maps: Vec<WinnerMap>,
-    /// The cost of each link's failure, that is, by how much the time increases. The costs come
-    /// from rows of `swapmeet links`.
+    /// The increase of the time by each link's failure, from rows of `swapmeet links`.
     pub(super) link_costs: Vec<LinkCosts>,
-    /// For cases that have measured and predicted times, the differences between these times.
+    /// The differences between measured and predicted times.
     pub(crate) residuals: Vec<Residual>,
-    /// If the rows cannot be compared, the error message.
+    /// The reason why the rows cannot be compared.
     pub(crate) error: Option<String>,
-    /// The number of this analysis. Each analysis has a different number, so that panels notice new
-    /// lines.
+    /// The number of this analysis, from which panels notice new lines.
     pub(crate) number: u64,
     pub(crate) algorithms: BTreeSet<String>,
     /// The algorithms of which all rows are unsupported.
     pub(crate) unsupported: BTreeSet<String>,
     pub(crate) outcomes: BTreeSet<String>,
     pub(crate) specs: [BTreeSet<String>; 4],
-    /// The index of the group of each setting. A setting is everything in a case except the
-    /// algorithm.
+    /// The group of each setting, which is a case without the algorithm.
     group_of: HashMap<Setting, usize>,
-    /// The ends of the colour scales ([`Peaks`]) for each topology and workload.
+    /// The ends of colour scales for each topology and workload.
     pub(super) peaks: HashMap<[String; 2], Peaks>,
-    /// The index of each group's topology among all topologies, of its workload among all
-    /// workloads, and of its machine among all machines. Topologies, workloads and machines are
-    /// each numbered in the order of their first occurrence.
+    /// The numbers of each group's topology, workload and machine, in the order of their first
+    /// occurrence.
     pub(crate) ranks: Vec<[usize; 3]>,
 }
 
-/// The maxima over the lines with the same topology and workload.
-/// They are the ends of the colour scales in the network panel.
+/// The maxima over the lines with the same topology and workload, which are the ends of the colour
+/// scales of networks.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Peaks {
     pub(crate) link_messages: u64,
     pub(crate) node_bytes: u64,
 }
 
-/// The mark of an algorithm with [`Line::is_uncharged`], and the explanation of the mark.
+/// The mark of an algorithm with [`Line::is_uncharged`].
 pub(crate) const UNCHARGED: &str = "†";
 pub(crate) const UNCHARGED_IN_WORDS: &str =
     "† not charged for rearrangement (rearrangement=packed charges all)";
 
 impl Line {
-    /// Makes a line from the rows of an algorithm. `values` has an element for each row of all
-    /// algorithms.
+    /// Makes a line. `values` has an element for each row of all algorithms.
     fn new(group: usize, stats: Stats, rows: &[Arc<PackedRow>], values: &[Values]) -> Option<Self> {
         let members = || stats.members.iter().map(|at| at.row as usize);
         let sample = members().find(|row| rows[*row].status == Status::Ok).or(members().next())?;
@@ -172,18 +163,15 @@ impl Line {
 
 impl Compared {
     pub(crate) fn lines_of(&self, group: usize) -> &[Line] {
-        // The lines are sorted by group.
         let first = self.lines.partition_point(|line| line.group < group);
         let after = self.lines.partition_point(|line| line.group <= group);
         &self.lines[first..after]
     }
 
-    /// Returns the index of the group of a setting.
     pub(crate) fn group_of(&self, setting: &Setting) -> Option<usize> {
         self.group_of.get(setting).copied()
     }
 
-    /// Returns the index of the line that summarises a case.
     pub(crate) fn line_of(&self, case: &CaseKey) -> Option<usize> {
         let group = self.group_of(&case.setting)?;
         let first = self.lines.partition_point(|line| line.group < group);
@@ -191,33 +179,28 @@ impl Compared {
         Some(first + self.lines_of(group).iter().position(is_here)?)
     }
 
-    /// Returns the identity of the first case that a line summarises.
     pub(crate) fn case_of(&self, line: &Line) -> &CaseKey {
         &self.rows[line.sample as usize].key
     }
 
-    /// Returns the mean over repetitions of each part of the time, such as start-up or contention.
+    /// Returns the mean of each part of the time.
     pub(crate) fn parts(&self, line: &Line) -> Parts {
         let rows = line.stats.members.iter().map(|at| self.rows[at.row as usize].record());
         parts::mean(&rows.collect::<Vec<_>>())
     }
 
-    /// Returns the fastest line of a group.
     pub(crate) fn winner(&self, group: usize) -> Option<&Line> {
         self.lines_of(group).first().filter(|line| line.stats.time.is_some())
     }
 
-    /// Returns the mark `†` if the machine charges rearrangement to other algorithms of the group,
-    /// but not to this algorithm. Otherwise, returns an empty text.
+    /// Returns the mark `†` of an algorithm that is charged less, or an empty text.
     pub(crate) fn remark(&self, group: usize, algorithm: &str) -> &'static str {
         let mut lines = self.lines_of(group).iter();
         let line = lines.find(|line| line.stats.algorithm == algorithm);
         if line.is_some_and(|line| line.is_uncharged) { UNCHARGED } else { "" }
     }
 
-    /// Returns the names of the other algorithms of a group whose times are exactly that of the
-    /// fastest. Times with a spread that cannot be distinguished are
-    /// [`Winner::tied`](swapmeet_results::Winner).
+    /// Returns the other algorithms of a group whose times are exactly the least one.
     pub(crate) fn equally_fast(&self, group: usize) -> Vec<&str> {
         let lines = self.lines_of(group);
         let least = lines.first().and_then(|line| line.stats.mean());
@@ -228,7 +211,7 @@ impl Compared {
 
     /// States why the fastest algorithm of a group is faster than the next slower one: the largest
     /// differences between the parts of their times. If these are clearly more than the lead, also
-    /// states the largest part that the fastest algorithm has in addition.
+    /// states the largest part that it has in addition.
     pub(crate) fn why(&self, group: usize) -> Option<String> {
         let lines = self.lines_of(group);
         let first = lines.first()?;
@@ -249,7 +232,7 @@ impl Compared {
             _ => format!("{} (and {tied} equally fast)", name(first)),
         };
         let (own, other) = (self.parts(first), self.parts(second));
-        // The differences between the parts, in favour of the fastest algorithm if positive.
+        // Positive differences are in favour of the fastest algorithm.
         let mut parts: Vec<(f64, String)> = own
             .each()
             .map(|(kind, own)| (kind.name(), own.unwrap_or(0.0), other[kind].unwrap_or(0.0)))
@@ -277,8 +260,7 @@ impl Compared {
         Some(format!("{winner} beats {} by {}{because}", name(second), duration(lead)))
     }
 
-    /// Returns the cost of each link's failure in a case. If links have already failed in this
-    /// case, returns the costs for the same case with all links intact.
+    /// Returns the costs of failed links in a case, or in the same case with all links intact.
     pub(crate) fn link_costs(&self, case: &CaseKey) -> Option<&LinkCosts> {
         if self.link_costs.is_empty() {
             return None;
@@ -291,8 +273,7 @@ impl Compared {
         self.peaks.get(&[topology, workload].map(str::to_owned)).copied().unwrap_or_default()
     }
 
-    /// Compares rows. In groups in which the algorithm `baseline` has no time, the fastest algorithm
-    /// is the baseline.
+    /// Compares rows. Where the algorithm `baseline` has no time, the fastest one is the baseline.
     pub(crate) fn new(records: Arc<Vec<Arc<PackedRow>>>, baseline: Option<&str>) -> Self {
         let mut rows = ComparedRows::of_files(std::iter::once(String::new()));
         let add = |row: &Arc<PackedRow>| {
@@ -304,22 +285,19 @@ impl Compared {
         let with = |baseline| {
             compare_rows(&rows, &CompareOptions { baseline, ..CompareOptions::default() })
         };
-        let compared = match with(baseline) {
-            Err(CompareError::NoBaseline { .. }) => with(None),
-            Ok(mut comparison)
-                if comparison.groups.iter().any(|group| group.baseline.is_none()) =>
-            {
-                with(None).map(|fastest| {
-                    for (group, other) in comparison.groups.iter_mut().zip(fastest.groups) {
-                        if group.baseline.is_none() {
-                            *group = other;
-                        }
-                    }
-                    comparison
-                })
+        let mut compared = with(baseline);
+        if matches!(compared, Err(CompareError::NoBaseline { .. })) {
+            compared = with(None);
+        } else if let Ok(comparison) = &mut compared
+            && comparison.groups.iter().any(|group| group.baseline.is_none())
+            && let Ok(fastest) = with(None)
+        {
+            for (group, other) in comparison.groups.iter_mut().zip(fastest.groups) {
+                if group.baseline.is_none() {
+                    *group = other;
+                }
             }
-            other => other,
-        };
+        }
         match compared {
             Ok(comparison) => Self::join(comparison, records, &values),
             Err(CompareError::NoRows) => Self::default(),
@@ -332,12 +310,7 @@ impl Compared {
         records: Arc<Vec<Arc<PackedRow>>>,
         values: &[Values],
     ) -> Self {
-        let ranks = ranks(
-            comparison
-                .groups
-                .iter()
-                .map(|g| [&g.setting.topology, &g.setting.workload, &g.setting.machine]),
-        );
+        let ranks = ranks(&comparison.groups);
         let mut ranked: Vec<([usize; 3], Arc<Group>)> =
             ranks.into_iter().zip(comparison.groups).collect();
         ranked.sort_by_key(|(ranks, _)| *ranks);
@@ -388,8 +361,7 @@ impl Compared {
             .filter(|family| family.xs().len() > 1)
             .collect();
         let maps = winner_maps(&comparison).maps;
-        // The costs of links need only the rows of networks with failed links, and of the same
-        // networks without them.
+        // The costs of links need networks with failed links.
         let has_damage = records.iter().any(|row| row.key.setting.topology.contains("down="));
         let rows: Vec<Record> = match has_damage {
             true => records.iter().map(|row| row.record()).collect(),
@@ -417,19 +389,17 @@ impl Compared {
     }
 }
 
-/// Returns the numbers of the topology, the workload and the machine of each group, as in
-/// [`Compared::ranks`].
-fn ranks<'a>(groups: impl Iterator<Item = [&'a String; 3]>) -> Vec<[usize; 3]> {
+/// Returns [`Compared::ranks`].
+fn ranks(groups: &[Arc<Group>]) -> Vec<[usize; 3]> {
     let mut known: [HashMap<&str, usize>; 3] = Default::default();
-    let mut rank = |at: usize, name: &'a str| {
-        let next = known[at].len();
-        *known[at].entry(name).or_insert(next)
-    };
-    groups
-        .map(|[topology, workload, machine]| {
-            [rank(0, topology), rank(1, workload), rank(2, machine)]
-        })
-        .collect()
+    let mut all = Vec::new();
+    for group in groups {
+        all.push([0, 1, 2].map(|at| {
+            let next = known[at].len();
+            *known[at].entry(GROUP_SPECS[at](group)).or_insert(next)
+        }));
+    }
+    all
 }
 
 /// The specs that distinguish groups, in the order of [`Compared::specs`].
@@ -441,18 +411,15 @@ pub(crate) const GROUP_SPECS: [fn(&Group) -> &str; 4] = [
 ];
 
 impl Compared {
-    /// Returns a label that distinguishes a group from the other groups. If the label is wider than
-    /// `room`, specs that are the same in all groups are left out, and the remaining specs are
-    /// abbreviated.
+    /// Returns a label that distinguishes a group. If it is wider than `room`, common specs are
+    /// left out, and the others are abbreviated.
     pub(crate) fn group_label(&self, group: &Group, room: usize) -> String {
-        /// The maximum number of different texts of a spec that are abbreviated together, so that
-        /// their abbreviations differ. If there are more texts, the text of this group is
-        /// abbreviated alone, because this function runs each time the screen is drawn.
+        /// The most texts that are abbreviated together, because this function runs each time the
+        /// screen is drawn. The text of this group is otherwise abbreviated alone.
         const MOST: usize = 64;
         let specs: Vec<(&str, &BTreeSet<String>)> =
             GROUP_SPECS.iter().map(|spec| spec(group)).zip(&self.specs).collect();
-        // The machine usually determines the cost model, so show the model only if it differs
-        // between groups.
+        // The machine usually determines the model.
         let shown = if self.specs[3].len() > 1 { 4 } else { 3 };
         let full: Vec<&str> = specs[..shown].iter().map(|(text, _)| *text).collect();
         let full = full.join(", ");

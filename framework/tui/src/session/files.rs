@@ -1,5 +1,4 @@
-//! The files of a saved session: an experiment file for `swapmeet run`, and a CSV file with the
-//! rows. This module also creates the command that repeats a case.
+//! Files that the user saves, and the command that repeats a case.
 
 use super::Session;
 use super::packed::PackedRow;
@@ -14,7 +13,6 @@ use swapmeet_runner::experiment::{DEFAULT_TIMEOUT_SECS, Experiment};
 
 pub(crate) struct OutputFile {
     pub(crate) file: PathBuf,
-    /// A short description of the content, such as `3 rows`.
     pub(crate) summary: String,
     pub(crate) preview: String,
     pub(crate) content: Content,
@@ -25,96 +23,32 @@ pub(crate) type Content = Box<dyn Fn(&mut dyn Write) -> io::Result<()> + Send>;
 #[derive(Debug, Clone, PartialEq)]
 pub enum RenderKind {
     Report,
-    /// A figure that plots time against this axis.
     Curves(Axis),
-    /// A figure that shows the fastest algorithm for each block size and each network or machine.
+    /// A map of the fastest algorithms.
     Winners,
     Parts,
-    /// A view as it is on the screen.
     Screen(ScreenPicture),
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct RenderRequest {
     pub kind: RenderKind,
-    /// The path of the file. Its extension selects the format.
     pub path: PathBuf,
     pub baseline: Option<String>,
     /// The algorithms and the numbers of their marks and colours.
     pub styles: Vec<(String, usize)>,
 }
 
-/// Renders rows and returns the content of the file. `Err` is the error message.
+/// Renders rows as the content of a file.
 pub type RenderRows = fn(&RenderRequest, Vec<Record>) -> Result<Vec<u8>, String>;
 
-/// Returns the file to write at a path. It is a report or a figure, depending on the extension of
-/// the path.
-pub(crate) fn rendered_file(
-    path: &Path,
-    figure: RenderKind,
-    baseline: Option<&str>,
-    styles: &[(String, usize)],
-    rows: Vec<Arc<PackedRow>>,
-    render: RenderRows,
-) -> Result<OutputFile, String> {
-    // The extension decides whether the file is a report or a figure. The active panel decides the
-    // kind of figure.
-    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-    let (kind, what) = match (ending, &figure) {
-        ("html", _) => (RenderKind::Report, "a report"),
-        ("svg" | "png" | "pdf", RenderKind::Winners) => {
-            (figure, "a figure of the fastest algorithms")
-        }
-        ("svg" | "png" | "pdf", RenderKind::Screen(_)) => (figure, "a picture of the view"),
-        ("svg" | "png" | "pdf", RenderKind::Parts) => (figure, "a figure of the parts of the time"),
-        ("svg" | "png" | "pdf", RenderKind::Curves(_) | RenderKind::Report) => {
-            (figure, "a figure of times")
-        }
-        _ => {
-            return Err(
-                "expected a name that ends in .html (a report), .svg, .png or .pdf (a figure)"
-                    .to_owned(),
-            );
-        }
-    };
-    // Rendering many rows takes seconds. Therefore, render them later, in the thread that writes
-    // the file.
-    let request = RenderRequest {
-        kind,
-        path: path.to_owned(),
-        baseline: baseline.map(str::to_owned),
-        styles: styles.to_owned(),
-    };
-    let is_screen = matches!(request.kind, RenderKind::Screen(_));
-    let count = units::count(rows.len(), "row");
-    let content = move |file: &mut dyn Write| {
-        let rows = rows.iter().map(|row| row.record()).collect();
-        file.write_all(&render(&request, rows).map_err(io::Error::other)?)
-    };
-    let what = if is_screen { what.to_owned() } else { format!("{what} of {count}") };
-    let shown = if is_screen { "" } else { " on the screen" };
-    let about = format!("{what}{shown}; .html is a report of all rows, .svg .png .pdf are figures");
-    Ok(OutputFile {
-        file: path.to_owned(),
-        summary: what,
-        preview: about,
-        content: Box::new(content),
-    })
-}
-
-/// Returns the reason why the files may not be written; `None` if they may be written. `over`
-/// allows overwriting existing files. `out` is the file to which new rows are written, which must
-/// not be overwritten.
+/// Returns the reason why the files may not be written. `over` allows overwriting existing files,
+/// but not `out`.
 pub(crate) fn refusal(files: &[OutputFile], over: bool, out: Option<&Path>) -> Option<String> {
     let paths: Vec<&Path> = files.iter().map(|saved| saved.file.as_path()).collect();
     let is_out = |path: &&&Path| {
-        let same = |other: &Path| {
-            **path == other
-                || path
-                    .canonicalize()
-                    .is_ok_and(|p| other.canonicalize().is_ok_and(|other| p == other))
-        };
-        out.is_some_and(same)
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        out.is_some_and(|out| real(path) == real(out))
     };
     if paths.iter().any(|path| path.file_name().is_none()) {
         return Some("expected a file name such as `session.toml`".to_owned());
@@ -139,7 +73,7 @@ pub(crate) fn refusal(files: &[OutputFile], over: bool, out: Option<&Path>) -> O
     Some(format!("{} exists: press Enter again to overwrite it, Esc to cancel", there.display()))
 }
 
-/// Writes each file atomically. Returns a message that lists the files.
+/// Writes each file atomically.
 pub(crate) fn save(files: &[OutputFile]) -> io::Result<String> {
     let mut written = Vec::new();
     for saved in files {
@@ -155,6 +89,40 @@ fn write_rows(file: &mut dyn Write, rows: &[Arc<PackedRow>]) -> io::Result<()> {
 }
 
 impl Session {
+    /// Returns the file of a figure or report of some rows.
+    pub(crate) fn rendered_file(
+        &self,
+        path: &Path,
+        kind: RenderKind,
+        rows: Vec<Arc<PackedRow>>,
+    ) -> OutputFile {
+        let count = units::count(rows.len(), "row");
+        let (what, has_rows) = match kind {
+            RenderKind::Screen(_) => ("a picture of the view", false),
+            RenderKind::Report => ("a report", true),
+            RenderKind::Winners => ("a figure of the fastest algorithms", true),
+            RenderKind::Parts => ("a figure of the parts of the time", true),
+            RenderKind::Curves(_) => ("a figure of times", true),
+        };
+        let what = if has_rows { format!("{what} of {count}") } else { what.to_owned() };
+        let shown = if has_rows { " on the screen" } else { "" };
+        let preview =
+            format!("{what}{shown}; .html is a report of all rows, .svg .png .pdf are figures");
+        let request = RenderRequest {
+            kind,
+            path: path.to_owned(),
+            baseline: self.baseline.clone(),
+            styles: self.styles.numbers().to_owned(),
+        };
+        let render = self.render;
+        // Rendering many rows takes seconds, so the thread that writes the file does it.
+        let content = Box::new(move |file: &mut dyn Write| {
+            let rows = rows.iter().map(|row| row.record()).collect();
+            file.write_all(&render(&request, rows).map_err(io::Error::other)?)
+        });
+        OutputFile { file: path.to_owned(), summary: what, preview, content }
+    }
+
     /// Returns the experiment file of the chosen cases.
     pub(crate) fn experiment_file(&self, name: &Path) -> OutputFile {
         let what = self.chosen.size();

@@ -9,11 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use swapmeet_results::{ReadError, Record, for_each_row, units};
 
-/// The time between two looks at the files.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// The rows that have been read from a file. If the file then begins with other rows, it is not the
-/// file that has grown, but another one in its place.
+/// The rows that were read from a file. A file that then begins with other rows was replaced.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     rows: usize,
@@ -21,27 +19,24 @@ struct Seen {
     hash: u64,
 }
 
-/// The files, and how much of them has been read.
 #[derive(Debug, Default)]
 pub(super) struct Follow {
     paths: Vec<PathBuf>,
     seen: Vec<Seen>,
-    /// The size and the time of the last change of each file at the last look.
+    /// The size and the time of change of each file at the last look.
     versions: Vec<Option<(u64, Option<SystemTime>)>>,
     next: Option<Instant>,
     reading: Option<Task<Reading>>,
-    /// The errors that have been reported.
     errors: Vec<String>,
 }
 
-/// What was read of all files.
 #[derive(Debug)]
 struct Reading {
     prepared: PreparedRows,
     seen: Vec<Seen>,
     errors: Vec<String>,
-    /// A file that begins with other rows than before. If there is one, `prepared` has all rows of
-    /// all files, and otherwise only new ones.
+    /// The file that was replaced, if one was. `prepared` then has the rows of all files instead of
+    /// new ones.
     replaced: Option<String>,
 }
 
@@ -54,7 +49,6 @@ impl Follow {
         !self.paths.is_empty()
     }
 
-    /// Returns the names of the files.
     pub(super) fn names(&self) -> String {
         let names = self.paths.iter().map(|path| path.display().to_string());
         names.collect::<Vec<_>>().join(", ")
@@ -62,7 +56,7 @@ impl Follow {
 }
 
 impl Seen {
-    /// Returns what has been seen after these rows were read, and whether the file was replaced.
+    /// Returns what was seen after these rows, and whether the file was replaced.
     fn after(self, rows: &[Record]) -> (Self, bool) {
         let mut hasher = DefaultHasher::new();
         let mut before = None;
@@ -78,13 +72,12 @@ impl Seen {
     }
 }
 
-/// Reads all rows of the files. A file that does not exist or cannot be read has the rows that were
-/// read before.
+/// Reads all rows of the files. A file that cannot be read keeps what was seen.
 fn read(paths: &[PathBuf], seen: &mut [Seen]) -> (Vec<Record>, Vec<String>, Option<String>) {
     let (mut all, mut errors, mut replaced) = (Vec::new(), Vec::new(), None);
     for (path, seen) in paths.iter().zip(seen).filter(|(path, _)| path.exists()) {
         let mut rows = Vec::new();
-        // The last row of a file that is being written may be incomplete, so it is read later.
+        // The last row may be incomplete, and is then read later.
         match for_each_row(std::slice::from_ref(path), |_, row| rows.push(row)) {
             Ok(_) | Err(ReadError::Empty { .. }) => {
                 let (now, is_replaced) = seen.after(&rows);
@@ -101,8 +94,7 @@ fn read(paths: &[PathBuf], seen: &mut [Seen]) -> (Vec<Record>, Vec<String>, Opti
 }
 
 impl Session {
-    /// Adds the rows that have been written to the files since the last look. If a file was
-    /// replaced, its rows replace those on the screen. Returns whether there is news.
+    /// Adds new rows of the files. If a file was replaced, its rows replace those on the screen.
     pub(super) fn poll_follow(&mut self) -> bool {
         if let Some(result) = take_ended(&mut self.follow.reading) {
             return result.is_some_and(|reading| self.add_reading(reading));
@@ -141,10 +133,7 @@ impl Session {
         let known = &self.follow.errors;
         let errors: Vec<String> = errors.into_iter().filter(|e| !known.contains(e)).collect();
         self.follow.errors.extend(errors.iter().cloned());
-        for error in &errors {
-            self.add_log(error, true);
-            self.show_message(error, true);
-        }
+        errors.iter().for_each(|error| self.report(error, true));
         let count = prepared.len();
         let is_news = count > 0 || replaced.is_some();
         if is_news {

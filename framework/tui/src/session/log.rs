@@ -9,14 +9,12 @@ pub(crate) struct LogLine {
     pub(crate) at: Duration,
     pub(crate) text: String,
     pub(crate) is_warning: bool,
-    /// What the message is about, such as a case. Messages with the same text about other things
-    /// are only counted.
+    /// What the message is about, such as a case. Messages with the same text are counted.
     about: String,
     count: usize,
 }
 
 impl LogLine {
-    /// Returns the message, with the number of equal messages about other things.
     pub(crate) fn in_words(&self) -> String {
         let about = if self.about.is_empty() { String::new() } else { format!("{}: ", self.about) };
         match self.count {
@@ -26,18 +24,17 @@ impl LogLine {
     }
 }
 
-/// The log. It keeps only the latest lines.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     lines: Vec<LogLine>,
     dropped: usize,
-    /// The number of lines that had been written when the user last looked at the log.
+    /// The number of lines when the user last looked at the log.
     read: usize,
 }
 
 impl Log {
-    /// Adds a message about something, such as a case. If the log already has this message about
-    /// something else, it is only counted.
+    /// Adds a message about something, such as a case, or counts it if the log already has the
+    /// text.
     pub(crate) fn add(&mut self, at: Duration, about: &str, text: &str, is_warning: bool) {
         let plain = |text: &str| -> String {
             text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
@@ -65,7 +62,6 @@ impl Log {
         self.read = self.written();
     }
 
-    /// Returns the number of lines that were written since the user last looked at the log.
     pub(crate) fn unread(&self) -> usize {
         self.written() - self.read
     }

@@ -1,5 +1,5 @@
-//! The state of a session: plugins, the selection of cases, the cases with their rows, and the
-//! analysis of these rows.
+//! The state of a session: the selection of cases, the cases with their rows, and the analysis of
+//! these rows.
 
 mod analysis;
 mod answer;
@@ -32,7 +32,7 @@ use log::Log;
 pub(crate) use log::LogLine;
 use packed::CaseKey;
 use queue::{CaseRow, Queue};
-use recording::{ALL_RANKS, FrameSelection, KeptSchedule, RecordRequest, Recording};
+use recording::{ALL_RANKS, FrameSelection, RecordRequest, Recording};
 pub(crate) use request::{Request, Requests};
 pub use runs::RowSink;
 use runs::Runs;
@@ -52,31 +52,29 @@ use undo::Undo;
 
 pub struct Setup {
     pub registry: Registry,
-    /// The directories that the user gives with `--plugin-dir`. The command that repeats a case
-    /// needs them.
+    /// The directories of `--plugin-dir`, which the command that repeats a case needs.
     pub plugin_dirs: Vec<PathBuf>,
     pub experiment: Experiment,
-    /// The cases that run as soon as the session starts.
+    /// The cases that run when the session starts.
     pub cases: Vec<Case>,
-    /// One entry for each case of `cases`: the row of an earlier run, if there is one. An empty
-    /// list means that no case has a row.
+    /// For each case, the row of an earlier run, if there is one. Empty if there are no such rows.
     pub found: Vec<Option<Record>>,
-    /// Rows from result files. They are shown, but their cases do not run.
+    /// Rows from result files, whose cases do not run.
     pub opened: Vec<Record>,
-    /// Whether the cases are an example that the user has not requested. If so, the session may end
-    /// without a warning that the rows are not saved.
+    /// Whether the cases are an example that the user has not requested, so that its rows need not
+    /// be saved.
     pub is_example: bool,
     /// The machine that applies because the user has named none.
     pub default_machine: Option<String>,
     /// Result files that other runs still write.
     pub follow: Vec<PathBuf>,
-    /// Notes on the files of the rows `opened`. The notes are added to the log.
+    /// Notes on the files of `opened`, for the log.
     pub notes: Vec<String>,
     pub render: RenderRows,
     pub workers: Workers,
-    /// The sink to which each row is written as soon as its case ends.
+    /// The sink of rows, each of which is written when its case ends.
     pub rows: Option<RowSink>,
-    /// The file to which `rows` writes. This file must not be overwritten.
+    /// The file of `rows`, which must not be overwritten.
     pub out: Option<PathBuf>,
 }
 
@@ -89,35 +87,34 @@ pub(crate) struct Message {
 pub(crate) struct Session {
     pub(crate) registry: Arc<Registry>,
     pub(crate) plugin_dirs: Vec<PathBuf>,
-    /// The plugin, title and paper of each algorithm, in lower case. The key is the name of the
-    /// algorithm.
+    /// The plugin, title and paper of each algorithm, in lower case.
     pub(crate) abouts: BTreeMap<String, String>,
     pub(crate) chosen: Chosen,
     pub(crate) queue: Queue,
-    /// The selected case, which all views follow. Neither sorting nor filtering, new rows or
-    /// sliders change it. `None` if there are no cases.
+    /// The selected case, which all views follow. Sorting, filters, new rows and sliders do not
+    /// change it.
     pub(crate) selected: Option<CaseKey>,
-    /// Whether the user has selected a case.
     has_selected: bool,
-    /// The case that will be selected as soon as it is in the queue.
+    /// The case that is selected as soon as it is in the queue.
     wanted: Option<CaseKey>,
     pub(crate) default_machine: Option<String>,
     pub(crate) baseline: Option<String>,
-    /// The baseline of the study that was selected last. It becomes the baseline when its cases run.
+    /// The baseline of the study that was selected last, until its cases run.
     next_baseline: Option<Option<String>>,
     pub(crate) compared: Compared,
     pub(crate) styles: AlgorithmStyles,
     pub(crate) trial: Trial,
-    /// The part of the selected case's schedule that has been simulated so far.
+    /// The schedule of the selected case, as far as it is simulated.
     pub(crate) recording: Option<Recording>,
-    /// The schedule that the user keeps for comparison with other schedules.
-    pub(crate) kept: Option<KeptSchedule>,
+    /// The schedule that the user keeps for comparison.
+    pub(crate) kept: Option<Recording>,
     pub(crate) log: Log,
     pub(crate) now: Duration,
     pub(crate) message: Option<Message>,
     pub(crate) runs: Runs,
+    workers: Workers,
     pub(crate) render: RenderRows,
-    /// The columns of values that the table shows, by their titles. If it is empty, all of them.
+    /// The titles of the columns of values in the table; empty for all.
     pub(crate) columns: Vec<String>,
     follow: Follow,
     writing: Option<Task<Result<String, String>>>,
@@ -129,7 +126,6 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn new(setup: Setup, columns: Vec<String>) -> Self {
-        // Initially, the experiment of the command line is selected.
         let mut session = Self {
             chosen: Chosen::new(setup.experiment.clone(), &setup.registry),
             plugin_dirs: setup.plugin_dirs,
@@ -153,7 +149,8 @@ impl Session {
             log: Log::default(),
             now: Duration::ZERO,
             message: None,
-            runs: Runs::new(setup.workers, setup.rows, setup.out),
+            runs: Runs::new(setup.rows, setup.out),
+            workers: setup.workers,
             render: setup.render,
             columns,
             follow: Follow::new(setup.follow),
@@ -163,7 +160,6 @@ impl Session {
             undo: Undo::default(),
             registry: Arc::new(setup.registry),
         };
-        // Record the initial selection, so that undo can return to it.
         session.record_change();
         for line in session.registry.log().to_vec() {
             session.add_log(&line, true);
@@ -171,25 +167,20 @@ impl Session {
         if session.registry.plugins().is_empty() {
             session.add_log("no plugins found: see `swapmeet list plugins`", true);
         }
-        // If there are rows from result files, only show them. Otherwise, run the cases of the
-        // command line.
         if !setup.opened.is_empty() {
             session.open(setup.opened, setup.notes);
         } else if !setup.cases.is_empty() {
             session.begin_with(setup.cases, setup.found);
             if setup.is_example {
                 session.runs.is_example = true;
-                session.runs.continue_when_quick();
-                session.show_message(
-                    "an example: 1 chooses your own collective, network and sizes",
-                    false,
-                );
+                session.runs.continues = true;
+                let text = "an example: 1 chooses your own collective, network and sizes";
+                session.show_message(text, false);
             }
         }
         session
     }
 
-    /// Processes all pending events; returns whether the screen has to be redrawn.
     pub(crate) fn tick(&mut self, now: Duration) -> bool {
         if !self.runs.frozen {
             self.now = now;
@@ -197,12 +188,12 @@ impl Session {
         let news =
             self.poll_prepared() | self.poll_events() | self.poll_written() | self.poll_trial();
         let news = news | self.poll_follow();
-        let news = news | self.recording.as_mut().is_some_and(Recording::poll);
-        news | self.kept.as_mut().is_some_and(KeptSchedule::poll) | self.poll_analysis()
+        let schedules = self.recording.iter_mut().chain(&mut self.kept);
+        let news = schedules.fold(news, |news, schedule| schedule.poll() | news);
+        news | self.poll_analysis()
     }
 
-    /// Returns whether events may arrive even if the user presses no key, because work is in
-    /// progress or the analysis has to start.
+    /// Returns whether work is in progress or the analysis has to start.
     pub(crate) fn expects_events(&self) -> bool {
         self.is_animated()
             || self.writing.is_some()
@@ -211,24 +202,21 @@ impl Session {
     }
 
     pub(crate) fn is_animated(&self) -> bool {
-        self.runs.is_active()
-            || self.recording.as_ref().is_some_and(Recording::is_growing)
-            || self.kept.as_ref().is_some_and(|kept| kept.recording().is_growing())
+        self.runs.is_active() || self.recording.iter().chain(&self.kept).any(Recording::is_growing)
     }
 
-    /// Returns the index of the selected case, and the case.
     pub(crate) fn selected_row(&self) -> Option<(usize, &CaseRow)> {
         let index = self.queue.index_of(self.selected.as_ref()?)?;
         Some((index, &self.queue.rows()[index]))
     }
 
-    /// Returns the index of the group of the selected case. A group contains cases that differ only
-    /// in the algorithm. `None` if no case of the group has been analysed yet.
+    /// Returns the group of the selected case: the cases that differ from it only in the algorithm.
+    /// `None` if none of them has been analysed.
     pub(crate) fn selected_group(&self) -> Option<usize> {
         self.compared.group_of(&self.selected.as_ref()?.setting)
     }
 
-    /// Returns the line of the selected case; `None` if it has not been analysed yet.
+    /// Returns the line of the selected case, if it has been analysed.
     pub(crate) fn selected_line(&self) -> Option<usize> {
         self.compared.line_of(self.selected.as_ref()?)
     }
@@ -246,8 +234,8 @@ impl Session {
         (self.selected, self.has_selected) = (Some(case), true);
     }
 
-    /// Until the user selects a case, the fastest case of the first group is selected when a run has
-    /// ended.
+    /// Selects the fastest case of the first group after a run, unless the user has selected a
+    /// case.
     fn select_winner(&mut self) {
         if let Some(line) = self.selected_group().and_then(|group| self.compared.winner(group))
             && !self.has_selected
@@ -257,8 +245,7 @@ impl Session {
         }
     }
 
-    /// Selects the fastest case of a group. If the case that is selected belongs to the group, does
-    /// nothing.
+    /// Selects the fastest case of a group, unless one of its cases is selected.
     fn select_group(&mut self, group: usize) {
         if self.selected_group() != Some(group)
             && let Some(line) = self.compared.lines_of(group).first()
@@ -267,13 +254,12 @@ impl Session {
         }
     }
 
-    /// Returns the identity of the first case that a line summarises.
     pub(crate) fn case_of(&self, line: &Line) -> CaseKey {
         self.compared.case_of(line).clone()
     }
 
-    /// If the selected case does not exist, selects the first case, so that rows that arrive later
-    /// do not change the selection.
+    /// If the selected case does not exist, selects the first one, so that later rows do not change
+    /// the selection.
     fn select_any(&mut self) {
         if let Some(wanted) = self.wanted.take_if(|wanted| self.queue.index_of(wanted).is_some()) {
             self.select(wanted);
@@ -283,7 +269,6 @@ impl Session {
         }
     }
 
-    /// Selects a case as soon as it is in the queue.
     pub(crate) fn select_later(&mut self, case: CaseId) {
         self.wanted = Some(CaseKey::new(case));
         self.select_any();
@@ -295,13 +280,10 @@ impl Session {
     }
 
     pub(crate) fn want_schedule(&mut self) {
-        /// The time limit for planning and for pricing a schedule that is simulated without a
-        /// request from the user.
+        /// The time limit for a schedule that the user has not requested.
         const UNASKED: Duration = Duration::from_secs(1);
         let Some((_, row)) = self.selected_row() else { return };
-        // If the recording has the key of this case, there is nothing to do. The key also contains
-        // the machine and the block sizes, so a case that differs in one of these is simulated
-        // separately.
+        // The key contains the machine and the block sizes.
         if self.recording.as_ref().is_some_and(|recording| recording.key == row.key) {
             return;
         }
@@ -316,73 +298,76 @@ impl Session {
     /// Simulates the schedule of the selected case. `frames` selects the steps with frames.
     pub(crate) fn record(&mut self, frames: FrameSelection) {
         let Some((_, row)) = self.selected_row() else { return };
-        // If the row has no case that can run, the panel shows the reason.
         let Ok(case) = &row.case else { return };
         let request = recording::request(frames, row.row().is_some_and(|row| row.is_failure()));
-        let workers = self.runs.workers.clone();
+        let workers = self.workers.clone();
         self.recording = Some(match self.schedule() {
-            Some(before) => before.restart(
-                case,
-                RecordRequest { ranks: before.request().ranks, ..request },
-                workers,
-            ),
+            Some(before) => {
+                let request = RecordRequest { ranks: before.request().ranks, ..request };
+                before.restart(case, request, workers)
+            }
             None => Recording::start(case, row.key.clone(), request, workers),
         });
     }
 
     pub(crate) fn want_ranks(&mut self) {
-        if let Some(before) = self.schedule().filter(|recording| recording.lacks_ranks())
-            && let Some((_, CaseRow { case: Ok(case), .. })) = self.selected_row()
-        {
-            self.recording = Some(before.restart(
-                case,
-                RecordRequest { ranks: ALL_RANKS, ..before.request() },
-                self.runs.workers.clone(),
-            ));
-        }
-        if let Some(kept) = &mut self.kept {
-            kept.want_ranks(&self.runs.workers);
-        }
+        let again = |before: &Recording| {
+            let request = RecordRequest { ranks: ALL_RANKS, ..before.request() };
+            if before.lacks_ranks() { self.restarted(before, request) } else { None }
+        };
+        let (recording, kept) =
+            (self.schedule().and_then(again), self.kept.as_ref().and_then(again));
+        self.recording = recording.or(self.recording.take());
+        self.kept = kept.or(self.kept.take());
     }
 
-    /// Keeps the schedule of the selected case for comparison. If this schedule is already kept,
-    /// stops keeping it.
+    /// Simulates a schedule again. Returns `None` if its case has no row any more.
+    fn restarted(&self, before: &Recording, request: RecordRequest) -> Option<Recording> {
+        let row = &self.queue.rows()[self.queue.index_of(&before.key)?];
+        Some(before.restart(row.case.as_ref().ok()?, request, self.workers.clone()))
+    }
+
+    /// Keeps the schedule of the selected case for comparison, or stops keeping it.
     pub(crate) fn toggle_kept(&mut self) {
         let kept = self.kept.take();
         let Some((_, row)) = self.selected_row() else { return };
         let Ok(case) = &row.case else { return };
-        if kept.is_some_and(|kept| kept.recording().key == row.key) {
+        if kept.is_some_and(|kept| kept.key == row.key) {
             return self.show_message("kept schedule removed", false);
         }
-        let workers = self.runs.workers.clone();
-        self.kept = Some(KeptSchedule::start(case, row.key.clone(), workers));
+        let workers = self.workers.clone();
+        let request = recording::request(FrameSelection::From(0), false);
+        self.kept = Some(Recording::start(case, row.key.clone(), request, workers));
         self.show_message("schedule kept: select another case to compare it", false);
     }
 
-    /// Shows a step of the kept schedule. If the full data of this step is not recorded, simulates
-    /// the schedule again.
+    /// Simulates the kept schedule again if the full data of a step is not recorded.
     pub(crate) fn show_kept_step(&mut self, step: usize) {
-        if let Some(kept) = &mut self.kept {
-            kept.keep(step, &self.runs.workers);
+        if let Some(kept) = &self.kept
+            && kept.frame(step).is_none()
+            && !kept.is_to_come(step)
+            && step < kept.steps.len()
+        {
+            let frames = FrameSelection::From(step.saturating_sub(1));
+            let again = self.restarted(kept, RecordRequest { frames, ..kept.request() });
+            self.kept = again.or(self.kept.take());
         }
     }
 
-    /// Returns whether an algorithm passes a filter. The filter searches its label, `text`, its
-    /// plugin, its title and its paper.
+    /// Returns whether an algorithm passes a filter, which searches its label, `text`, its plugin,
+    /// its title and its paper.
     pub(crate) fn passes(&self, filter: &Filter, label: &str, text: &str) -> bool {
         filter.text().is_empty()
             || filter.passes_any(&[&label.to_lowercase(), &text.to_lowercase(), self.about(label)])
     }
 
-    /// Returns the plugin, title and paper of an algorithm, in lower case. `label` is the name of
-    /// the algorithm, with or without parameters.
+    /// Returns the plugin, title and paper of an algorithm, whose label may have parameters.
     pub(crate) fn about(&self, label: &str) -> &str {
         let name = label.split([':', ' ']).next().unwrap_or(label);
         self.abouts.get(name).map_or("", String::as_str)
     }
 
-    /// Makes an algorithm the baseline. If it already is the baseline, the fastest algorithm of
-    /// each group becomes the baseline instead.
+    /// Makes an algorithm the baseline or, if it is the baseline, the fastest of each group.
     pub(crate) fn mark_baseline(&mut self, name: Option<String>) {
         let Some(name) = name else {
             return self.show_message("no algorithm under the cursor", true);
@@ -397,7 +382,7 @@ impl Session {
         self.analysis.is_stale = true;
     }
 
-    /// Writes a file in a separate thread, because rendering many rows takes a long time.
+    /// Writes a file in a separate thread, because rendering many rows takes long.
     pub(crate) fn write(&mut self, saved: OutputFile) {
         let name = saved.file.display().to_string();
         let work = move || files::save(&[saved]).map_err(|error| format!("{name}: {error}"));
@@ -407,7 +392,6 @@ impl Session {
         }
     }
 
-    /// Starts a task. If it cannot be started, shows the reason.
     fn start<T: Send + 'static>(
         &mut self,
         name: &str,
@@ -416,13 +400,11 @@ impl Session {
         Task::start(name, work).map_err(|why| self.show_message(&why, true)).ok()
     }
 
-    /// If a file has been written, reports the result. Returns whether there is a result.
     fn poll_written(&mut self) -> bool {
         let Some(ended) = take_ended(&mut self.writing) else { return false };
         let written = ended.unwrap_or_else(|| Err("the file could not be written".to_owned()));
         let (Ok(text) | Err(text)) = &written;
-        self.add_log(text, written.is_err());
-        self.show_message(text, written.is_err());
+        self.report(text, written.is_err());
         self.written = Some(written.map(drop));
         true
     }
@@ -430,14 +412,12 @@ impl Session {
     pub(crate) fn load(&mut self, file: &ExperimentFile) {
         match file.experiment() {
             Ok(experiment) => {
-                // The baseline of the rows on the screen changes only when the cases run.
+                // The baseline changes when the cases run.
                 self.next_baseline =
                     Some(experiment.baseline.as_ref().map(|baseline| baseline.value.clone()));
                 self.chosen.load(experiment, &self.registry);
-                self.show_message(
-                    &format!("selected {}: R runs it, u undoes it", file.name),
-                    false,
-                );
+                let text = format!("selected {}: R runs it, u undoes it", file.name);
+                self.show_message(&text, false);
             }
             Err(why) => self.show_message(&why, true),
         }
@@ -445,6 +425,12 @@ impl Session {
 
     pub(crate) fn show_message(&mut self, text: &str, is_bad: bool) {
         self.message = Some(Message { text: text.to_owned(), is_bad });
+    }
+
+    /// Shows a message, and adds it to the log.
+    pub(crate) fn report(&mut self, text: &str, is_bad: bool) {
+        self.add_log(text, is_bad);
+        self.show_message(text, is_bad);
     }
 
     pub(crate) fn add_log(&mut self, text: &str, is_warning: bool) {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use swapmeet_results::{CaseId, Implementation, Record, Setting, Status};
 
-/// The identity of a case. Cases with the same setting or the same implementation share its texts.
+/// The identity of a case. Cases share its texts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct CaseKey {
     pub(crate) setting: Arc<Setting>,
@@ -29,7 +29,6 @@ impl CaseKey {
     }
 }
 
-/// The texts that the keys of many cases share.
 #[derive(Debug, Default)]
 pub(super) struct SharedTexts {
     settings: HashSet<Arc<Setting>>,
@@ -50,7 +49,7 @@ impl SharedTexts {
     }
 }
 
-/// Returns the equal element of a set, which the set then contains.
+/// Returns the equal element of the set, to which a new one is added.
 fn shared<T: std::hash::Hash + Eq + ?Sized>(all: &mut HashSet<Arc<T>>, new: Arc<T>) -> Arc<T> {
     match all.get(&new) {
         Some(known) => Arc::clone(known),
@@ -61,7 +60,6 @@ fn shared<T: std::hash::Hash + Eq + ?Sized>(all: &mut HashSet<Arc<T>>, new: Arc<
     }
 }
 
-/// The row of a case.
 #[derive(Debug)]
 pub(crate) struct PackedRow {
     pub(crate) key: CaseKey,
@@ -73,7 +71,6 @@ pub(crate) struct PackedRow {
     outcome: Outcome,
 }
 
-/// The outcome of a row.
 #[derive(Debug)]
 enum Outcome {
     /// The texts of the columns, which take a fifth of the memory of a [`Record`].

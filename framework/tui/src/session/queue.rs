@@ -4,6 +4,7 @@ use super::packed::{CaseKey, PackedRow, SharedTexts};
 use super::suggestions::about;
 use crate::filter::{Filter, Found, Texts};
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::iter::repeat;
 use std::ops::BitOr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,34 +19,33 @@ use swapmeet_runner::schedule_progress::{ScheduleProgress, StepCounts};
 #[derive(Debug)]
 pub(crate) enum CaseState {
     Waiting,
-    /// The case is running. The field is the session time at which it started.
+    /// The session time at which the case has started.
     Running(Duration),
     Done(Arc<PackedRow>),
-    /// The case was cancelled, either before it started or while it ran.
+    /// The case was cancelled.
     Stopped,
 }
 
 #[derive(Debug)]
 pub(crate) struct CaseRow {
-    /// The case. For a row from a file whose case cannot be reconstructed, the reason.
+    /// The case or, for a row from a file, the reason why it cannot be reconstructed.
     pub(crate) case: Result<Case, String>,
     pub(crate) key: CaseKey,
     pub(crate) state: CaseState,
-    /// The progress of a case that has run in this session.
+    /// The progress of a case of this session.
     progress: Option<Box<Progress>>,
-    /// Whether the row comes from a file that the session follows.
+    /// Whether the row is of a file that the session follows.
     is_followed: bool,
-    /// The texts that filters search, as numbers of [`Texts`]: five texts of the case, and one text
-    /// of the state.
+    /// The texts that filters search: five of the case, and that of the state.
     texts: [u32; 6],
-    /// The number of the analysis that includes the row of the case; 0 before the first one.
+    /// The number of the analysis that includes the row; 0 before the first one.
     analysis: u64,
 }
 
 #[derive(Debug, Default)]
 struct Progress {
     pace: ScheduleProgress,
-    /// The number of steps of the schedule, if it is known from another case.
+    /// The number of steps, if it is known from another case.
     length: Option<u64>,
 }
 
@@ -74,13 +74,12 @@ impl CaseRow {
         row
     }
 
-    /// Changes the state. `reason` is that of the row of a case that is done.
+    /// Changes the state, perhaps with the reason of a row.
     fn enter(&mut self, state: CaseState, reason: &str, texts: &mut Texts) {
         self.state = state;
         self.texts[5] = texts.number(&format!("{} {reason}", self.word()));
     }
 
-    /// Ends the case with a row.
     fn end(&mut self, record: &Record, experiment: Arc<str>, texts: &mut Texts) {
         let reason = record.reason.clone();
         let row = PackedRow::new(self.key.clone(), experiment, record);
@@ -113,13 +112,11 @@ impl CaseRow {
         }
     }
 
-    /// Returns the number of steps that have been simulated, as far as it is known.
     pub(crate) fn steps(&self) -> u64 {
         self.progress.as_ref().map_or(0, |progress| progress.pace.steps)
     }
 
-    /// Returns the current step of a running case. For a case that failed, returns the step and the
-    /// reason.
+    /// Returns the step of a case that runs or has failed, and the reason.
     pub(crate) fn remark(&self) -> String {
         let at = match (&self.state, &self.progress) {
             (_, None) => String::new(),
@@ -137,8 +134,7 @@ impl CaseRow {
     }
 }
 
-/// New rows for the queue. A separate thread prepares them, because this takes about a second for
-/// 100,000 cases.
+/// New rows for the queue. A separate thread prepares them, which takes a second for 100,000 cases.
 #[derive(Debug)]
 pub(crate) struct PreparedRows {
     rows: Vec<CaseRow>,
@@ -153,7 +149,7 @@ fn index(rows: &[CaseRow]) -> HashMap<CaseKey, usize> {
     rows.iter().zip(0..).map(|(row, at)| (row.key.clone(), at)).collect()
 }
 
-/// The different specs of all cases, in the order of [`CaseRow::specs`].
+/// The specs of all cases, in the order of [`CaseRow::specs`].
 pub(crate) type Specs = [BTreeSet<String>; 4];
 
 fn specs(rows: &[CaseRow]) -> Specs {
@@ -169,23 +165,27 @@ fn specs(rows: &[CaseRow]) -> Specs {
 }
 
 impl PreparedRows {
-    /// Creates rows for the cases that are not in `known`.
-    pub(crate) fn new(cases: Vec<Case>, known: Vec<CaseKey>) -> Self {
+    /// Creates rows for the cases that are not in `known`. `found` is empty or has records, whose
+    /// cases do not run.
+    pub(crate) fn new(cases: Vec<Case>, found: Vec<Option<Record>>, known: Vec<CaseKey>) -> Self {
         let mut known: HashSet<CaseKey> = known.into_iter().collect();
         let (mut rows, mut texts) = (Vec::new(), Texts::default());
         let mut shared = SharedTexts::default();
-        for case in cases {
+        for (case, record) in cases.into_iter().zip(found.into_iter().chain(repeat(None))) {
             let key = shared.key(case.id());
             if known.insert(key.clone()) {
-                rows.push(CaseRow::new(Ok(case), key, &mut texts));
+                let mut row = CaseRow::new(Ok(case), key, &mut texts);
+                if let Some(record) = record {
+                    row.end(&record, shared.experiment(&record.experiment), &mut texts);
+                }
+                rows.push(row);
             }
         }
         Self::from_rows(rows, texts)
     }
 
-    /// Creates rows from records that were read from files, for the cases that are not in `known`. If
-    /// a case has several records, uses the first one. Reconstructs the case of each record if
-    /// possible, so that it can run again.
+    /// Creates rows from records of files, for the cases that are not in `known`. The first record
+    /// of a case counts. If possible, the case is reconstructed, so that it can run again.
     pub(crate) fn opened(records: Vec<Record>, known: Vec<CaseKey>, registry: &Registry) -> Self {
         let mut known: HashSet<CaseKey> = known.into_iter().collect();
         let mut again = CaseLookup::new(registry, RunOptions::default());
@@ -207,13 +207,13 @@ impl PreparedRows {
 
     fn from_rows(mut rows: Vec<CaseRow>, texts: Texts) -> Self {
         rows.shrink_to_fit();
-        let cases: Vec<Case> = open(&rows);
+        let open = rows.iter().filter(|row| row.row().is_none());
+        let cases: Vec<Case> = open.filter_map(|row| row.case.as_ref().ok()).cloned().collect();
         let forecast = Forecast::new(&cases);
         let (index, specs) = (index(&rows), specs(&rows));
         Self { rows, cases, index, specs, forecast, texts }
     }
 
-    /// Marks the rows as those of files that the session follows.
     #[must_use]
     pub(crate) fn followed(mut self) -> Self {
         self.rows.iter_mut().for_each(|row| row.is_followed = true);
@@ -227,35 +227,9 @@ impl PreparedRows {
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
-
-    /// Adds existing records. `found` has an entry for each case. A case that has a record does not
-    /// run again.
-    #[must_use]
-    pub(crate) fn with_found(mut self, found: Vec<Option<Record>>) -> Self {
-        if found.len() != self.rows.len() {
-            return self;
-        }
-        for (row, record) in self.rows.iter_mut().zip(found) {
-            if let Some(record) = record {
-                let experiment = Arc::from(record.experiment.as_str());
-                row.end(&record, experiment, &mut self.texts);
-            }
-        }
-        self.cases = open(&self.rows);
-        self.forecast = Forecast::new(&self.cases);
-        self
-    }
 }
 
-fn open(rows: &[CaseRow]) -> Vec<Case> {
-    rows.iter()
-        .filter(|row| row.row().is_none())
-        .filter_map(|row| row.case.as_ref().ok())
-        .cloned()
-        .collect()
-}
-
-/// The total number of cases, and the number of cases in each state.
+/// The number of cases, and of those in each state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) cases: usize,
@@ -281,10 +255,10 @@ impl Tally {
 pub(crate) struct Queue {
     rows: Vec<CaseRow>,
     index: HashMap<CaseKey, usize>,
-    /// The number of changes of rows and their states, so that panels notice a change.
+    /// The number of changes, from which panels notice one.
     changes: u64,
     tally: Tally,
-    /// The indices of the rows that belong to the batch that was started last.
+    /// The indices of the rows of the last batch.
     batch: Vec<usize>,
     began: Duration,
     forecast: Forecast,
@@ -302,8 +276,7 @@ impl Queue {
         &self.specs
     }
 
-    /// Describes the case of a record. A workload or a machine that all cases have in common is
-    /// left out.
+    /// Describes the case of a record, without a workload or machine that all cases have.
     pub(crate) fn in_words(&self, record: &Record) -> String {
         let mut text = format!("{} on {}", record.algorithm, record.topology);
         for (specs, part) in self.specs[2..].iter().zip([&record.workload, &record.machine]) {
@@ -322,8 +295,7 @@ impl Queue {
         self.changes
     }
 
-    /// Returns the indices of the rows that pass a filter. The filter searches their specs, their
-    /// states and their reasons.
+    /// Returns the rows that pass a filter of specs, states and reasons.
     pub(crate) fn passing(&self, filter: &Filter) -> Vec<usize> {
         let found = self.texts.find(filter);
         let passes = |row: &CaseRow| {
@@ -337,7 +309,7 @@ impl Queue {
         self.index.get(case).copied()
     }
 
-    /// Notes that all current rows are part of an analysis.
+    /// Notes that all current rows are in an analysis.
     pub(super) fn analysed_in(&mut self, analysis: u64) {
         for row in &mut self.rows {
             if row.analysis == 0 && matches!(row.state, CaseState::Done(_)) {
@@ -346,20 +318,17 @@ impl Queue {
         }
     }
 
-    /// Returns the indices of the cases that are not part of the analysis with this number or of an
-    /// earlier one: those without a row, and those whose rows have just arrived.
+    /// Returns the cases that are not in the analysis with this number or an earlier one.
     pub(crate) fn open(&self, analysis: u64) -> impl Iterator<Item = usize> {
         let is_open = move |row: &CaseRow| row.analysis == 0 || row.analysis > analysis;
         self.rows.iter().enumerate().filter(move |(_, row)| is_open(row)).map(|(at, _)| at)
     }
 
-    /// Returns the cases that failed.
     pub(crate) fn failed(&self) -> Vec<Case> {
         let cases = self.rows.iter().filter(|row| row.row().is_some_and(|row| row.is_failure()));
         cases.filter_map(|row| row.case.as_ref().ok()).cloned().collect()
     }
 
-    /// Returns the time at which the last batch was started.
     pub(super) fn began(&self) -> Duration {
         self.began
     }
@@ -387,19 +356,18 @@ impl Queue {
         unfit
     }
 
-    /// Removes the rows of the cases that failed, so that they can run again.
+    /// Removes the cases that failed, so that they can run again.
     pub(super) fn remove_failed(&mut self) {
         self.rows.retain(|row| row.row().is_none_or(|row| !row.is_failure()));
         self.count_again();
     }
 
-    /// Removes the rows of the files that the session follows.
     pub(super) fn remove_followed(&mut self) {
         self.rows.retain(|row| !row.is_followed);
         self.count_again();
     }
 
-    /// Updates what depends on all rows after some of them were removed.
+    /// Updates the fields that depend on all rows.
     fn count_again(&mut self) {
         (self.index, self.specs) = (index(&self.rows), specs(&self.rows));
         self.count();
@@ -410,14 +378,11 @@ impl Queue {
         std::mem::replace(self, empty)
     }
 
-    /// Returns the cases that have rows, with or without those of files that the session follows.
     pub(crate) fn known(&self, followed: bool) -> Vec<CaseKey> {
         let is_known = |row: &&CaseRow| row.row().is_some() && (followed || !row.is_followed);
         self.rows.iter().filter(is_known).map(|row| row.key.clone()).collect()
     }
 
-    /// Adds rows as a new batch, which starts now, and removes the rows of cancelled cases. Returns
-    /// the cases to run.
     pub(crate) fn enqueue(&mut self, prepared: PreparedRows, now: Duration) -> Vec<Case> {
         self.stop();
         self.rows.retain(|row| !matches!(row.state, CaseState::Stopped));
@@ -429,9 +394,8 @@ impl Queue {
             for (known, new) in self.specs.iter_mut().zip(prepared.specs) {
                 known.extend(new);
             }
-            // Each new row refers to its texts by numbers of `prepared.texts`. Replace these
-            // numbers by those of `self.texts`. Then compute all indices again, because cancelled
-            // rows were removed.
+            // The numbers of texts are those of `prepared.texts`, and indices have changed with
+            // removed rows.
             let numbers = self.texts.append(prepared.texts);
             self.rows.extend(prepared.rows.into_iter().map(|mut row| {
                 row.texts = row.texts.map(|old| numbers[old as usize]);
@@ -462,8 +426,7 @@ impl Queue {
                 });
             }
             CaseEvent::Progress { case, steps, messages } => {
-                // Do not count progress as a change of the row's state, because no panel selects or
-                // sorts rows by their progress.
+                // Progress is not a change, because no panel selects or sorts rows by it.
                 if let Some(row) = self.batch.get(case).and_then(|i| self.rows.get_mut(*i)) {
                     row.progress.get_or_insert_default().pace.reached(steps, messages, now);
                 }
@@ -487,7 +450,7 @@ impl Queue {
         }
     }
 
-    /// Changes the state of a case, given by its number in the batch.
+    /// Changes the state of a case of the batch.
     fn change(&mut self, case: usize, enter: impl FnOnce(&mut CaseRow, &mut Texts)) {
         let Some(row) = self.batch.get(case).and_then(|i| self.rows.get_mut(*i)) else { return };
         let length = row.case.as_ref().ok().and_then(|case| self.lengths.steps_of(case));

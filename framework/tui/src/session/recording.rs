@@ -1,9 +1,7 @@
-//! The recording of a schedule: its record ([`ScheduleRecord`]), which grows while a worker
-//! simulates the schedule.
+//! The recording of a schedule, which grows while a worker simulates the schedule.
 //!
-//! A frame of a large network takes megabytes, and a schedule may have 100,000 steps. Therefore,
-//! only consecutive steps within a window are recorded with frames. To show a step outside the
-//! window, the schedule is simulated again.
+//! A frame of a large network takes megabytes, and a schedule may have 100,000 steps. Therefore, only
+//! consecutive steps have frames. To show another step, the schedule is simulated again.
 
 use super::packed::CaseKey;
 use std::ops::Deref;
@@ -24,24 +22,22 @@ pub(crate) use swapmeet_runner::step_record::{
 use swapmeet_runner::step_record::{RECORD, RecordPart, ScheduleRecord};
 use swapmeet_runner::worker::Workers;
 
-/// The times of all ranks.
 pub(crate) const ALL_RANKS: Option<RankSelection> =
     Some(RankSelection { only: None, max_entries: 1 << 16 });
 
 /// Statistics of a phase of the schedule.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct Phase {
-    /// The name that the plugin gives to the phase.
     pub(crate) name: String,
     pub(crate) steps: u64,
     pub(crate) messages: u64,
-    /// The number of bytes of the longest message.
+    /// The bytes of the longest message.
     pub(crate) longest: u64,
-    /// The maximum number of messages on a directed link in one step.
+    /// The most messages on a directed link in one step.
     pub(crate) max_link_load: u64,
 }
 
-/// An event from the thread that receives the messages of the worker.
+/// An event of the simulation.
 enum RecordingEvent {
     Part(Box<RecordPart>),
     Ended(Box<Record>),
@@ -52,32 +48,24 @@ enum RecordingEvent {
 pub(crate) struct Recording {
     events: Receiver<RecordingEvent>,
     cancelled: Arc<AtomicBool>,
-    /// The identity of the case.
     pub(crate) key: CaseKey,
     pub(crate) topology: Arc<Network>,
-    /// What has been received of the record.
     record: ScheduleRecord,
     request: RecordRequest,
     /// The index of the last step with a frame.
     newest: Option<usize>,
     pub(crate) ended: Option<Box<Record>>,
-    /// Three maxima over the steps with frames: the number of messages on a link, the
-    /// load on a link, and the amount of data in a node.
+    /// The maxima over the steps with frames of the messages on a link, the load on a link, and the
+    /// data in a node.
     pub(crate) most: [u64; 3],
-    /// Whether the worker has finished.
     is_over: bool,
-    /// The start time of the simulation.
     began: Instant,
-    /// The time of the last event.
     last_event: Instant,
-    /// The number of messages so far.
     messages: u64,
-    /// The speed of the simulation.
     pace: ScheduleProgress,
 }
 
 impl Recording {
-    /// Starts a worker that simulates the schedule of a case.
     pub(crate) fn start(
         case: &Case,
         key: CaseKey,
@@ -88,20 +76,17 @@ impl Recording {
         let cancelled = Arc::new(AtomicBool::new(false));
         let (flag, case) = (Arc::clone(&cancelled), case.clone());
         let recording = Self::new((events, cancelled), key, Arc::clone(&case.topology), request);
-        // If the thread cannot be started, the channel closes, and the simulation counts as over.
+        // If the thread cannot be started, the channel closes, which counts as the end.
         drop(std::thread::Builder::new().name("schedule".to_owned()).spawn(move || {
             let Ok(request) = serde_json::to_value(request) else { return };
             let mut report = |event: CaseEvent| {
                 let news = match event {
-                    CaseEvent::Observed { value } => serde_json::from_value(value)
-                        .ok()
-                        .map(|part| RecordingEvent::Part(Box::new(part))),
+                    CaseEvent::Observed { value } => {
+                        serde_json::from_value(value).ok().map(RecordingEvent::Part)
+                    }
                     CaseEvent::Finished { record, .. } => Some(RecordingEvent::Ended(record)),
-                    // These events were reported when the case ran.
-                    CaseEvent::Started { .. }
-                    | CaseEvent::Progress { .. }
-                    | CaseEvent::Log { .. }
-                    | CaseEvent::NoWorker { .. } => None,
+                    // Other events were reported when the case ran.
+                    _ => None,
                 };
                 drop(news.map(|news| sender.send(news)));
             };
@@ -110,7 +95,7 @@ impl Recording {
         recording
     }
 
-    /// Returns an empty recording that receives events. The flag cancels the simulation.
+    /// Returns an empty recording, which the flag cancels.
     fn new(
         (events, cancelled): (Receiver<RecordingEvent>, Arc<AtomicBool>),
         key: CaseKey,
@@ -137,20 +122,15 @@ impl Recording {
 
     /// Processes pending events. Returns whether there were any.
     pub(crate) fn poll(&mut self) -> bool {
-        /// The maximum number of events to process in one frame.
         const AT_ONCE: usize = 20_000;
         for count in 0..AT_ONCE {
-            // If no event is pending, the work for this frame is done.
             let event = match self.events.try_recv() {
                 Ok(event) => event,
                 Err(why) => {
                     if count > 0 {
                         self.last_event = Instant::now();
-                        self.pace.reached(
-                            self.record.steps.len() as u64,
-                            self.messages,
-                            self.began.elapsed(),
-                        );
+                        let steps = self.record.steps.len() as u64;
+                        self.pace.reached(steps, self.messages, self.began.elapsed());
                     }
                     let is_over = why == TryRecvError::Disconnected
                         && !std::mem::replace(&mut self.is_over, true);
@@ -165,12 +145,10 @@ impl Recording {
         true
     }
 
-    /// Adds a part of the record.
     fn add(&mut self, part: RecordPart) {
         if let RecordPart::Step(step) = &part {
             self.messages += step.messages;
-            // Update the maxima over all steps with frames. The colour scale of pictures depends on
-            // these maxima.
+            // The colour scale of pictures depends on the maxima.
             if let Some(frame) = &step.frame {
                 for load in &frame.links {
                     self.most[0] = self.most[0].max(load.messages);
@@ -186,17 +164,13 @@ impl Recording {
         self.record.add(part);
     }
 
-    /// If the schedule has no steps, or no steps yet, returns a message that explains this.
+    /// Explains why the schedule has no steps (yet).
     pub(crate) fn why_empty(&self) -> Option<String> {
-        /// The time without an event after which the message states that the worker has not
-        /// answered.
+        /// The time after which a silent worker is reported.
         const LONG: Duration = Duration::from_secs(20);
         let silent = self.last_event.elapsed();
         self.steps.is_empty().then(|| match &self.ended {
-            None if self.is_over => {
-                "The simulation ended without a result, because its worker stopped. Enter starts it again."
-                    .to_owned()
-            }
+            None if self.is_over => "The simulation ended without a result, because its worker stopped. Enter starts it again.".to_owned(),
             None if silent >= LONG => format!(
                 "Simulating the schedule ... The worker has not answered for {} s. Enter starts another one.",
                 silent.as_secs()
@@ -213,19 +187,17 @@ impl Recording {
         self.request
     }
 
-    /// Simulates the schedule again with another request. If the times of the ranks are known,
-    /// keeps them.
+    /// Simulates the schedule again. Known times of ranks are kept.
     pub(crate) fn restart(&self, case: &Case, request: RecordRequest, workers: Workers) -> Self {
         let ranks = request.ranks.filter(|_| self.ranks.is_none());
-        let mut recording =
-            Self::start(case, self.key.clone(), RecordRequest { ranks, ..request }, workers);
+        let request = RecordRequest { ranks, ..request };
+        let mut recording = Self::start(case, self.key.clone(), request, workers);
         recording.record.ranks.clone_from(&self.ranks);
         recording
     }
 
-    /// Returns whether the times of the ranks have to be requested. They have to be requested if
-    /// the ranks have their own clocks, their times are neither known nor requested yet, and the
-    /// simulation has not failed.
+    /// Returns whether the ranks have their own clocks, whose times are neither known nor
+    /// requested, and the simulation has not failed.
     pub(crate) fn lacks_ranks(&self) -> bool {
         let is_made = self.ended.as_ref().is_none_or(|record| record.reason.is_empty());
         is_made
@@ -234,40 +206,36 @@ impl Recording {
             && self.steps.first().is_some_and(|step| step.times.is_none())
     }
 
-    /// Returns whether the times of the ranks are being computed.
     pub(crate) fn awaits_ranks(&self) -> bool {
         self.request.ranks.is_some() && self.ranks.is_none() && !self.is_over
     }
 
-    /// Returns the total time of a step.
     pub(crate) fn time(&self, step: usize) -> Option<f64> {
         self.times(step).map(|times| times.total())
     }
 
-    /// Returns the time at which a step ends, in µs. If ranks have their own clocks, this is the
-    /// time at which the last rank ends the step.
+    /// Returns the time at which a step ends, in µs: that of the last rank if ranks have their own
+    /// clocks.
     pub(crate) fn end(&self, step: usize) -> Option<f64> {
         self.ends().get(step).copied()
     }
 
-    /// Returns the step that is in progress at `time`. If the schedule has already ended, returns
-    /// the last step.
+    /// Returns the step at a time, or the last one after the end.
     pub(crate) fn step_at(&self, time: f64) -> usize {
-        // Times that differ only by rounding errors count as equal.
+        // Rounding errors do not count.
         let over = self.ends().partition_point(|end| *end < time * (1.0 - 1e-9));
         over.min(self.steps.len().saturating_sub(1))
     }
 
-    /// Returns the indices of all steps, sorted by duration. The longest step is first.
+    /// Returns all steps, the longest first.
     pub(crate) fn by_cost(&self) -> Vec<usize> {
         let mut steps: Vec<(usize, f64)> =
             (0..self.steps.len()).filter_map(|step| Some((step, self.time(step)?))).collect();
-        // The sort is stable, so steps with the same duration stay in order.
         steps.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         steps.into_iter().map(|(step, _)| step).collect()
     }
 
-    /// Returns whether the full data of a step is not recorded yet but will still arrive.
+    /// Returns whether the full data of a step will still arrive.
     pub(crate) fn is_to_come(&self, step: usize) -> bool {
         self.is_growing()
             && matches!(self.request.frames, FrameSelection::From(from) if step >= from)
@@ -281,31 +249,23 @@ impl Recording {
         }
     }
 
-    /// If the simulation is running, returns a text with its progress and speed.
+    /// Returns the progress and speed of a running simulation.
     pub(crate) fn pace(&self) -> Option<String> {
         self.is_growing().then(|| self.pace.in_words(None)).filter(|words| !words.is_empty())
     }
 
-    /// Returns the number of steps that are known so far.
     pub(crate) fn step_count(&self) -> usize {
         let all = self.ended.as_ref().and_then(|r| r.steps).map_or(0, |n| n as usize);
         all.max(self.steps.len())
     }
 
-    /// Returns whether more events may arrive.
     pub(crate) fn is_growing(&self) -> bool {
         !self.is_over && (self.ended.is_none() || self.awaits_ranks())
     }
 
-    /// Returns the statistics of all phases that have been simulated so far.
+    /// Returns the phases that have been simulated so far.
     pub(crate) fn phases(&self) -> Vec<Phase> {
-        let blank = |name: &String| Phase {
-            name: name.clone(),
-            steps: 0,
-            messages: 0,
-            longest: 0,
-            max_link_load: 0,
-        };
+        let blank = |name: &String| Phase { name: name.clone(), ..Phase::default() };
         let mut phases: Vec<Phase> = self.record.phases.iter().map(blank).collect();
         for step in &self.steps {
             let Some(phase) = phases.get_mut(step.phase) else { continue };
@@ -328,54 +288,8 @@ impl Deref for Recording {
 
 /// Returns a request for the frames of some steps, without times of ranks.
 pub(crate) fn request(frames: FrameSelection, unfinished: bool) -> RecordRequest {
-    /// The maximum number of steps.
     const MOST_STEPS: u64 = 1 << 18;
     RecordRequest { frames, max_steps: MOST_STEPS, unfinished, ranks: None, matrix: false }
-}
-
-/// A schedule that the user keeps for comparison with other schedules.
-#[derive(Debug)]
-pub(crate) struct KeptSchedule {
-    case: Case,
-    recording: Recording,
-}
-
-impl KeptSchedule {
-    pub(crate) fn start(case: &Case, key: CaseKey, workers: Workers) -> Self {
-        let request = request(FrameSelection::From(0), false);
-        Self { case: case.clone(), recording: Recording::start(case, key, request, workers) }
-    }
-
-    pub(crate) fn recording(&self) -> &Recording {
-        &self.recording
-    }
-
-    pub(super) fn poll(&mut self) -> bool {
-        self.recording.poll()
-    }
-
-    /// Simulates the schedule again to record the full data of a step, if it is not recorded.
-    pub(super) fn keep(&mut self, step: usize, workers: &Workers) {
-        let recording = &self.recording;
-        if recording.frame(step).is_none()
-            && !recording.is_to_come(step)
-            && step < recording.steps.len()
-        {
-            let frames = FrameSelection::From(step.saturating_sub(1));
-            self.restart(RecordRequest { frames, ..recording.request() }, workers);
-        }
-    }
-
-    /// Simulates the schedule again to compute the times of its ranks, if these times are unknown.
-    pub(super) fn want_ranks(&mut self, workers: &Workers) {
-        if self.recording.lacks_ranks() {
-            self.restart(RecordRequest { ranks: ALL_RANKS, ..self.recording.request() }, workers);
-        }
-    }
-
-    fn restart(&mut self, request: RecordRequest, workers: &Workers) {
-        self.recording = self.recording.restart(&self.case, request, workers.clone());
-    }
 }
 
 impl Drop for Recording {

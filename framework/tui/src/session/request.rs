@@ -1,5 +1,5 @@
-//! Requests of panels. A panel never changes the session itself: it returns requests, which the
-//! session carries out here. The application carries out the requests that concern the screen.
+//! Requests of panels, which the session or, if they concern the screen, the application carries
+//! out.
 
 use super::Session;
 use super::chosen::ListKind;
@@ -16,46 +16,40 @@ pub(crate) type Requests = Vec<Request>;
 
 #[derive(Debug, Clone)]
 pub(crate) enum Request {
-    /// Ask the user for a text. The fields are the title of the input and its initial text.
+    /// Ask the user for a text, given a title and the initial text.
     Ask(String, String),
-    /// Show the details of the selected case.
     Details,
     Say(String),
     Warn(String),
-    /// Select a case.
     Select(CaseKey),
     /// Select the next case of the queue (1) or the previous one (-1).
     SelectNext(isize),
-    /// Select the fastest case of a group, given by its index.
+    /// Select the fastest case of a group.
     SelectGroup(usize),
-    // Requests that change the specs that the user has chosen.
     ChooseCollective(&'static CollectiveKind),
     Deselect(ListKind),
     Toggle(ListKind, usize),
     ToggleAll(ListKind, Filter),
-    /// Choose a spec. It is added to its list, or replaces the spec at an index.
+    /// Add a spec to its list, or replace the one at an index.
     Put(ListKind, String, Option<usize>),
     Remove(ListKind, usize),
     Set(&'static Setting, String),
     Load(ExperimentFile),
-    /// Choose this workload, and no workload that no chosen algorithm supports.
+    /// Choose this workload, and deselect those that no chosen algorithm supports.
     FitWorkloads(String),
-    /// Choose all algorithms that fit, and run what is missing.
     RunFitting,
-    // Requests for schedules.
     Record(FrameSelection),
     WantSchedule,
     WantRanks,
     ToggleKept,
     ShowKeptStep(usize),
-    // Requests of the what-if view.
     Try(Changes),
-    /// Add a machine to the experiment. The text is its definition.
+    /// Add a machine with its definition.
     AddMachine(OwnMachine, String),
 }
 
 impl Session {
-    /// Carries out a request. Returns the request if it concerns the screen.
+    /// Carries out a request, or returns it if it concerns the screen.
     pub(crate) fn carry_out(&mut self, request: Request) -> Option<Request> {
         match request {
             Request::Ask(..) | Request::Details => return Some(request),
@@ -97,7 +91,7 @@ impl Session {
             Request::WantRanks => self.want_ranks(),
             Request::ToggleKept => self.toggle_kept(),
             Request::ShowKeptStep(step) => self.show_kept_step(step),
-            Request::Try(changes) => self.trial.change(changes),
+            Request::Try(changes) => self.trial.changes = changes,
             Request::AddMachine(own, definition) => {
                 let name = own.name.value.clone();
                 match self.chosen.add_machine(own) {

@@ -1,5 +1,4 @@
-//! Suggestions for the lists of the explore panel. They contain all names that the command line
-//! accepts.
+//! Suggestions for the lists of *Choose*: all names that the command line accepts.
 
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
@@ -14,34 +13,29 @@ use swapmeet_runner::registry::Registry;
 use swapmeet_workloads::file::read_regular;
 use swapmeet_workloads::{generators, own_syntax};
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Suggestion {
     pub(crate) shown: String,
     pub(crate) prefill: String,
-    /// Whether `prefill` is a complete spec, which needs no further input.
+    /// Whether `prefill` is a complete spec.
     pub(crate) ready: bool,
     pub(crate) about: String,
-    /// Additional text in which filters search for words.
+    /// Additional text for filters.
     pub(crate) keywords: String,
 }
 
-/// An experiment file that can be selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ExperimentFile {
     pub(crate) name: String,
     pub(crate) about: String,
-    /// The content of a bundled experiment file; `None` for other files, which are read when the
-    /// user selects them.
+    /// The content of a bundled file. Other files are read when they are selected.
     text: Option<&'static str>,
 }
 
 impl ExperimentFile {
     pub(crate) fn file(path: &str) -> Self {
-        Self {
-            name: path.to_owned(),
-            about: "a file in the working directory".to_owned(),
-            text: None,
-        }
+        let [name, about] = [path, "a file in the working directory"].map(str::to_owned);
+        Self { name, about, text: None }
     }
 
     pub(crate) fn experiment(&self) -> Result<Experiment, String> {
@@ -81,23 +75,13 @@ pub(crate) fn about(algorithm: &Algorithm) -> String {
 }
 
 fn ready(name: &str, about: String) -> Suggestion {
-    Suggestion {
-        shown: name.to_owned(),
-        prefill: name.to_owned(),
-        ready: true,
-        about,
-        keywords: String::new(),
-    }
+    let [shown, prefill] = [name, name].map(str::to_owned);
+    Suggestion { shown, prefill, ready: true, about, ..Suggestion::default() }
 }
 
 fn form(name: &str, syntax: &str, about: &str) -> Suggestion {
-    Suggestion {
-        shown: syntax.to_owned(),
-        prefill: format!("{name}:"),
-        ready: false,
-        about: about.to_owned(),
-        keywords: String::new(),
-    }
+    let [shown, about] = [syntax, about].map(str::to_owned);
+    Suggestion { shown, prefill: format!("{name}:"), about, ..Suggestion::default() }
 }
 
 pub(crate) fn suggestions(experiment: &Experiment, registry: &Registry) -> [Vec<Suggestion>; 5] {
@@ -112,11 +96,8 @@ fn algorithms(registry: &Registry) -> Vec<Suggestion> {
     };
     let suggestion = |a: &Algorithm| {
         let takes: Vec<String> = a.params.iter().map(takes).collect();
-        let takes = if takes.is_empty() {
-            String::new()
-        } else {
-            format!("; parameters: {}", takes.join(", "))
-        };
+        let parameters = if takes.is_empty() { "" } else { "; parameters: " };
+        let takes = takes.join(", ");
         let words: Vec<&str> = of_bits(a.collectives).map(|kind| kind.word).collect();
         let collectives = words.join(", ");
         let shown = if words.len() > 2 { "several collectives" } else { &collectives };
@@ -124,7 +105,7 @@ fn algorithms(registry: &Registry) -> Vec<Suggestion> {
         let name = registry.spec_name(&a.name, &a.plugin.name);
         let suggestion = Suggestion {
             keywords: format!("{}{tags}", about(a)),
-            ..ready(&name, format!("{shown} · {}; on {}{takes}", a.title, a.accepts))
+            ..ready(&name, format!("{shown} · {}; on {}{parameters}{takes}", a.title, a.accepts))
         };
         // An algorithm that reads a file cannot run without the name of the file.
         match a.params.iter().find(|p| p.kind == ParamKind::File) {
@@ -137,8 +118,7 @@ fn algorithms(registry: &Registry) -> Vec<Suggestion> {
             None => suggestion,
         }
     };
-    // The algorithms of the papers in `swapmeet_runner::plugin::PAPERS` come first. The other
-    // algorithms are grouped by collective.
+    // The algorithms of the main papers come first. The others are grouped by collective.
     let mut all: Vec<&Arc<Algorithm>> = registry.algorithms().collect();
     all.sort_by_key(|a| {
         let collective = COLLECTIVES.iter().position(|kind| a.collectives & (1 << kind.code) != 0);
@@ -153,16 +133,11 @@ fn topologies() -> Vec<Suggestion> {
 }
 
 fn workloads() -> Vec<Suggestion> {
-    // The suggestions for workloads include a prefix for each collective. Exceptions are
-    // permutations, which have their own generators, and the all-to-all, whose specs have no
-    // prefix.
+    // Permutations have their own generators, and specs of the all-to-all no prefix.
     let prefixes = COLLECTIVES.into_iter().filter(|kind| **kind != ALL_TO_ALL && !kind.permutes());
     let prefixed = prefixes.map(|kind| {
-        form(
-            &format!("{}/uniform", kind.word),
-            &format!("{}/uniform:SIZE{}", kind.word, own_syntax(kind)),
-            kind.help,
-        )
+        let name = format!("{}/uniform", kind.word);
+        form(&name, &format!("{name}:SIZE{}", own_syntax(kind)), kind.help)
     });
     let word = PERMUTATION.word;
     let permutations = generators(&PERMUTATION)

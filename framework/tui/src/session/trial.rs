@@ -1,7 +1,6 @@
-//! A trial of another machine or block size: the selected group is run again with the changes of the
-//! user, and the times are compared with those of its rows. The cases share the plans of workers, so
-//! that the result is there in a fraction of a second. The rows of a trial are not part of the rows
-//! of the session.
+//! A trial of another machine or block size: the selected group is run again with the changes of
+//! the user. The cases share the plans of workers, so that the result is there in a fraction of a
+//! second. The rows are not part of the session's.
 
 mod slider_steps;
 
@@ -23,11 +22,10 @@ use swapmeet_runner::input::Text;
 use swapmeet_runner::worker::Workers;
 use swapmeet_workloads::Workload;
 
-/// The time without a change after which the cases start. It is longer than the time between two
-/// repetitions of a key that is held down.
+/// The time after the last change when the cases start, longer than between two repetitions of a
+/// key that is held down.
 const MOMENT: Duration = Duration::from_millis(120);
 
-/// What the user has changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
     parameters: Vec<(&'static str, String)>,
@@ -40,20 +38,18 @@ impl Changes {
     }
 }
 
-/// The machine and the workload to which the changes apply. They are those of the selected case.
-#[derive(Debug, Clone, PartialEq)]
+/// The machine and the workload of the selected case, to which the changes apply.
+#[derive(Debug)]
 pub(crate) struct Base {
     machine: Arc<Machine>,
     workload: Arc<Workload>,
 }
 
-/// The cases that a trial runs.
 #[derive(Debug, Clone, PartialEq)]
 struct Plan {
-    group: Setting,
-    base: Base,
+    group: Arc<Setting>,
     changes: Changes,
-    /// The number of rows of the session, so that a trial includes new rows.
+    /// The number of rows, so that a trial includes new ones.
     rows: usize,
 }
 
@@ -61,18 +57,15 @@ struct Plan {
 pub(crate) struct Trial {
     base: Option<Base>,
     pub(crate) changes: Changes,
-    /// The trial that is running or has ended.
     plan: Option<Plan>,
-    /// The time at which the cases start.
     due: Option<(Instant, Plan)>,
     batch: Option<Batch>,
     rows: Vec<Record>,
 }
 
-/// A slider of the what-if view.
 #[derive(Debug, Clone)]
 pub(crate) struct Slider {
-    /// The machine parameter; `None` if the value is the block size.
+    /// The parameter; `None` for the block size.
     pub(crate) parameter: Option<&'static dyn Parameter>,
     pub(crate) value: String,
     pub(crate) was: String,
@@ -97,13 +90,8 @@ impl Trial {
         self.base.is_some() && !self.changes.is_empty()
     }
 
-    /// Returns whether results may arrive even if the user presses no key.
     pub(crate) fn awaits_results(&self) -> bool {
         self.batch.is_some() || self.due.is_some()
-    }
-
-    pub(super) fn change(&mut self, changes: Changes) {
-        self.changes = changes;
     }
 
     fn machine(&self, changes: &Changes) -> Result<Machine, String> {
@@ -121,7 +109,7 @@ impl Trial {
         })
     }
 
-    /// Describes the changed machine. If the block size is changed, also describes the workload.
+    /// Describes the changed machine and, if it is changed, the workload.
     pub(crate) fn in_words(&self) -> Option<String> {
         let machine = self.machine(&self.changes).ok()?.to_string();
         Some(match self.changes.block {
@@ -151,7 +139,7 @@ impl Trial {
         block.into_iter().chain(parameters).collect()
     }
 
-    /// Returns the changes after a slider was moved by one step; `None` at the end of its range.
+    /// Returns the changes after a step of a slider; `None` at the end of its range.
     pub(crate) fn moved(
         &self,
         slider: &Slider,
@@ -165,7 +153,7 @@ impl Trial {
         next.map(|text| self.set(slider, &text))
     }
 
-    /// Returns the changes after a slider was set to a value. The error says what was expected.
+    /// Returns the changes after a slider was set to a value.
     pub(crate) fn set(&self, slider: &Slider, text: &str) -> Result<Changes, String> {
         let Some(base) = &self.base else { return Ok(Changes::default()) };
         let mut changes = self.changes.clone();
@@ -193,7 +181,6 @@ impl Trial {
         Ok(changes)
     }
 
-    /// Returns the changes without those of a slider.
     pub(crate) fn without(&self, slider: &Slider) -> Changes {
         let mut changes = self.changes.clone();
         match slider.parameter {
@@ -214,7 +201,7 @@ impl Trial {
         (next != now).then_some(next)
     }
 
-    /// Returns the changed machine as a machine of the experiment, and its definition.
+    /// Returns the changed machine for the experiment, and its definition.
     pub(crate) fn own_machine(&self, name: &str) -> Result<(OwnMachine, String), String> {
         let machine = self.machine(&self.changes)?;
         let is_name =
@@ -237,7 +224,7 @@ impl Trial {
         Ok((own, definition))
     }
 
-    /// Returns the mean time of an algorithm in the trial. The error says why it has none (yet).
+    /// Returns the mean time of an algorithm in the trial, or why there is none (yet).
     pub(crate) fn time(&self, algorithm: &str) -> Result<f64, String> {
         let rows = || self.rows.iter().filter(|row| row.algorithm == algorithm);
         let times: Vec<f64> = rows().filter_map(|row| row.time_us).collect();
@@ -249,13 +236,12 @@ impl Trial {
         }
     }
 
-    /// Returns the cases of a plan.
-    fn cases(&self, plan: &Plan, rows: &[CaseRow]) -> Vec<Case> {
-        let (Ok(machine), Some(workload)) = (self.machine(&plan.changes), self.workload()) else {
+    fn cases(&self, group: &Setting, rows: &[CaseRow]) -> Vec<Case> {
+        let (Ok(machine), Some(workload)) = (self.machine(&self.changes), self.workload()) else {
             return Vec::new();
         };
         let machine = Arc::new(machine);
-        let own = rows.iter().filter(|row| *row.key.setting == plan.group);
+        let own = rows.iter().filter(|row| *row.key.setting == *group);
         let changed = own.filter_map(|row| row.case.as_ref().ok()).map(|case| Case {
             machine: Arc::clone(&machine),
             workload: Arc::clone(&workload),
@@ -264,7 +250,7 @@ impl Trial {
         changed.collect()
     }
 
-    /// Starts the trial that is due, and processes its events. Returns whether there is news.
+    /// Starts the trial that is due, and processes its events.
     fn poll(&mut self, wanted: Option<Plan>, rows: &[CaseRow], workers: &Workers) -> bool {
         let mut news = false;
         match wanted {
@@ -281,7 +267,7 @@ impl Trial {
             }
         }
         if let Some((_, plan)) = self.due.take_if(|(at, _)| Instant::now() >= *at) {
-            let cases = self.cases(&plan, rows);
+            let cases = self.cases(&plan.group, rows);
             self.rows.clear();
             self.plan = Some(plan);
             self.batch = (!cases.is_empty()).then(|| Batch::start(cases, workers.clone(), None));
@@ -291,14 +277,7 @@ impl Trial {
             match batch.try_next() {
                 Some(None) => break,
                 Some(Some(CaseEvent::Finished { record, .. })) => self.rows.push(*record),
-                // The other events were reported when the cases ran for the first time.
-                Some(Some(
-                    CaseEvent::Started { .. }
-                    | CaseEvent::Progress { .. }
-                    | CaseEvent::Observed { .. }
-                    | CaseEvent::Log { .. }
-                    | CaseEvent::NoWorker { .. },
-                )) => continue,
+                Some(Some(_)) => continue,
                 None => self.batch = None,
             }
             news = true;
@@ -308,38 +287,35 @@ impl Trial {
 }
 
 impl Session {
-    /// Uses the machine and the workload of the selected case as the original values of the
-    /// sliders. Changes are kept if the machine stays the same.
+    /// Applies sliders to the selected case. Changes are kept on the same machine.
     fn rebase_trial(&mut self) {
         let base = self.selected_row().and_then(|(_, row)| {
             let case = row.case.as_ref().ok()?;
             Some(Base { machine: Arc::clone(&case.machine), workload: Arc::clone(&case.workload) })
         });
-        let machine = |base: &Option<Base>| base.as_ref().map(|base| Arc::clone(&base.machine));
-        if machine(&base) != machine(&self.trial.base) {
+        let old = std::mem::replace(&mut self.trial.base, base);
+        let [old, new] = [&old, &self.trial.base].map(|base| {
+            (base.as_ref().map(|base| &base.machine), base.as_ref().map(|base| &base.workload))
+        });
+        if old.0 != new.0 {
             self.trial.changes = Changes::default();
-        } else if base.as_ref().map(|b| &b.workload)
-            != self.trial.base.as_ref().map(|b| &b.workload)
-        {
+        } else if old.1 != new.1 {
             self.trial.changes.block = None;
         }
-        self.trial.base = base;
     }
 
-    /// Starts a trial if the changes or the selection require another one, and processes its
-    /// events. Returns whether the screen has to be redrawn.
+    /// Returns whether the screen has to be redrawn.
     pub(super) fn poll_trial(&mut self) -> bool {
         self.rebase_trial();
         let plan = || {
             let (_, row) = self.selected_row()?;
             Some(Plan {
-                group: (*row.key.setting).clone(),
-                base: self.trial.base.clone()?,
+                group: Arc::clone(&row.key.setting),
                 changes: self.trial.changes.clone(),
                 rows: self.queue.tally().rows(),
             })
         };
         let wanted = if self.trial.is_on() { plan() } else { None };
-        self.trial.poll(wanted, self.queue.rows(), &self.runs.workers)
+        self.trial.poll(wanted, self.queue.rows(), &self.workers)
     }
 }

@@ -1,4 +1,4 @@
-//! Undo of the user's changes.
+//! Undo of the selection, the baseline and the sliders.
 
 use super::Session;
 use super::chosen::ChosenState;
@@ -6,7 +6,7 @@ use super::trial::Changes;
 
 const MOST: usize = 100;
 
-/// The state that undo restores: the selection, the baseline and the sliders.
+/// The state that undo restores.
 #[derive(Debug, Clone, PartialEq)]
 struct Snapshot {
     chosen: ChosenState,
@@ -14,12 +14,10 @@ struct Snapshot {
     sliders: Changes,
 }
 
-/// The current state, and a snapshot of the state before each change.
 #[derive(Debug, Default)]
 pub(super) struct Undo {
     past: Vec<Snapshot>,
-    /// The states that redo can restore, because undo has replaced them. The state that was
-    /// replaced last is at the end.
+    /// The states that undo has replaced, the last one at the end.
     future: Vec<Snapshot>,
     now: Option<Snapshot>,
 }
@@ -37,8 +35,8 @@ impl Snapshot {
 }
 
 impl Session {
-    /// If the state has changed since the last call, records one change. Consecutive changes of
-    /// sliders are combined in one change.
+    /// Records a change since the last call, if there is one. Consecutive changes of sliders are
+    /// one change.
     pub(crate) fn record_change(&mut self) {
         let new = Snapshot::new(self);
         let Some(old) = self.undo.now.replace(new.clone()).filter(|old| *old != new) else {
@@ -55,45 +53,27 @@ impl Session {
         }
     }
 
-    pub(crate) fn undo(&mut self) {
-        let Some(before) = self.undo.past.pop() else {
-            return self.show_message("nothing to undo", false);
+    /// Undoes the last change, or redoes the change that was undone last.
+    pub(crate) fn undo(&mut self, redoes: bool) {
+        let Undo { past, future, .. } = &mut self.undo;
+        let (from, verb, done) =
+            if redoes { (future, "redo", "redone") } else { (past, "undo", "undone") };
+        let Some(wanted) = from.pop() else {
+            return self.show_message(&format!("nothing to {verb}"), false);
         };
-        let now = Snapshot::new(self);
-        let what = self.return_to(&before, &now);
-        self.undo.future.push(now);
-        self.show_message(&format!("undone: {what}"), false);
-    }
-
-    pub(crate) fn redo(&mut self) {
-        let Some(after) = self.undo.future.pop() else {
-            return self.show_message("nothing to redo", false);
-        };
-        let now = Snapshot::new(self);
-        let what = self.return_to(&after, &now);
-        self.undo.past.push(now);
-        self.show_message(&format!("redone: {what}"), false);
-    }
-
-    /// Restores a state. Returns which part of the state has changed.
-    fn return_to(&mut self, wanted: &Snapshot, now: &Snapshot) -> &'static str {
-        if wanted.chosen != now.chosen {
-            self.chosen.restore(wanted.chosen.clone());
-        }
+        let (now, mut what) = (Snapshot::new(self), "sliders");
+        self.trial.changes = wanted.sliders.clone();
         if wanted.baseline != now.baseline {
             self.baseline.clone_from(&wanted.baseline);
-            self.analysis.is_stale = true;
+            (self.analysis.is_stale, what) = (true, "baseline");
         }
-        if wanted.sliders != now.sliders {
-            self.trial.change(wanted.sliders.clone());
-        }
-        self.undo.now = Some(wanted.clone());
         if wanted.chosen != now.chosen {
-            "selection"
-        } else if wanted.baseline != now.baseline {
-            "baseline"
-        } else {
-            "sliders"
+            self.chosen.restore(wanted.chosen.clone());
+            what = "selection";
         }
+        self.undo.now = Some(wanted);
+        let to = if redoes { &mut self.undo.past } else { &mut self.undo.future };
+        to.push(now);
+        self.show_message(&format!("{done}: {what}"), false);
     }
 }

@@ -22,7 +22,7 @@ use crate::paint::{Painter, below, cut_middle};
 use crate::panel::{Keyed, List, Panel, list_in_field, next_of, wrap_index};
 use crate::session::packed::CaseKey;
 use crate::session::queue::CaseRow;
-use crate::session::recording::{FrameSelection, KeptSchedule, Recording};
+use crate::session::recording::{FrameSelection, Recording};
 use crate::session::{Request, Requests, Session};
 use lattice::Lattice;
 use playback::Playback;
@@ -238,7 +238,7 @@ impl Panel for Network {
         // Of the kept schedule, which is compared with the displayed one, only some consecutive
         // steps are recorded in full. If the step to display is not one of these steps, simulate
         // the kept schedule again.
-        let kept = session.kept.as_ref().map(KeptSchedule::recording).zip(session.schedule());
+        let kept = session.kept.as_ref().zip(session.schedule());
         if let Some(step) = kept.map(|(other, recording)| self.kept_step(recording, other)) {
             requests.push(Request::ShowKeptStep(step));
         }
@@ -287,8 +287,7 @@ impl Panel for Network {
             None => {}
         }
         let heat = |of: &[&Recording]| most_of_all(session, row, of, view.quantity);
-        let kept = session.kept.as_ref().map(KeptSchedule::recording);
-        let Some(other) = kept.filter(|other| other.key != recording.key) else {
+        let Some(other) = session.kept.as_ref().filter(|other| other.key != recording.key) else {
             let one = ScheduleView {
                 recording,
                 step: self.playback.step,

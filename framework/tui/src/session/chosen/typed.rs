@@ -1,6 +1,6 @@
-//! Checks and completes the specs that the user types, and returns the parameters for a form.
+//! Checks and completes typed specs, and returns the parameters of a form.
 
-use super::{Chosen, ListKind};
+use super::{Chosen, ListKind, prefix};
 use crate::session::trial::values_of;
 use swapmeet_core::cost::machine::ParameterValue;
 use swapmeet_core::system::{expand, systems};
@@ -16,24 +16,23 @@ pub(crate) struct FormParameter {
     pub(crate) key: String,
     pub(crate) default: String,
     pub(crate) about: String,
-    /// Known values of the parameter. Other values may also be valid.
+    /// Known values; others may also be valid.
     pub(crate) values: Vec<String>,
 }
 
-/// Sorts values: numbers first, in ascending order, and then words.
+/// Sorts values: numbers, and then words.
 fn sorted(mut values: Vec<String>) -> Vec<String> {
     let number = |text: &String| text.parse().unwrap_or(f64::INFINITY);
     values.sort_by(|a, b| number(a).total_cmp(&number(b)));
     values
 }
 
-/// Returns whether a text is a size or a range of sizes, without the name of a workload.
+/// Returns whether a text is a size or a range of sizes.
 pub(crate) fn is_size(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// If the text that is invalid as a network or a machine has the name of a system, which has both,
-/// says where to select the system.
+/// If an invalid network or machine has the name of a system, says where to select the system.
 fn of_system(error: InputError, text: &str) -> InputError {
     let name = text.split(':').next().unwrap_or(text);
     let Some(system) = systems().iter().find(|system| system.name == name) else { return error };
@@ -44,30 +43,22 @@ fn of_system(error: InputError, text: &str) -> InputError {
 }
 
 impl Chosen {
-    /// Parses one or several specs, and returns them in canonical form. A range of sizes results in
-    /// one spec for each size.
+    /// Parses specs, and returns them in canonical form. A range of sizes gives one spec for each
+    /// size.
     pub(crate) fn check(
         &self,
         kind: ListKind,
         text: &str,
         registry: &Registry,
     ) -> Result<Vec<String>, InputError> {
-        // If the text contains a file name, spaces do not separate specs, because file names may
-        // contain spaces.
+        // File names may contain spaces, which otherwise separate specs.
         let names_a_file = ["matrix:", "graph:", "file"].iter().any(|sign| text.contains(sign));
-        if names_a_file
-            || matches!(
-                kind,
-                ListKind::Settings | ListKind::ExperimentFiles | ListKind::Collectives
-            )
-            || text.is_empty()
-        {
+        if names_a_file || !ListKind::SPECS.contains(&kind) || text.is_empty() {
             return self.check_one(kind, text, registry);
         }
         let mut found = Vec::new();
         for word in text.split_whitespace() {
-            // The difference of the addresses is the offset of `word` in `text`, because `word` is
-            // a slice of `text`.
+            // The offset of `word`, which is a slice of `text`.
             let at = word.as_ptr() as usize - text.as_ptr() as usize;
             let specs = self.check_one(kind, word, registry).map_err(|mut error| {
                 error.place.span = error.place.span.start + at..error.place.span.end + at;
@@ -91,9 +82,9 @@ impl Chosen {
                 .map_err(|e| of_system(case::spec_error(&flag, &e), text))?
                 .spec(),
             ListKind::Workloads => {
-                // A size or a range of sizes is a uniform workload of the chosen collective.
+                // A size is a uniform workload of the chosen collective.
                 let prefix = match is_size(text) {
-                    true => format!("{}uniform:", self.prefix()),
+                    true => format!("{}uniform:", prefix(self.collective())),
                     false => String::new(),
                 };
                 let flag = Text::flag(kind.singular(), &format!("{prefix}{text}"));
@@ -117,15 +108,12 @@ impl Chosen {
                 expand(text).map_err(|e| case::spec_error(&flag, &e))?;
                 text.to_owned()
             }
-            ListKind::Settings | ListKind::ExperimentFiles | ListKind::Collectives => {
-                text.to_owned()
-            }
+            _ => text.to_owned(),
         };
         Ok(vec![one])
     }
 
-    /// Returns completions for the last spec of a line. Each completion is a whole line. It
-    /// completes the name of the spec, the next key, or the value of a key.
+    /// Returns lines that complete the name, the next key or its value in the last spec of a line.
     pub(crate) fn completions(
         &self,
         kind: ListKind,
@@ -166,34 +154,25 @@ impl Chosen {
     ) -> Vec<FormParameter> {
         match kind {
             ListKind::Machines => {
-                let Ok(machine) = case::machine(&Text::flag("machine", name), self.own_machines())
-                else {
-                    return Vec::new();
-                };
+                let machine = case::machine(&Text::flag("machine", name), self.own_machines());
                 let parameter = |value: ParameterValue| FormParameter {
                     key: value.parameter.key().to_owned(),
                     default: value.text,
                     about: value.parameter.meaning().to_owned(),
                     values: sorted(values_of(value.parameter)),
                 };
-                machine.values().into_iter().map(parameter).collect()
+                machine.iter().flat_map(|machine| machine.values()).map(parameter).collect()
             }
             ListKind::Algorithms => {
-                let known = registry.algorithm(name).ok();
                 let parameter = |p: &Param| FormParameter {
                     key: p.key.clone(),
                     default: p.default.clone(),
                     about: p.help.clone(),
                     values: p.kind.words().to_vec(),
                 };
-                known.map(|a| a.params.iter().map(parameter).collect()).unwrap_or_default()
+                registry.algorithm(name).iter().flat_map(|a| &a.params).map(parameter).collect()
             }
-            ListKind::Topologies
-            | ListKind::Workloads
-            | ListKind::Systems
-            | ListKind::Settings
-            | ListKind::ExperimentFiles
-            | ListKind::Collectives => Vec::new(),
+            _ => Vec::new(),
         }
     }
 }

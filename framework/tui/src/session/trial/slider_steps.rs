@@ -1,4 +1,4 @@
-//! Computes the next value of a slider.
+//! The steps of sliders.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -12,9 +12,8 @@ pub(crate) enum StepSize {
     Large,
 }
 
-/// Returns the value that a parameter has in each machine preset, with the name of the preset. The
-/// values are in ascending order. They are computed only once, because every slider needs them in
-/// every frame.
+/// Returns the values of a parameter in the presets, with their names, in ascending order. They are
+/// computed once, because every slider needs them in every frame.
 pub(crate) fn presets_of(parameter: &dyn Parameter) -> &'static [(String, &'static str)] {
     type Values = BTreeMap<&'static str, Vec<(String, &'static str)>>;
     static PRESET_VALUES: OnceLock<Values> = OnceLock::new();
@@ -56,9 +55,9 @@ fn number_after(
     up: bool,
     size: StepSize,
 ) -> Option<String> {
-    /// The smallest value above 0 that a slider can have.
+    /// The smallest value above 0.
     const FIRST: f64 = 0.001;
-    // After 20 small steps, the value is 10 times as large.
+    // 20 small steps are a factor of 10.
     let factor = match size {
         StepSize::Small => 10_f64.powf(0.05),
         StepSize::Large => 10.0,
@@ -71,7 +70,6 @@ fn number_after(
     };
     let whole =
         if up { scaled.round().max(number + 1.0) } else { scaled.round().min(number - 1.0) };
-    // Use the first candidate that the parameter accepts and that differs from the current value.
     // Some parameters accept only whole numbers, and some start at 1.
     let candidates = [three_digits(scaled), three_digits(whole), number.floor()];
     let now = parameter.canonical(&number.to_string()).ok();
@@ -84,8 +82,7 @@ fn three_digits(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
-/// Returns the word after `text` among the words that a parameter accepts, or the word before it if
-/// `up` is false. The first word follows the last one.
+/// Returns the word after `text` among those that a parameter accepts, or before it.
 fn word_after(parameter: &dyn Parameter, text: &str, up: bool) -> Option<String> {
     let mut words = values_of(parameter);
     if !words.iter().any(|word| word == text) {
@@ -96,8 +93,7 @@ fn word_after(parameter: &dyn Parameter, text: &str, up: bool) -> Option<String>
     (next != at).then(|| words[next].clone())
 }
 
-/// Returns the known values of a parameter without duplicates. They are the values of the machine
-/// presets, model names, and special words.
+/// Returns the known values of a parameter.
 pub(crate) fn values_of(parameter: &dyn Parameter) -> Vec<String> {
     const TRIED: [&str; 11] = [
         "1",
