@@ -187,7 +187,7 @@ pub(super) fn compares(problem: &MatrixProblem<'_>) -> bool {
 }
 
 fn compare(problem: &MatrixProblem<'_>) -> bool {
-    let MatrixProblem { algorithm, topology, workload, params, .. } = *problem;
+    let MatrixProblem { algorithm, topology, workload, params } = *problem;
     let task = workload.task(topology, 7).unwrap();
     // A load is a number of blocks or segments, here of one byte.
     let inputs = PlanInputs { block_bytes: workload.block_bytes(), ..ANSWERS };
@@ -237,5 +237,5 @@ fn a_node_of_two_trees_waits_for_each_tree_alone() {
     let workload = Workload::parse("allreduce/uniform:64000").unwrap();
     let (algorithm, params) = (&algorithm, &Vec::new());
     let (topology, workload) = (&topology, &workload);
-    assert!(compare(&MatrixProblem { number: 0, algorithm, topology, workload, params }));
+    assert!(compare(&MatrixProblem { algorithm, topology, workload, params }));
 }

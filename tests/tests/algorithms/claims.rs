@@ -122,7 +122,7 @@ pub(super) fn compare(problem: &MatrixProblem<'_>) -> Claim {
         byte_us: 0.1,
         shares_routes: false,
     };
-    let MatrixProblem { algorithm, topology, workload, params, .. } = *problem;
+    let MatrixProblem { algorithm, topology, workload, params } = *problem;
     let none = Claim { is_claimed: false, is_compared: false };
     let Ok(task) = workload.task(topology, 42) else { return none };
     let planned = host::plan(algorithm, params, &task, answers, None, Vec::new());

@@ -120,8 +120,6 @@ const SEARCHED: u64 = 16;
 const FIRST_TIER: [u64; 2] = [18, 9];
 
 pub(super) struct MatrixProblem<'a> {
-    /// Counts the problems of an algorithm from 0.
-    pub number: usize,
     pub algorithm: &'a Arc<Algorithm>,
     pub topology: &'a Arc<Network>,
     pub workload: &'a Workload,
@@ -130,7 +128,7 @@ pub(super) struct MatrixProblem<'a> {
 
 impl fmt::Display for MatrixProblem<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { algorithm, topology, workload, params, .. } = self;
+        let Self { algorithm, topology, workload, params } = self;
         write!(f, "{} {params:?} on {} with {workload}", algorithm.name, topology.spec())
     }
 }
@@ -163,7 +161,6 @@ pub(super) fn for_each_problem(
         (true, true) => SEARCHED,
         (false, searches) => FIRST_TIER[usize::from(searches)],
     };
-    let mut number = 0;
     for topology in NETWORKS.iter().filter(|topology| topology.nodes() <= most) {
         for kind in collective::of_bits(algorithm.collectives) {
             let root = match kind.is_rooted() {
@@ -176,8 +173,7 @@ pub(super) fn for_each_problem(
                 let count = if runs_all || index == 0 { variants.len() } else { 1 };
                 for params in &variants[..count] {
                     let workload = &workload;
-                    test(&MatrixProblem { number, algorithm, topology, workload, params });
-                    number += 1;
+                    test(&MatrixProblem { algorithm, topology, workload, params });
                 }
             }
         }
@@ -195,13 +191,11 @@ struct Found {
 
 fn walk(algorithm: &Arc<Algorithm>) -> Found {
     let mut found = Found::default();
-    // In the first tier, each problem is priced on a third of the machines.
-    let turns = if swapmeet_tests::runs_all() { 1 } else { 3 };
     for_each_problem(algorithm, |problem| {
         let verdict = oracle::compare(problem);
         let is_right = matches!(verdict, Some(Verdict::Right(_)));
         found.right += u64::from(is_right);
-        found.reduced += orbits::compare(problem, turns, |case, full, auto| {
+        found.reduced += orbits::compare(problem, |case, full, auto| {
             let row = |record: &Record| Record { proved_on: None, ..timeless(record) };
             assert_eq!(row(auto), row(full), "{case}");
         });

@@ -132,7 +132,7 @@ fn followed(
 }
 
 pub(super) fn compare(problem: &MatrixProblem<'_>) -> Option<Verdict> {
-    let MatrixProblem { algorithm, topology, workload, params, .. } = *problem;
+    let MatrixProblem { algorithm, topology, workload, params } = *problem;
     let task = workload.task(topology, 7).ok()?;
     let largest = task.sizes.as_ref().map_or(workload.block_bytes(), |sizes| sizes.largest());
     let answers =

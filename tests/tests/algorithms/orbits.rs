@@ -61,33 +61,27 @@ fn rows(
 
 /// Returns the number of rows that were verified on fewer nodes than with full planning. Choices of
 /// parameters are tried only on the topologies that most algorithms support. A schedule that is
-/// planned for all nodes anyway is compared on the first machine only. The machines take turns: each
-/// problem is compared on one of `turns` parts of them.
+/// planned for all nodes anyway is compared on the first machine only.
 pub(super) fn compare(
     problem: &MatrixProblem<'_>,
-    turns: usize,
     mut compare: impl FnMut(&str, &Record, &Record),
 ) -> u64 {
-    let MatrixProblem { algorithm, topology, workload, params, .. } = *problem;
+    let MatrixProblem { algorithm, topology, workload, params } = *problem;
     let few = ["ring:8", "ring:9", "torus:4x4", "torus:9x3"].contains(&&*topology.spec());
     if !few && !params.is_empty() {
         return 0;
     }
     let on = (topology, workload);
-    let first = &PARSED[..1];
-    let auto = rows(algorithm, params, on, ProofScope::Auto, first);
+    let mut auto = rows(algorithm, params, on, ProofScope::Auto, &PARSED[..1]);
     let is_full = auto[0].status == Status::Ok && auto[0].proved_on == Some(topology.nodes());
-    // The second term moves the turns on, so that a workload does not always get the same machines.
-    let turn = (problem.number + problem.number / turns) % turns;
-    let of_turn = PARSED.iter().skip(turn).step_by(turns);
-    let machines: Vec<Arc<Machine>> =
-        if is_full { first.to_vec() } else { of_turn.cloned().collect() };
-    let auto =
-        if is_full { auto } else { rows(algorithm, params, on, ProofScope::Auto, &machines) };
-    let full = rows(algorithm, params, on, ProofScope::Full, &machines);
+    let machines = if is_full { &PARSED[..1] } else { &PARSED[..] };
+    if !is_full {
+        auto = rows(algorithm, params, on, ProofScope::Auto, machines);
+    }
+    let full = rows(algorithm, params, on, ProofScope::Full, machines);
     assert_eq!(full.len(), auto.len());
     let mut reduced = 0;
-    for ((full, auto), machine) in full.iter().zip(&auto).zip(&machines) {
+    for ((full, auto), machine) in full.iter().zip(&auto).zip(machines) {
         compare(&format!("{problem}, {machine}"), full, auto);
         reduced += u64::from(auto.proved_on < full.proved_on);
     }
@@ -117,7 +111,7 @@ fn faults_are_reported_in_the_same_step_as_with_full_planning() {
         let algorithm = plugin.algorithms.iter().find(|algorithm| algorithm.name == name).unwrap();
         let mut found = 0;
         for_each_problem(algorithm, |problem| {
-            compare(problem, 1, |case, full, auto| {
+            compare(problem, |case, full, auto| {
                 assert_eq!(
                     (auto.status, step(auto)),
                     (full.status, step(full)),
