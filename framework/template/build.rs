@@ -1,5 +1,6 @@
-//! Writes a list of all source files of the SDK and the ABI, so that the program can include their
-//! contents. The folder of a new plugin then needs neither a registry nor a clone of this project.
+//! Writes a list of all source files of the SDK and the ABI, so that this crate can include their
+//! contents. Therefore, the folder of a new plugin needs neither a registry nor a clone of this
+//! project.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The test bench of a plugin, which starts a process for each request.
+//! The test bench of a plugin. It starts a new process for each request.
 
 use crate::request::{Reply, Request};
 use std::io;
@@ -24,22 +24,23 @@ pub enum ProcessEnd {
         reply: Reply,
         printed: Option<String>,
     },
-    /// The process ended without a reply, or died after it, as this text describes.
+    /// The process ended without a reply, or crashed after its reply. The text describes how.
     Died(String),
     Hung(String),
-    /// The plugin closed or shut down the socket of its process, which would end a worker.
+    /// The plugin closed or shut down the socket of its process. In a run, this would end a worker.
     ClosedFiles,
     UsedFiles,
 }
 
 pub trait Bench {
-    /// Errors if the bench itself fails. A failure of the plugin is a [`ProcessEnd`].
+    /// Sends a request to a new process. Errors only if the bench itself fails. A failure of the
+    /// plugin is a [`ProcessEnd`].
     fn ask(&self, request: &Request) -> io::Result<ProcessEnd>;
 
     fn limits(&self) -> Limits;
 }
 
-/// The command is `PROGRAM check-question PLUGIN QUESTION SECONDS BYTES [--no-sandbox]`.
+/// A bench that starts `PROGRAM check-question PLUGIN QUESTION SECONDS BYTES [--no-sandbox]`.
 #[derive(Debug)]
 pub struct Processes {
     pub program: PathBuf,
@@ -49,12 +50,13 @@ pub struct Processes {
 }
 
 impl Processes {
-    /// Sends a request again, and returns whether the sandbox refuses a call of the plugin.
+    /// Sends a request again, and returns whether the sandbox refused a system call of the plugin.
     pub fn is_refused_a_call(&self, request: &Request) -> io::Result<bool> {
         Ok(self.is_sandboxed && self.ask_process(request, true)?.1)
     }
 
-    /// Also returns whether the sandbox has reported a refused call, if `is_traced` is set.
+    /// Sends a request. If `is_traced` is set, also returns whether the sandbox reported a refused
+    /// system call.
     fn ask_process(&self, request: &Request, is_traced: bool) -> io::Result<(ProcessEnd, bool)> {
         let Limits { time, memory } = self.limits;
         let mut command = Command::new(&self.program);
@@ -71,19 +73,20 @@ impl Processes {
             command.env(TRACE, "1");
             pipes = OutputPipes::Joined;
         }
-        // The host stops a plan at the plugin's next call. A plugin without calls is killed.
+        // When the plugin calls the host after the time limit, the host stops the plan. If the
+        // plugin calls nothing, its process is killed.
         let limits = ChildLimits {
             kill_after: time.saturating_mul(request.plans().max(4)) + Duration::from_secs(1),
             ..ChildLimits::with_grace(time, memory, max_bytes::ANSWER)
         };
         let mut child = Child::start(&mut command, limits, pipes)?;
         let (mut reply, mut printed, mut when) = (None, Vec::new(), "");
-        // The plugin may still print or crash after the reply.
+        // After the reply, the plugin may still print something or crash.
         let end = loop {
             match child.next(&AtomicBool::new(false)) {
                 ChildEvent::Printed(line) => printed.push(line),
                 ChildEvent::Message(line) => match received(&line) {
-                    // Two plans at the same time may use twice the memory.
+                    // Two plans at the same time can need twice the memory.
                     Some(Reply::AtOnce) => {
                         when = "two plans at once: ";
                         let _ = double_memory_of(child.id(), memory);
@@ -94,7 +97,7 @@ impl Processes {
                 ChildEvent::Ended(end) => break end,
             }
         };
-        // Buffered output is only printed when the process ends.
+        // The plugin may have buffered output that is printed only when the process ends.
         printed.extend(std::iter::from_fn(|| child.next_printed()));
         let is_refused = printed.iter().any(|line| line.starts_with(REFUSED));
         let printed = printed.into_iter().find(|line| !line.trim().is_empty());
@@ -119,7 +122,7 @@ impl Bench for Processes {
     }
 }
 
-/// Parses a reply. The plugin may have forged it, so its texts are escaped.
+/// Parses a reply. Its texts are escaped, because the plugin may have forged the reply.
 fn received(line: &[u8]) -> Option<Reply> {
     let reply: Reply = serde_json::from_slice(line).ok()?;
     with_escaped_texts(&reply).ok()

@@ -1,6 +1,6 @@
-//! The examination of a plugin: its tables, and then every algorithm on a list of topologies. An
-//! [`Examiner`] tests one algorithm. It chooses the cases, asks a new process for the plans of
-//! each, and turns them into findings.
+//! The examination of a plugin: first its tables, and then each algorithm on a list of topologies.
+//! An [`Examiner`] tests one algorithm. It chooses the cases, requests the plans of each case from
+//! a new process, and converts these plans to findings.
 
 mod tables;
 
@@ -20,11 +20,11 @@ use swapmeet_runner::plugin_output::is_out_of_memory;
 use swapmeet_runner::topology;
 use swapmeet_workloads::Workload;
 
-/// Examines a plugin on a bench. `file` is its name in the report, `topologies` are those of the
-/// test cases, and `wanted` are the algorithms with their parameters; by default all with default
-/// parameters. Schedules must not deadlock with FIFOs of the depth `fifo_depth`.
-/// Errors with [`io::ErrorKind::InvalidInput`] if the plugin lacks one of the algorithms or
-/// parameters.
+/// Examines a plugin on a bench. `file` is the name of the plugin in the report, and `topologies`
+/// are those of the test cases. `wanted` are algorithms with parameters; if it is empty, all
+/// algorithms are tested with default parameters. If `fifo_depth` is given, schedules must not
+/// deadlock with FIFOs of this depth. Errors with [`io::ErrorKind::InvalidInput`] if the plugin
+/// does not have one of the algorithms or parameters in `wanted`.
 pub fn examine(
     bench: &dyn Bench,
     file: &str,
@@ -34,7 +34,7 @@ pub fn examine(
 ) -> io::Result<Report> {
     let mut report =
         Report { file: file.to_owned(), about: None, algorithms: Vec::new(), findings: Vec::new() };
-    // Loading a plugin and reading its tables may already fail.
+    // Even loading the plugin and reading its tables can fail.
     let unreadable = match bench.ask(&Request::About)? {
         ProcessEnd::Replied { reply: Reply::About(about), printed } => {
             report.findings.extend(tables::findings(&about));
@@ -58,7 +58,7 @@ pub fn examine(
     if let Some((test, what)) = unreadable {
         report.findings.push(Finding::fault(test, "", what));
     }
-    // A crash of one algorithm must not hide findings about others.
+    // Each algorithm is examined, even if another one crashes.
     let about = report.about.as_ref().map_or(&[][..], |about| &about.algorithms);
     for (algorithm, params) in chosen(about, wanted)? {
         let mut examiner = Examiner { fifo_depth, ..Examiner::new(bench, algorithm, params) };
@@ -102,9 +102,9 @@ fn chosen<'a>(
 type Params = Vec<(String, String)>;
 
 struct Subject<'a> {
-    /// The topology, and the difference of a case from the plain one (the simplest workload).
+    /// The topology, and how the case differs from the plain case, which has the simplest workload.
     pub place: &'a str,
-    /// Collective and block sizes; empty if the finding is not about a case.
+    /// The collective and the block sizes; empty if the finding is not about a single case.
     pub workload: &'a str,
 }
 
@@ -114,9 +114,11 @@ struct Examiner<'a> {
     pub params: Params,
     pub done: AlgorithmReport,
     pub findings: Vec<Finding>,
-    /// Small cases with equal plans in several processes, with the text of their topology.
+    /// Small cases for which several processes made the same plan. Each has the text of its
+    /// topology and this plan.
     pub steady: Vec<(TestCase, String, Plan)>,
-    /// The number of cases that were killed at the time limit. [`ENOUGH_HUNG`] end the examination.
+    /// How many cases were killed at the time limit. After [`ENOUGH_HUNG`] of them, the examination
+    /// ends.
     pub hung: u32,
     pub fifo_depth: Option<u64>,
 }
@@ -147,7 +149,7 @@ impl<'a> Examiner<'a> {
             .push(Finding::remark(test, &self.done.algorithm, what).at(at.place, at.workload));
     }
 
-    /// Adds a remark, unless this test has already produced a finding about the algorithm.
+    /// Adds a remark, unless this test already has a finding about the algorithm.
     fn remark_once(&mut self, test: &'static str, at: &Subject<'_>, what: String) {
         if self.findings.iter().all(|finding| finding.test != test) {
             self.remark(test, at, what);
@@ -169,7 +171,8 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// If every case was refused because of a parameter from the user, returns this error.
+    /// If every case was refused because of a parameter that the user stated, returns the reason of
+    /// the refusal.
     fn misprint(&self) -> Option<&str> {
         let (first, rest) = self.findings.split_first()?;
         let why = first.what.strip_prefix("error: ")?;
@@ -189,7 +192,7 @@ impl<'a> Examiner<'a> {
         Ok(reply.and_then(|reply| if let Reply::Run(ran) = reply { Some(ran) } else { None }))
     }
 
-    /// Sends a request to a separate process. If there is no reply, adds the reason as a fault.
+    /// Sends a request to a new process. If there is no reply, adds a fault with the reason.
     fn ask(&mut self, request: &Request, at: &Subject<'_>) -> io::Result<Option<Reply>> {
         match self.bench.ask(request)? {
             ProcessEnd::Replied { reply: Reply::BadRequest(why) | Reply::Refused(why), .. } => {
@@ -205,7 +208,7 @@ impl<'a> Examiner<'a> {
                     "writes to files that it did not open: a run would lose its worker process";
                 self.fault("survives", at, what.to_owned());
             }
-            // If the plugin prints several times, only the first time is reported.
+            // If the plugin prints in several cases, only the first case is reported.
             ProcessEnd::Replied { reply, printed } => {
                 if let Some(line) =
                     printed.filter(|_| self.findings.iter().all(|f| f.test != "quiet"))
@@ -217,13 +220,13 @@ impl<'a> Examiner<'a> {
                 return Ok(Some(reply));
             }
             ProcessEnd::Died(how) if is_out_of_memory(&how) => {
-                // Two plans at the same time have twice the memory limit of one plan.
+                // For two plans at the same time, the memory limit is twice that of one plan.
                 let plans = if how.starts_with("two plans at once") { 2 } else { 1 };
                 let most = self.bench.limits().memory.saturating_mul(plans) / (1 << 20);
                 self.fault("memory", at, format!("more than {most} MiB: {how}"));
             }
             ProcessEnd::Died(how) => self.fault("survives", at, how),
-            // The remaining cases could take hours.
+            // After several such cases, the examination ends. The other cases could take hours.
             ProcessEnd::Hung(how) => {
                 self.hung += 1;
                 self.fault("time", at, format!("{how}, and it ignores the host: killed"));
@@ -245,11 +248,11 @@ fn spec_of(name: &str, params: &[(String, String)]) -> String {
     if params.is_empty() { name.to_owned() } else { format!("{name}:{}", params.join(",")) }
 }
 
-/// A permutation that is not its own inverse on a grid with a side longer than 2.
+/// A permutation that differs from its own inverse if a side of the grid is longer than 2.
 const ONE_ON: &str = "translate:8,by=1";
-/// The simplest workload of tokens, most of which have several receivers.
+/// The simplest workload with tokens. Most of the tokens have several receivers.
 const TOKENS: &str = "moe:experts=16,top=3,tokens=6,bytes=8";
-/// A property that a plugin can request, and a machine that differs from [`ONE_PORT`] in it.
+/// For each property that a plugin can request, a machine that differs from [`ONE_PORT`] in it.
 const OTHER_MACHINES: [(&str, &str); 3] = [
     ("ports=all", "free:ports=all"),
     ("ports=2", "free:ports=2"),
@@ -257,13 +260,14 @@ const OTHER_MACHINES: [(&str, &str); 3] = [
 ];
 
 impl Examiner<'_> {
-    /// Tests every collective on all topologies, and special cases on two supported ones: one with
-    /// many but not too many nodes, and one with odd or different sides.
+    /// Tests each collective on all topologies. Special cases are tested on two topologies that the
+    /// algorithm supports: one with many nodes, but not too many, and one with odd or different
+    /// sides.
     fn examine_all(&mut self, topologies: &[&str]) -> io::Result<()> {
         for kind in of_bits(self.about.collectives) {
             let collective = kind.word;
-            // All topologies support the reflection, but it is its own inverse, so another
-            // permutation is tested.
+            // The reflection is supported by all topologies. But it is its own inverse, so another
+            // permutation is tested, too.
             let plain = if kind.permutes() { "reflect" } else { "uniform" };
             let sizes = |generator: &str| {
                 let generator = match kind.has_tokens {
@@ -280,7 +284,8 @@ impl Examiner<'_> {
                 );
                 continue;
             }
-            // The topologies for special cases, each with a key by which it was chosen, and a plan.
+            // The two topologies for special cases, each with the key by which it was chosen, and
+            // with its plan.
             let mut special: Option<(u64, &str, Plan)> = None;
             let mut uneven: Option<(Unevenness, &str, Plan)> = None;
             let mut reasons = BTreeSet::new();
@@ -319,7 +324,8 @@ impl Examiner<'_> {
                     special = Some((nodes, topology, plan));
                 }
             }
-            // With a single accepted topology, tests cannot show whether constants are general.
+            // If the algorithm accepts only one topology, the tests cannot show whether its
+            // constants are right for others.
             if let ([only], 2..) = (&accepted[..], topologies.len())
                 && !reasons.is_empty()
                 && !self.lacks_a_file()
@@ -330,7 +336,7 @@ impl Examiner<'_> {
                 );
                 self.remark("delivers", &Subject { place: only, workload: collective }, what);
             }
-            // Without its input file, an algorithm refuses every case, which is no fault.
+            // An algorithm whose input file is missing refuses every case, which is no fault.
             if self.done.cases - cases_before == self.done.unsupported - refused_before
                 && !self.lacks_a_file()
             {
@@ -360,9 +366,10 @@ impl Examiner<'_> {
         self.examine_sequence()
     }
 
-    /// Runs cases one after another in one process. State of the plugin must not change schedules.
+    /// Runs cases one after another in the same process. State that the plugin keeps must not
+    /// change their schedules.
     fn examine_sequence(&mut self) -> io::Result<()> {
-        /// Enough cases to find kept state, and few enough to be fast.
+        /// With this number of cases, state that the plugin keeps is found, and the test is fast.
         const CASES: usize = 12;
         let steady = std::mem::take(&mut self.steady);
         let every = steady.len().div_ceil(CASES).max(1);
@@ -380,7 +387,7 @@ impl Examiner<'_> {
         else {
             return Ok(());
         };
-        // A plan that timed out cannot be compared.
+        // A plan that exceeded the time limit is incomplete, so it is not compared.
         let differs = |SequencePlan { case, plan, .. }: &&SequencePlan| {
             !plan.is_like(&some[*case].2) && plan.status != "timeout"
         };
@@ -414,7 +421,7 @@ impl Examiner<'_> {
             "transpose-2d:8",
             "shear-2d:8",
         ] {
-            // Not every collective supports every generator of block sizes.
+            // Some collectives do not support all generators of block sizes.
             if Workload::parse(&sizes(generator)).is_ok() {
                 self.examine_case(&self.test_case(topology, sizes(generator), ONE_PORT), topology)?;
             }
@@ -428,7 +435,8 @@ impl Examiner<'_> {
         self.parameters(topology, sizes, usual)
     }
 
-    /// A parameter with its default value must not change the schedule. Every word is tested once.
+    /// Tests the parameters. If a parameter is set to its default value, the schedule must not
+    /// change. If the values of a parameter are words, each word is tested once.
     fn parameters(
         &mut self,
         topology: &str,
@@ -469,7 +477,8 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Tests the extremes of a number, which may be refused but must not make a wrong schedule.
+    /// Tests the least and the largest value of a number. The plugin may refuse them, but must not
+    /// make a wrong schedule.
     fn extremes(&mut self, topology: &str, workload: &str, key: &str) -> io::Result<()> {
         const PANIC: &str = "the plugin panicked";
         for value in ["0", "1", "18446744073709551615"] {
@@ -488,7 +497,8 @@ impl Examiner<'_> {
                         self.fault("delivers", at, format!("{}: {}", plan.status, plan.reason));
                     }
                 }
-                // The case takes too long, as with a large number of tries.
+                // Such a case can take too long, for instance if the parameter is a number of
+                // tries.
                 ProcessEnd::Hung(_) => return Ok(()),
                 _ => {}
             }
@@ -498,7 +508,8 @@ impl Examiner<'_> {
 }
 
 impl Examiner<'_> {
-    /// Returns the number of nodes and the first plan, unless the examination ends early.
+    /// Tests a case. Returns the number of nodes and the first plan, or `None` if the test ends
+    /// early.
     fn examine_case(&mut self, case: &TestCase, place: &str) -> io::Result<Option<(u64, Plan)>> {
         let at = &Subject { place, workload: &case.workload };
         if self.hung >= ENOUGH_HUNG {
@@ -511,7 +522,7 @@ impl Examiner<'_> {
             return Ok(None);
         };
         let Some(first) = plans.first().cloned() else { return Ok(None) };
-        // Other faults may follow from a wrong symmetry, which is therefore reported first.
+        // A wrong symmetry can cause other faults, so it is reported first.
         if let Some(symmetry) = symmetry {
             self.done.symmetric += 1;
             if let Some(differs) = symmetry.differs {
@@ -530,10 +541,11 @@ impl Examiner<'_> {
                     self.done.peak_memory = (bytes, case.topology.clone());
                 }
                 self.ports(&first, case, place);
-                // Cases with another parameter do not count, because it may be meant to show
-                // wasteful sends.
+                // Cases in which a parameter was changed do not count, because the parameter may be
+                // meant to show wasteful sends.
                 let is_plain = case.machine == ONE_PORT && case.workload.ends_with("uniform:8");
-                // A redistribution sends every bucket, even an empty one.
+                // A redistribution sends each bucket, even if it is empty, so its empty sends do
+                // not count.
                 if is_plain
                     && first.proof != "amounts"
                     && case.params == self.params
@@ -570,7 +582,8 @@ impl Examiner<'_> {
         Ok(Some((nodes, first)))
     }
 
-    /// Repetitions, also on two threads and in another process, must give the same schedule.
+    /// Tests that repetitions give the same schedule, also on two threads at the same time and in
+    /// another process.
     fn repeats(
         &mut self,
         first: &Plan,
@@ -587,7 +600,7 @@ impl Examiner<'_> {
             self.fault("repeats", at, format!("{when} {}", describe_difference(first, plan)));
             return Ok(());
         }
-        // A plan that depends on memory addresses or on the time differs in another process.
+        // If a plan depends on memory addresses or on the time, it is different in another process.
         if nodes > 1 && nodes <= FEW {
             let Some(RunResult { plans, .. }) = self.run_case(Request::RunOnce, case, place)?
             else {
@@ -607,7 +620,8 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Finds the first deadlock if connections are FIFOs and nodes send before they receive.
+    /// Adds a fault if the schedule deadlocks when connections are FIFOs and each node sends before
+    /// it receives. Only the first deadlock of an algorithm is reported.
     fn liveness(&mut self, case: &TestCase, at: &Subject<'_>, depth: u64) -> io::Result<()> {
         if self.findings.iter().any(|finding| finding.test == "liveness") {
             return Ok(());
@@ -629,8 +643,9 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Compares the declared with the used number of ports. Cases with another parameter do not
-    /// count, because it may be meant to use more ports.
+    /// Compares the number of ports that the algorithm declares with the number that its plan uses.
+    /// Cases in which a parameter was changed do not count, because the parameter may be meant to
+    /// use more ports.
     fn ports(&mut self, plan: &Plan, case: &TestCase, place: &str) {
         let at = &Subject { place, workload: &case.workload };
         if case.params != self.params {
@@ -675,24 +690,26 @@ fn describe_difference(first: &Plan, other: &Plan) -> String {
     })
 }
 
-/// A machine on which messages take no time, with one port for each node.
+/// A machine with one port for each node, on which messages take no time.
 const ONE_PORT: &str = "free:ports=1";
-/// The largest number of nodes for which additional tests are fast enough.
+/// If there are at most this number of nodes, additional tests are fast enough.
 const FEW: u64 = 64;
 
-/// Ranks topologies: the largest with at most [`FEW`] nodes first, the largest of all last.
+/// Ranks topologies by size. The largest one with at most [`FEW`] nodes has the highest rank. Above
+/// [`FEW`] nodes, a larger topology has a lower rank.
 fn rank(nodes: u64) -> (bool, i128) {
     if nodes <= FEW { (true, nodes.into()) } else { (false, -i128::from(nodes)) }
 }
 
-/// How well a small topology reveals faults, some of which do not show if all sides are 2 or equal.
-/// In the order of importance: whether a side is odd, whether there are enough nodes, the number of
-/// different sides (at most 2 count), and the number of nodes, of which fewer are better.
+/// How well a small topology reveals faults. Some faults do not show if all sides are 2, or if all
+/// sides are equal. The values are, in descending order of importance: whether a side is odd, whether
+/// there are enough nodes, the number of different sides (at most 2 count), and the number of nodes,
+/// where fewer are better.
 type Unevenness = (bool, bool, usize, Reverse<u64>);
 
-/// Returns `None` if the topology is too large or all its sides are at most 2.
+/// Returns `None` if the topology has more than [`FEW`] nodes, or if no side is longer than 2.
 fn unevenness(topology: &str) -> Option<Unevenness> {
-    /// Smaller topologies hide other faults.
+    /// The least number of nodes that is enough. On smaller topologies, some faults do not show.
     const SOME: u64 = 7;
     let topology = topology::parse(topology).ok().filter(|topology| topology.nodes() <= FEW)?;
     let sides: BTreeSet<u64> =

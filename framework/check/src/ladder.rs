@@ -1,11 +1,11 @@
 use swapmeet_core::network::topology::families;
 
-/// Returns the topologies on which every algorithm is tested, small ones first. They include the
-/// example of every family, and sizes at which algorithms typically fail:
+/// Returns the topologies on which every algorithm is tested. The list begins with small ones. It
+/// includes the example of each family, and sizes at which algorithms typically fail:
 /// - one node, which has nothing to send;
 /// - a ring of two nodes, in which each node is the neighbour of the other on both sides;
 /// - odd, prime and uneven sizes, at which halves and quarters differ;
-/// - rings of 8 and 12 nodes, the smallest sizes at which messages cross several submeshes.
+/// - odd, prime and uneven sizes, which have no equal halves or quarters;
 pub fn ladder() -> Vec<&'static str> {
     let known =
         |example: &&str| example.is_empty() || SMALL.contains(example) || LARGE.contains(example);
@@ -50,7 +50,7 @@ const SMALL: &[&str] = &[
     "rdn:1(ring:3)",
     "rdn:1(torus:2x3)",
     "fat-tree:3x3",
-    // These sizes reveal constants that fit only the example of a family.
+    // A constant that is right only for the example of a family is wrong at these sizes.
     "groups:2x5",
     "groups:5x3,inside=9",
     "dragonfly:2x3x1",
@@ -66,7 +66,7 @@ const SMALL: &[&str] = &[
     "tofu:1x1x1",
     "tofu:1x2x1",
     "fat-tree:2x4",
-    // Switches that add and copy data.
+    // In these networks, switches add and copy data.
     "groups:1x4,reduce=switch",
     "groups:3x2,reduce=switch",
     "fat-tree:2x2,reduce=switch",

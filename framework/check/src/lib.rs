@@ -1,9 +1,9 @@
-//! Conformance tests for a plugin file: its tables, and then every algorithm on a list of
-//! topologies.
-//! The plugin is not trusted: it may crash, hang, print, end the process or exhaust the memory.
-//! [`examine()`] therefore never loads it, but sends each [`Request`] to a [`Bench`], which starts
-//! the program again ([`bench::Processes`]). The new process loads the plugin, replies
-//! ([`reply()`]) and ends. The examination converts the reply, or its absence, to findings.
+//! Conformance tests for a plugin file: first of its tables, and then of each algorithm on a list
+//! of topologies. The plugin is not trusted: it may crash, hang, print, end the process or use too
+//! much memory. So [`examine()`] never loads it. It sends each [`Request`] to a [`Bench`], which
+//! starts this program again ([`bench::Processes`]). The new process loads the plugin, replies to
+//! the request ([`reply()`]) and ends. The examination converts the reply to findings. If there is
+//! no reply, this is a finding, too.
 //! ```text
 //! examine -> Request -> Bench -> [other process: reply -> plugin] -> ProcessEnd -> Finding -> Report
 //! ```

@@ -1,12 +1,13 @@
-//! The messages of a schedule as programs of ranks whose connections are FIFOs.
+//! Converts the messages of a schedule to programs of ranks. The connections between ranks are
+//! FIFOs.
 
 use crate::request::Liveness;
 use swapmeet_core::delivery::traced::Proof;
 use swapmeet_core::liveness::StepPrograms;
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 
-/// The messages of a schedule, in which each block or segment takes a slot. If a message took a
-/// single slot, no schedule would deadlock.
+/// The messages of a schedule. Each block or segment occupies a slot of a FIFO. If each message
+/// occupied only one slot, no schedule would deadlock.
 #[derive(Default)]
 pub(crate) struct MessageOrder {
     programs: StepPrograms,
@@ -15,10 +16,10 @@ pub(crate) struct MessageOrder {
 }
 
 impl MessageOrder {
-    /// The maximum number of sends, whose operations take about 200 MB.
+    /// The maximum number of sends. The operations of this number of sends take about 200 MB.
     const MOST: u64 = 1 << 21;
 
-    /// Returns the deadlock if connections have `depth` slots.
+    /// Returns the deadlock that occurs if connections have `depth` slots, if any.
     pub(crate) fn liveness(self, depth: u64) -> Liveness {
         if self.has_byte_counts {
             return Liveness::NotExamined("it moves byte counts, not blocks".to_owned());
@@ -29,7 +30,7 @@ impl MessageOrder {
         let programs = self.programs.finish();
         let Some(deadlock) = programs.deadlock(depth) else { return Liveness::Ends };
         let (mut stuck, mut least) = (depth, depth + 1);
-        // With a slot for each block, no send waits, so the loop ends.
+        // The loop ends: if each block has a slot, no send has to wait.
         while programs.deadlock(least).is_some() {
             (stuck, least) = (least, least * 2);
         }

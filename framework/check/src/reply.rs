@@ -1,4 +1,5 @@
-//! The code of the child process, which loads the plugin and replies to one request about it.
+//! The code that runs in the child process. It loads the plugin, and replies to one request about
+//! it.
 
 use crate::liveness::MessageOrder;
 use crate::request::About;
@@ -25,7 +26,7 @@ use swapmeet_workloads::Workload;
 
 const FEW_NODES: u64 = 64;
 
-/// Replies to the request. `two` is called before two schedules are made at the same time.
+/// Replies to a request. Before two schedules are made at the same time, `two` is called.
 pub fn reply(plugin: &Path, request: &Request, timeout: Duration, two: &dyn Fn()) -> Reply {
     let plugin = match Plugin::load_without_digest(plugin) {
         Ok(plugin) => plugin,
@@ -75,8 +76,9 @@ fn resolve(plugin: &Plugin, case: &TestCase, timeout: Duration) -> Result<Case, 
     })
 }
 
-/// Runs the case twice, and with few nodes also on two threads at the same time, because a schedule
-/// must depend only on its problem. With a symmetry, also plans one node of each orbit.
+/// Runs the case twice. If there are few nodes, also runs it on two threads at the same time,
+/// because a schedule must depend only on its problem. If the algorithm declares a symmetry, also
+/// plans one node of each orbit.
 fn run(case: &Case, two: &dyn Fn()) -> RunResult {
     let (ran, watch) = run_once(case);
     let mut plans: Vec<(Plan, Watch)> = ran.plans.into_iter().zip([watch]).collect();
@@ -94,7 +96,8 @@ fn run(case: &Case, two: &dyn Fn()) -> RunResult {
     let is_planned = [Status::Ok, Status::Invalid].iter().any(|known| status == known.word());
     let symmetry =
         if is_planned && case.topology.nodes() <= FEW_NODES { symmetry(case) } else { None };
-    // The last two plans were made at the same time, so each count includes the threads of both.
+    // The last two plans were made at the same time. In both, the number of threads includes those
+    // of the other plan, so it is not reported.
     let mut plans = compared(plans);
     plans.iter_mut().skip(2).for_each(|plan| plan.threads = 0);
     RunResult { plans, symmetry, ..ran }
@@ -110,7 +113,8 @@ fn run_once(case: &Case) -> (RunResult, Watch) {
     (RunResult { nodes, plans: vec![plan], ms, symmetry: None, bytes }, watch)
 }
 
-/// Compares the schedule of a declared symmetry with the full one, if that is valid.
+/// If the algorithm declares a symmetry, compares the schedule that follows from it with the full
+/// schedule. Returns `None` if the full schedule is not valid.
 fn symmetry(case: &Case) -> Option<Symmetry> {
     let run = |proof_scope| {
         let mut watch = Watch::default().by_blocks();
@@ -140,9 +144,11 @@ fn symmetry(case: &Case) -> Option<Symmetry> {
     Some(Symmetry { nodes, differs })
 }
 
-/// Runs cases in both orders, and again at the same time on two threads, to vary the previous case.
+/// Runs the cases in both orders, and then again on two threads at the same time, so that each case
+/// follows different cases.
 fn run_sequence(cases: &[Case], two: &dyn Fn()) -> Vec<SequencePlan> {
-    // The thread count includes other plans, and recorded sends are not compared.
+    // The number of threads includes those of other plans. The recorded sends are not needed,
+    // because they are not compared.
     let plan = |case: &Case| Plan { threads: 0, ..plan(case).0 };
     let forwards = || (0..cases.len()).map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
     let backwards = || (0..cases.len()).rev().map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
@@ -190,7 +196,8 @@ fn plan(case: &Case) -> (Plan, Watch) {
     (plan, watch)
 }
 
-/// A plan that differs from the first one gets a description of the first difference.
+/// Compares the plans with the first one. If a plan differs, it gets a description of the first
+/// difference.
 fn compared(mut plans: Vec<(Plan, Watch)>) -> Vec<Plan> {
     let later = if plans.is_empty() { Vec::new() } else { plans.split_off(1) };
     let Some((first, watched)) = plans.pop() else { return Vec::new() };

@@ -7,7 +7,7 @@ use swapmeet_core::delivery::fault::Count;
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     Fault,
-    /// The plugin works, but the user should check this property.
+    /// The plugin works, but the user should check whether this property is intended.
     Remark,
 }
 
@@ -16,23 +16,23 @@ pub struct Finding {
     pub severity: Severity,
     /// The name of the test, such as `tables`, `delivers`, `symmetry`, `repeats` or `quiet`.
     pub test: &'static str,
-    /// Empty if the finding is about the plugin as a whole.
+    /// The algorithm; empty if the finding is about the whole plugin.
     pub algorithm: String,
-    /// The topology, and the property in which the case differs from the plain one.
+    /// The topology, and how the case differs from the plain case.
     pub place: String,
-    /// Collective and block sizes; empty if the finding is not about a case.
+    /// The collective and the block sizes; empty if the finding is not about a single case.
     pub workload: String,
     pub what: String,
 }
 
 impl Finding {
-    /// The fault is that of the plugin if `algorithm` is empty.
+    /// Returns a fault of an algorithm. If `algorithm` is empty, it is a fault of the whole plugin.
     pub fn fault(test: &'static str, algorithm: &str, what: String) -> Self {
         let (algorithm, place, workload) = (algorithm.to_owned(), String::new(), String::new());
         Self { severity: Severity::Fault, test, algorithm, place, workload, what }
     }
 
-    /// The remark is about the plugin if `algorithm` is empty.
+    /// Returns a remark about an algorithm. If `algorithm` is empty, it is about the whole plugin.
     pub fn remark(test: &'static str, algorithm: &str, what: String) -> Self {
         Self { severity: Severity::Remark, ..Self::fault(test, algorithm, what) }
     }
@@ -54,21 +54,21 @@ pub struct AlgorithmReport {
     pub algorithm: String,
     pub collectives: Vec<&'static str>,
     pub cases: u64,
-    /// The number of cases in which every block, or every byte, was traced to its destination.
+    /// The number of cases in which each block was traced to its destination, or all bytes were.
     pub verified: u64,
-    /// The number of verified cases with schedules of byte counts.
+    /// The number of verified cases whose schedules count bytes instead of blocks.
     pub amounts: u64,
-    /// The number of verified cases with few nodes whose schedules declare a symmetry.
+    /// The number of cases with few nodes in which the algorithm declares a symmetry.
     pub symmetric: u64,
     pub unsupported: u64,
     pub most_nodes: u64,
-    /// The declared number of ports; 0 if the algorithm does not declare one.
+    /// The number of ports that the algorithm declares; 0 if it declares none.
     pub ports_claimed: u64,
-    /// The largest number of messages that a node sends or receives in a step of any case.
+    /// The largest number of messages that a node sends or receives in one step, over all cases.
     pub ports_used: u64,
     /// The run time of the slowest plan in milliseconds, and its topology.
     pub slowest: (f64, String),
-    /// The largest memory of a plan in bytes, and its topology.
+    /// The largest amount of memory that a plan needed, in bytes, and its topology.
     #[serde(rename = "fattest")]
     pub peak_memory: (u64, String),
 }
@@ -102,7 +102,8 @@ impl fmt::Display for Report {
             None => writeln!(f, "{}", self.file)?,
         }
         self.findings_of(f, "")?;
-        // Findings about tables do not depend on parameters.
+        // Findings about the tables of an algorithm are listed once, because they do not depend on
+        // its parameters.
         for name in self.about.iter().flat_map(|about| &about.algorithms).map(|a| &a.name) {
             if self.algorithms.iter().all(|examined| examined.algorithm != *name) {
                 self.findings_of(f, name)?;
@@ -121,7 +122,8 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// Lists only the first few of many similar findings.
+    /// Lists the findings about an algorithm. If many of them are similar, only the first few are
+    /// listed.
     fn findings_of(&self, f: &mut fmt::Formatter<'_>, algorithm: &str) -> fmt::Result {
         let mut listed: Vec<&Finding> = Vec::new();
         let all = || self.findings.iter().filter(|finding| finding.algorithm == algorithm);

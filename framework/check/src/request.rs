@@ -1,4 +1,4 @@
-//! The protocol between the examination and the child process: requests and replies.
+//! The requests of the examination to the child process, and the replies of this process.
 
 use crate::watch::BusiestNode;
 use serde::{Deserialize, Serialize};
@@ -20,14 +20,15 @@ pub enum Request {
     About,
     Run(TestCase),
     RunOnce(TestCase),
-    /// A request to run these cases one after another in one process, in several orders.
+    /// A request to run these cases in the same process, one after another and in several orders.
     Sequence(Vec<TestCase>),
-    /// A request to run this case once, and to find deadlocks with FIFOs of this depth.
+    /// A request to run this case once, and to find a deadlock if FIFOs have this depth.
     Liveness(TestCase, u64),
 }
 
 impl Request {
-    /// Returns the files of topologies and the files that are values of parameters.
+    /// Returns the files that the cases read: files of topologies, and files that are values of
+    /// parameters.
     pub fn inputs(&self) -> Vec<PathBuf> {
         let cases = match self {
             Self::About => &[][..],
@@ -45,7 +46,7 @@ impl Request {
         topologies.chain(values.filter(|path: &PathBuf| path.is_file())).collect()
     }
 
-    /// Returns the maximum number of schedules that the child process makes for its reply.
+    /// Returns the maximum number of schedules that the child process makes before its reply.
     pub fn plans(&self) -> u32 {
         match self {
             Self::About | Self::RunOnce(_) | Self::Liveness(..) => 1,
@@ -62,18 +63,19 @@ pub struct Plan {
     pub reason: String,
     /// The unit of verification as in rows: `blocks` or `amounts`.
     pub proof: String,
-    /// A hash of the sender, the receiver, the data and the route of all sends in order.
+    /// A hash of all sends in their order: sender, receiver, data and route.
     pub fingerprint: u64,
-    /// For each of the first steps, the hash of all sends up to the end of this step.
+    /// For each of the first steps, the hash of all sends from the start of the schedule to the end
+    /// of the step.
     pub steps: Vec<u64>,
-    /// The first difference from the first plan of the same problem in the process.
+    /// The first difference from the plan that the process made first for the same problem.
     pub differs: Option<String>,
     pub busiest_node: BusiestNode,
-    /// The threads that the plugin has started during the plan and that still run.
+    /// The number of threads that the plugin started during the plan, and that are still running.
     pub threads: u64,
-    /// Descriptions of wasteful sends, in one sentence each.
+    /// Descriptions of wasteful sends. Each description is one sentence.
     pub waste: Vec<String>,
-    /// A remark, if the plugin has continued after the host refused a call.
+    /// A remark. It exists if the host refused a call, and the plugin continued nevertheless.
     pub unheeded: Option<String>,
 }
 
@@ -87,28 +89,29 @@ impl Plan {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Reply {
-    /// The file is not a plugin, or its tables are invalid, as this text describes.
+    /// The file is no plugin, or its tables are invalid. The text describes why.
     Refused(String),
     About(About),
-    /// Two schedules follow at the same time, for which the parent allows twice the memory.
+    /// Two schedules at the same time follow. The parent process then allows twice the memory.
     AtOnce,
-    /// The request is invalid, for example because of a topology that does not exist.
+    /// The request is invalid, for instance because a topology in it does not exist.
     BadRequest(String),
     Run(RunResult),
     Sequence(Vec<SequencePlan>),
     Liveness(Liveness),
 }
 
-/// Whether a schedule can end if connections are FIFOs, in which a block or segment takes a slot.
+/// Whether a schedule can end if connections are FIFOs in which each block or segment occupies a
+/// slot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Liveness {
     Ends,
     Deadlock {
         cycle: String,
-        /// The least depth without a deadlock.
+        /// The least depth with which there is no deadlock.
         least_depth: u64,
     },
-    /// The schedule cannot be examined, for this reason.
+    /// The schedule cannot be examined. The text has the reason.
     NotExamined(String),
 }
 
@@ -122,17 +125,20 @@ pub struct SequencePlan {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
     pub nodes: u64,
-    /// The plans of two runs in turn and two at once, or the one plan of [`Request::RunOnce`].
+    /// The plans of two runs one after the other and of two runs at the same time. For
+    /// [`Request::RunOnce`], there is only one plan.
     pub plans: Vec<Plan>,
     /// The run time of the first plan in milliseconds, including the time of the host.
     pub ms: f64,
-    /// The result for a declared symmetry, if there are few nodes.
+    /// The result of the comparison if the algorithm declares a symmetry and there are few nodes.
     pub symmetry: Option<Symmetry>,
-    /// The growth of the peak memory in bytes during the first plan, if the system reports it.
+    /// How much the peak memory of the process grew during the first plan, in bytes; `None` if the
+    /// system does not report it.
     pub bytes: Option<u64>,
 }
 
-/// The plan of one node of each orbit (the set of nodes to which symmetries map a node).
+/// The result of planning one node of each orbit. An orbit is the set of nodes to which symmetries
+/// map a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symmetry {
     pub nodes: u64,
@@ -153,11 +159,12 @@ pub struct AlgorithmAbout {
     pub name: String,
     pub title: String,
     pub paper: String,
-    /// The supported topologies and sizes, in words.
+    /// The topologies and sizes that the algorithm supports, in words.
     pub accepts: String,
-    /// Bit `c` is set if the collective with the number `c` in the ABI is supported.
+    /// If bit `c` is set, the algorithm supports the collective that has the number `c` in the ABI.
     pub collectives: u64,
-    /// The most messages that a node sends or receives in a step; 0 if not stated.
+    /// The maximum number of messages that a node sends or receives in a step; 0 if it is not
+    /// stated.
     pub ports: u64,
     pub params: Vec<Param>,
 }

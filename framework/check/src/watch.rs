@@ -1,4 +1,5 @@
-//! Records all sends of a schedule, and the node with the most messages.
+//! Records the sends of a schedule, and the node that sends or receives the most messages in a
+//! step.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -13,12 +14,12 @@ use swapmeet_core::simulation::step::Step;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct BusiestNode {
     pub messages: u64,
-    /// The number of the step, from 1. Steps without messages are not counted.
+    /// The number of the step, counted from 1. Steps without messages are not counted.
     pub step: u64,
     pub node: u64,
-    /// Whether the node sends these messages; if false, it receives them.
+    /// Whether the node sends these messages. If it is false, the node receives them.
     pub sends: bool,
-    /// The first three nodes at the other ends of these messages.
+    /// The first three nodes from which the messages come or to which they are sent.
     pub peers: Vec<u64>,
 }
 
@@ -45,7 +46,8 @@ struct RecordedSend {
     to: u64,
     load: u64,
     what: u64,
-    /// A hash of the set of blocks, however the send lists it, and of the route; 0 if not compared.
+    /// A hash of the set of blocks and of the route, or 0 if these are not compared. It does not
+    /// depend on how the send lists the blocks.
     blocks: u64,
 }
 
@@ -57,22 +59,23 @@ pub(crate) struct Watch {
     sends: Vec<RecordedSend>,
     steps: Vec<u64>,
     busiest_node: BusiestNode,
-    /// Sends that send nothing, because the sender holds none of the selected data.
+    /// Sends without data, because the sender holds no data that the send selects.
     idle: IneffectiveSends,
     /// Sends after which the sender keeps a copy of the data.
     copied: IneffectiveSends,
     /// Sends of data that the receiver already has.
     redundant: IneffectiveSends,
-    /// Sends of a reduction that replace a value which the receiver has not used yet.
+    /// Sends of a reduction that replace a value which the receiver had received but not used.
     replacing: IneffectiveSends,
     unused_values: UnusedValues,
-    /// Whether sets of blocks are hashed: plans may list the same blocks in different ways.
+    /// Whether sets of blocks are hashed. Otherwise, plans that list the same blocks in different
+    /// ways would differ.
     by_blocks: bool,
 }
 
 #[derive(Default)]
 struct IneffectiveSends {
-    /// The step and the nodes of the first send of this kind, as the beginning of a sentence.
+    /// The beginning of a sentence about the first send of this kind, with its step and its nodes.
     first: Option<String>,
     more: u64,
 }
@@ -96,16 +99,19 @@ impl IneffectiveSends {
 }
 
 impl Watch {
-    /// The maximum number of recorded sends. Schedules usually differ near their beginning.
+    /// The maximum number of recorded sends. If schedules differ, they usually do so near their
+    /// beginning.
     const SENDS: usize = 1 << 17;
     const STEPS: usize = 256;
 
-    /// Also compares the sets of blocks, which two plans may list in different ways.
+    /// Also compares the sets of blocks of sends. Two plans may list the same set in different
+    /// ways.
     pub(crate) fn by_blocks(self) -> Self {
         Self { by_blocks: true, ..self }
     }
 
-    /// Returns the first difference from `by_orbits`, the schedule of one node of each orbit.
+    /// Returns the first difference from `by_orbits`, the schedule that follows from plans for one
+    /// node of each orbit.
     pub(crate) fn breaks_symmetry(&self, by_orbits: &Self) -> Option<String> {
         let by_blocks = |send: &RecordedSend| RecordedSend { what: 0, ..*send };
         let sorted = |sends: &[RecordedSend]| {
@@ -127,7 +133,8 @@ impl Watch {
                 }),
             };
         }
-        // Plans must visit the nodes in the same order, so the order within steps is compared.
+        // A plan must visit the nodes of a step in ascending order, so the order of sends within
+        // steps is compared, too.
         let ordered = |sends: &[RecordedSend]| sends.iter().map(by_blocks).collect::<Vec<_>>();
         let (every, followed) = (ordered(&self.sends), ordered(&by_orbits.sends));
         let at = every.iter().zip(&followed).position(|(own, follows)| own != follows)?;
@@ -149,7 +156,8 @@ impl Watch {
         &self.busiest_node
     }
 
-    /// Describes wasteful sends. Copies are only waste if each block has one destination.
+    /// Describes wasteful sends. A copy that remains at the sender is only waste if each block has
+    /// one destination.
     pub(crate) fn waste(&self, has_one_place: bool) -> impl Iterator<Item = String> {
         let idle = self.idle.in_words("selects nothing that it holds");
         let copied = self
@@ -161,7 +169,7 @@ impl Watch {
         [idle, copied.filter(|_| has_one_place), redundant, replacing].into_iter().flatten()
     }
 
-    /// Returns `None` if all recorded sends are equal.
+    /// Describes the first difference between the recorded sends. Returns `None` if there is none.
     pub(crate) fn first_difference(&self, other: &Self) -> Option<String> {
         let at = (0..self.sends.len().max(other.sends.len()))
             .find(|i| self.sends.get(*i) != other.sends.get(*i))?;
@@ -195,7 +203,7 @@ fn send_of(step: u64, from: PlacedNode, to: PlacedNode) -> String {
     format!("in step {step}, sending to {to}, {from}")
 }
 
-/// Returns a hash that does not depend on the way in which the send lists its blocks.
+/// Returns a hash of the blocks of a send. It does not depend on how the send lists them.
 fn blocks(sent: &Sent<'_>) -> u64 {
     let of = |side, bits: &[u64]| {
         if sent.layout.has(side) { sent.layout.nodes_of(side, bits) } else { vec![0] }
@@ -270,7 +278,8 @@ impl Watch {
     }
 
     fn empty_send(&mut self, send: EmptySend) {
-        // Virtual nodes of a grid that is larger than the machine normally hold no data.
+        // If the schedule's grid is larger than the network, it has virtual nodes. These normally
+        // hold no data, so their empty sends do not count.
         let is_real = |place: PlacedNode| place.virtual_node == place.physical;
         if !send.is_refused && is_real(send.from) && is_real(send.to) {
             self.idle.note(|| send_of(send.step, send.from, send.to));
@@ -307,12 +316,13 @@ impl Watch {
     }
 }
 
-/// The values of a reduction that each node has received and has not sent since then.
+/// For each node, the values of a reduction that it has received but not sent since then.
 #[derive(Default)]
 struct UnusedValues {
-    /// The layout of boxes (products of sets), which is known from the first send on.
+    /// The layout of boxes (products of sets). It is known from the first send on.
     layout: Option<BitLayout>,
-    /// The unused values of each node of the schedule's grid, as boxes with all origins.
+    /// By node of the schedule's grid, its unused values. Each is a box whose origins are all
+    /// nodes.
     unused: HashMap<u64, Vec<Vec<u64>>>,
     arriving: Vec<Arriving>,
 }
@@ -336,11 +346,11 @@ impl UnusedValues {
         self.arriving.push(Arriving { step, from, to, combine, values });
     }
 
-    /// Ends a step. Calls `found` with each send that replaces an unused value.
+    /// Ends a step. Calls `found` for each send that replaces a value which was not used.
     fn end_step(&mut self, mut found: impl FnMut(u64, PlacedNode, PlacedNode)) {
         for arriving in std::mem::take(&mut self.arriving) {
             let Arriving { step, from, to, combine, values } = arriving;
-            // If the receiver adds the new values, the sum uses the old one.
+            // If the receiver adds the new values to the old ones, the sum uses the old ones.
             let is_unused = self.remove(to, &values);
             if is_unused && !combine {
                 found(step, from, to);
@@ -349,7 +359,8 @@ impl UnusedValues {
         }
     }
 
-    /// Returns whether the node had unused boxes that overlap with `values`.
+    /// Removes the unused boxes of a node that overlap with `values`. Returns whether there were
+    /// any.
     fn remove(&mut self, node: PlacedNode, values: &[Vec<u64>]) -> bool {
         let Self { layout: Some(layout), unused, .. } = self else { return false };
         let Some(unused) = unused.get_mut(&node.virtual_node) else { return false };

@@ -2,7 +2,7 @@ use std::fmt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
-    /// The line number, from 1; 0 for the whole file.
+    /// The line, counted from 1; 0 if the error is about the whole file.
     pub line: usize,
     pub message: String,
 }

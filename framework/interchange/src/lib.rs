@@ -1,4 +1,4 @@
-//! File formats of schedules: types and strict parsers, without topologies or machines.
+//! File formats of schedules: types and strict parsers. They know neither topologies nor machines.
 
 mod error;
 pub mod msccl;

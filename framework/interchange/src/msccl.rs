@@ -1,5 +1,5 @@
-//! The XML format of MSCCL, which msccl-tools writes and the runtimes MSCCL and RCCL read. [`read`]
-//! checks the form of a document, not the effect of its steps.
+//! The XML format of MSCCL. msccl-tools writes such documents, and the runtimes MSCCL and RCCL read
+//! them. [`read`] checks the form of a document, but not what its steps do.
 
 use crate::ParseError;
 use roxmltree::{Document, Node, ParsingOptions};
@@ -9,13 +9,14 @@ use std::io::{self, Write};
 
 pub const MAX_BYTES: usize = 64 << 20;
 pub const MAX_GPUS: u64 = 4096;
-/// The maximum number of chunks, summed over all buffers of all GPUs.
+/// The maximum number of chunks in all buffers of all GPUs together.
 pub const MAX_CHUNKS: u64 = 1 << 24;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     pub collective: Collective,
-    /// Whether the output is written to the input buffer; false if a document allows both forms.
+    /// Whether the output is written to the input buffer. If a document allows both forms, this is
+    /// false.
     pub in_place: bool,
     pub gpus: Vec<Gpu>,
 }
@@ -60,14 +61,14 @@ impl Collective {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gpu {
-    /// The numbers of chunks of the input, output and scratch buffers.
+    /// The number of chunks of the input buffer, of the output buffer and of the scratch buffer.
     pub chunks: [u64; 3],
     pub blocks: Vec<ThreadBlock>,
-    /// The line of the document on which the element begins.
+    /// The line on which the element of this GPU begins.
     pub line: usize,
 }
 
-/// A sequence of steps on one GPU, with at most one GPU to send to and one to receive from.
+/// A sequence of steps on a GPU. It can send to at most one GPU, and receive from at most one GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadBlock {
     pub send: Option<u64>,
@@ -80,12 +81,12 @@ pub struct ThreadBlock {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     pub kind: StepKind,
-    /// The first chunk to read, if the step reads data.
+    /// If the step reads data, the first chunk that it reads.
     pub source: ChunkLocation,
-    /// The first chunk to write, if the step writes data.
+    /// If the step writes data, the first chunk that it writes.
     pub target: ChunkLocation,
     pub count: u64,
-    /// The thread block and the number of a step of the same GPU that must finish first.
+    /// The step that must finish before this one: its thread block on the same GPU, and its number.
     pub dependency: Option<(u64, u64)>,
     pub line: usize,
 }
@@ -104,7 +105,7 @@ pub enum Buffer {
 }
 
 impl Buffer {
-    /// The buffers, with the letters that MSCCL uses for them and the names in our messages.
+    /// Each buffer, with the letter that MSCCL uses for it and with its name in our messages.
     pub const WORDS: [(&'static str, &'static str, Self); 3] = [
         ("i", "input", Self::Input),
         ("o", "output", Self::Output),
@@ -122,15 +123,17 @@ impl fmt::Display for ChunkLocation {
     }
 }
 
-/// A step performs the operations whose fields are true, in this order: receive, add, store, send.
+/// The kind of a step. A step performs those of the following operations whose fields are true, in
+/// this order: receive, add, store, send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepKind {
     pub word: &'static str,
-    /// The step receives the next message from the thread block's sender.
+    /// The step receives the next message from the GPU from which the thread block receives.
     pub receives: bool,
     pub adds: bool,
     pub stores: bool,
-    /// The step sends what was received or added, otherwise the data at the source.
+    /// The step sends data. If it receives or adds data, it sends this data, otherwise the data at
+    /// its source.
     pub sends: bool,
 }
 
@@ -193,7 +196,7 @@ pub fn read(text: &str) -> Result<Program, ParseError> {
 }
 
 struct Reader {
-    /// The byte offsets of the line ends, by which the line number of an element is found.
+    /// The byte offsets of the line ends. From them, the line of an element is computed.
     ends: Vec<usize>,
 }
 
@@ -212,7 +215,8 @@ impl Reader {
         })
     }
 
-    /// Parses the number in an attribute. The value -1 means that there is no number.
+    /// Parses the number in an attribute. Returns `None` for the value -1, which means that there
+    /// is no number.
     fn number_or_none(&self, node: Node<'_, '_>, key: &str) -> Result<Option<u64>, ParseError> {
         let text = self.text(node, key)?;
         match text.parse::<i64>() {
@@ -240,7 +244,8 @@ impl Reader {
         }
     }
 
-    /// Returns the child elements, which must have this name and the numbers 0, 1, 2, etc.
+    /// Returns the child elements of a node. They must have the name `name`, and the numbers 0, 1,
+    /// 2, etc.
     fn elements<'a, 'i>(
         &self,
         node: Node<'a, 'i>,
@@ -285,10 +290,10 @@ impl Reader {
                 self.error_at(algo, format!("proto=\"{protocol}\", expected Simple, LL or LL128"))
             );
         }
-        // MSCCL uses one buffer only if `inplace` is set and `outofplace` is not.
+        // MSCCL uses a single buffer only if `inplace` is set and `outofplace` is not set.
         let in_place = self.flag(algo, "inplace")?.unwrap_or(false);
         let out_of_place = self.flag(algo, "outofplace")?.unwrap_or(!in_place);
-        // Counts are checked before memory is allocated for them.
+        // Each count is checked before memory is allocated for its elements.
         let count = self.number(algo, "ngpus")?;
         let elements = self.elements(algo, "gpu")?;
         if count != elements.len() as u64 || count == 0 || count > MAX_GPUS {
@@ -371,7 +376,7 @@ pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<(
         .max()
         .unwrap_or(1);
     let loops = program.gpus.iter().map(|gpu| gpu.chunks[0].max(gpu.chunks[1])).max().unwrap_or(0);
-    // Characters that would have to be escaped are replaced.
+    // A character that would have to be escaped is replaced by `_`.
     let name: String = name
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || "-_.:".contains(c) { c } else { '_' })

@@ -1,5 +1,5 @@
-//! The JSON format of complete schedules (`docs/trace.md`), as `trace --format json` or another
-//! tool writes it. A document is parsed event by event and is never in memory as a whole.
+//! The JSON format of complete schedules (`docs/trace.md`). `trace --format json` or another tool
+//! writes such documents. A document is parsed event by event, so it is never in memory as a whole.
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -24,7 +24,8 @@ pub struct Header {
     #[serde(default)]
     pub topology: String,
     pub nodes: u64,
-    /// The ranks of each communicator, in the order of its members, if several run the schedule.
+    /// If several communicators run the schedule, the ranks of each of them, in the order of its
+    /// members.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub communicators: Vec<Vec<u64>>,
     #[serde(default)]
@@ -34,64 +35,67 @@ pub struct Header {
     pub collective: String,
     #[serde(default)]
     pub root: Option<u64>,
-    /// The machine spec. The plans of some algorithms depend on the machine.
+    /// The spec of the machine. It is stated because the plans of some algorithms depend on the
+    /// machine.
     #[serde(default)]
     pub machine: String,
-    /// The seed of all random numbers of the case, such as random block sizes.
+    /// The seed of all random numbers in the case, for instance of random block sizes.
     #[serde(default)]
     pub seed: u64,
-    /// The size of each block in bytes, if all blocks have the same size.
+    /// The number of bytes of a block, if all blocks have the same size.
     #[serde(default)]
     pub block_bytes: Option<u64>,
-    /// The size of an element in bytes. A redistribution moves whole elements.
+    /// The number of bytes of an element. A redistribution moves whole elements.
     #[serde(default)]
     pub element_bytes: u64,
-    /// The machine's time per byte on a link in µs, if it has this parameter.
+    /// The time per byte on a link of the machine in µs, if its model has this parameter.
     #[serde(default)]
     pub byte_us: Option<f64>,
     #[serde(default)]
     pub skip_empty: bool,
-    /// If block sizes differ: a row for each sender, with the sizes for all receivers.
+    /// If blocks differ in size, their sizes: one row for each sender, with the sizes for all
+    /// receivers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<u64>,
-    /// Each node's classes of tokens, with their bytes and receivers. They are the segments of its
-    /// block.
+    /// For each node, its classes of tokens. Each class has its bytes and its receivers, and is a
+    /// segment of the node's block.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tokens: Vec<Vec<(u64, Vec<u64>)>>,
-    /// For each node, the destination of its block in a permutation.
+    /// In a permutation, the destination of each node's block.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub permutation: Vec<u64>,
-    /// The times of the machine, for exports. They are not part of a document.
+    /// The times of the machine. Only exports need them, and they are not part of a document.
     #[serde(skip)]
     pub timing: Timing,
 }
 
-/// The times of a machine as in the model `fluid`; 0 if there is no such time.
+/// The times of a machine, as in the model `fluid`. A time that the machine does not have is 0.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Timing {
     /// The start-up time of a message in µs.
     pub startup_us: f64,
-    /// The largest number of bytes of a message that is sent without a rendezvous.
+    /// The maximum number of bytes of a message that is sent without a rendezvous.
     pub rendezvous_bytes: f64,
-    /// The additional start-up time of a message with a rendezvous in µs.
+    /// The time in µs that a rendezvous adds to the start-up time of a message.
     pub rendezvous_us: f64,
-    /// The additional start-up time of a message without a rendezvous, in µs per byte.
+    /// The time in µs that each byte adds to the start-up time of a message without a rendezvous.
     pub eager_byte_us: f64,
     /// The latency of a link in µs.
     pub hop_us: f64,
-    /// The time of a byte between a node and the network in µs.
+    /// The time in µs in which one byte moves between a node and the network.
     pub injection_byte_us: f64,
-    /// The time to reduce a received byte in µs.
+    /// The time in µs for reducing a received byte.
     pub reduce_byte_us: f64,
     /// The time of the barrier between steps in µs; `None` if there is no barrier.
     pub barrier_us: Option<f64>,
-    /// The ranks that enter late, each with its time in µs.
+    /// The ranks that start late, each with the time in µs at which it starts.
     pub late: Vec<(u64, f64)>,
-    /// The bytes whose time on each link is added to the latency in the weight of a message.
+    /// In the weight of a message, each link counts its latency plus the time of this number of
+    /// bytes.
     pub weight_bytes: f64,
-    /// The factor for all latencies; `None` for 1.
+    /// A factor on all latencies; `None` if there is none.
     pub latency_factor: Option<f64>,
-    /// The factor for all bandwidths; `None` for 1.
+    /// A factor on all bandwidths; `None` if there is none.
     pub bandwidth_factor: Option<f64>,
 }
 
@@ -100,8 +104,8 @@ pub struct Layout {
     /// The number of segments of each block, or of each part if blocks are divided into parts.
     #[serde(default = "one")]
     pub segments: u64,
-    /// Whether each block is divided into one part for each node, which is divided into segments.
-    /// The destinations of a [`BlockSet`] are then parts.
+    /// Whether each block is divided into one part for each node, and each part into segments. If
+    /// this is true, the destinations in a [`BlockSet`] are parts.
     #[serde(default)]
     pub in_parts: bool,
 }
@@ -110,10 +114,11 @@ fn one() -> u64 {
     1
 }
 
-/// A list of numbers, as the first and the last number of each run of consecutive numbers.
+/// A list of numbers. Each run of consecutive numbers is stored as its first and its last number.
 pub type Runs = Vec<(u64, u64)>;
 
-/// All blocks with these origins, destinations and segments. A missing list is no restriction.
+/// All blocks that have one of these origins, destinations and segments. If a list is missing, any
+/// value is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct BlockSet {
     pub origins: Option<Runs>,
@@ -121,44 +126,47 @@ pub struct BlockSet {
     pub segments: Option<Runs>,
 }
 
-/// A message. Sender and receiver are nodes of the machine.
+/// A message. The sender and the receiver are nodes of the network.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Send {
     pub step: u64,
     pub from: u64,
     pub to: u64,
     pub bytes: u64,
-    /// The latest step in which any of the data arrived; 0 for initial data, or if unknown.
+    /// The latest step in which the sender received any of the data. It is 0 if the sender had all
+    /// of it at the start, or if the step is unknown.
     pub after: u64,
     /// Whether the sender keeps a copy of the sent data.
     pub copy: bool,
     /// Whether the receiver adds the received data to its own data.
     pub combine: bool,
-    /// Whether the data belongs to a virtual node, which a node of the machine executes.
+    /// Whether the event names virtual nodes (`virtual_from`), because the schedule has a grid of
+    /// its own. A node of the network may execute several nodes of this grid.
     pub is_virtual: bool,
-    /// The vertices of the route, including sender and receiver; empty if unknown.
+    /// The vertices of the route, including the sender and the receiver; empty if the route is
+    /// unknown.
     pub path: Vec<u64>,
-    /// Whether `path` is the topology's own route, which a plugin need not request.
+    /// Whether `path` is the network's own route. A plugin does not have to request this route.
     pub own_route: bool,
-    /// The requested direction in each dimension: 1, -1, or 0 for the shorter one. It selects one
-    /// of two links between the same vertices.
+    /// For each dimension, the requested direction: 1, -1, or 0 for the shorter one. If two links
+    /// connect the same vertices, the direction selects one of them.
     pub signs: Vec<i8>,
-    /// The switch that adds the sent data to that of other sends; 0 for none.
+    /// The switch that adds the sent data to the data of other sends; 0 if no switch does.
     pub reducer: u64,
-    /// The switch that copies the sent data; 0 for none.
+    /// The switch that copies the sent data; 0 if no switch does.
     pub multicaster: u64,
     /// The bandwidth of each link of the route, relative to the machine's; empty if all are 1.
     pub bandwidths: Vec<f64>,
     /// The latency of each link of the route, relative to the machine's; empty if all are 1.
     pub latencies: Vec<f64>,
-    /// The sent blocks; `None` in a schedule of byte counts.
+    /// The sent blocks; `None` if the schedule counts bytes.
     pub blocks: Option<Vec<BlockSet>>,
-    /// The sent bytes; `None` in a schedule of blocks.
+    /// The sent bytes; `None` if the schedule counts blocks.
     pub share: Option<Share>,
     pub label: Option<String>,
 }
 
-/// The bytes that a send takes from the sender's data, in a schedule of byte counts.
+/// If the schedule counts bytes, which of the sender's bytes a send takes.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Share {
@@ -172,7 +180,7 @@ pub enum Share {
 #[serde(untagged)]
 pub enum ShareSize {
     Bytes(u64),
-    /// `"all"`: all bytes that the sender has for the destination.
+    /// `"all"`: all bytes that the sender holds for the destination.
     All(AllBytes),
 }
 
@@ -182,42 +190,42 @@ pub enum AllBytes {
     All,
 }
 
-/// A redistribution, in which a node sorts all its data into buckets. Element x (from 0) for
-/// destination d has the number `e = (starts[d] + x) % cycle`, and is put into bucket `(first +
-/// firsts[d] + e) % buckets`.
+/// A redistribution, in which a node sorts all its data into buckets. For destination d, element x
+/// (counted from 0) has the number `e = (starts[d] + x) % cycle`. The element is put into the
+/// bucket `(first + firsts[d] + e) % buckets`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Redistribution {
     pub node: u64,
     pub buckets: u64,
     pub cycle: u64,
     pub first: u64,
-    /// For each destination, the number of its first element; empty if all are 0.
+    /// By destination, the number of its first element; empty if all of these are 0.
     #[serde(default)]
     pub starts: Vec<u64>,
-    /// For each destination, an offset of `first`; empty if all are 0.
+    /// By destination, an offset that is added to `first`; empty if all of these are 0.
     #[serde(default)]
     pub firsts: Vec<u64>,
 }
 
-/// An event of a schedule. A document lists events in the order of the schedule.
+/// An event of a schedule. The events in a document are in the order of the schedule.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "RawEvent")]
 pub enum DocumentEvent {
-    /// The division of blocks. This event precedes the first send.
+    /// How blocks are divided. This event precedes the first send.
     Layout(Layout),
     Phase(String),
     Send(Send),
     Redistribute(Redistribution),
-    /// A rearrangement, in which all nodes reorder their data in memory.
+    /// A rearrangement: all nodes reorder their data in memory.
     Rearrange,
-    /// The end of a step in which at least one node sent a message.
+    /// The end of a step. Steps in which no node sends a message have no such event.
     EndOfStep,
 }
 
-/// The status with which the run that made the schedule ended.
+/// How the run that made the schedule ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct RunStatus {
-    /// The status, with the same words as in a row.
+    /// The status, which is one of the words that rows have.
     pub status: String,
     #[serde(default)]
     pub reason: String,
@@ -278,7 +286,8 @@ impl TryFrom<RawEvent> for DocumentEvent {
             path,
             ..
         } = fields;
-        // An event without a step must have exactly one of these keys, which determines its kind.
+        // An event without the key `step` must have exactly one of these keys. The key determines
+        // the kind of the event.
         let Some(step) = step else {
             return match (layout, phase, rearrange, redistribute, end_of_step) {
                 (Some(layout), None, None, None, None) => Ok(Self::Layout(layout)),
@@ -320,7 +329,8 @@ impl TryFrom<RawEvent> for DocumentEvent {
     }
 }
 
-/// Returns each sum of a send once, although sets with different contributors may contain it.
+/// Returns each sum of a send once. Several sets of the send, with different contributors, can
+/// contain the same sum.
 pub fn distinct_sums(sets: &[BlockSet], segments: u64) -> Vec<BlockSet> {
     let numbers = |runs: &Option<Runs>| match runs {
         None => vec![None],
@@ -363,7 +373,7 @@ pub fn merge_runs(mut runs: Runs) -> Runs {
 }
 
 impl Header {
-    /// Checks the format and the version. The error describes what is wrong.
+    /// Checks the format and the version. The error states what is wrong.
     pub fn check(&self) -> Result<(), String> {
         if self.format != FORMAT {
             return Err(format!("its format is `{}`, expected `{FORMAT}`", self.format));
@@ -377,13 +387,14 @@ impl Header {
 
 pub type HandlerError = Box<dyn std::error::Error + std::marker::Send + Sync>;
 
-/// A receiver of a document, called while it is parsed. Its errors are reported with a position.
+/// A receiver of the contents of a document. It is called while the document is parsed. If it
+/// returns an error, the error is reported with its position in the document.
 pub trait EventHandler {
     fn head(&mut self, head: Header) -> Result<(), HandlerError>;
     fn event(&mut self, event: DocumentEvent) -> Result<(), HandlerError>;
 }
 
-/// Parses a document. Returns its outcome, if it has one. Errors contain line and column.
+/// Parses a document. Returns its outcome, if it has one. Errors state the line and the column.
 pub fn read(
     document: impl Read,
     reader: &mut dyn EventHandler,
@@ -466,7 +477,7 @@ impl<'de> Visitor<'de> for Events<'_> {
     }
 }
 
-/// Deserializes one event of the list, so that errors have the position of this event.
+/// Deserializes a single event of the list, so that an error has the position of this event.
 struct OneEvent<'a>(&'a mut dyn EventHandler);
 
 impl<'de> DeserializeSeed<'de> for OneEvent<'_> {
@@ -490,24 +501,26 @@ impl<'de> Visitor<'de> for OneEvent<'_> {
     }
 }
 
-/// The maximum length of a line, which is one event. The longest are sends with all destinations.
+/// The maximum number of bytes of a line. Each event is one line. The longest events are sends with
+/// all destinations.
 const MAX_LINE_BYTES: usize = 64 << 20;
 
-/// Parses a document line by line while it is written. Errors of the handler are write errors.
+/// Parses a document line by line while it is written to this value. If the handler returns an
+/// error, the write fails.
 pub struct LineParser<'a> {
     reader: &'a mut dyn EventHandler,
-    /// The beginning of a line whose end has not been written yet.
+    /// The beginning of the last line, if the end of this line has not been written yet.
     line: Vec<u8>,
     outcome: Option<RunStatus>,
 }
 
 impl<'a> LineParser<'a> {
-    /// The first write must begin with the first line of the document.
+    /// The first write must begin at the start of the document.
     pub fn new(reader: &'a mut dyn EventHandler) -> Self {
         Self { reader, line: Vec::new(), outcome: None }
     }
 
-    /// Must be called after the whole document was written.
+    /// Returns the outcome. Must be called after the whole document was written.
     pub fn outcome(self) -> Option<RunStatus> {
         self.outcome
     }
@@ -536,7 +549,7 @@ fn parsed<'a, T: Deserialize<'a>>(text: &'a str) -> io::Result<T> {
 
 impl Write for LineParser<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Case 1: there is no complete line, so its beginning is stored.
+        // Case 1: no line ends in these bytes. They are stored as the beginning of a line.
         let Some(end) = bytes.iter().rposition(|b| *b == b'\n') else {
             if self.line.len() + bytes.len() > MAX_LINE_BYTES {
                 let limit = MAX_LINE_BYTES >> 20;
@@ -545,7 +558,8 @@ impl Write for LineParser<'_> {
             self.line.extend_from_slice(bytes);
             return Ok(bytes.len());
         };
-        // Case 2: there are complete lines, which are parsed without copying each of them.
+        // Case 2: at least one line ends in these bytes. Lines are parsed without copying each of
+        // them.
         let mut lines = Cow::Borrowed(&bytes[..end]);
         if !self.line.is_empty() {
             let begin = std::mem::take(&mut self.line);

@@ -95,8 +95,8 @@ fn up(x: f64) -> f64 {
 /// - `same(x, y)` compares, but ignores rounding errors.
 /// - `range(n)` is the list of 0 to n - 1, and `range(a, b)` that of a to b.
 /// - `at(list, i)` is the element i of a list, counted from 0. `at(map, key)` is the value of a
-///   key.
-///   Both are an empty text if there is no such element. `index(list, x)` is the position of x.
+///   key. Both are an empty text if there is no such element. `index(list, x)` is the position of
+///   an element.
 /// - `join(x, ..)` joins values to a text, and `joined(list, ', ')` joins all texts in a list that
 ///   are not empty. `numbers('4x8')` is the list of the integers in a text. `decimal(x, n)` is a
 ///   text with n decimals, and `brief(x)` a text with at most two.

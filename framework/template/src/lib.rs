@@ -1,7 +1,7 @@
-//! The starting point of a new plugin: a folder that can be built and passes `swapmeet check`.
-//! The SDK is not published on a registry. A folder for Rust therefore contains the sources of the
-//! SDK and the ABI, and a folder for C contains the header. Each folder can be built offline,
-//! outside of this project, and without this program.
+//! The files of a new plugin: a folder that can be built and passes `swapmeet check`. The SDK is
+//! not published on a registry. So a folder for Rust contains the sources of the SDK and the ABI,
+//! and a folder for C contains the header. Each folder can be built offline, outside of this
+//! project, and without this program.
 
 mod name;
 mod workspace;
@@ -25,7 +25,7 @@ pub enum Language {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// Path within the folder, with `/` as separator.
+    /// The path within the folder, with the separator `/`.
     pub path: String,
     pub text: String,
 }
@@ -40,7 +40,8 @@ pub enum WriteError {
 
 type Source = (&'static str, &'static str);
 
-/// Source files of the SDK and the ABI for a folder in Rust. Paths are relative to `framework`.
+/// The source files of the SDK and the ABI, which a folder for Rust contains. Their paths are
+/// relative to `framework`.
 const SDK_SOURCES: &[Source] = include!(concat!(env!("OUT_DIR"), "/sdk_sources.rs"));
 
 pub const HEADER: &str = include_str!("../../abi/include/swapmeet.h");
@@ -68,15 +69,16 @@ const C: [Source; 4] = [
     ("@NAME@.c", include_str!("../files/c/plugin.c.in")),
 ];
 
-/// Lines for `Cargo.toml` that make the folder a workspace, although another one is above it.
+/// Lines of `Cargo.toml` that make the folder a workspace of its own. They are needed if it is
+/// below another workspace.
 const OWN_WORKSPACE: &str = "
 # The workspace above this folder does not list it, so it has its own. To make it a member of the
 # workspace above, add it there and delete these lines.
 [workspace]
 ";
 
-/// Returns the files of a new plugin. `above` states whether the new folder is below a Cargo
-/// workspace.
+/// Returns the files of a new plugin. `above` is the relation of the new folder to the Cargo
+/// workspace above it.
 ///
 /// ```
 /// use swapmeet_template::{Language, Name, Workspace, files};
@@ -97,7 +99,7 @@ pub fn files(name: &Name, language: Language, above: &Workspace) -> Vec<File> {
         Language::C => (&C, vec![("swapmeet/swapmeet.h".to_owned(), HEADER)]),
     };
     let licences = LICENCES.iter().map(|(path, text)| (format!("swapmeet/{path}"), *text));
-    // Placeholders in the sources of the SDK and the licences are not replaced.
+    // In the sources of the SDK and in the licences, placeholders are not replaced.
     let copies =
         copies.into_iter().chain(licences).map(|(path, text)| File { path, text: text.to_owned() });
     templates
@@ -117,13 +119,15 @@ pub fn write(folder: &Path, files: &[File]) -> Result<(), WriteError> {
     }
     let parent =
         folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // A temporary folder next to `folder` leaves nothing behind after an error.
+    // The files are first written to a temporary folder next to `folder`. So after an error,
+    // nothing remains.
     let unfinished = tempfile::Builder::new()
         .prefix(".swapmeet-")
         .permissions(Permissions::from_mode(0o777))
         .tempdir_in(parent)
         .map_err(io_error(folder))?;
-    // Without a lock, another command would remove the temporary folder as a stale one.
+    // The folder is locked. Otherwise, another command could take it for a stale folder and remove
+    // it.
     let lock = std::fs::File::open(unfinished.path()).map_err(io_error(folder))?;
     drop(lock.try_lock());
     for file in files {
@@ -133,7 +137,7 @@ pub fn write(folder: &Path, files: &[File]) -> Result<(), WriteError> {
         }
         std::fs::write(&path, &file.text).map_err(io_error(&shown))?;
     }
-    // `rename` only replaces an empty folder, so another program's files are not overwritten.
+    // `rename` replaces only an empty folder, so it cannot overwrite the files of another program.
     std::fs::rename(unfinished.path(), folder).map_err(|source| match source.kind() {
         io::ErrorKind::AlreadyExists
         | io::ErrorKind::DirectoryNotEmpty

@@ -1,4 +1,5 @@
-/// A plugin's name: lower-case letters, digits and single hyphens, beginning with a letter.
+/// The name of a plugin. It consists of lower-case letters, digits and single hyphens, and begins
+/// with a letter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name(String);
 
@@ -8,14 +9,14 @@ pub enum NameError {
         "`{0}` is not a plugin name, expected lower-case letters, digits and single hyphens, beginning with a letter, such as `my-ring`"
     )]
     Form(String),
-    /// The name is a keyword of Rust or C, or the name of another crate in the folder.
+    /// The name is a keyword of Rust or C, or the name of another crate in the plugin's folder.
     #[error("`{0}` is reserved: it is a keyword or a crate of every plugin; try `my-{0}`")]
     Reserved(String),
     #[error("the name has {0} letters, expected at most {most}", most = Name::MAX_LETTERS)]
     TooLong(usize),
 }
 
-/// Names that a crate (`test`, `core`, `std`), a type or a C function must not have.
+/// Names that a crate (`test`, `core`, `std`), a type, or a C function cannot have.
 const RESERVED: &str = "\
     abstract as async await become box break const continue core crate do dyn else enum extern \
     false final fn for gen if impl in let loop macro match mod move mut override priv proc-macro \
@@ -57,7 +58,7 @@ impl Name {
         self.0.replace('-', "_")
     }
 
-    /// Returns the name in the form for types: `MyRing`.
+    /// Returns the name as that of a type. For example, `my-ring` becomes `MyRing`.
     fn type_name(&self) -> String {
         let capital = |word: &str| {
             let mut letters = word.chars();

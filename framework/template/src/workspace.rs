@@ -1,20 +1,21 @@
 //! The relation of a new folder to the Cargo workspaces in the folders above it. Cargo refuses to
-//! build the folder if a workspace lists it as a member but it is also a workspace itself, or if it
-//! is below a workspace that does not list it but is not a workspace itself.
+//! build the folder in two cases: if a workspace lists it as a member and it is itself a workspace,
+//! and if it is below a workspace that does not list it and it is not itself a workspace.
 
 use std::path::{Component, Path, PathBuf};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Workspace {
     None,
-    /// The workspace in the folder of this path lists the new folder as a member.
+    /// The workspace in the folder with this path lists the new folder as a member.
     Member(PathBuf),
-    /// The workspace in the folder of this path does not list the new folder.
+    /// The workspace in the folder with this path does not list the new folder.
     NotMember(PathBuf),
 }
 
 impl Workspace {
-    /// Returns the relation of `folder` to the nearest workspace above it. `folder` need not exist.
+    /// Returns the relation of `folder` to the nearest workspace above it. `folder` does not have
+    /// to exist.
     pub fn above(folder: &Path) -> Self {
         let Ok(folder) = std::path::absolute(folder) else { return Self::None };
         for root in folder.ancestors().skip(1) {
@@ -41,8 +42,8 @@ impl Workspace {
     }
 }
 
-/// Returns whether a path matches a pattern from a list of workspace members. Components are
-/// compared one by one, and `*` stands for any letters within a component.
+/// Returns whether a path matches a pattern in a list of workspace members. The components of both
+/// are compared one by one. In a component of the pattern, `*` stands for any letters.
 fn matches(pattern: &str, path: &Path) -> bool {
     let names = |path: &Path| -> Vec<String> {
         let normal = |c: Component<'_>| {

@@ -1,4 +1,4 @@
-//! The C header of the plugin boundary, which cbindgen generates from the Rust definitions.
+//! Generates the C header of the plugin boundary from the Rust definitions, with cbindgen.
 
 use crate::TaskResult;
 use std::fs;
@@ -8,7 +8,8 @@ fn place(root: &Path) -> PathBuf {
     root.join("framework/abi/include/swapmeet.h")
 }
 
-/// Returns the output of cbindgen. Links and names of Rust in comments become names of C.
+/// Returns the output of cbindgen. In its comments, links and names of Rust are replaced by names
+/// of C.
 fn generated(root: &Path) -> TaskResult<String> {
     let folder = root.join("framework/abi");
     let config = cbindgen::Config::from_file(folder.join("cbindgen.toml"))?;
@@ -25,7 +26,7 @@ pub(crate) fn renew(root: &Path) -> TaskResult<Vec<PathBuf>> {
     Ok(vec![place(root)])
 }
 
-/// Fails if the committed header is not the generated one.
+/// Errors if the committed header differs from the generated header.
 pub(crate) fn check(root: &Path) -> TaskResult<Vec<PathBuf>> {
     if fs::read_to_string(place(root))? == generated(root)? {
         return Ok(Vec::new());

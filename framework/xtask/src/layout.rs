@@ -1,4 +1,4 @@
-//! The files of an installation, and where they are installed below a prefix.
+//! The files of an installation, and their places below a prefix.
 
 use crate::TaskResult;
 use std::ffi::OsStr;
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The root folder of an installation, such as `/usr` or the top folder of an archive.
+/// The root folder of an installation. It is for instance `/usr`, or the top folder of an archive.
 pub(crate) struct Prefix(PathBuf);
 
 impl Prefix {
@@ -21,12 +21,14 @@ impl Prefix {
     }
 }
 
-/// `root` is the root of the checkout, and `built` is the folder with the results of the build.
+/// Copies the files of an installation to `prefix`. `root` is the root of the checkout, and `built`
+/// is the folder with the results of the build.
 pub(crate) fn lay_out(root: &Path, built: &Path, prefix: &Prefix) -> TaskResult<()> {
     let program = prefix.folder("bin")?.join("swapmeet");
     copy(&built.join("swapmeet"), &program)?;
     strip(&program);
-    // The program looks for plugins in this folder, relative to its own.
+    // The program searches this folder for plugins. Its path is relative to the folder of the
+    // program.
     let plugins = prefix.folder("lib/swapmeet/plugins")?;
     let is_plugin = |name: &str| {
         name.starts_with("libswapmeet_plugin_") && name.ends_with(std::env::consts::DLL_SUFFIX)
@@ -87,10 +89,10 @@ fn copy(from: &Path, to: &Path) -> TaskResult<()> {
         .map_err(|e| format!("{} to {}: {e}", from.display(), to.display()).into())
 }
 
-/// Removes debugging information from a file if the program `strip` is available. Names of
-/// functions remain for backtraces. An installation then takes a quarter of the space.
+/// If the program `strip` is available, removes debugging information from a file, so that an
+/// installation takes a quarter of the space. Names of functions remain, for backtraces.
 fn strip(file: &Path) {
-    // If `strip` fails, the file only stays larger.
+    // The result is ignored. If `strip` fails, the file is only larger.
     drop(Command::new("strip").arg("--strip-debug").arg(file).output());
 }
 

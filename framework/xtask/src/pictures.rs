@@ -14,19 +14,20 @@ use vt100::Color;
 
 const COLUMNS: u16 = 112;
 const ROWS: u16 = 34;
-/// The width and height of a character cell in the picture, in pixels.
+/// The width and the height in pixels of a character cell in a picture.
 const CELL: [f64; 2] = [8.0, 17.0];
 
 const EXPERIMENT: &str = include_str!("../../../workloads/experiments/quick-start.toml");
 
-/// A picture of a plot: its file, and the commands that make it.
+/// A picture of a plot: the name of its file, and the commands that make it.
 type Plot = (&'static str, &'static [&'static str]);
 
-/// A picture of the dashboard: its file, the arguments of the program, and the script that it
-/// replays. Each time in the script begins a scene. Several scenes become an animation.
+/// A picture of the dashboard: the name of its file, the arguments of the program, and the script
+/// that the program replays. Each time in the script is the start of a scene. If there are several
+/// scenes, the picture is an animation.
 type Recording = (&'static str, &'static str, &'static str);
 
-/// The minimum duration of a scene in seconds. Shorter scenes are not shown.
+/// The minimum duration of a scene in seconds. If a scene is shorter, it is not shown.
 const SHORTEST: f64 = 2.0;
 
 const TUTORIAL: &str = "run --topology torus:8x8 --algorithm pairwise --algorithm bruck \
@@ -114,7 +115,7 @@ pub(crate) fn pictures(swapmeet: &Path, folder: &Path) -> TaskResult<Vec<PathBuf
     Ok(made)
 }
 
-/// Returns the inputs of a picture as a text that is stored in it.
+/// Returns the inputs of a picture as a text. This text is stored in the picture.
 fn inputs(commands: &[&str], rest: &str) -> String {
     let commands: String = commands.iter().map(|c| format!("swapmeet {c}\n")).collect();
     escaped(&format!("Made by `cargo run -p xtask -- pictures` with:\n{commands}{rest}"))
@@ -151,7 +152,7 @@ fn plot(swapmeet: &Path, work: &Path, picture: &Plot) -> TaskResult<String> {
 
 /// Replays a script in a pseudo-terminal, and records the screen at the end of each scene.
 fn recording(swapmeet: &Path, work: &Path, picture: &Recording) -> TaskResult<String> {
-    /// The time from the record of a scene to the first key of the next one, in seconds.
+    /// The time in seconds between recording a scene and the first key of the next scene.
     const MARGIN: f64 = 0.4;
     fs::write(work.join("quick-start.toml"), EXPERIMENT)?;
     fs::write(work.join(SCRIPT), picture.2)?;
@@ -167,7 +168,8 @@ fn recording(swapmeet: &Path, work: &Path, picture: &Recording) -> TaskResult<St
     let mut child = pair.slave.spawn_command(command)?;
     let began = Instant::now();
     drop(pair.slave);
-    // A thread reads the output of the dashboard, because a full buffer would block the dashboard.
+    // A thread reads the output of the dashboard, which would otherwise wait when its output buffer
+    // is full.
     let some = |n: u16| NonZero::new(n).ok_or("an empty screen");
     let screen = Arc::new(Mutex::new(vt100::Parser::new(some(ROWS)?, some(COLUMNS)?, 0)));
     let (mut reader, parser) = (pair.master.try_clone_reader()?, Arc::clone(&screen));
@@ -219,7 +221,8 @@ fn animation(scenes: &[(vt100::Screen, f64)], inputs: &str) -> String {
         );
         start += seconds;
     }
-    // Viewers that reduce motion, or have no animations or style sheets, show only the first scene.
+    // Only the first scene is shown if a viewer reduces motion, or supports no animations or style
+    // sheets.
     out += "@media (prefers-reduced-motion) { .s { animation: none; } }</style>\n";
     let _ =
         writeln!(out, "<rect width=\"{width}\" height=\"{height}\" rx=\"6\" fill=\"#111317\"/>");
@@ -232,10 +235,11 @@ fn animation(scenes: &[(vt100::Screen, f64)], inputs: &str) -> String {
     out + "</svg>\n"
 }
 
-/// The appearance of a cell: foreground, background, and whether it is bold.
+/// The appearance of a cell: the foreground colour, the background colour, and whether the text is
+/// bold.
 type Look = (String, Option<String>, bool);
 
-/// Returns a line of the screen. Consecutive cells with the same appearance are one text.
+/// Returns a line of the screen. Consecutive cells with the same appearance become one text.
 fn line(screen: &vt100::Screen, row: u16) -> String {
     let mut runs: Vec<(Look, u16, String, u16)> = Vec::new();
     for column in 0..COLUMNS {
@@ -291,7 +295,7 @@ fn colour(colour: Color) -> Option<String> {
         Color::Default => None,
         Color::Rgb(r, g, b) => Some(format!("#{r:02x}{g:02x}{b:02x}")),
         Color::Idx(i @ 0..16) => Some(BASIC[usize::from(i)].to_owned()),
-        // The other colours are a cube of 6 x 6 x 6 colours and then 24 shades of grey.
+        // The other colours are first a cube of 6 x 6 x 6 colours, then 24 shades of grey.
         Color::Idx(i @ 16..232) => {
             let level = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
             let [r, g, b] = [(i - 16) / 36, (i - 16) / 6 % 6, (i - 16) % 6].map(level);

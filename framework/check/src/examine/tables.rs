@@ -1,4 +1,4 @@
-//! Checks of a plugin's tables, in addition to the checks of the loader.
+//! Checks of a plugin's tables. They are in addition to those that the loader makes.
 
 use crate::report::Finding;
 use crate::request::{About, AlgorithmAbout};
@@ -39,7 +39,7 @@ pub(super) fn findings(about: &About) -> Vec<Finding> {
 
 fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
     let mut found = Vec::new();
-    // Missing texts are only remarks, because they affect nothing but the appearance of lists.
+    // If a text is missing, this is only a remark, because it affects only the appearance of lists.
     for (text, what) in [(&about.title, "title"), (&about.accepts, "word on what it accepts")] {
         if text.trim().is_empty() {
             found.push(remark(
@@ -48,7 +48,8 @@ fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
             ));
         }
     }
-    // A plugin for a later version of the ABI may support unknown collectives.
+    // If the plugin was written for a later version of the ABI, it may support collectives that are
+    // unknown here.
     if about.collectives >> COLLECTIVES.len() != 0 {
         found.push(remark(
             &about.name,
@@ -88,7 +89,8 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(fine)
 }
 
-/// A semantic version is three numbers, and optionally a suffix after `-` or `+`.
+/// Returns whether a text is a semantic version: three numbers, and possibly a suffix after `-` or
+/// `+`.
 fn is_version(version: &str) -> bool {
     let (numbers, rest) = version.split_at(version.find(['-', '+']).unwrap_or(version.len()));
     let number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());

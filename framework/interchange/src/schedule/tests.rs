@@ -42,7 +42,7 @@ fn parsing_line_by_line_gives_the_same_result() {
     let (mut whole, mut printed) = (Events::default(), Events::default());
     let outcome = read(DOCUMENT.as_bytes(), &mut whole).unwrap();
     let mut lines = LineParser::new(&mut printed);
-    // The document is written in chunks that do not end at line ends.
+    // The document is written in pieces, most of which do not end at a line end.
     DOCUMENT.as_bytes().chunks(7).for_each(|piece| lines.write_all(piece).unwrap());
     assert_eq!(lines.outcome(), outcome);
     assert_eq!(outcome.map(|o| o.status).as_deref(), Some("ok"));
