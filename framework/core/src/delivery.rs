@@ -1,4 +1,5 @@
-//! The blocks of a collective, their movement by a schedule, and its verification.
+//! The blocks of a collective, how a schedule moves them, and the verification that they are
+//! delivered.
 
 pub mod boxes;
 pub mod byte_counts;

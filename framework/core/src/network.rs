@@ -1,4 +1,4 @@
-//! Networks: topologies, routes, symmetries, and the load that messages put on links.
+//! Networks: topologies, routes, symmetries, and the loads of links that messages cause.
 
 pub mod communicators;
 pub mod layout;

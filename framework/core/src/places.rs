@@ -1,8 +1,9 @@
-//! Lists of items that are grouped by a key, one group after another (compressed sparse rows).
+//! Lists of items that are grouped by a key. The groups are stored one after another (compressed
+//! sparse rows).
 
 use std::ops::AddAssign;
 
-/// The places of items in a list sorted by key. Items with the same key keep their order.
+/// The places of items in a list that is sorted by key. Items with the same key keep their order.
 pub(crate) struct Places<T> {
     /// The items with key k have the places `first[k]..first[k + 1]`.
     pub first: Vec<T>,

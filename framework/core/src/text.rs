@@ -1,23 +1,26 @@
-//! Text from plugins, workers, files and users, which may contain any characters. It is escaped
-//! once, when it is read. Then it can be printed, written and quoted anywhere.
+//! Text from plugins, workers, files and users, which may contain any characters. Each text is
+//! escaped once, when it is read. Afterwards it can be printed, written and quoted anywhere.
 
 use std::borrow::Cow;
 use std::path::Path;
 
 const EXCERPT: usize = 80;
 
-/// The maximum number of characters of a message, of which a plugin's reason takes at most 4,000.
+/// The maximum number of characters of a message. The reason that a plugin gives is at most 4,000
+/// of them.
 const MESSAGE: usize = 5000;
 
-/// Returns whether a character can change how the text around it is shown: a control character, a
-/// line or paragraph separator, or one that controls the direction of the text.
+/// Returns whether a character can change how the text around it is shown. These are control
+/// characters, line and paragraph separators, and characters that control the direction of the
+/// text.
 pub fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{feff}')
         || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns the text as one line, with each unsafe character as a Rust escape such as `\u{1b}`.
+/// Returns the text as one line, in which each unsafe character is replaced by a Rust escape such
+/// as `\u{1b}`.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unsafe) {
         return Cow::Borrowed(text);
@@ -33,9 +36,10 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
-/// Returns a text of several lines, each escaped by [`escaped`].
+/// Returns a text of several lines, each of which is escaped as by [`escaped`].
 pub fn escaped_lines(text: &str) -> Cow<'_, str> {
-    // Most texts are ASCII. Counting bytes is vectorised, and much faster than decoding.
+    // Most texts are ASCII. Counting bytes is vectorised, so it is much faster than decoding
+    // characters.
     let is_other = |byte: &u8| !matches!(byte, b'\n' | b' '..=b'~');
     if text.as_bytes().iter().filter(|byte| is_other(byte)).count() == 0
         || !text.contains(|c| c != '\n' && is_unsafe(c))
@@ -50,7 +54,8 @@ pub fn escaped_path(path: &Path) -> String {
     escaped(&path.to_string_lossy()).into_owned()
 }
 
-/// Returns a message of at most 5,000 characters. The middle is cut, because the end has advice.
+/// Returns a message of at most 5,000 characters. If it is longer, its middle is removed, because
+/// its end contains advice.
 pub fn shortened(message: &str) -> Cow<'_, str> {
     if message.len() <= MESSAGE || message.chars().nth(MESSAGE).is_none() {
         return Cow::Borrowed(message);
@@ -62,7 +67,7 @@ pub fn shortened(message: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{first} ... {}", String::from_iter(last)))
 }
 
-/// Returns the text as an error message quotes it: escaped, and cut after 80 characters.
+/// Returns the text as error messages quote it: escaped, and cut off after 80 characters.
 pub fn excerpt(text: &str) -> String {
     match text.char_indices().nth(EXCERPT) {
         Some((end, _)) => format!("{}...", escaped(&text[..end])),

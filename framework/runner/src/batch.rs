@@ -1,8 +1,8 @@
-//! Runs many cases in worker processes, so that a plugin that crashes, hangs or exhausts memory
-//! affects only the row of the case that it was running.
-//! Cases that share a schedule form a [`group`](mod@crate::plan_group). Each thread of the batch
-//! takes groups, or parts of large groups, from a queue and passes them to workers. Rows arrive
-//! over a separate socket, apart from a plugin's output, and in the order in which cases end.
+//! Runs many cases in worker processes. A plugin that crashes, hangs or exhausts memory affects
+//! only the row of the case that it was running. Cases that share a schedule form a
+//! [`group`](mod@crate::plan_group). Each thread of the batch takes groups, or parts of large
+//! groups, from a queue and passes them to workers. Rows arrive in the order in which cases end,
+//! over a socket that is separate from the output of plugins.
 
 use crate::case::Case;
 use crate::dispatch::{Dispatcher, NoWorker};
@@ -24,7 +24,8 @@ use swapmeet_results::{Record, Status};
 
 pub use crate::dispatch::DESCRIPTORS_OF_A_JOB;
 
-/// The maximum number of unreceived events. If rows are written slowly, workers wait.
+/// The maximum number of events that have not been received. If rows are written slowly, workers
+/// wait.
 const MOST_EVENTS: usize = 256;
 
 pub struct Batch {
@@ -47,14 +48,15 @@ struct Queue {
 }
 
 impl Batch {
-    /// Errors if not even one thread can be started.
+    /// Starts a batch. Errors if not even one thread can be started.
     pub fn start(cases: impl Into<Arc<[Case]>>, workers: &Workers) -> io::Result<Self> {
         let cases = cases.into();
         let jobs = jobs(plan_groups(&*cases));
         Self::begin(cases, jobs, workers)
     }
 
-    /// Starts with the first repetition of every case, so that early results cover all cases.
+    /// Starts a batch with the first repetition of every case, so that early results cover all
+    /// cases.
     pub fn start_interleaved(cases: &[Case], workers: &Workers) -> io::Result<Self> {
         let mut jobs = jobs(plan_groups(cases));
         jobs.sort_by_key(|job| cases.get(job.cases.start).map(|case| case.repetition));
@@ -80,7 +82,8 @@ impl Batch {
                 .spawn(move || of_thread.run(&workers))
             {
                 Ok(thread) => threads.push(thread),
-                // The batch can also run with fewer threads than requested.
+                // If there is at least one thread, the batch runs with fewer threads than
+                // requested.
                 Err(_) if !threads.is_empty() => {
                     shared.queue().threads -= jobs - threads.len();
                     break;
@@ -91,10 +94,10 @@ impl Batch {
         Ok(Self { threads, events, stop })
     }
 
-    /// Returns the next event, `Some(None)` if none arrives within 100 ms, and `None` at the end of
-    /// the batch. Cancels the batch if `cancelled` is true.
+    /// Returns the next event. Returns `Some(None)` if no event arrives within 100 ms, and `None`
+    /// at the end of the batch. If `cancelled` is true, cancels the batch.
     pub fn next_unless(&self, cancelled: &AtomicBool) -> Option<Option<CaseEvent>> {
-        /// The maximum time until a caller notices an interrupt.
+        /// The maximum time after which a caller notices an interrupt.
         const SLICE: Duration = Duration::from_millis(100);
         if cancelled.load(Ordering::Relaxed) {
             self.cancel();
@@ -106,13 +109,14 @@ impl Batch {
         }
     }
 
-    /// Kills the workers and starts no further case. Events that were sent can still be received.
+    /// Kills the workers and starts no further cases. Events that were sent before can still be
+    /// received.
     pub fn cancel(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 }
 
-/// The iterator waits for the next event, and ends with the batch.
+/// The iterator waits for each event, and ends when the batch ends.
 impl Iterator for Batch {
     type Item = CaseEvent;
 
@@ -124,7 +128,7 @@ impl Iterator for Batch {
 impl Drop for Batch {
     fn drop(&mut self) {
         self.cancel();
-        // A thread whose events are not received would wait forever.
+        // Receive the remaining events. Otherwise a thread that sends an event could wait forever.
         self.events.iter().for_each(drop);
         for thread in self.threads.drain(..) {
             let _ = thread.join();
@@ -159,7 +163,8 @@ impl Shared {
         let mut dispatcher = Dispatcher::new(workers, cases, None, stop, &mut report);
         while let Some(numbers) = self.next_group() {
             (dispatcher.report)(CaseEvent::Started { cases: numbers.clone() });
-            // The search for the optimum must not count towards the time limit of a case.
+            // Search for the optimum before the cases start, because the search must not count
+            // towards their time limit.
             let group: Vec<&Case> = cases[numbers.clone()].iter().collect();
             let report = &mut |line| (dispatcher.report)(CaseEvent::Log { line });
             let optima = optimum_columns::of_group(&group, &mut Search { stop, report });
@@ -179,7 +184,8 @@ impl Shared {
         }
     }
 
-    /// If no worker can be started, puts the remaining cases back. The last thread ends the batch.
+    /// If no worker can be started, puts the remaining cases back into the queue. The last thread
+    /// that gives up ends the batch.
     fn give_up(&self, open: &BTreeSet<usize>, reason: String) {
         let mut queue = self.queue();
         for case in open.iter().rev() {
@@ -199,7 +205,7 @@ impl Shared {
     }
 }
 
-/// Receives rows in the order in which cases end, and returns them in the order of the cases.
+/// Gets rows in the order in which cases end, and returns them in the order of the cases.
 #[derive(Debug, Default)]
 pub struct ReorderBuffer {
     next: usize,
@@ -207,7 +213,7 @@ pub struct ReorderBuffer {
 }
 
 impl ReorderBuffer {
-    /// Adds the row of a case. Returns the rows that are now next in the order of the cases.
+    /// Adds the row of a case. Returns all rows that can now be returned in the order of the cases.
     pub fn push(&mut self, case: usize, record: Box<Record>) -> Vec<Record> {
         self.waiting.insert(case, record);
         let mut ready = Vec::new();
@@ -218,7 +224,8 @@ impl ReorderBuffer {
         ready
     }
 
-    /// Returns the rows after a case without a row, for example in a cancelled batch, in order.
+    /// Returns the rows that could not be returned because an earlier case has no row, for example
+    /// in a cancelled batch. They are in the order of the cases.
     pub fn left(self) -> impl Iterator<Item = Record> {
         self.waiting.into_values().map(|record| *record)
     }

@@ -1,4 +1,4 @@
-//! The user's default settings in `swapmeet.toml`.
+//! The user's default settings, which are in the file `swapmeet.toml`.
 
 use crate::input::{InputError, Text};
 use crate::toml_reader::{self, texts};
@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Config {
-    /// Plugin directories. They are searched after the directories that the command line names.
+    /// Plugin directories. They are searched after the directories that are given on the command
+    /// line.
     pub plugin_dirs: Vec<PathBuf>,
     pub machine: Option<Text>,
     pub theme: Option<Text>,
     pub view: Option<Text>,
-    /// The columns of values in the table of the dashboard; empty for all of them.
+    /// The columns with values that the table of the dashboard shows. If the list is empty, it
+    /// shows all.
     pub columns: Vec<Text>,
     pub keys: BTreeMap<String, Text>,
 }
@@ -38,12 +40,13 @@ struct File {
     tui: Tui,
 }
 
-/// The owner of a configuration file, who decides whether it may name plugin directories.
+/// The owner of a configuration file. This determines whether the file may name plugin directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner<'a> {
     /// The user. Relative plugin directories are resolved against this directory.
     User(&'a Path),
-    /// The current directory. Its file may come from another person, so it must not name plugins.
+    /// The current directory. Its file may come from another person, so it must not name plugin
+    /// directories.
     Folder,
 }
 

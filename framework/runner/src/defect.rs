@@ -1,8 +1,8 @@
 //! Failed assertions of the program itself, which only a defect of Swapmeet can cause. The case
-//! then ends without a time, its row names the assertion, and the other cases continue.
-//! Each function that plugins call uses [`catch`], because a panic must not cross C. A linked
-//! plugin shares the panic hook of the program, so [`call_plugin`] lets the SDK's hook store its
-//! panics.
+//! then ends without a time, its row names the assertion, and the other cases continue. Each
+//! function that plugins call uses [`catch`], because a panic must not unwind through C code. A
+//! linked plugin shares the panic hook of the program. So [`call_plugin`] ensures that panics of
+//! the plugin are stored by the SDK's hook instead.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 thread_local! {
-    /// Whether [`catch`] stops a panic of this thread.
+    /// Whether a panic of this thread would be stopped by [`catch`].
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
     /// The message and location of the last panic that reached [`catch`].
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
@@ -18,8 +18,8 @@ thread_local! {
 
 static HAS_FAILED: AtomicBool = AtomicBool::new(false);
 
-/// Runs `work`. If an assertion fails, returns a reason that names it and asks for a report. The
-/// data that `work` was changing must not be used any more.
+/// Runs `work`. If an assertion fails, returns a text that names the assertion and asks the user to
+/// report it. The data that `work` was changing must not be used afterwards.
 pub(crate) fn catch<R>(work: impl FnOnce() -> R) -> Result<R, String> {
     store_messages();
     let was_caught = IS_CAUGHT.replace(true);
@@ -27,7 +27,7 @@ pub(crate) fn catch<R>(work: impl FnOnce() -> R) -> Result<R, String> {
     IS_CAUGHT.set(was_caught);
     result.map_err(|panic| {
         HAS_FAILED.store(true, Ordering::Relaxed);
-        // The location is unknown if another library has replaced the panic hook.
+        // If another library has replaced the panic hook, the location of the panic is unknown.
         let message = panic.downcast_ref::<&str>().copied();
         let message = message.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
         let message = LAST.take().or_else(|| message.map(str::to_owned));
@@ -43,16 +43,17 @@ pub(crate) fn call_plugin<R>(function: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Returns whether an assertion has failed. The process should then not run further jobs.
+/// Returns whether an assertion has failed. If so, the process should not run further jobs.
 pub(crate) fn has_failed() -> bool {
     HAS_FAILED.load(Ordering::Relaxed)
 }
 
-/// Installs a hook that stores the panics that reach [`catch`], after the hook of linked plugins.
+/// Installs a panic hook that stores the messages of panics that reach [`catch`]. It must be
+/// installed after the hook of linked plugins.
 pub(crate) fn store_messages() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
-        // This installs the hook of the SDK, which must be the inner one.
+        // This call installs the SDK's hook, which must be installed first.
         #[cfg(test)]
         let _ = swapmeet_plugin_classic::plugin_table();
         let other = std::panic::take_hook();

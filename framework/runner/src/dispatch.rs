@@ -1,4 +1,4 @@
-//! Makes rows of the replies of workers. A case gets a row even if its worker fails.
+//! Converts the replies of workers to rows. Every case gets a row, even if its worker fails.
 
 use crate::case::Case;
 use crate::event::CaseEvent;
@@ -19,10 +19,12 @@ use swapmeet_workloads::file;
 
 const MOST_IDLE: usize = 4;
 
-/// The maximum memory of an idle worker in bytes. Memory limits do not count idle workers.
+/// The maximum memory of an idle worker in bytes. A worker with more memory is ended, because
+/// memory limits do not count idle workers.
 const MOST_IDLE_BYTES: u64 = 64 << 20;
 
-/// The maximum number of descriptors of a dispatcher: three for each busy, idle and spare worker.
+/// The maximum number of descriptors of a dispatcher, which has three for each worker: one busy
+/// worker, `MOST_IDLE` idle ones and a spare one.
 pub const DESCRIPTORS_OF_A_JOB: u64 = 3 * (1 + MOST_IDLE as u64 + 1);
 
 #[derive(Debug)]
@@ -68,8 +70,9 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Runs a group until each case has a row or the batch is stopped. A worker for the following
-    /// group's plugins `next` may be started in advance.
+    /// Runs a group until each case has a row or the batch is stopped. `next` are the plugins of
+    /// the following group. If no idle worker has loaded these, a spare worker may be started in
+    /// advance.
     pub(crate) fn run(
         &mut self,
         group: impl IntoIterator<Item = usize>,
@@ -91,7 +94,8 @@ impl<'a> Dispatcher<'a> {
             });
             match defect::catch(|| self.run_job(worker, &mut open, other.is_some())) {
                 Ok(Ok(worker)) => self.idle.extend(worker),
-                // The system may have lacked a resource for a moment.
+                // The worker may have failed because the system lacked a resource for a moment, so
+                // the job is tried again.
                 Ok(Err(reason)) => {
                     failed += 1;
                     if failed == 3 {
@@ -107,7 +111,8 @@ impl<'a> Dispatcher<'a> {
         Ok(())
     }
 
-    /// Starts a worker. If resources are lacking, ends unneeded workers and tries again for 2 s.
+    /// Starts a worker. If the system lacks resources, ends idle workers and tries again for about
+    /// 2 s.
     fn start(&mut self) -> io::Result<Worker> {
         let mut pause = Duration::from_millis(10);
         loop {
@@ -129,8 +134,8 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Runs the cases in `open`, and removes each that gets a row. Returns the worker if it can be
-    /// reused. Errors if it could not start.
+    /// Runs the cases in `open`, and removes each case that gets a row from it. Returns the worker
+    /// if it can be used again. Errors if the worker could not start.
     fn run_job(
         &mut self,
         mut worker: Worker,
@@ -143,7 +148,7 @@ impl<'a> Dispatcher<'a> {
         let cases = self.cases;
         worker.submit(job, || inputs(cases, &cases[first].plugin_files()), self.stop)?;
         if wants_spare && self.spare.is_none() {
-            // If this fails, the worker is started later.
+            // If the spare worker cannot be started now, a worker is started when it is needed.
             self.spare = Worker::start(self.workers).ok();
         }
         self.is_complete = false;
@@ -202,14 +207,16 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Attributes the failure to the first pending case. The others run again in another worker.
+    /// Attributes a failure to the first case that has no row. The other cases run again in another
+    /// worker.
     fn failed_first(&mut self, open: &mut BTreeSet<usize>, status: Status, reason: &str) {
         if let Some(case) = open.pop_first() {
             self.failed(case, status, reason);
         }
     }
 
-    /// Reports a row for each case without a worker, for callers that keep no rows.
+    /// Reports a row with an error for each case for which no worker could be started. For callers
+    /// that do not try these cases again.
     pub(crate) fn fail_start(&mut self, NoWorker { open, reason }: NoWorker) {
         let reason = format!("no worker process could be started: {reason}");
         open.into_iter().for_each(|case| self.failed(case, Status::Error, &reason));
@@ -229,7 +236,8 @@ impl<'a> Dispatcher<'a> {
     }
 
     fn finished(&mut self, case: usize, mut record: Record) {
-        // A plugin may have forged the values of the worker.
+        // The columns of the optimum are replaced, because a plugin may have forged the values that
+        // the worker sent.
         optimum_columns::fill(&mut record, self.optima.get(&case).unwrap_or(&None));
         (self.report)(CaseEvent::Finished { case, record: Box::new(record) });
     }
@@ -242,7 +250,8 @@ fn plausible(record: &Record) -> Result<(), String> {
     }
 }
 
-/// Returns the files that the cases of these plugins read, and the directories that are searched.
+/// Returns the files that the cases of these plugins read, and the directories in which such files
+/// are searched.
 fn inputs(cases: &[Case], plugins: &[&Path]) -> Vec<PathBuf> {
     let of_plugins = cases.iter().filter(|case| case.plugin_files() == plugins);
     let files: BTreeSet<&str> =
@@ -252,10 +261,10 @@ fn inputs(cases: &[Case], plugins: &[&Path]) -> Vec<PathBuf> {
     folders.chain(named).collect()
 }
 
-/// Runs cases that share a schedule in a worker, with an observer. Its values arrive as
-/// [`CaseEvent::Observed`], before or after the [`CaseEvent::Finished`] of each case. Returns
-/// whether all values have arrived when all cases have ended or `stop` is set. A row may be `ok`
-/// without them.
+/// Runs cases that share a schedule in a worker, with an observer. The values of the observer are
+/// reported as [`CaseEvent::Observed`], before or after the [`CaseEvent::Finished`] of each case.
+/// Returns when all cases have ended or `stop` is set. The result is whether all values have
+/// arrived. If some have not, rows may still be `ok`.
 pub fn observe(
     cases: &[Case],
     workers: &Workers,

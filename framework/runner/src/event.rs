@@ -2,9 +2,9 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use swapmeet_results::Record;
 
-/// An event of cases. A worker numbers cases within its job, and other code within the batch. `R`
-/// is the row of a case. A worker sends only `OutcomeColumns`, because the program itself adds the
-/// identity of the case.
+/// An event of one or more cases. In events of a worker, the number of a case is its number in the
+/// job. In all other events, it is the number in the batch. `R` is the row of a case. A worker
+/// sends only `OutcomeColumns`, because the program itself adds the identity of the case.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum CaseEvent<R = Box<Record>> {
     #[serde(skip)]
@@ -13,7 +13,8 @@ pub enum CaseEvent<R = Box<Record>> {
     },
     Progress {
         case: usize,
-        /// The steps so far in which messages were sent; 0 if planning or pricing begins.
+        /// The number of steps so far in which messages were sent. It is 0 when planning or pricing
+        /// begins.
         steps: u64,
         messages: u64,
     },
@@ -24,11 +25,12 @@ pub enum CaseEvent<R = Box<Record>> {
     Observed {
         value: serde_json::Value,
     },
-    /// A line of a plugin, a remark about a plugin, or the progress of a search for an optimum.
+    /// A line that a plugin printed, a remark about a plugin, or the progress of a search for an
+    /// optimum.
     Log {
         line: String,
     },
-    /// No worker process can be started. The batch ends, and the remaining cases get no row.
+    /// No worker process can be started. The batch ends, and the remaining cases do not get rows.
     #[serde(skip)]
     NoWorker {
         reason: String,

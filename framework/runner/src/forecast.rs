@@ -1,6 +1,6 @@
 //! Estimates the remaining time of a batch. Run time is assumed to be proportional to a cost, which
-//! is estimated from the number of messages and the model. Each finished case gives a new estimate.
-//! If its time passes before the next one, there is no estimate.
+//! is estimated from the number of messages and the model. Each time a case ends, there is a new
+//! estimate. If the estimated remaining time passes before another case ends, there is no estimate.
 
 use crate::case::Case;
 use crate::plan_group::plan_groups;
@@ -9,12 +9,12 @@ use swapmeet_core::cost::model::ModelKind;
 
 #[derive(Debug, Default)]
 pub struct Forecast {
-    /// The estimated cost of each case; 0 after the case has ended.
+    /// The estimated cost of each case. It is set to 0 when the case has ended.
     costs: Vec<f64>,
     cases: usize,
     open: f64,
     ended: f64,
-    /// Time from the start of the batch until the most recent end of a case.
+    /// The time from the start of the batch until the most recent end of a case.
     last: Duration,
 }
 
@@ -31,7 +31,8 @@ impl Forecast {
         Self { cases: costs.len(), costs, open, ended: 0.0, last: Duration::ZERO }
     }
 
-    /// Records the end of a case, `elapsed` after the start. Only the first call for a case counts.
+    /// Records that a case has ended at the time `elapsed` after the start. Only the first call for
+    /// each case counts.
     pub fn ended(&mut self, case: usize, elapsed: Duration) {
         if let Some(cost) = self.costs.get_mut(case).filter(|cost| **cost > 0.0) {
             self.cases -= 1;
@@ -41,7 +42,8 @@ impl Forecast {
         }
     }
 
-    /// Returns the remaining time, `elapsed` after the start, if it can be estimated.
+    /// Returns the estimated remaining time, counted from the time `elapsed` after the start.
+    /// Returns `None` if there is no estimate.
     pub fn left(&self, elapsed: Duration) -> Option<Duration> {
         if self.cases == 0 || self.ended <= 0.0 {
             return None;
@@ -52,7 +54,8 @@ impl Forecast {
     }
 }
 
-/// Returns an equal share of the schedule's cost, plus the cost of the model, for each case.
+/// Returns the cost of each case of a group: an equal share of the schedule's cost, plus the cost
+/// of its model.
 fn group_costs(schedule: u64, models: &[&ModelKind]) -> Vec<f64> {
     let share = 1.0 / models.len() as f64;
     models.iter().map(|model| schedule as f64 * (share + model.pricing_time)).collect()
@@ -102,7 +105,8 @@ mod tests {
         );
         assert_eq!([10, 1000].map(|t| forecast.left(after(t))), [None, None]);
     }
-    /// The schedule costs 1000, half for each case, in addition to its own evaluation.
+    /// The schedule costs 1000. Each of the two cases has half of this, plus the cost of its own
+    /// pricing.
     #[test]
     fn costs_are_those_of_the_schedule_times_the_work_of_the_model() {
         let models = |names: &[&str]| -> Vec<&ModelKind> {

@@ -1,11 +1,11 @@
-//! The run time of cases that share a schedule. All have the same planning time. Pricing, the
-//! calculation of the time on a machine, is measured for each case.
+//! The run time of cases that share a schedule. All cases have the same planning time. The time for
+//! pricing, which is the calculation of a case's time on its machine, is measured for each case.
 
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// A clock that starts when planning starts. Its copies show the same time.
+/// A clock that starts when planning starts. All copies of a clock show the same time.
 #[derive(Debug, Clone)]
 pub struct GroupClock(Rc<State>);
 
@@ -44,7 +44,7 @@ impl PlanLimit {
         self.clock.planning() >= self.limit
     }
 
-    /// Returns the same limit with a clock that starts now, for another plan.
+    /// Returns the same limit for another plan, with a clock that starts now.
     #[must_use]
     pub fn restarted(&self) -> Self {
         Self { clock: GroupClock::start(), ..*self }

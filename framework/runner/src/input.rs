@@ -32,13 +32,15 @@ impl Text {
         InputError { place: self.place.clone(), message: message.into(), help: None }
     }
 
-    /// Marks `len` bytes from byte `at` on, or all of a text that was expanded from a range.
+    /// Returns an error that marks `len` bytes from byte `at` on. If the text was expanded from a
+    /// range, marks all of it.
     pub fn error_at(&self, at: usize, len: usize, message: impl Into<String>) -> InputError {
         if !self.place.content[self.place.span.clone()].contains(&self.value) {
             return self.error(message);
         }
         let mut place = self.place.clone();
-        // A span in a file includes the quotes. Valid specs contain no escape sequences.
+        // In a file, the span includes the quotes. Bytes can be counted, because valid specs
+        // contain no escape sequences.
         let quote = usize::from(
             place.is_file && place.content[place.span.clone()].starts_with(['"', '\'']),
         );
@@ -66,7 +68,7 @@ impl InputError {
         self
     }
 
-    /// Adds the similar names in `near` as help, or `otherwise` if there are none.
+    /// Adds the similar names in `near` as help. If there are none, adds `otherwise`.
     #[must_use]
     pub fn near(self, near: &[String], otherwise: &str) -> Self {
         match near {

@@ -1,4 +1,4 @@
-//! Runs work with plugins in a child process, so that only the reply is lost if a plugin crashes.
+//! Runs work with plugins in a child process, so that a crash of a plugin affects only the reply.
 
 use serde::de::DeserializeOwned;
 use std::io;
@@ -12,9 +12,10 @@ pub use crate::process::child::{
 pub use crate::process::child_side::{MessageSender, begin};
 pub use crate::process::group::ProcessGroup;
 
-/// Runs a child process and returns its reply, or the reason why there is none. `parse` recognises
-/// the last message. The time limit applies between two messages. `log` receives printed lines.
-/// `stop` ends the child. Errors if no child process could be started.
+/// Runs a child process and returns its reply, or the reason why there is none. `parse` returns the
+/// reply if a message is the last one. The time limit applies to the time between two messages.
+/// `log` gets each printed line. If `stop` is set, the child is killed. Errors if no child process
+/// could be started.
 pub fn run<L: DeserializeOwned, T>(
     command: &mut Command,
     limits: ChildLimits,

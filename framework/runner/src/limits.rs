@@ -11,7 +11,8 @@ pub enum MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// Limits the address space of this process. A lower limit (`ulimit -v`) remains.
+    /// Limits the address space of this process. If there already is a lower limit (`ulimit -v`),
+    /// it remains.
     pub(crate) fn apply(self) -> io::Result<()> {
         match self {
             Self::Fixed(bytes) => system::limit_address_space(lowered(Resource::As, bytes)),
@@ -24,7 +25,8 @@ impl MemoryLimit {
     }
 }
 
-/// Doubles a child's [`MemoryLimit::Doubling`], because the sandbox does not let the child do so.
+/// Doubles a child's [`MemoryLimit::Doubling`]. The parent does this, because the sandbox does not
+/// let the child change its limits.
 pub fn double_memory_of(child: u32, bytes: u64) -> io::Result<()> {
     let twice = bytes.saturating_mul(2);
     let most = getrlimit(Resource::As).maximum.map_or(twice, |hard| hard.min(twice));
@@ -34,7 +36,8 @@ pub fn double_memory_of(child: u32, bytes: u64) -> io::Result<()> {
     system::limit_address_space_of(child, limit)
 }
 
-/// Waits at most 0.5 s for [`double_memory_of`]. Without a sandbox, raises the limit itself.
+/// Waits at most 0.5 s until the parent has called [`double_memory_of`]. If there is no sandbox,
+/// this process raises the limit itself.
 pub fn wait_for_double_memory() {
     const LONGEST: Duration = Duration::from_millis(500);
     if !system::has_sandbox() {
@@ -57,22 +60,23 @@ pub(crate) fn no_core_file() -> io::Result<()> {
     at_most(Resource::Core, 0)
 }
 
-/// Maximum number of descriptors of a process with plugins. Pipes hold memory that no other limit
-/// counts: 64 KiB for two descriptors, here at most 8 MiB.
+/// Maximum number of descriptors of a process with plugins. It limits the memory of pipes, which no
+/// other limit counts. A pipe has two descriptors and up to 64 KiB, so the pipes hold at most 8
+/// MiB.
 const DESCRIPTORS: u64 = 256;
 
 pub(crate) fn limit_descriptors() -> io::Result<()> {
     at_most(Resource::Nofile, DESCRIPTORS)
 }
 
-/// Raises the limit of open descriptors as far as permitted.
+/// Raises the limit of open descriptors of this process as far as permitted.
 pub fn raise_descriptors() {
     let limit = getrlimit(Resource::Nofile);
     // If the limit cannot be raised, fewer jobs run at the same time.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
-/// Returns `None` if there is no limit.
+/// Returns the limit of open descriptors, or `None` if there is none.
 pub fn descriptors() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }

@@ -1,4 +1,4 @@
-//! Finds the case that a row or a worker's job names. Parsed specs are shared by cases.
+//! Finds the case that belongs to a row or is named in a worker's job. Cases share parsed specs.
 
 use crate::case::companion;
 use crate::case::{
@@ -60,7 +60,8 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
         }
     }
 
-    /// Returns the case of a row, with an optimum if it has one. Errors name what cannot be found.
+    /// Returns the case of a row. If the row has an optimum, the case has one, too. An error names
+    /// what cannot be found.
     pub fn row(&mut self, row: &Record) -> Result<Case, String> {
         let case = self.case(&row.case())?;
         let optima = optimum_columns::has_optimum(row).then(|| Arc::clone(&self.optima));
@@ -78,14 +79,16 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
         let algorithm = look_up(&mut self.algorithms, "algorithm", &named, |t| {
             select_algorithm(t, registry).map(Arc::new)
         })?;
-        // The plugin reads these files itself, so the next case must compute their digests again.
+        // The plugin reads these files itself, and they may change. So the next case must compute
+        // their digests again.
         if !algorithm.inputs.is_empty() {
             self.algorithms.remove(&named);
         }
         let workload = look_up(&mut self.workloads, "workload", setting.workload, |t| {
             Workload::parse(&t.value).map(Arc::new).map_err(|e| spec_error(t, &e))
         })?;
-        // Cases with the same seed share a random network, and can therefore share a schedule.
+        // Cases with the same topology and seed get the same random network, so that they can share
+        // a schedule.
         let key = (setting.topology.to_owned(), *seed);
         let sample = match self.drawn.entry(key) {
             Entry::Occupied(known) => Some(Arc::clone(known.get())),
@@ -118,15 +121,17 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
     }
 }
 
-/// Returns the spec of a row's algorithm, with the name of the plugin if several have one.
+/// Returns the spec of a row's algorithm. If several plugins have an algorithm of this name, the
+/// spec contains the name of the plugin.
 fn spec_of(registry: &Registry, implementation: &Implementation<&str>) -> String {
     let Implementation { algorithm, plugin, .. } = *implementation;
     let (name, rest) = algorithm.split_at(algorithm.find(':').unwrap_or(algorithm.len()));
     format!("{}{rest}", registry.spec_name(name, plugin))
 }
 
-/// Returns an experiment with the specs of the rows, in the order of appearance. Rows of jobs that
-/// ran together, and rows that cannot be run again with the plugins of `registry`, are ignored.
+/// Returns an experiment with the specs of the rows, in the order of their first appearance. Rows
+/// of jobs that ran at the same time are ignored, and so are rows that cannot be run again with the
+/// plugins of `registry`.
 pub fn experiment_of<'a>(
     rows: impl Iterator<Item = &'a Record>,
     registry: &Registry,

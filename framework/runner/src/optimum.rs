@@ -1,9 +1,9 @@
-//! The optimum of cases: a lower bound on the time of every schedule. [`swapmeet_optimum`]
-//! certifies an interval that contains the least possible time for moving the bytes. The bound is
-//! its lower end, plus the start-ups and latencies that no schedule can avoid.
-//! [`Optima`] searches only once for the interval of a network and a demand. Its ends are bytes on
-//! a link of bandwidth 1, so they hold for every block size, and for all machines with the same
-//! ratio between the speeds of links and ports.
+//! The optimum of cases: a lower bound on the time of every schedule. [`swapmeet_optimum`] finds an
+//! interval that contains the least possible time for moving the bytes, with a certificate. The
+//! optimum is the lower end of this interval, plus the start-up times and latencies that no
+//! schedule can avoid. [`Optima`] searches for the interval of a network and a demand only once.
+//! The ends of the interval are bytes on a link of bandwidth 1. So they hold for every block size,
+//! and for all machines with the same ratio between the speeds of links and ports.
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -23,9 +23,10 @@ use swapmeet_workloads::Workload;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Optimum {
-    /// The lower end of the interval, plus unavoidable start-ups and latencies, in µs.
+    /// The lower end of the interval, plus unavoidable start-up times and latencies, in µs.
     pub optimum_us: f64,
-    /// The relative width of the interval, without start-ups and latencies: upper / lower end - 1.
+    /// The relative width of the interval: the upper end divided by the lower end, minus 1, both
+    /// without start-up times and latencies.
     pub gap: f64,
 }
 
@@ -33,10 +34,11 @@ pub struct Optimum {
 pub const NO_LINKS: &str =
     "its model has no links, or its times depend on noise or background traffic";
 
-/// The optimum of a case, or the reason why it is unknown. `None` if none is requested or possible.
+/// The optimum of a case, or the reason why it is unknown. `None` if no optimum is requested, or if
+/// the case cannot have one.
 pub type CaseOptimum = Option<Result<Optimum, String>>;
 
-/// A flag that ends a search, and a function to which it reports its progress.
+/// The connection of a search to its caller: a flag that ends it, and a function for its progress.
 pub struct Search<'a> {
     /// Another thread sets this flag if the search must end.
     pub stop: &'a AtomicBool,
@@ -50,7 +52,8 @@ struct Interval {
     gap: f64,
 }
 
-/// `None` until the search has ended. The lock prevents a second search for the same interval.
+/// The result of a search, or `None` until the search has ended. The lock prevents a second search
+/// for the same interval.
 type Slot = Mutex<Option<Result<Interval, String>>>;
 
 type Key = [u8; 32];
@@ -61,7 +64,8 @@ pub struct Optima {
 }
 
 impl Optima {
-    /// Returns the optimum for each machine and unit of load in bytes. The seed sets random sizes.
+    /// Returns the optimum for each pair of a machine and a unit of load in bytes. `seed`
+    /// determines random block sizes.
     pub fn of(
         &self,
         (topology, workload, seed): (&Arc<Network>, &Workload, u64),
@@ -148,7 +152,7 @@ fn task(topology: &Arc<Network>, workload: &Workload, seed: u64) -> Result<Task,
     workload.task(topology, seed)
 }
 
-/// Divides all rates by that of links, so that a byte takes 1 µs on a link.
+/// Divides all rates by the rate of links, so that a byte takes 1 µs on a link.
 fn relative(rates: NetworkRates) -> Result<NetworkRates, String> {
     let link = rates.link_byte_us;
     if link <= 0.0 {
@@ -201,9 +205,9 @@ mod tests {
         optima.of((&topology, &workload, 42), &machines, &mut Search { stop: &stop, report })
     }
 
-    /// In the closed form of Suh & Shin (1998), section 3.1.4, the busiest link of a mesh of n
+    /// By the closed form of Suh & Shin (1998), section 3.1.4, the busiest link of a mesh of n
     /// nodes carries `n N1 / 4` blocks, where `N1` is the longest side. With `ports=all`, one
-    /// start-up suffices.
+    /// start-up time is enough.
     #[test]
     fn one_search_serves_all_sizes_and_speeds() {
         let optima = Optima::default();
@@ -221,7 +225,7 @@ mod tests {
         }
         let count = || optima.slots.lock().unwrap().len();
         assert_eq!(count(), 1);
-        // A machine with another ratio of ports to links has its own interval.
+        // If the ratio between the speeds of ports and links differs, another interval is searched.
         found(&optima, "mesh:8x8", "uniform:8", &["free:byte_us=1,injection_byte_us=1,ports=all"]);
         found(&optima, "mesh:8x4", "uniform:8", &["free:byte_us=1,ports=all"]);
         assert_eq!(count(), 3);

@@ -1,5 +1,6 @@
-//! The columns `optimum_us` and `optimum_gap`. They do not depend on a plugin, so the process that
-//! writes rows fills them. The time limit of a case does not apply to the search.
+//! The columns `optimum_us` and `optimum_gap`. They do not depend on a plugin, so they are filled
+//! in by the process that writes rows. The time limit of a case does not apply to the search for
+//! the optimum.
 
 use crate::case::Case;
 use crate::defect;
@@ -9,7 +10,8 @@ use swapmeet_results::{Record, Status};
 
 const UNKNOWN: &str = "no optimum: ";
 
-/// The cases have the same network and the same workloads. The error is a failed assertion.
+/// Returns the optimum of each case. All cases must have the same network and the same workload.
+/// The error is a failed assertion.
 pub fn of_group(cases: &[&Case], search: &mut Search<'_>) -> Result<Vec<CaseOptimum>, String> {
     let Some((first, optima)) = cases.first().and_then(|case| Some((case, case.optima.as_ref()?)))
     else {
@@ -27,7 +29,7 @@ pub fn of_group(cases: &[&Case], search: &mut Search<'_>) -> Result<Vec<CaseOpti
     })
 }
 
-/// Sets both columns, or empties them if the status of the row is not `ok`.
+/// Sets both columns. If the status of the row is not `ok`, both are empty.
 pub fn fill(row: &mut Record, optimum: &CaseOptimum) {
     let optimum = optimum.as_ref().filter(|_| row.status == Status::Ok);
     (row.optimum_us, row.optimum_gap) = (None, None);
@@ -58,7 +60,7 @@ mod tests {
 
     #[test]
     fn columns_of_the_optimum_come_only_from_the_search() {
-        // A plugin has written these values, which must be replaced.
+        // A plugin has forged these values, and they must be replaced.
         let forged = |status| Record {
             status,
             optimum_us: Some(1.0),

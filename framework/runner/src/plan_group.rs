@@ -1,4 +1,5 @@
-//! Groups of cases that share a schedule, and usually a worker and a shard.
+//! Groups of cases that share a schedule. The cases of a group usually also share a worker and a
+//! shard.
 
 use crate::case::Case;
 use std::borrow::Borrow;
@@ -13,7 +14,8 @@ pub struct PlanGroup {
 }
 
 impl PlanGroup {
-    /// Returns the cost of the schedule, plus 5 % of it for each case after the first.
+    /// Returns the estimated cost of the schedule, plus 5 % of it for each case after the first
+    /// one.
     pub fn cost(&self) -> u64 {
         self.schedule
             .saturating_add((self.schedule / 20).saturating_mul(self.cases.len() as u64 - 1))
@@ -23,7 +25,7 @@ impl PlanGroup {
         self.schedule
     }
 
-    /// Divides the group into at most `parts` nonempty groups of nearly equal size.
+    /// Divides the group into at most `parts` groups of nearly equal size, none of which is empty.
     fn divided(self, parts: usize) -> impl Iterator<Item = Self> {
         let (Range { start, end }, parts) = (self.cases, parts.max(1));
         let at = move |part: usize| start + (end - start) * part / parts;
@@ -33,9 +35,9 @@ impl PlanGroup {
     }
 }
 
-/// The maximum number of cases of a job, each of which takes about 2 KiB in the worker. Pricing a
-/// case takes at least about a twentieth of the planning time ([`forecast`](mod@crate::forecast)),
-/// so planning again for each job usually adds less than 1 %.
+/// The maximum number of cases of a job. Each case takes about 2 KiB in the worker. Every job of a
+/// group plans the schedule again. Pricing a case takes at least about a twentieth of the planning
+/// time ([`forecast`](mod@crate::forecast)), so this usually adds less than 1 %.
 const MOST_OF_A_JOB: usize = 4096;
 
 pub fn plan_groups<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<PlanGroup> {
@@ -66,8 +68,9 @@ pub fn jobs(groups: Vec<PlanGroup>) -> Vec<PlanGroup> {
     groups.into_iter().flat_map(divided).collect()
 }
 
-/// Estimates the cost, without measurements, so that it is the same on every machine: a constant
-/// plus n² (the messages of a direct exchange) for all-to-all collectives, or n log n for others.
+/// Estimates the cost of a schedule from the number of nodes n, so that it is the same on every
+/// machine. It is a constant, plus n² (the messages of a direct exchange) for all-to-all
+/// collectives, or n log n for others.
 fn schedule(case: &Case) -> u64 {
     let n = case.topology.nodes();
     let schedule = if case.workload.collective().connects_all_pairs() {
@@ -78,10 +81,10 @@ fn schedule(case: &Case) -> u64 {
     schedule.saturating_add(1000)
 }
 
-/// Returns the cases of shard `index` (from 0) of `count` shards, in ascending order, the same on
-/// every machine. Groups are assigned in order of descending cost, each to the first shard with the
-/// least cost so far. A group that costs more than `1 / count` of the total is divided, because the
-/// other shards would otherwise wait.
+/// Returns the cases of shard `index` (from 0) of `count` shards, in ascending order. The result is
+/// the same on every machine. Groups are assigned in order of descending cost. Each is assigned to
+/// the first of the shards that have the least cost so far. A group that costs more than `1 /
+/// count` of the total is divided, because the other shards would otherwise wait for its shard.
 pub fn shard(groups: Vec<PlanGroup>, index: usize, count: usize) -> Vec<usize> {
     let total = groups.iter().map(PlanGroup::cost).fold(0, u64::saturating_add);
     let share = (total / count as u64).max(1);
@@ -93,7 +96,7 @@ pub fn shard(groups: Vec<PlanGroup>, index: usize, count: usize) -> Vec<usize> {
         })
         .collect();
     groups.sort_by_key(|group| Reverse(group.cost()));
-    // The top of the heap is the first shard with the least cost so far.
+    // The top of the heap is the first of the shards that have the least cost so far.
     let mut loads: BinaryHeap<Reverse<(u64, usize)>> =
         (0..count).map(|shard| Reverse((0, shard))).collect();
     let mut mine = Vec::new();

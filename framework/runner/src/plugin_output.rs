@@ -1,7 +1,8 @@
 /// Prefix of lines that the host itself writes about the behaviour of a plugin.
 pub const REMARK: &str = "remark: ";
 
-/// Whether a line does not explain why a process ended: empty, a note, or a Rust backtrace.
+/// Returns whether a line does not explain why a process ended: it is empty, a note, or part of a
+/// Rust backtrace.
 pub fn is_uninformative(line: &str) -> bool {
     let line = line.trim();
     let frame = line.split_once(':').is_some_and(|(number, _)| {

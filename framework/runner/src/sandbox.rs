@@ -1,7 +1,8 @@
-//! The interface of the sandbox for processes that run plugins; [`crate::system`] implements it. In
-//! it, a process can read the files of its cases and reply to its parent. It cannot write other
-//! files, start programs, open sockets, signal other processes or gain permissions. The sandbox
-//! protects against accidents: a malicious plugin still controls its replies (`docs/abi.md`).
+//! The interface of the sandbox for processes that run plugins; [`crate::system`] implements the
+//! sandbox. A process in the sandbox can read the files of its cases and reply to its parent. It
+//! cannot write other files, start programs, open sockets, signal other processes or gain
+//! permissions. The sandbox protects against accidents: a malicious plugin still controls its
+//! replies (`docs/abi.md`).
 
 use std::fmt;
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ pub const REFUSED: &str = "sandbox: refused system call ";
 /// The restrictions that the kernel enforces on a process in the sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Protection {
-    /// Version of Landlock; 0 if the kernel does not have it.
+    /// The version of Landlock, or 0 if the kernel does not have Landlock.
     pub(crate) landlock: u32,
     pub(crate) seccomp: bool,
 }
@@ -25,7 +26,8 @@ pub struct Protection {
 #[error("the sandbox cannot be entered: {0}; {NO_SANDBOX} runs plugins without it")]
 pub struct SandboxError(pub(crate) String);
 
-/// The files that a process may still open, in addition to the libraries of the system.
+/// The files that a process in the sandbox may still open, in addition to the libraries of the
+/// system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FileAccess<'a> {
     pub plugins: &'a [PathBuf],

@@ -5,18 +5,18 @@ use swapmeet_results::Record;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScheduleProgress {
-    /// Steps so far in which messages were sent.
+    /// The number of steps so far in which messages were sent.
     pub steps: u64,
     messages: u64,
     at: Duration,
-    /// Messages per second in the time between the last two reports.
+    /// The number of messages per second between the last two reports.
     rate: f64,
 }
 
 impl ScheduleProgress {
-    /// Records a report that arrived at the time `now`, always of the same clock.
+    /// Records a report that arrived at the time `now`. All times must be of the same clock.
     pub fn reached(&mut self, steps: u64, messages: u64, now: Duration) {
-        // A smaller number of steps than before means that the next schedule has begun.
+        // If there are fewer steps than before, the report belongs to the next schedule.
         let before = if steps < self.steps { Self::default() } else { *self };
         let seconds = now.saturating_sub(self.at).as_secs_f64();
         let rate = if seconds > 0.0 {
@@ -27,12 +27,13 @@ impl ScheduleProgress {
         *self = Self { steps, messages, at: now, rate };
     }
 
-    /// The step, of how many if known, and messages per second; empty before the first step.
+    /// Returns a text with the step, the number of steps `of` if it is known, and the messages per
+    /// second. The text is empty before the first step.
     pub fn in_words(&self, of: Option<u64>) -> String {
         if self.steps == 0 {
             return String::new();
         }
-        // The number `of` was measured in another case and may be wrong for this case.
+        // The number `of` was measured in another case, so it may be wrong for this one.
         let of =
             of.filter(|of| *of >= self.steps).map(|of| format!(" of {of}")).unwrap_or_default();
         format!("step {}{of}, {} messages/s", self.steps, short(self.rate))
@@ -52,7 +53,8 @@ fn short(number: f64) -> String {
     })
 }
 
-/// The steps of finished schedules. Equal algorithm, topology and collective usually have as many.
+/// The numbers of steps of finished schedules. Schedules with the same algorithm, topology and
+/// collective usually have the same number of steps.
 #[derive(Debug, Default)]
 pub struct StepCounts(HashMap<[String; 3], u64>);
 

@@ -1,6 +1,6 @@
-//! The operations that differ between systems. `linux` and `portable` define the same functions.
-//! `portable`, for other Unix systems such as macOS, has no sandbox. With `--cfg
-//! swapmeet_portable`, it is tested on Linux.
+//! The operations that differ between operating systems. `linux` and `portable` define the same
+//! functions. `portable` is for other Unix systems, such as macOS, and has no sandbox. With `--cfg
+//! swapmeet_portable`, it is used and tested on Linux.
 
 #[cfg(all(target_os = "linux", not(swapmeet_portable)))]
 mod linux;
@@ -20,9 +20,10 @@ pub(crate) use this_system::{
     limit_address_space_of, open_shared_file, process_status, status_of,
 };
 
-/// Returns the restrictions that the kernel would enforce; `None` without a sandbox.
+/// Returns the restrictions that the kernel would enforce. Returns `None` if the system has no
+/// sandbox.
 pub fn protection() -> Option<Result<Protection, SandboxError>> {
-    // Restrictions are permanent for a thread.
+    // Enter the sandbox in another thread, because the restrictions of a thread are permanent.
     let enter = || enter_sandbox(&FileAccess::default());
     let entered = || std::thread::Builder::new().spawn(enter).ok()?.join().ok();
     let nothing = Protection { landlock: 0, seccomp: false };
@@ -68,8 +69,8 @@ pub fn total_memory() -> Option<u64> {
     u64::try_from(pages).ok()?.checked_mul(u64::try_from(size).ok()?)
 }
 
-/// Makes all threads allocate from one heap. By default, glibc has one for each thread, which takes
-/// up to a quarter more memory.
+/// Makes all threads allocate memory from one heap. By default, glibc has a heap for each thread,
+/// which takes up to a quarter more memory.
 pub fn use_one_heap() {
     // SAFETY: the call takes no pointer.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -78,7 +79,8 @@ pub fn use_one_heap() {
     }
 }
 
-/// Returns freed memory to the system, which the allocator of glibc would keep for these threads.
+/// Returns freed memory to the system. By default, the allocator of glibc keeps it for threads of
+/// this process.
 pub fn return_freed_memory() {
     // SAFETY: the call takes no pointer.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -1,4 +1,4 @@
-//! Reads TOML files into types that serde derives. Mistakes become errors with a position.
+//! Reads TOML files with serde. Errors have the position of the mistake in the file.
 
 use crate::input::{InputError, Place, Text};
 use serde::de::{DeserializeOwned, Error, SeqAccess, Unexpected, Visitor};
@@ -11,7 +11,8 @@ use swapmeet_core::text::escaped;
 use toml::Spanned;
 
 thread_local! {
-    /// The file that this thread reads, for the positions of texts. serde passes no other context.
+    /// The file that this thread reads, which texts need for their positions. It is a global
+    /// variable, because serde passes no context to a deserializer.
     static FILE: RefCell<Option<Place>> = const { RefCell::new(None) };
 }
 
@@ -32,7 +33,8 @@ pub(crate) fn place(span: Range<usize>) -> Place {
     Place { span, ..file }
 }
 
-/// Returns a text of the file that this thread reads. Control characters are escaped.
+/// Returns a text at its position in the file that this thread reads. Control characters are
+/// escaped.
 pub(crate) fn text(text: &Spanned<String>) -> Text {
     Text { value: escaped(text.get_ref()).into_owned(), place: place(text.span()) }
 }
@@ -90,7 +92,7 @@ pub(crate) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Te
     texts_not_table(deserializer, None)
 }
 
-/// Reads a list of texts as [`texts`] does. If there is a table instead, `hint` is the error.
+/// Reads a list of texts, as [`texts`] does. If the file has a table instead, the error is `hint`.
 pub(crate) fn texts_not_table<'de, D: Deserializer<'de>>(
     deserializer: D,
     hint: Option<&'static str>,

@@ -6,7 +6,8 @@ use swapmeet_core::spec::SpecError;
 use swapmeet_workloads::InputDigest;
 use swapmeet_workloads::file::read_regular;
 
-/// Maximum size of a file of edges in bytes. The most edges take 8 MiB; the rest is for comments.
+/// Maximum size of a file of edges in bytes. The largest permitted number of edges takes 8 MiB, and
+/// the rest can be comments.
 const LONGEST: u64 = 64 << 20;
 const EDGES: &str = "a file of edges";
 
@@ -14,7 +15,8 @@ pub fn parse(text: &str) -> Result<Arc<Network>, SpecError> {
     parse_with_inputs(text).map(|(topology, _)| topology)
 }
 
-/// Replaces a range of meshes in a topology spec by a list of specs.
+/// If a topology spec has a range of meshes, returns one spec for each mesh, otherwise the spec
+/// itself.
 pub fn expand_meshes(text: &str) -> Result<Vec<String>, SpecError> {
     topology::expand_meshes(text, &|file| read_regular(Path::new(file), LONGEST, EDGES))
 }

@@ -1,5 +1,6 @@
-//! Worker processes, in which plugins run, and their messages: lines of JSON, or the text of an
-//! observer after the line that announces it. A job is cases that share a schedule.
+//! Worker processes, in which plugins run, and the messages that are exchanged with them. A message
+//! is a line of JSON, or a text of an observer after a line that announces it. A job is a list of
+//! cases that share a schedule.
 
 mod client;
 mod serve;
@@ -20,9 +21,10 @@ pub(crate) const MAX_LOG_LINES: u32 = 20;
 pub(crate) struct Job {
     /// Number of the job. Every reply to the job repeats this number.
     pub number: u64,
-    /// The plugin files of all cases, sorted. There are several only if jobs run together.
+    /// The plugin files of all cases, sorted. There are several only for jobs that run at the same
+    /// time.
     pub plugins: Vec<PluginFile>,
-    /// Files that the worker may read. Only the list in a worker's first job counts.
+    /// The files that the worker may read. Only the list in the worker's first job has an effect.
     pub readable: Vec<PathBuf>,
     pub options: RunOptions,
     /// The identities of the cases. The worker parses their specs again.
@@ -36,7 +38,7 @@ pub(crate) struct Job {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PluginFile {
     pub file: PathBuf,
-    /// Metadata of the file when its digest was computed.
+    /// The metadata that the file had when its digest was computed.
     pub stamp: Stamp,
     pub digest: String,
 }
@@ -83,7 +85,7 @@ impl Job {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Reply {
     Ready,
-    /// Start-up failed, and the worker exits.
+    /// Start-up failed, and the worker is about to exit.
     Unfit {
         reason: String,
     },
@@ -93,12 +95,14 @@ pub(crate) enum Reply {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum JobMessage {
     Case(CaseEvent<OutcomeColumns>),
-    /// A text of the observer follows this line. The number is the length of the text in bytes, at
-    /// least 1. The text is not part of the JSON, because escaping its quotation marks takes long.
+    /// A text of the observer follows this line. The number is the length of the text in bytes,
+    /// which is at least 1. The text is not a part of the JSON, because escaping its quotation
+    /// marks would take long.
     ObservedText {
         bytes: usize,
     },
-    /// The job has ended. The text names a change of the process, such as an additional thread.
+    /// The job has ended. If the job has changed the process, for example by an additional thread,
+    /// the text names this change.
     Done {
         left: Option<String>,
     },

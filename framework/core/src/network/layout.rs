@@ -1,20 +1,22 @@
-//! The layout of a network in drawings: a position of each vertex, and its links.
+//! The layout of a network in drawings: the position of each vertex, and the links.
 
 use crate::network::topology::Network;
 use std::collections::{BTreeSet, HashMap};
 use std::f64::consts::TAU;
 
-/// A position in a drawing. Neighbouring nodes are about one unit apart, and y grows downwards.
+/// A position in a drawing. The distance of neighbouring nodes is about 1, and y grows downwards.
 pub type Position = [f64; 2];
 
 /// The layout of a network.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
-    /// Whether nodes are drawn in rows and columns, where straight long links cross other nodes.
+    /// Whether nodes are drawn in rows and columns. Long links that are straight lines would then
+    /// cross other nodes.
     pub is_grid: bool,
-    /// The pairs of vertices with a directed link.
+    /// The pairs of vertices that are joined by a directed link.
     pub links: BTreeSet<(u64, u64)>,
-    /// The position of each vertex: ranks, then nodes if ranks share nodes, then switches.
+    /// The position of each vertex. Ranks come first, then nodes if several ranks share a node,
+    /// then switches.
     pub positions: Vec<Position>,
 }
 
@@ -45,7 +47,8 @@ fn positions(topology: &Network) -> Vec<Position> {
             _ => layers(topology),
         };
     };
-    // The network of the ranks has the same link numbers, so the ends of a link identify vertices.
+    // Links have the same numbers in `topology` and in `network`. So the ends of a link are the
+    // same vertices in both.
     let own = positions(&network);
     let network_ends: HashMap<u64, (u64, u64)> = links(&network).collect();
     let mut known = HashMap::new();
@@ -73,8 +76,9 @@ fn positions(topology: &Network) -> Vec<Position> {
         .collect()
 }
 
-/// The last axis is horizontal and the axis before it vertical. Each further pair of axes places
-/// copies of this plane next to and below each other.
+/// Returns the position of a node in a grid. The last axis is horizontal, and the axis before it is
+/// vertical. Each further pair of axes places copies of this drawing next to each other and below
+/// each other.
 fn grid(node: u64, radices: &[u64]) -> Position {
     let (mut rest, mut position, mut pitch) = (node, [0.0; 2], [1.0; 2]);
     let axes = radices.iter().rev().filter(|radix| **radix > 1);
@@ -96,8 +100,8 @@ fn circle(count: u64, room: u64) -> Vec<Position> {
         .collect()
 }
 
-/// Returns positions in a network with switches: nodes on the outer circle, and switches on inner
-/// circles by their distance from the closest node.
+/// Returns the positions in a network with switches. Nodes are on the outer circle. Switches are on
+/// inner circles, according to their distance from the closest node.
 fn layers(topology: &Network) -> Vec<Position> {
     let vertices = (topology.nodes() + topology.switches()) as usize;
     let mut neighbours = vec![Vec::new(); vertices];
@@ -117,7 +121,8 @@ fn layers(topology: &Network) -> Vec<Position> {
         layers.push(next);
     }
     layers.pop();
-    // A switch with links to all nodes, such as that between groups, is drawn in the centre.
+    // If a switch has links to all nodes, such as the switch between groups, it is drawn in the
+    // centre.
     if let [nodes, switches] = &mut layers[..] {
         let is_central =
             |switch: &usize| nodes.iter().all(|node| neighbours[*switch].contains(node));

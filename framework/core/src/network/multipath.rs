@@ -1,4 +1,4 @@
-//! Link loads of an all-to-all in which messages are divided among all shortest paths.
+//! Link loads of an all-to-all in which each message is divided among all shortest paths.
 
 use super::topology::Network;
 use super::topology::adjacency::Adjacency;
@@ -14,7 +14,7 @@ pub struct MultipathLoad {
 }
 
 impl MultipathLoad {
-    /// Returns `None` if the network has no links, or too many to list them.
+    /// Computes the loads. Returns `None` if the network has no links, or too many to list them.
     pub fn of_all_to_all(topology: &Network) -> Option<Self> {
         let network = Adjacency::of(topology)?;
         let links: Vec<(u32, u32, f64)> = network.links().collect();
@@ -30,8 +30,8 @@ impl MultipathLoad {
             let mut passing: Vec<f64> = (0..network.vertices() as u64)
                 .map(|v| if v < topology.nodes() { 1.0 } else { 0.0 })
                 .collect();
-            // The farthest vertices come first, so that all messages have arrived before they are
-            // forwarded.
+            // The links that leave the farthest vertices come first, so that all messages have
+            // arrived at a vertex before it forwards them.
             by_hops.sort_by_key(|link| std::cmp::Reverse(hops[links[*link].0 as usize]));
             for &link in by_hops.iter().filter(|link| nearer(**link)) {
                 let (from, to, _) = links[link];
@@ -63,9 +63,9 @@ mod tests {
         (a - b).abs() < 1e-9 * b
     }
 
-    /// In a ring of n nodes with even n, the distances from a node add up to `n^2 / 4`, and each
-    /// node has two links, so each link has a load of `n^2 / 8`. In a line of 5 nodes, 2 x 3 pairs
-    /// of nodes use the middle link.
+    /// In a ring of n nodes with even n, the sum of the distances from a node to all others is `n^2
+    /// / 4`. Each node has two links, so the load of each link is `n^2 / 8`. In a line of 5 nodes,
+    /// 2 x 3 pairs of nodes use each of the middle links.
     #[test]
     fn rings_are_loaded_evenly_and_lines_most_in_the_middle() {
         assert!(
@@ -93,7 +93,8 @@ mod tests {
         }
     }
 
-    /// Four messages cross the trunk in each direction, or two on each of two parallel links.
+    /// Four messages cross the trunk in each direction. If there are two parallel links, two
+    /// messages cross each of them.
     #[test]
     fn load_is_divided_by_parallel_links_and_bandwidth() {
         let of = |trunk: &str| {

@@ -1,4 +1,5 @@
-//! The algorithms from which NCCL and RCCL choose, and this project's with the same messages.
+//! The algorithms from which NCCL and RCCL choose, and the algorithms of this project that send the
+//! same messages.
 
 use super::System;
 use crate::cost::machine::Machine;
@@ -8,22 +9,23 @@ use crate::cost::machine::Machine;
 pub struct LibraryAlgorithm {
     /// The library's name, such as `ring`.
     pub name: &'static str,
-    /// The spec of the algorithm of this project.
+    /// The spec of this project's algorithm that sends the same messages.
     pub spec: String,
-    /// The protocols in which the library has the algorithm.
+    /// The protocols with which the library offers the algorithm.
     pub protocols: Vec<&'static str>,
 }
 
-/// An algorithm of NCCL and RCCL, and this project's algorithm with the same messages.
+/// An algorithm of NCCL and RCCL, and the algorithm of this project that sends the same messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counterpart {
-    /// The word of the collective.
+    /// The word for the collective in specs.
     pub collective: &'static str,
     /// The library's name, such as `ring`.
     pub name: &'static str,
     /// The algorithm of this project, without parameters.
     pub ours: &'static str,
-    /// The parameters of this algorithm, in which `{gpus}` is the number of GPUs of a domain.
+    /// The parameters of this project's algorithm. `{gpus}` stands for the number of GPUs of a
+    /// domain.
     parameters: &'static str,
 }
 
@@ -36,8 +38,8 @@ const fn counterpart(
     Counterpart { collective, name, ours, parameters }
 }
 
-/// The algorithms of NCCL and RCCL. The model cuts messages into chunks, so a share has only one
-/// segment per tree.
+/// The algorithms of NCCL and RCCL. The model itself cuts messages into chunks, so each of the two
+/// trees needs only one segment.
 pub const COUNTERPARTS: [Counterpart; 9] = [
     counterpart("alltoall", "p2p", "linear", ""),
     counterpart("allreduce", "ring", "ring-allreduce", ""),
@@ -51,7 +53,8 @@ pub const COUNTERPARTS: [Counterpart; 9] = [
 ];
 
 impl LibraryAlgorithm {
-    /// Returns the machine with only the protocols of this algorithm, if it has `protocols`.
+    /// If the machine has the parameter `protocols`, returns the machine with only the protocols of
+    /// this algorithm.
     pub fn machine(&self, machine: &Machine) -> Machine {
         let list = machine.values().into_iter().find(|value| value.parameter.key() == "protocols");
         let Some(list) = list.filter(|list| list.text != "none") else { return machine.clone() };
@@ -66,18 +69,19 @@ impl LibraryAlgorithm {
 }
 
 impl System {
-    /// Returns whether the system has AMD's GPUs, on which RCCL runs.
+    /// Returns whether the GPUs of the system are made by AMD. The library is then RCCL.
     pub fn is_amd(&self) -> bool {
         self.name.starts_with("mi")
     }
 
-    /// Returns whether the switch of a domain adds and multicasts (NVLink 4 and later, NVLS).
+    /// Returns whether the switch of a domain can add and copy data (NVLink 4 and later, NVLS).
     pub fn reduces_in_switch(&self) -> bool {
         !self.is_amd() && self.inside_gbps > 300.0
     }
 
-    /// Returns the algorithms from which the library chooses for a collective (its word, such as
-    /// `allreduce`) on `domains` domains of `gpus` GPUs. Empty if the collective is not modelled.
+    /// Returns the algorithms from which the library chooses on `domains` domains of `gpus` GPUs.
+    /// The collective is given by its word, such as `allreduce`. The list is empty if the
+    /// collective is not modelled.
     pub fn library(&self, collective: &str, domains: u64, gpus: u64) -> Vec<LibraryAlgorithm> {
         let in_switch = self.reduces_in_switch() && gpus > 1;
         let all = COUNTERPARTS.iter().filter(|own| own.collective == collective);

@@ -1,5 +1,6 @@
 //! Jobs that run at the same time on the ranks of a case. A *job* is an algorithm with a workload.
-//! The *companions* of a case are the other jobs, with their starts relative to that of the case.
+//! The *companions* of a case are the other jobs. Their starts are relative to the start of the
+//! case's own job.
 
 use super::{SelectedAlgorithm, select_algorithm, spec_error, unit_bytes};
 use crate::input::{InputError, Text};
@@ -17,7 +18,7 @@ pub struct Job {
 #[derive(Debug, Clone)]
 pub struct Companion {
     pub job: Job,
-    /// The start in µs, relative to that of another job.
+    /// The start in µs, relative to the start of another job.
     pub start_us: f64,
 }
 
@@ -90,7 +91,8 @@ impl Companion {
 
 const T_EXPECTED: &str = "T a number of microseconds from -86400000000 to 86400000000 (a day)";
 
-/// Returns a start in µs as rows have it, or `None` if it is not within a day.
+/// Returns a start in µs, rounded as in rows. Returns `None` if it differs from 0 by more than a
+/// day.
 pub(crate) fn checked_start(us: f64) -> Option<f64> {
     (-LATEST_US..=LATEST_US).contains(&us).then(|| rounded(us))
 }
@@ -108,7 +110,7 @@ pub(crate) fn parse_workload(text: &Text) -> Result<Workload, InputError> {
 }
 
 fn rounded(us: f64) -> f64 {
-    // The sum avoids a negative zero.
+    // Adding 0 turns a negative zero into a positive one.
     (us * 1e6).round() / 1e6 + 0.0
 }
 
@@ -123,8 +125,8 @@ pub(crate) fn of_others(jobs: &[Companion], own: usize) -> Arc<[Companion]> {
     others.into()
 }
 
-/// Returns all jobs in canonical order, with starts after that of the first job, and the index of
-/// `own`. The starts of `companions` are relative to that of `own`.
+/// Returns all jobs in canonical order, and the index of `own`. The starts in `companions` are
+/// relative to the start of `own`; the returned starts are relative to that of the first job.
 pub(super) fn from_first_start(
     own: &Companion,
     companions: &[Companion],

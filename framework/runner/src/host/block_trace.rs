@@ -1,4 +1,5 @@
-//! Explains a fault of delivery by repeating the plan while the lost or repeated block is traced.
+//! Explains a fault of delivery: repeats the plan and traces the block that was lost or delivered
+//! twice.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,10 +16,10 @@ pub(super) struct BlockTrace {
     block: Block,
     at: PlacedNode,
     last: Option<TracedSend>,
-    /// In a reduction: for each node that needs the value in the end, the first send that delivered
-    /// the value without the contribution of the traced block. An entry is removed when this
-    /// contribution arrives at the node, or when the node sends the value on without keeping a
-    /// copy.
+    /// In a reduction, has an entry for some nodes that need the value in the end: the first send
+    /// that delivered the value to the node without the contribution of the traced block. The entry
+    /// is removed when this contribution arrives at the node, or when the node sends the value on
+    /// without keeping a copy.
     incomplete: BTreeMap<u64, TracedSend>,
     label: Rc<RefCell<String>>,
 }
@@ -31,7 +32,8 @@ struct TracedSend {
 }
 
 impl BlockTrace {
-    /// Returns a trace if the block was delivered twice, or never and is at another node.
+    /// Returns a trace if the block was delivered twice, or if it was never delivered but another
+    /// node holds it.
     pub(super) fn for_fault(
         fault: &Fault,
         collective: &Collective,
@@ -49,8 +51,8 @@ impl BlockTrace {
         Some(Self { collective, block, at, last: None, incomplete: BTreeMap::new(), label })
     }
 
-    /// Adds the step and label of the last send that moved the block or, in a reduction, of the
-    /// first send of a value without the block's contribution.
+    /// Adds to the fault the step and the label of a send: the last send that moved the block or,
+    /// in a reduction, the first send that delivered a value without the block's contribution.
     pub(super) fn explain(self, fault: Fault) -> Fault {
         let last = self.last.filter(|last| last.to == self.at);
         let first = self.incomplete.into_values().min_by_key(|send| send.step);
@@ -75,7 +77,8 @@ impl BlockTrace {
         }
     }
 
-    /// Updates `incomplete` after a send of a value. `has` is true if the value includes the block.
+    /// Updates `incomplete` after a send of a value. `has` is true if the value includes the
+    /// contribution of the traced block.
     fn follow_value(&mut self, sent: &Sent<'_>, has: bool, traced: impl FnOnce() -> TracedSend) {
         if !sent.copy {
             self.incomplete.remove(&sent.from.virtual_node);
@@ -101,7 +104,8 @@ impl Listener for BlockTrace {
 
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         let ScheduleEvent::Sent(sent) = event else { return };
-        // `one` is a box of the traced block alone, and `value` the one to which it contributes.
+        // `one` is a box that contains only the traced block. `value` is the box of the value to
+        // which this block contributes.
         let mut one = sent.layout.full().to_vec();
         let home = |node: Option<u64>| node.map(|node| sent.embedding.home(node));
         for (side, member) in [

@@ -1,5 +1,5 @@
-//! The functions that a plugin may call. Invalid arguments are refused here, or where they are
-//! used.
+//! The functions that a plugin may call. Invalid arguments are refused here, or in the functions to
+//! which they are passed.
 
 use super::{BEGUN, Host};
 use crate::defect;
@@ -26,7 +26,8 @@ use swapmeet_core::network::symmetry::Symmetry;
 use swapmeet_core::network::topology::{Network, Route, RouteError, Switch};
 use swapmeet_core::simulation::{Simulation, Task};
 
-/// Defines functions that return an input of the plan, and record that the plugin requests it.
+/// Defines functions that return an input of the plan. Each function records that the plugin has
+/// requested this input.
 macro_rules! inputs {
     ($($name:ident -> $type:ty, request $request:ident;)+) => {$(
         fn $name(&mut self) -> $type {
@@ -39,7 +40,8 @@ macro_rules! inputs {
 impl hosting::Host for Host<'_> {
     type Refusal = Fault;
 
-    /// Records a failed assertion in `work`, which must not unwind into the plugin.
+    /// Calls `work`. If an assertion fails in it, records the failure, because a panic must not
+    /// unwind into the plugin.
     fn guard<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> Option<R> {
         let result = defect::catch(|| work(self));
         result.map_err(|defect| self.defect.get_or_insert(defect)).ok()
@@ -214,7 +216,7 @@ impl hosting::Host for Host<'_> {
             return Err(Fault::BadGrid("it has flags that this program does not know".to_owned()));
         }
         let byte_counts = (layout.flags & SWM_BYTE_COUNTS != 0).then(|| {
-            // The elements of a bucket, and thus the plan, depend on the block size.
+            // The numbers of elements in buckets, and thus the plan, depend on the block size.
             self.requested.bytes = true;
             ByteCountUnits {
                 block_bytes: self.inputs.block_bytes,
@@ -355,9 +357,10 @@ fn label(send: &Passed<'_, SwmBlocks>) -> String {
     text(send.label()).unwrap_or_else(|why| format!("a label that {why}"))
 }
 
-/// Returns whether a send requests another path or order of dimensions than the network's own.
+/// Returns whether a send requests a path or an order of dimensions that differs from the network's
+/// own route.
 fn departs(task: &Task, (from, to): (u64, u64), route: Option<&Route>) -> bool {
-    /// The largest number of dimensions for which all directions are compared.
+    /// The largest number of dimensions for which the routes in all directions are compared.
     const MOST_DIMENSIONS: usize = 6;
     let requested = route.filter(|route| !route.path.is_empty() || !route.order.is_empty());
     let Some(requested) = requested else { return false };
@@ -537,7 +540,8 @@ fn read_byte_counts(send: &Passed<'_, SwmBytes>) -> Result<Vec<(u64, u64)>, &'st
     Ok(counts.iter().map(|count| (count.destination, count.bytes)).collect())
 }
 
-/// The links of a topology, sorted by their start vertex and then by their end vertex.
+/// The links of a topology, sorted by the vertex that they leave and then by the vertex that they
+/// enter.
 pub(super) struct LinkTable {
     /// The links that leave vertex `v` have the indices `first[v]..first[v + 1]`.
     first: Vec<u32>,
@@ -580,10 +584,12 @@ fn vertices_of(topology: &Network) -> u64 {
     topology.nodes() + topology.switches()
 }
 
-/// Returns the receivers of the data of node `from`, in ascending order, with the bytes for each.
+/// Returns the nodes that receive data of node `from`, in ascending order, each with the number of
+/// bytes.
 fn demand_of(task: &Task, block_bytes: u64, from: u64) -> Vec<SwmByteCount> {
     let bytes = |to| match &task.sizes {
-        // If all nodes receive the same block of `from`, its size depends only on `from`.
+        // If all nodes receive the same block of `from`, the size of the block depends only on
+        // `from`.
         Some(sizes) if task.collective.kind().required == FinalBlocks::All => {
             sizes.bytes(from, from)
         }
@@ -594,7 +600,8 @@ fn demand_of(task: &Task, block_bytes: u64, from: u64) -> Vec<SwmByteCount> {
     task.receivers(from).map(count).filter(|count| count.bytes > 0).collect()
 }
 
-/// Writes a list to a plugin. `null` is the text of the fault if there is no room for its length.
+/// Writes a list to memory of a plugin. `null` is the message of the fault if the plugin has passed
+/// no pointer for the length of the list.
 fn write<T: Copy>(room: Room<'_, T>, items: &[T], null: &'static str) -> Result<(), Fault> {
     room.write(items).map_err(|_| Fault::OutOfOrder(null))
 }

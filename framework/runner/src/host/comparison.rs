@@ -1,6 +1,7 @@
-//! Checks a claimed symmetry. A plugin that claims one plans only the representatives (one node of
-//! each orbit, the set of nodes to which the symmetries map a node), and the host derives the other
-//! sends. Here the plugin also plans other nodes, whose sends must equal the derived ones.
+//! Checks a claimed symmetry. If a plugin claims a symmetry, it plans only representatives (one
+//! node of each orbit; an orbit is the set of nodes to which the symmetries map a node). The host
+//! derives the sends of all other nodes. In this module, the plugin also plans other nodes, and the
+//! sends that it plans must equal the derived ones.
 
 use super::{Host, Outcome, PlanCall, PlanInputs, Requested};
 use crate::plugin::Algorithm;
@@ -9,17 +10,18 @@ use swapmeet_core::network::topology::SplitMix64;
 use swapmeet_core::simulation::recording::{Recorded, Recording, RecordingTask};
 use swapmeet_core::simulation::{Simulation, Task};
 
-/// The fewest images that are compared, if not all nodes are. An image is the nodes to which one
-/// element of the symmetry group maps the representatives.
+/// The smallest number of images that are compared, if not all nodes are compared. An image is the
+/// set of nodes to which one element of the symmetry group maps the representatives.
 const FEWEST_IMAGES: u64 = 3;
 const MOST_IMAGES: u64 = 16;
 /// The approximate limit of the sends in all compared images, so that the comparison takes less
 /// time than the case. [`FEWEST_IMAGES`] images may exceed it.
 const SENDS_OF_IMAGES: u64 = 1 << 16;
 
-/// Compares the symmetry that a schedule claims with the plugin's own plans of all nodes or, if the
-/// full plan has more than `most` sends, of some. Returns the number of compared nodes. The error
-/// is the outcome of the case if the claim is wrong or unused, or if a plan fails.
+/// Compares the symmetry that a schedule claims with the plugin's own plans. All nodes are
+/// compared, or only some if the full plan has more than `most` sends. Returns the number of
+/// compared nodes. The error is the outcome of the case if the claim is wrong or unused, or if a
+/// plan fails.
 pub fn compare_symmetry(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -32,10 +34,10 @@ pub fn compare_symmetry(
 }
 
 impl PlanCall<'_> {
-    /// Compares derived sends with the plugin's own plans, without verifying delivery. Returns the
-    /// number of compared nodes, which is 0 if the full plan has more than `most` sends and the
-    /// plugin can plan only the representatives. Errors with [`Fault::WrongSymmetry`] for a wrong
-    /// claim, and with the outcome of a plan that failed.
+    /// Compares the derived sends with the plugin's own plans, without verifying delivery. Returns
+    /// the number of compared nodes. It is 0 if the full plan has more than `most` sends and the
+    /// plugin can plan only the representatives. Errors with [`Fault::WrongSymmetry`] if the claim
+    /// is wrong, and with the outcome of a plan that failed.
     pub(super) fn compare_symmetry(
         self,
         most: u64,
@@ -54,7 +56,7 @@ impl PlanCall<'_> {
         if !representatives.can_start_anywhere() {
             return Ok(0);
         }
-        // Case 3: the plugin can plan images of the representatives, some of which are compared.
+        // Case 3: the plugin can plan any image of the representatives. Compare some images.
         let affordable = SENDS_OF_IMAGES / sends.max(1);
         let images = random_numbers(order, affordable.clamp(FEWEST_IMAGES, MOST_IMAGES));
         for image in &images {
@@ -83,10 +85,11 @@ impl PlanCall<'_> {
             ));
         }
         let Some(step) = representatives.first_different_step(&others) else { return Ok(()) };
-        // The recordings contain only hashes of steps, so both plans are repeated to find the send.
+        // The recordings contain only hashes of steps, so both plans are repeated to find a send
+        // that differs.
         let expected = self.record(Recorded::Image(0), Some(step), requested)?;
         let others = self.record(nodes, Some(step), requested)?;
-        // The plugin may answer differently when it is called again.
+        // The plugin may plan other sends when it is called again.
         let is_repeated =
             expected.has_layout_of(&others) && expected.first_different_step(&others) == Some(step);
         if !is_repeated {
@@ -96,7 +99,8 @@ impl PlanCall<'_> {
         Err(wrong(expected.describe_difference(&others)))
     }
 
-    /// Plans these nodes and records hashes of steps, and the single sends of `kept_step`.
+    /// Lets the plugin plan these nodes. Records the hash of each step, and the single sends of
+    /// `kept_step`.
     fn record(
         self,
         nodes: Recorded,
@@ -111,7 +115,8 @@ impl PlanCall<'_> {
     }
 }
 
-/// Returns `count` different numbers below `below`, or all. They are the same in each run.
+/// Returns `count` different numbers from 1 to `below - 1`, or all of them if there are not more.
+/// The numbers are the same in each run.
 fn random_numbers(below: u64, count: u64) -> Vec<u64> {
     if below <= count + 1 {
         return (1..below).collect();

@@ -1,4 +1,4 @@
-//! A build of a plugin is identified by the digest of its file.
+//! The files of plugins. The digest of its file identifies the build of a plugin.
 
 use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata};
@@ -29,7 +29,8 @@ impl Stamp {
         }
     }
 
-    /// The type of the file is checked first, because opening a pipe would block.
+    /// Returns the metadata of a file. The type of the file is checked before it is opened, because
+    /// opening a pipe would block.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         let metadata = std::fs::metadata(path)?;
         if metadata.is_file() {
@@ -43,7 +44,8 @@ impl Stamp {
         self.place
     }
 
-    /// Returns whether the last change is older than the resolution of timestamps.
+    /// Returns whether the last change was longer ago than the resolution of timestamps. A further
+    /// change would then have another timestamp.
     pub(crate) fn is_settled(&self) -> bool {
         const TICK: Duration = Duration::from_secs(2);
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -58,7 +60,8 @@ pub(crate) struct KnownDigest<'a> {
     pub(crate) digest: &'a str,
 }
 
-/// A regular file with the metadata of `known` is not read.
+/// Returns the digest and the metadata of a regular file. If the metadata equals that of `known`,
+/// the file is not read, and the known digest is returned.
 pub(crate) fn digest_of(
     path: &Path,
     known: Option<KnownDigest<'_>>,
@@ -82,7 +85,7 @@ mod tests {
     use super::*;
     use swapmeet_workloads::digest;
 
-    /// A wrong known digest shows whether the file was read.
+    /// The known digest in this test is wrong. If it is returned, the file was not read.
     #[test]
     fn a_file_is_read_again_only_if_it_has_changed() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,5 +1,6 @@
-//! Plugins that are linked into the program. Their digest is that of the program, and their path is
-//! followed by their name (`/usr/bin/swapmeet/classic`), so that no file has it.
+//! Plugins that are linked into the program. The digest of a linked plugin is that of the program's
+//! file. Its path is that of the program, followed by its own name (`/usr/bin/swapmeet/classic`),
+//! so no file has the same path.
 
 use super::file::{KnownDigest, Stamp, digest_of};
 use std::io;
@@ -18,11 +19,11 @@ static LINKED: OnceLock<&'static [Linked]> = OnceLock::new();
 
 /// Registers the linked plugins. This must be called once, before plugins are searched for.
 pub fn offer(plugins: &'static [Linked]) {
-    // This installs the panic hook of the SDK, which must precede that of this program.
+    // This installs the panic hook of the SDK, which must be installed before that of this program.
     for plugin in plugins {
         (plugin.table)();
     }
-    // Later calls have no effect.
+    // If `offer` has been called before, this has no effect.
     let _ = LINKED.set(plugins);
 }
 
@@ -38,12 +39,12 @@ pub(crate) fn at(path: &Path) -> Option<Linked> {
     linked.iter().find(|plugin| program.join(plugin.name) == path).copied()
 }
 
-/// Returns the file that contains the plugin, for a linked one the program.
+/// Returns the file that contains the plugin. For a linked plugin, this is the program.
 pub(crate) fn file_of(path: &Path) -> &Path {
     if at(path).is_some() { path.parent().unwrap_or(path) } else { path }
 }
 
-/// Returns the digest and metadata of the program's file, computed once.
+/// Returns the digest and metadata of the program's file. They are computed only once.
 pub(crate) fn build(known: Option<KnownDigest<'_>>) -> io::Result<(String, Stamp)> {
     static BUILD: OnceLock<Result<(String, Stamp), String>> = OnceLock::new();
     let ask = || {
@@ -53,7 +54,8 @@ pub(crate) fn build(known: Option<KnownDigest<'_>>) -> io::Result<(String, Stamp
     BUILD.get_or_init(ask).clone().map_err(io::Error::other)
 }
 
-/// In a test, gives the linked plugins the paths and the digest of a program with the same code.
+/// For tests: from now on, linked plugins have the paths and the digest that they have in
+/// `program`, which contains the same code.
 #[cfg(feature = "in-process")]
 pub fn act_as(program: &Path) {
     let _ = PROGRAM.set(program.canonicalize().ok());

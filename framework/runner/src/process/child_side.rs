@@ -1,4 +1,5 @@
-//! The child's side of [`super::child`]: prepares the process for a plugin, and sends messages.
+//! The child's side of the connection in [`super::child`]. Prepares the process for a plugin, and
+//! sends messages.
 
 use super::{printed::MARK, shared};
 use crate::limits::{MemoryLimit, limit_descriptors, no_core_file};
@@ -11,7 +12,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// Moves the socket away from standard input, and begins to record steps.
+/// Moves the socket from standard input to another descriptor, and begins to record steps.
 pub(crate) fn take_socket() -> io::Result<OwnedFd> {
     shared::share();
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
@@ -19,10 +20,12 @@ pub(crate) fn take_socket() -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Limits memory and descriptors, disables core files, and makes the child end with the program.
+/// Limits memory and descriptors, disables core files, and makes this process end when the program
+/// ends.
 pub(crate) fn confine(memory: MemoryLimit, socket: &impl AsFd) -> io::Result<()> {
     system::end_with_program()?;
-    // If the program has already exited, the child gets no signal, but a job may be in the socket.
+    // If the program has already ended, this process gets no signal, although the socket may still
+    // contain a job.
     let mut program = [PollFd::new(socket, PollFlags::empty())];
     poll(&mut program, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
     if program[0].revents().contains(PollFlags::HUP) {
@@ -33,7 +36,8 @@ pub(crate) fn confine(memory: MemoryLimit, socket: &impl AsFd) -> io::Result<()>
     no_core_file()
 }
 
-/// Limits memory, enters a sandbox with access to these files, and returns the connection.
+/// Limits memory, enters a sandbox with access to these files, and returns the connection to the
+/// parent.
 pub fn begin(
     memory: MemoryLimit,
     is_sandboxed: bool,
@@ -54,7 +58,8 @@ pub struct MessageSender {
 }
 
 impl MessageSender {
-    /// Errors if the plugin has closed the socket, even if its descriptor now means another file.
+    /// Sends a message. Errors if the plugin has closed the socket, even if the descriptor now
+    /// belongs to another file.
     pub fn send(&self, message: &impl Serialize) -> io::Result<()> {
         if rustix::fs::fstat(&self.socket)?.st_ino != self.number {
             return Err(io::ErrorKind::NotConnected.into());
@@ -65,7 +70,8 @@ impl MessageSender {
     }
 }
 
-/// Flushes the buffers of C and prints a mark. A plugin may have closed the output.
+/// Flushes the output buffers of C, and prints the mark of a job. Errors are ignored, because a
+/// plugin may have closed the output.
 pub(crate) fn mark_prints() {
     unsafe extern "C" {
         fn fflush(stream: *mut c_void) -> c_int;

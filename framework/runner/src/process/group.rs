@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 pub struct ProcessGroup(Child);
 
 impl ProcessGroup {
-    /// Starts a process in its own group: Ctrl-C signals only the program, which ends its children.
+    /// Starts a process in a process group of its own. Ctrl-C then signals only this program, which
+    /// ends its child processes.
     pub fn start(command: &mut Command) -> io::Result<Self> {
         command.process_group(0).spawn().map(Self)
     }
@@ -21,7 +22,8 @@ impl ProcessGroup {
         self.0.try_wait()
     }
 
-    /// Waits until the process ends. After the limit or `stop`, ends the group and returns `None`.
+    /// Waits until the process ends. If the time limit is reached or `stop` is set, ends the
+    /// process group and returns `None`.
     pub fn wait(
         &mut self,
         limit: Option<Duration>,

@@ -2,7 +2,8 @@ use crate::plugin_output::is_uninformative;
 use std::collections::VecDeque;
 use swapmeet_core::text::is_unsafe;
 
-/// Received lines that have not been returned. A line may announce a block of bytes after it.
+/// Received lines that have not been returned. After a line, a block of bytes may follow instead of
+/// another line.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     bytes: Vec<u8>,
@@ -36,7 +37,8 @@ impl Lines {
         Some(line)
     }
 
-    /// Returns the next complete line, or `longest` bytes of an incomplete one.
+    /// Returns the next complete line. If there is none, but at least `longest` bytes of an
+    /// incomplete line, returns `longest` bytes of it.
     pub(crate) fn next_within(&mut self, longest: usize) -> Option<Vec<u8>> {
         self.next().or_else(|| {
             (self.bytes.len() >= longest).then(|| {
@@ -51,10 +53,12 @@ impl Lines {
     }
 }
 
-// The output of a worker. The first lines of each job are for the log, and the last line for the
-// row of a case that crashes the worker. All output is read, so that a full pipe never blocks it.
+// The output of a worker. The first lines of each job are written to the log. If a case crashes the
+// worker, its row contains the last line. All output is read, so that the worker is never blocked
+// by a full pipe.
 
-/// The line at the end of a job. Output before it belongs to this job or an earlier one.
+/// The line that ends the output of a job. All output before it belongs to this job or an earlier
+/// one.
 pub(crate) const MARK: &str = "\u{1}end of job\u{1}";
 
 #[derive(Default)]
@@ -64,7 +68,7 @@ pub(crate) struct Printed {
     lines: u32,
     /// The last printed line that is not part of a backtrace.
     last: String,
-    /// Number of marks that have arrived and that `take_mark` has not used up.
+    /// Number of marks that have arrived and for which `take_mark` has not yet returned true.
     marks: u32,
 }
 
@@ -78,7 +82,7 @@ impl Printed {
         }
     }
 
-    /// Processes the incomplete last line when the output has ended.
+    /// Processes the last line when the output has ended, even if it is incomplete.
     pub(crate) fn end(&mut self) {
         let held = self.bytes.held();
         if let Some(line) = (held > 0).then(|| self.bytes.next_within(held)).flatten() {
@@ -87,7 +91,8 @@ impl Printed {
     }
 
     fn line(&mut self, bytes: &[u8]) {
-        /// Maximum lines of a job in the log, of which the last states that more output is omitted.
+        /// Maximum number of lines of a job in the log. If there is more output, the last of these
+        /// lines says that the rest is omitted.
         const MOST: u32 = 20;
         let text = String::from_utf8_lossy(bytes);
         let text = text.trim_end();
@@ -120,7 +125,7 @@ impl Printed {
         self.waiting.pop_front()
     }
 
-    /// Returns whether the mark of a job has arrived. Each call that returns true uses up one mark.
+    /// Returns whether the mark of a job has arrived. Each mark makes only one call return true.
     pub(crate) fn take_mark(&mut self) -> bool {
         let marked = self.marks > 0;
         self.marks = self.marks.saturating_sub(1);

@@ -1,4 +1,5 @@
-//! Numbers that a child process shares with its parent, which can read them even after a crash.
+//! Numbers that a child process shares with its parent. The parent can read them even after a crash
+//! of the child.
 
 use crate::system;
 use std::fs::File;
@@ -11,10 +12,11 @@ use std::time::Duration;
 
 const VARIABLE: &str = "SWAPMEET_PROGRESS";
 
-/// The step, the number of threads that execute the plugin, and the time for pricing in µs.
+/// The number of the current step, the number of threads that execute code of the plugin, and the
+/// time spent on pricing in µs.
 type Numbers = [AtomicU64; 3];
 
-/// The parent's access to the shared numbers, which are 0 if the file could not be created.
+/// The parent's access to the shared numbers. All numbers are 0 if their file could not be created.
 pub(crate) struct SharedNumbers(Option<File>);
 
 impl SharedNumbers {
@@ -58,7 +60,8 @@ pub(crate) fn in_step(step: u64) -> String {
 
 static SHARED: OnceLock<&'static Numbers> = OnceLock::new();
 
-/// Prepares the child for the following functions, which do nothing without the file.
+/// Called in the child process. Opens the shared numbers for the functions below. If the file does
+/// not exist, these functions do nothing.
 pub(crate) fn share() {
     const SIZE: usize = size_of::<Numbers>();
     let Some(file) = std::env::var_os(VARIABLE) else { return };
@@ -78,7 +81,7 @@ pub(crate) fn share() {
     }
 }
 
-/// Stores the number of the step that has begun; 0 at the start of a schedule.
+/// Stores the number of the step that has begun. At the start of a schedule, it is 0.
 pub(crate) fn record_step(step: u64) {
     if let Some([number, ..]) = SHARED.get() {
         number.store(step, Ordering::Relaxed);

@@ -1,4 +1,5 @@
-//! The state of a process. If a plugin has changed it during a job, there is no further job.
+//! The state of a process. If a plugin has changed the state during a job, the process gets no
+//! further jobs.
 
 use crate::system;
 use rustix::process::{Resource, Rlimit, getrlimit};
@@ -11,7 +12,8 @@ pub(crate) struct State {
     limits: Vec<Rlimit>,
     /// The number of threads in `/proc/self/status`. `None` if the system does not report it.
     threads: Option<String>,
-    /// The masks of blocked, ignored and caught signals in `/proc/self/status`; `None` if unknown.
+    /// The masks of blocked, ignored and caught signals in `/proc/self/status`. `None` if the
+    /// system does not report them.
     signals: [Option<String>; 3],
 }
 
@@ -38,7 +40,8 @@ impl State {
         }
     }
 
-    /// Returns the first property that differs. Also cancels a pending alarm signal (`alarm`).
+    /// Returns the first property that differs from `before`. Also cancels a pending alarm signal
+    /// (`alarm`).
     pub(crate) fn changed_since(&self, before: &Self) -> Option<&'static str> {
         let alarm = pending_alarm();
         [
@@ -62,14 +65,14 @@ fn pending_alarm() -> bool {
     unsafe { alarm(0) > 0 }
 }
 
-/// Rounding mode and other floating-point settings, without exception flags.
+/// The rounding mode and the other floating-point settings, without the exception flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FloatingPoint([u64; 2]);
 
 impl FloatingPoint {
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn now() -> Self {
-        /// The bits of the exception flags, which are masked out.
+        /// The bits of the exception flags, which are cleared in the result.
         const RAISED: u32 = 0x3f;
         let (mut vector, mut x87) = (0_u32, 0_u16);
         // SAFETY: both instructions only store a control word at the given address.
@@ -90,7 +93,7 @@ impl FloatingPoint {
         Self([control, 0])
     }
 
-    /// Returns the current rounding mode, which is derived from the results of two divisions.
+    /// Returns the current rounding mode. It is derived from the results of two divisions.
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub(crate) fn now() -> Self {
         let third = std::hint::black_box(1.0_f64) / std::hint::black_box(3.0);
@@ -98,7 +101,7 @@ impl FloatingPoint {
         Self([third.to_bits(), two_thirds.to_bits()])
     }
 
-    /// Restores the settings, on x86-64 and AArch64 only.
+    /// Restores the settings. On other architectures than x86-64 and AArch64, this has no effect.
     pub(crate) fn restore(self) {
         #[cfg(target_arch = "x86_64")]
         {

@@ -1,5 +1,5 @@
-//! A failed assertion of the program ends its case with an error, and the other cases go on. The
-//! plugin is linked, so its SDK shares the panic hook.
+//! If an assertion of the program fails, its case ends with an error, and the other cases continue.
+//! The plugin is linked into the test program, so its SDK shares the panic hook.
 
 use super::{Pricing, pricing_context, report_with, run_group};
 use crate::case::{Case, RunOptions, SelectedAlgorithm};
@@ -72,7 +72,7 @@ fn a_failed_assertion_in_a_callback_of_a_linked_plugin_is_an_error() {
     assert_eq!(run_group(&cases(&["free"]), &mut [])[0].status, Status::Ok);
 }
 
-/// The last step ends when the plugin has returned.
+/// The last step ends only when the plugin has returned from planning.
 #[test]
 fn a_failed_assertion_after_the_plan_is_an_error() {
     let rows = run_group(&cases(&["free"]), &mut [&mut FailsInStep(7)]);

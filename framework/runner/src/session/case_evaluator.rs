@@ -1,9 +1,10 @@
-//! The evaluator of one case, with a separate time limit. It calculates the time of the case while
-//! the schedule is planned, which several cases share. Evaluators of event-driven models may take
-//! far longer than planning. They can pause ([`Evaluator::pause_at`]) in three situations:
-//! - Their case has reached its time limit: planning time plus the time of its evaluator.
-//! - During planning, an evaluator takes far longer than planning and all others together. Its case
-//!   is planned again later, so that the others can end.
+//! The evaluator of one case, with a time limit of its own. It calculates the time of the case
+//! while the schedule is planned, which is done once for several cases. Evaluators of event-driven
+//! models may take far longer than planning. They can pause ([`Evaluator::pause_at`]) in three
+//! situations:
+//! - The case has reached its time limit. The time of planning and of its own evaluator count.
+//! - During planning, an evaluator takes far longer than planning and all other evaluators
+//!   together. Its case is set aside and planned again later, so that the other cases can end.
 //! - After planning, the evaluators run in turns, so that quick cases are reported early.
 
 use crate::defect;
@@ -18,7 +19,8 @@ pub(super) struct SharedPlan {
     pub clock: GroupClock,
     /// The time limit of a case. It is the same for all cases of the plan.
     pub limit: Option<Duration>,
-    /// Whether evaluators that take too long are set aside.
+    /// Whether evaluators that take too long are set aside, so that their cases are planned again
+    /// later.
     pub sets_aside: bool,
     pub listening: Cell<usize>,
 }
@@ -28,7 +30,7 @@ pub(super) enum State {
     Listening,
     SetAside,
     TimedOut,
-    /// An assertion failed in this evaluator. The other cases continue.
+    /// An assertion failed in this evaluator. The other cases of the plan continue.
     Failed(String),
 }
 
@@ -46,7 +48,7 @@ impl<'a> CaseEvaluator<'a> {
         Self { evaluator, plan, can_pause, state: State::Listening, spent: Duration::ZERO }
     }
 
-    /// Returns the model's evaluator, which must have processed the whole schedule.
+    /// Returns the evaluator of the model. It must have processed the whole schedule.
     pub(super) fn evaluator(&mut self) -> &mut dyn Evaluator {
         self.evaluator.as_mut()
     }
@@ -62,25 +64,29 @@ impl<'a> CaseEvaluator<'a> {
         self.plan.limit.map(|limit| limit.saturating_sub(used))
     }
 
-    /// Returns how long the evaluator may run before it is set aside; `None` if it never is.
+    /// Returns how long the evaluator may still run before it is set aside, or `None` if it is
+    /// never set aside.
     fn time_until_deferred(&self) -> Option<Duration> {
-        /// The least time before an evaluator is set aside. Planning again would cost more.
+        /// An evaluator is not set aside before it has taken this time, because planning again
+        /// would cost more.
         const LEAST: Duration = Duration::from_secs(1);
-        /// An evaluator is set aside above this multiple of the time of planning and all others.
+        /// An evaluator is set aside when its own time exceeds this multiple of the time that
+        /// planning and all other evaluators have taken together.
         const MOST: u32 = 4;
         let can_wait = self.plan.sets_aside && self.plan.listening.get() > 1;
         let others = || self.plan.clock.elapsed().saturating_sub(self.spent);
         can_wait.then(|| LEAST.max(others() * MOST).saturating_sub(self.spent))
     }
 
-    /// Calls `work`. If an assertion fails in it, the evaluator is not used any more.
+    /// Calls `work`. If an assertion fails in it, the evaluator is not used afterwards.
     fn call(&mut self, work: impl FnOnce(&mut dyn Evaluator)) {
         if let Err(defect) = defect::catch(|| work(self.evaluator.as_mut())) {
             self.state = State::Failed(defect);
         }
     }
 
-    /// Calls `work`. The evaluator pauses after `most` or at its time limit. Returns the time.
+    /// Calls `work`. The evaluator pauses when it has run for `most`, or at its time limit. Returns
+    /// the time that `work` took.
     fn work(&mut self, most: Option<Duration>, work: impl FnOnce(&mut dyn Evaluator)) -> Duration {
         let started = Instant::now();
         let most = most.into_iter().chain(self.left()).min();
@@ -89,7 +95,8 @@ impl<'a> CaseEvaluator<'a> {
         let took = started.elapsed();
         self.spent += took;
         self.plan.clock.add_priced(took);
-        // This time does not count towards the time limit that the parent process enforces.
+        // The parent process also enforces a time limit. This time must not count towards that
+        // limit.
         record_pricing(took);
         if self.state == State::Listening && self.left().is_some_and(|left| left.is_zero()) {
             self.state = State::TimedOut;
@@ -97,7 +104,8 @@ impl<'a> CaseEvaluator<'a> {
         took
     }
 
-    /// Continues after the schedule for at most `most`. Returns whether the evaluator has ended.
+    /// After the end of the schedule, lets the evaluator continue for at most the time `most`.
+    /// Returns whether the evaluator has ended.
     pub(super) fn advance(&mut self, most: Duration) -> bool {
         let mut is_done = !self.can_pause;
         if self.can_pause && self.state == State::Listening {

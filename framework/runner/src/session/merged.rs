@@ -1,6 +1,6 @@
-//! Runs cases whose schedules are planned one after another and then merged: jobs that run at the
-//! same time, and communicators of different sizes. One simulation makes the rows of all cases of a
-//! group. Columns of a schedule, such as `messages`, are those of the row's own job.
+//! Runs cases whose schedules are planned one after another and then merged. These are jobs that
+//! run at the same time, and communicators of different sizes. One simulation gives the rows of all
+//! cases of a group. Columns of a schedule, such as `messages`, are those of the row's own job.
 
 use super::case_evaluator::{CaseEvaluator, SharedPlan};
 use super::{
@@ -26,7 +26,7 @@ use swapmeet_results::Status;
 
 struct PlannedJob {
     planned: Planned,
-    /// The bytes of a unit of the totals in `planned`.
+    /// The bytes of a unit of the loads in `planned`.
     unit: u64,
     traffic: Vec<Traffic>,
 }
@@ -63,7 +63,7 @@ pub(super) fn plan_and_price(
         }
     };
     let mut evaluator = (pricing != Pricing::Off).then(|| CaseEvaluator::new(evaluator, &shared));
-    // An observer receives either the merged schedule or each schedule before merging.
+    // An observer is notified either of the merged schedule or of each schedule before merging.
     let (mut of_merged, mut of_each): (Vec<&mut dyn Listener>, Vec<&mut dyn Listener>) =
         Default::default();
     for observer in observers.iter_mut() {
@@ -87,7 +87,7 @@ pub(super) fn plan_and_price(
         )
     });
     for observer in of_merged.into_iter().filter(|_| failed.is_none()) {
-        // The error is ignored, because the evaluator returns the reason.
+        // An error is ignored here, because the same report to the evaluator returns the reason.
         drop(merged.report(Reported::All, observer));
     }
     let mut together: Result<(), Refusal> = Ok(());
@@ -113,7 +113,8 @@ pub(super) fn plan_and_price(
                 None => merged.report(Reported::All, &mut Unheard),
             };
             match totals.map_err(of_fault) {
-                // The totals of a job with several schedules are those of the merged schedule.
+                // If the only job has several schedules, its totals are those of the merged
+                // schedule.
                 Ok(totals) if jobs.len() == 1 => {
                     if has_several(&planned[0]) {
                         set_totals(&mut planned[0], totals);
@@ -196,8 +197,9 @@ fn cost_of_job(cost: &CostOrRefusal, own: usize, planned: &Planned) -> CostOrRef
     Ok(cost)
 }
 
-/// Returns an evaluator of all jobs together, with loads in bytes, and for a single job one of its
-/// first communicator. The error states why the jobs cannot run together.
+/// Returns an evaluator of all jobs together, whose loads are in bytes. If there is only one job,
+/// also returns an evaluator of its first communicator alone. An error states why the jobs cannot
+/// run at the same time.
 fn evaluators(
     case: &Case,
     jobs: &[Companion],
@@ -251,7 +253,8 @@ fn plan_job(
         }
         let mut planned = checked_plan(&job.algorithm, (&task, inputs), limit, listeners, report);
         if has_several {
-            // The schedules of the other communicators are images of the verified one.
+            // The schedules of the other communicators are images of the verified one, so their
+            // nodes count as compared.
             planned.compared_on *= task.communicators.as_ref().map_or(1, |all| all.count());
         }
         *requested = planned.requested;
@@ -279,7 +282,7 @@ fn plan_job(
 }
 
 impl PlannedJob {
-    /// Adds the outcome of a further schedule of the job. From then on, totals are in bytes.
+    /// Adds the outcome of another schedule of the job. Afterwards, all totals are in bytes.
     fn add(&mut self, other: Planned, unit: u64) {
         let (Outcome::Verified(own), Outcome::Verified(added)) =
             (&mut self.planned.outcome, &other.outcome)
@@ -305,7 +308,7 @@ impl PlannedJob {
     }
 }
 
-/// Converts totals that depend on the data that nodes hold to bytes.
+/// Converts those totals to bytes that depend on the data that nodes hold.
 fn in_bytes(totals: &Totals, unit: u64) -> Totals {
     let bytes = unit.div_ceil(totals.segments.max(1));
     Totals {
@@ -321,7 +324,8 @@ fn has_several(job: &Result<PlannedJob, Refusal>) -> bool {
     job.as_ref().is_ok_and(|job| job.traffic.len() > 1)
 }
 
-/// Sets the totals of a job with several schedules to `merged`, except those of held data.
+/// If a job has several schedules, sets its totals to those of the merged schedule, except the
+/// totals of the data that nodes hold.
 fn set_totals(job: &mut Result<PlannedJob, Refusal>, merged: Totals) {
     let Ok(PlannedJob { planned, .. }) = job else { return };
     if let Outcome::Verified(totals) = &mut planned.outcome {
@@ -336,7 +340,7 @@ fn set_totals(job: &mut Result<PlannedJob, Refusal>, merged: Totals) {
     }
 }
 
-/// A listener for totals, which ignores the steps themselves.
+/// A listener that ignores all events. It is used if only the totals of a schedule are needed.
 struct Unheard;
 
 impl Listener for Unheard {

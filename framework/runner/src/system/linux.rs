@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) const HAS_SANDBOX: bool = true;
 
-/// Restricts this thread, and those that it starts, permanently to the files in `access`.
+/// Permanently restricts this thread, and the threads that it will start, to the files in `access`.
 pub(crate) fn enter_sandbox(access: &FileAccess<'_>) -> Result<Protection, SandboxError> {
     let landlock = files::confine_files(access).map_err(|error| SandboxError(error.to_string()))?;
     let seccomp =
@@ -33,14 +33,15 @@ pub(crate) fn limit_address_space_of(child: Pid, limit: Rlimit) -> io::Result<()
 
 pub(crate) fn end_with_program() -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // Without a sandbox, a plugin can fork. The forked processes must end with the program, even if
-    // the program is killed. The sandbox forbids fork. SAFETY: the handlers only make system calls.
+    // If there is no sandbox, a plugin can fork. The forked processes must end with the program,
+    // even if the program is killed. The sandbox refuses forks. SAFETY: the handlers only make
+    // system calls.
     unsafe { libc::pthread_atfork(Some(remember_parent), None, Some(end_with_parent)) };
     Ok(())
 }
 
-/// Creates a file without a name in memory, which other processes open as a descriptor of this one.
-/// No limit counts this memory, so the file's size is sealed.
+/// Creates a file without a name in memory. Other processes open it as a descriptor of this
+/// process. No limit counts its memory, so the size of the file is sealed.
 pub(crate) fn create_shared_file(bytes: u64) -> io::Result<(File, PathBuf)> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let file = File::from(memfd_create(c"progress", flags)?);
@@ -63,7 +64,8 @@ pub(crate) fn status_of(child: Pid) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
-/// The process that has called fork. The forked process reads its own copy.
+/// The number of the process that has called fork. The forked process reads it in its own copy of
+/// the memory.
 static PARENT: AtomicU32 = AtomicU32::new(0);
 
 unsafe extern "C" fn remember_parent() {
@@ -72,7 +74,7 @@ unsafe extern "C" fn remember_parent() {
 
 unsafe extern "C" fn end_with_parent() {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
-    // If the parent ended before this process asked for the signal, this process never receives it.
+    // If the parent ended before this process requested the signal, this process never receives it.
     // It then already has another parent. SAFETY: both calls are allowed in a process that was just
     // forked.
     unsafe {

@@ -15,7 +15,8 @@ pub(crate) fn enter_sandbox(_: &FileAccess<'_>) -> Result<Protection, SandboxErr
     Err(SandboxError("there is none on this system".to_owned()))
 }
 
-/// Some systems define this limit but refuse to set it. The process then runs without a limit.
+/// Limits the address space. Some systems define this limit but refuse to set it. The process then
+/// runs without a limit.
 pub(crate) fn limit_address_space(limit: Rlimit) -> io::Result<()> {
     let _ = setrlimit(Resource::As, limit);
     Ok(())
@@ -25,7 +26,8 @@ pub(crate) fn limit_address_space_of(_: Pid, _: Rlimit) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Starts a thread that checks regularly whether the parent exists, because POSIX has no signal.
+/// Starts a thread that regularly checks whether the parent still exists. POSIX has no signal for
+/// the end of a parent.
 pub(crate) fn end_with_program() -> io::Result<()> {
     const PAUSE: Duration = Duration::from_millis(200);
     let program = getppid();
@@ -33,8 +35,9 @@ pub(crate) fn end_with_program() -> io::Result<()> {
         while getppid() == program {
             std::thread::sleep(PAUSE);
         }
-        // A worker leads a process group, with the processes that a plugin has forked. Any other
-        // group may include processes of the user's shell, which must not be killed.
+        // A worker leads a process group, which contains the processes that a plugin has forked. If
+        // this process does not lead its group, the group may include processes of the user's
+        // shell, which must not be killed.
         if getpgrp() == getpid() {
             let _ = kill_current_process_group(Signal::KILL);
         }
@@ -54,7 +57,7 @@ pub(crate) fn create_shared_file(bytes: u64) -> io::Result<(File, PathBuf)> {
     Ok((file, path))
 }
 
-/// Opens the file and removes its name, so that no file remains when a process is killed.
+/// Opens the file and removes its name, so that the file does not remain if a process is killed.
 pub(crate) fn open_shared_file(path: &Path) -> io::Result<File> {
     let file = File::options().read(true).write(true).open(path)?;
     std::fs::remove_file(path)?;

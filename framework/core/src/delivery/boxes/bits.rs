@@ -4,7 +4,7 @@ use super::{Axes, Axis, Cut, Layout, Selection, Side, strided};
 use crate::delivery::grid::Grid;
 use crate::network::symmetry::split_off;
 
-/// A layout with one bit per coordinate. Short axes share a word of 64 bits.
+/// A layout with one bit per coordinate. Several short axes can share a word of 64 bits.
 #[derive(Debug, Clone)]
 pub struct BitLayout {
     axes: Axes,
@@ -12,7 +12,8 @@ pub struct BitLayout {
     full: Vec<u64>,
     full_count: u64,
     origin_words: usize,
-    /// Whether every axis is within one word. If so, a box with a word of 0 is empty.
+    /// Whether each axis is within a single word. If so, a box is empty if and only if one of its
+    /// words is 0.
     is_simple: bool,
 }
 
@@ -99,7 +100,7 @@ impl Field {
 }
 
 impl BitLayout {
-    /// `origins` and `destinations` state whether boxes have these sides.
+    /// Creates the layout. `origins` and `destinations` state whether boxes have these sides.
     pub fn new(grid: Grid, origins: bool, destinations: bool, segments: u32) -> Self {
         let side = grid.radices().to_vec();
         let axes = Axes::new(grid, &side, origins, destinations, segments);
@@ -140,7 +141,8 @@ impl BitLayout {
         self.fields[self.segment_axis()].coordinates(a)
     }
 
-    /// `axis` is the number of the axis within its side.
+    /// Sets the coordinates of one axis. `axis` is the number of the axis on its side, not in the
+    /// box.
     pub(crate) fn set_coordinates(
         &self,
         side: Side,
@@ -235,7 +237,8 @@ impl Layout for BitLayout {
             *out = a & b;
             least = least.min(*out);
         }
-        // Most pairs of boxes are disjoint, and most of these have a word without common bits.
+        // This test comes first, because most pairs of boxes are disjoint, and most of these have a
+        // word without common bits.
         if self.is_simple && least == 0 {
             return false;
         }
@@ -243,7 +246,8 @@ impl Layout for BitLayout {
     }
 
     fn terms_of(&self, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
-        // Destinations precede segments, and most pairs of boxes have no common destination.
+        // Destinations are compared before segments, because most pairs of boxes have no common
+        // destination.
         for field in &self.fields[self.axes.origins.end..] {
             let mut common = 0;
             for i in field.range() {
@@ -266,8 +270,9 @@ impl Layout for BitLayout {
         scratch: &mut [u64],
         mut piece: impl FnMut(&[u64]),
     ) {
-        // Create a piece for each axis on which `a` and `inner` differ: with the coordinates of
-        // `inner` on earlier axes, of `a` without `inner` on this axis, and of `a` on later axes.
+        // Create a piece for each axis on which `a` and `inner` differ. On earlier axes, the piece
+        // has the coordinates of `inner`. On this axis, it has those of `a` that are not in
+        // `inner`. On later axes, it has those of `a`.
         let mut is_first = true;
         for (axis, field) in self.fields.iter().enumerate() {
             if same_words(&a[field.range()], &inner[field.range()], field.mask) {
@@ -285,8 +290,8 @@ impl Layout for BitLayout {
     }
 
     fn join(&self, a: &mut [u64], b: &[u64]) -> bool {
-        // In a reduction, most boxes of a node differ both in origins and in other axes, and cannot
-        // be joined.
+        // This test comes first, because most pairs of boxes of a node in a reduction differ in
+        // origins and also on other axes, so they cannot be joined.
         let (origins, others) = (0..self.origin_words, self.origin_words..a.len());
         if !self.is_simple
             && differ(&a[others.clone()], &b[others])
@@ -341,7 +346,8 @@ impl Layout for BitLayout {
             return Cut::Whole;
         }
         out.copy_from_slice(a);
-        // One division, by the product of the set sizes, is faster than one for each axis.
+        // A single division, by the product of the sizes of the sets, is faster than one for each
+        // axis.
         let (mut kept, mut of) = (1, 1);
         for &axis in selection.narrowed() {
             let f = &self.fields[axis];
@@ -355,14 +361,15 @@ impl Layout for BitLayout {
     }
 }
 
-/// Compares all words, because a branch for each word would often be mispredicted.
+/// Returns whether any words differ. All words are compared, because a branch after each word would
+/// often be mispredicted.
 #[inline]
 fn differ(a: &[u64], b: &[u64]) -> bool {
     a.iter().zip(b).fold(0, |all, (a, b)| all | (a ^ b)) != 0
 }
 
-/// Compares word by word. A vector load would wait for the stores of boxes that have just been
-/// written.
+/// Compares word by word. A vector load would have to wait for the stores of boxes that have just
+/// been written.
 #[inline]
 fn same_words(a: &[u64], b: &[u64], mask: u64) -> bool {
     a.iter().zip(b).all(|(a, b)| (a ^ b) & mask == 0)

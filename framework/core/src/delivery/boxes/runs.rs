@@ -5,7 +5,7 @@ use crate::network::symmetry::Group;
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 
-/// A layout with one set per axis, for holdings of one node of each orbit of a group.
+/// A layout with one set per axis. It is used if only one node of each orbit of a group is planned.
 #[derive(Debug)]
 pub(crate) struct RunLayout {
     axes: Axes,
@@ -47,8 +47,9 @@ impl RunLayout {
         &self.group
     }
 
-    /// Passes numbers to `word` that describe the image of a set of nodes under an element: none
-    /// for all nodes, one for a single node. Errors if the set does not fit the grid.
+    /// Passes numbers to `word` that describe the image of a set of nodes under a group element.
+    /// The set of all nodes has no numbers, and a single node has one. Errors if the set does not
+    /// fit the grid.
     pub(crate) fn describe(
         &self,
         set: NodeSet<'_>,
@@ -91,7 +92,8 @@ impl RunLayout {
         Ok(())
     }
 
-    /// Describes a set of segments as [`Self::describe`] does. Errors if the set does not fit.
+    /// Describes a set of segments, as [`Self::describe`] does for nodes. Errors if there are no
+    /// such segments.
     pub(crate) fn describe_segments(
         &self,
         set: Axis<'_>,
@@ -316,8 +318,8 @@ fn narrowed(layout: &BitLayout, side: Side, product: &[Vec<u64>], outer: &[u64])
     inner
 }
 
-/// Divides points into products of sets. Two values of the first coordinate are in one product if
-/// they occur with the same remaining coordinates.
+/// Divides points into products of sets. Two values of the first coordinate are in the same product
+/// if they occur with the same combinations of the remaining coordinates.
 fn products(points: &[&[u64]]) -> Vec<Vec<Vec<u64>>> {
     if points.iter().all(|point| point.is_empty()) {
         return vec![Vec::new()];

@@ -1,9 +1,9 @@
-//! Subsets of the coordinates of an axis: stored as a word for at most 64 coordinates, otherwise as
-//! runs (intervals of coordinates) or as bits.
+//! Subsets of the coordinates of an axis. If the axis has at most 64 coordinates, the set is a
+//! word. Otherwise it is stored as runs (intervals of coordinates) or as bits.
 //!
-//! Ranges and their rotations are a few runs, even on long axes. Sets with strides, as in Bruck's
-//! algorithm, are stored as bits if their runs would need more words. Only the contents determine
-//! the form, so equal sets have equal forms.
+//! Ranges and their rotations consist of a few runs, even on long axes. Sets with strides, as in
+//! Bruck's algorithm, are stored as bits if their runs would need more words. The form depends only
+//! on the coordinates in the set, so equal sets have equal forms.
 
 use super::{Axis, strided};
 use crate::delivery::grid::Grid;
@@ -14,7 +14,7 @@ type Runs = SmallVec<[(u32, u32); 2]>;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Set {
-    /// Bit c is coordinate c, of at most 64.
+    /// A bit for each of at most 64 coordinates. Bit c is coordinate c.
     Word(u64),
     /// Half-open intervals (start, end) in ascending order, with gaps between them.
     Runs(Runs),
@@ -23,7 +23,8 @@ pub(crate) enum Set {
 }
 
 impl Clone for Set {
-    /// `SmallVec::clone` copies runs one by one, which took 10 % of a symmetric all-to-all.
+    /// Copies the runs as one slice. `SmallVec::clone` copies runs one by one, which took 10 % of
+    /// the time of a symmetric all-to-all.
     fn clone(&self) -> Self {
         match self {
             Self::Word(word) => Self::Word(*word),
@@ -106,7 +107,8 @@ impl Set {
         }
     }
 
-    /// Stores bits as runs if they need no more words. A run starts at each 1 bit after a 0 bit.
+    /// Stores bits as runs if the runs need no more words than the bits. A run starts at each 1 bit
+    /// after a 0 bit.
     fn of_bits(bits: Box<[u64]>, radix: u64) -> Self {
         let mut before = 0;
         let mut count = 0;
@@ -175,7 +177,8 @@ impl Set {
         }
     }
 
-    /// Returns the first coordinate; if the set is empty, a number that is at least the radix.
+    /// Returns the first coordinate. If the set is empty, returns a number that is at least the
+    /// radix.
     pub(super) fn first(&self) -> u64 {
         match self {
             Self::Word(word) => word.trailing_zeros().into(),
@@ -279,7 +282,8 @@ fn push_run(runs: &mut Runs, (from, to): (u32, u32)) {
     }
 }
 
-/// Combines two sets. `keep(in_a, in_b)` returns whether a coordinate is in the result.
+/// Combines two sets. `keep(in_a, in_b)` returns whether the result contains a coordinate, given
+/// whether it is in `a` and in `b`.
 fn merged_runs(a: &Runs, b: &Runs, keep: impl Fn(bool, bool) -> bool) -> Runs {
     let end = |runs: &Runs, i: usize| {
         runs.get(i / 2).map_or(u32::MAX, |run| if i.is_multiple_of(2) { run.0 } else { run.1 })
@@ -309,7 +313,9 @@ fn rotated_runs(runs: &Runs, radix: u32, by: u32) -> Runs {
     out
 }
 
-/// Splits runs into aligned pieces of 2^k coordinates, which exclusive-or maps to aligned pieces.
+/// Returns the runs after an exclusive-or of all coordinates with the number `with`. Splits the
+/// runs into aligned pieces of 2^k coordinates, because an exclusive-or maps each of these to an
+/// aligned piece.
 fn xor_runs(runs: &Runs, with: u32) -> Runs {
     let mut pieces: Vec<(u32, u32)> = Vec::new();
     for &(mut from, to) in runs {

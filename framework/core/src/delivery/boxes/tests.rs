@@ -1,4 +1,4 @@
-//! Compares both layouts with explicit sets of blocks.
+//! Tests that compare both layouts with explicit sets of blocks.
 
 use super::*;
 use crate::network::symmetry::Symmetry;
@@ -167,7 +167,7 @@ proptest! {
     }
 }
 
-/// The groups act on the axes of a grid or on the numbers of its nodes.
+/// Some groups act on the axes of a grid, and others on the numbers of its nodes.
 #[test]
 fn equal_images_of_sets_have_equal_descriptions() {
     let by_axis = [Symmetry::Xor(1), Symmetry::Shift(1)];

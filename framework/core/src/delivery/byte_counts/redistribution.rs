@@ -1,4 +1,5 @@
-//! Redistributions, and their settlement: adding the elements of sent buckets to their receivers.
+//! Redistributions, and how they are settled: the elements of sent buckets are added to the
+//! holdings of their receivers.
 
 use super::{ByteCounts, ElementCount, Redistribution, add};
 use crate::delivery::fault::Fault;
@@ -241,7 +242,8 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(())
     }
 
-    /// Settles the buckets of one node, which is faster for fewer than half of its buckets.
+    /// Settles the buckets of one node. This is faster than settling several nodes together if
+    /// fewer than half of its buckets were sent.
     fn settle_node(&mut self, node: usize, before: u64) -> Result<(), Fault> {
         let mut redistributed = self.redistributed[node].take().expect(REDISTRIBUTED);
         for bucket in 0..redistributed.receivers.len() {
@@ -268,7 +270,7 @@ impl<T: ElementCount> ByteCounts<T> {
 }
 
 /// Redistributions that are settled together. All members have sent a bucket to the same receiver,
-/// so their elements are summed first.
+/// so their elements are summed before they are added to its holdings.
 struct Settlement {
     receivers: Vec<u32>,
     members: Vec<u32>,
@@ -302,24 +304,24 @@ impl Settlement {
     }
 }
 
-/// A redistribution without its node and first bucket. Elements with consecutive numbers are put
-/// into the buckets in turn, so the numbers of elements in buckets differ by at most one.
+/// The properties of a redistribution, except its node and its first bucket. Elements with
+/// consecutive numbers are put into the buckets in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
     pub buckets: u32,
     pub cycle: u32,
     pub starts: Vec<u32>,
     pub firsts: Vec<u32>,
-    /// Whether `buckets` divides `cycle`, so that the cycle has no effect.
+    /// Whether `cycle` is a multiple of `buckets`. If so, the cycle has no effect.
     is_seamless: bool,
 }
 
-/// The number of elements in each bucket, as differences between neighbours.
+/// The number of elements in each bucket, stored as differences between neighbouring buckets.
 #[derive(Debug)]
 pub(super) struct Tally {
     all: u64,
-    /// Entry h is a number of elements, modulo 2^64, that each of the buckets 0 to h - 1 has in
-    /// addition. So only two entries change when elements are added to consecutive buckets.
+    /// Entry h is a number of elements, modulo 2^64, that is added to each of the buckets 0 to h -
+    /// 1. If elements are added to consecutive buckets, only two entries change.
     below: Vec<u64>,
 }
 
@@ -335,7 +337,7 @@ impl Tally {
 
     fn add_interval(&mut self, from: u64, to: u64, times: u64) {
         let buckets = self.below.len() as u64 - 1;
-        // Most numbers are less than `buckets`, and a comparison is faster than a division.
+        // Most numbers are less than `buckets`, and then a comparison is faster than a division.
         let split = |number: u64| match number < buckets {
             true => (0, number),
             false => (number / buckets, number % buckets),
@@ -380,8 +382,9 @@ impl Pattern {
         });
     }
 
-    /// Passes up to three intervals of consecutive numbers, each with its start, end and
-    /// repetitions, to `each`. A number modulo the number of buckets is the bucket of its element.
+    /// Passes up to three intervals of consecutive numbers to `each`, with their start, their end,
+    /// and how often they are repeated. A number modulo the number of buckets is the bucket of an
+    /// element.
     fn for_each_interval(
         &self,
         first: u32,
@@ -421,8 +424,8 @@ impl Pattern {
         }
     }
 
-    /// Passes ranges of numbers to `each`. Modulo the number of buckets, they contain each bucket
-    /// with an element once.
+    /// Passes ranges of numbers to `each`. Modulo the number of buckets, the numbers are the
+    /// buckets that have elements, and each of these buckets occurs once.
     fn for_each_range(
         &self,
         first: u32,

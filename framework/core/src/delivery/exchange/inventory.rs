@@ -13,11 +13,13 @@ use crate::limits;
 use crate::network::symmetry::Group;
 use std::sync::Arc;
 
-/// The division of blocks. A *unit* is a segment of a block or of a part.
+/// The division of blocks. A *unit* is a segment of a block. If blocks are divided into parts, it
+/// is a segment of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Division {
-    /// Whether each block is divided into one part per node of the machine, which the destination
-    /// of a box identifies. The collective must not distinguish blocks by destination.
+    /// Whether each block is divided into parts, one for each node of the machine. The destination
+    /// in a box then stands for the part, so the collective must not distinguish blocks by
+    /// destination.
     pub in_parts: bool,
     /// The number of segments of each block, or of each part.
     pub segments: u32,
@@ -128,7 +130,8 @@ impl<L: Layout> Inventory<L> {
         self.homes.iter().filter_map(within).collect()
     }
 
-    /// In a dispatch, the sender always keeps the data, so a token must not return to a node.
+    /// Returns whether the sender keeps the data. In a dispatch, it always does, so no send may
+    /// return a token to a node that has had it.
     pub(crate) fn copies(&self, rule: &Rule<'_>) -> bool {
         rule.copy || self.collective.kind().required == FinalBlocks::Received
     }
@@ -137,7 +140,7 @@ impl<L: Layout> Inventory<L> {
         self.collective.kind().sums
     }
 
-    /// Returns the number of units per block. Loads are in units, or in bytes for explicit sizes.
+    /// Returns the number of units per block. Loads count units or, for explicit sizes, bytes.
     pub(super) fn units(&self) -> u64 {
         let parts = if self.division.in_parts { self.embedding.machine_nodes() } else { 1 };
         parts * u64::from(self.division.segments.max(1))
@@ -171,7 +174,8 @@ impl<L: Layout> Inventory<L> {
         bytes.saturating_mul(parts).saturating_mul(self.layout.segments_of(a))
     }
 
-    /// Returns whether `side` distinguishes blocks (or values), not contributions or parts.
+    /// Returns whether the nodes on this side distinguish blocks (or values of a reduction). If
+    /// not, the boxes may still have this side for contributions or parts.
     fn identifies(&self, side: Side) -> bool {
         self.layout.has(side)
             && match side {
@@ -181,8 +185,8 @@ impl<L: Layout> Inventory<L> {
             }
     }
 
-    /// Returns the origins and the destinations of a box; [`Collective::shared_end`] for a side
-    /// that does not distinguish blocks.
+    /// Returns the origins and the destinations of a box. If a side does not distinguish blocks,
+    /// returns [`Collective::shared_end`] for it.
     fn ends(&self, a: &[L::Element]) -> [Vec<u64>; 2] {
         [Side::Origins, Side::Destinations].map(|side| {
             if !self.identifies(side) {
@@ -264,7 +268,8 @@ impl<L: Layout> Inventory<L> {
         found
     }
 
-    /// Returns [`Self::all_contributions`] if the given disjoint boxes contain all of them.
+    /// If the given disjoint boxes contain all contributions to their values, returns
+    /// [`Self::all_contributions`].
     pub(super) fn complete_values<'a>(
         &self,
         boxes: &(impl Iterator<Item = &'a [L::Element]> + Clone),
@@ -274,7 +279,8 @@ impl<L: Layout> Inventory<L> {
     {
         let layout = &self.layout;
         let held: u64 = boxes.clone().map(|a| layout.count(a)).sum();
-        // `held` is then a multiple of the number of contributions to one value.
+        // If all contributions are there, `held` is a multiple of the number of contributions to
+        // one value.
         let contributions = layout.members_of(Side::Origins, layout.full());
         if !held.is_multiple_of(contributions) {
             return None;

@@ -1,4 +1,5 @@
-//! Correct schedules pass, and each kind of fault is reported with its step, node and block.
+//! Tests that correct schedules pass verification, and that each kind of fault is reported with its
+//! step, node and block.
 
 use super::*;
 use crate::delivery::boxes::Side;
@@ -219,7 +220,8 @@ fn scatter_gather_allgather_and_permutation_are_delivered() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(48, 960)))]
 
-    /// After random moves, only a direct delivery of all blocks passes verification.
+    /// After random moves, a schedule passes verification only if it then delivers all blocks
+    /// directly.
     #[test]
     fn random_moves_are_traced(
         radices in prop_oneof![Just(vec![6]), Just(vec![2, 3]), Just(vec![2, 2, 2]), Just(vec![70])],
@@ -478,7 +480,7 @@ fn boxes_of_the_latest_send_are_found_after_others_were_joined() {
     }
 }
 
-/// After a copy, a block that arrives twice is found only in separate boxes.
+/// A block that arrives twice after a copy is found only if it is in separate boxes.
 #[test]
 fn copies_in_flight_are_not_joined() {
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
@@ -500,7 +502,8 @@ fn boxes_are_joined_with_boxes_of_the_same_step() {
         step(&mut x, &sends(distance).collect::<Vec<_>>()).unwrap();
     }
     step(&mut x, &(21..N).flat_map(sends).collect::<Vec<_>>()).unwrap();
-    // Each node holds its own block, 20 single blocks, and one box of all blocks of the last step.
+    // Each node holds its own block, 20 single blocks, and one box with all blocks that arrived in
+    // the last step.
     assert!((0..N).all(|node| x.holdings.of(node as usize).count() == 1 + 20 + 1));
     assert_eq!(x.verify(), Ok(()));
 }
@@ -553,7 +556,8 @@ fn a_missing_contribution_is_reported() {
     insta::assert_snapshot!(message(step(&mut x, &sends)), @"step 2: node 1 sends node 2 the result of node 0, which it does not hold (it is at node 0, its destination)");
 }
 
-/// The boxes of four pairs surround that of the node in the middle, and no two can be joined.
+/// The boxes of four pairs of nodes surround the box of the node in the middle, and no two boxes
+/// can be joined.
 #[test]
 fn a_complete_sum_is_stored_as_one_box() {
     let mut x = exchange(Collective::of(&ALL_REDUCE), &[3, 3], 1);

@@ -1,4 +1,4 @@
-//! A network as a list of links, for algorithms that visit all links, and tables of shortest
+//! The links of a network as a list, for algorithms that visit all links, and tables of shortest
 //! routes.
 
 use super::Network;
@@ -39,7 +39,7 @@ impl Adjacency {
         Some(Self::of_links((topology.nodes() + topology.switches()) as usize, links))
     }
 
-    /// `links` is called twice and must return the same links both times.
+    /// Creates the list. `links` is called twice and must return the same links both times.
     fn of_links<I: Iterator<Item = Link>>(vertices: usize, links: impl Fn() -> I) -> Self {
         let mut places = Places::of(vertices, links().map(|link| link.from as usize));
         let count = places.first[vertices];
@@ -170,17 +170,19 @@ impl Adjacency {
         hops
     }
 
-    /// Approximates the Fiedler vector by power iteration. It has similar values at close vertices.
+    /// Approximates the Fiedler vector, which has similar values at vertices that are close to each
+    /// other, by power iteration.
     pub(crate) fn fiedler_vector(&self) -> Vec<f64> {
         const MAX_VISITS: usize = 1 << 26;
         let n = self.vertices();
         let iterations = (MAX_VISITS / self.link_count().max(1)).clamp(1, 300);
         let most = (0..n as u64).map(|v| self.bandwidth_of(v)).fold(0.0, f64::max);
-        // The start vector is arbitrary, but the same on every platform.
+        // The start vector is arbitrary, but the same on all platforms.
         let mut at: Vec<f64> =
             (0..n as u64).map(|v| (v.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as f64).collect();
         for _ in 0..iterations {
-            // Remove the constant component, whose eigenvalue is the smallest, and normalise.
+            // Remove the constant component, which belongs to the smallest eigenvalue of the
+            // Laplacian, and normalise.
             let mean = at.iter().sum::<f64>() / n as f64;
             at.iter_mut().for_each(|x| *x -= mean);
             let norm = at.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -188,9 +190,9 @@ impl Adjacency {
                 break;
             }
             at.iter_mut().for_each(|x| *x /= norm);
-            // Multiply by `2 most I - L`, with the identity I, the Laplacian L, and the largest sum
-            // `most` of bandwidths at a vertex. Its largest eigenvalues belong to the smallest of
-            // L.
+            // Multiply by `2 most I - L`, where I is the identity, L is the Laplacian, and `most`
+            // is the largest sum of bandwidths at a vertex. The largest eigenvalues of this matrix
+            // belong to the smallest eigenvalues of L.
             let pulled = |v: usize| {
                 self.links_of(v).map(|(to, b)| b * (at[to as usize] - at[v])).sum::<f64>()
             };
@@ -200,8 +202,9 @@ impl Adjacency {
     }
 }
 
-/// The next link on a shortest route from every vertex to every destination. Destinations have the
-/// lowest numbers. A vertex uses its first link that leads nearer to the destination.
+/// For every vertex and destination, the next link on a shortest route. Destinations are the
+/// vertices with the lowest numbers. Of the links that lead nearer to the destination, a vertex
+/// uses the first one.
 #[derive(Debug, Clone)]
 pub(super) struct RoutingTable {
     network: Adjacency,
@@ -209,16 +212,17 @@ pub(super) struct RoutingTable {
     distances: Vec<(u64, u64)>,
 }
 
-/// The vertex is the destination, or no route leads to it.
+/// Means that the vertex is the destination, or that no route leads to the destination.
 const NOWHERE: u16 = u16::MAX;
 
 impl RoutingTable {
-    /// A table for all pairs of this many vertices takes 128 MiB.
+    /// The maximum number of vertices. A table for all pairs of so many vertices takes 128 MiB.
     pub(super) const MAX_VERTICES: u64 = 1 << 13;
 
     pub(super) fn find(network: Adjacency, destinations: u64) -> Self {
         let (mut next, mut distances) = (Vec::new(), Vec::new());
-        // Distances to a destination can differ from those from it, so links are reversed.
+        // Distances to a destination can differ from distances from it, so the search follows links
+        // backwards.
         let reversed = network.reversed();
         for destination in 0..destinations {
             let hops = reversed.hops_from(destination);

@@ -11,7 +11,8 @@ struct FullyConnected {
 }
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
-    /// During a simulation, every node has a set of nodes, with one bit for each.
+    /// The maximum number of nodes. During a simulation, every node has a set of nodes, with one
+    /// bit for each of them.
     const MAX: u64 = 1 << 22;
     let arg = spec.only_word("a number of nodes, as in `fully-connected:64`")?;
     let nodes = arg.value().parse::<u64>().ok().filter(|n| (1..=MAX).contains(n));

@@ -1,5 +1,5 @@
-//! Hypercubes: nodes are linked if their numbers differ in one bit. Routes change the differing
-//! bits one by one, the lowest first (e-cube routing).
+//! Hypercubes: two nodes are linked if their numbers differ in one bit. Routes change the bits in
+//! which sender and receiver differ one by one, the lowest bit first (e-cube routing).
 
 use super::automorphisms::image_of_node;
 use super::{Automorphisms, AxisSymmetry, Bisection, Family, Parsed, Properties, Run};

@@ -1,10 +1,11 @@
-//! HyperX: a grid of switches. On each line of the grid, every switch is linked to every other (J.
-//! H. Ahn and others, *HyperX: Topology, Routing, and Packaging of Efficient Large-Scale Networks*,
-//! SC 2009). With sides of 2 it is a hypercube of switches, with one dimension a complete graph.
+//! HyperX: a grid of switches in which each switch is linked to every other switch on each of its
+//! lines (J. H. Ahn and others, *HyperX: Topology, Routing, and Packaging of Efficient Large-Scale
+//! Networks*, SC 2009). If all sides are 2, it is a hypercube of switches. If it has one dimension,
+//! it is a complete graph.
 //!
-//! Switches are numbered in row-major order. Ports are sorted by dimension, then by coordinate of
-//! the switch to which they lead; the port to the own coordinate is unused. Routes follow the last
-//! dimension first.
+//! Switches are numbered in row-major order. Ports are sorted by dimension, and then by the
+//! coordinate of the switch to which they lead. The port to the switch's own coordinate is unused.
+//! Routes follow the last dimension first.
 
 use super::switched::{Fabric, FamilyArgs, Switched, nodes_argument};
 use super::{AxisSymmetry, Parsed, strides};
@@ -77,7 +78,8 @@ impl Fabric for HyperX {
         )
     }
 
-    /// The cut divides the dimension with the fewest cut links for each separated pair of switches.
+    /// The cut divides the dimension with the smallest ratio of cut links to separated pairs of
+    /// switches.
     fn cut(&self) -> Option<(u64, u64)> {
         let all = self.switches();
         let cuts = self

@@ -1,12 +1,14 @@
-//! Jellyfish: switches with random links, and the same number of links at each switch (A. Singla,
-//! C.-Y. Hong, L. Popa, P. B. Godfrey, *Jellyfish: Networking Data Centers Randomly*, NSDI 2012).
+//! Jellyfish: switches with random links between them, and the same number of links at each switch
+//! (A. Singla, C.-Y. Hong, L. Popa, P. B. Godfrey, *Jellyfish: Networking Data Centers Randomly*,
+//! NSDI 2012).
 //!
-//! The construction is that of the paper. A link is added between two random switches that have
-//! free ports and are not linked to each other, while there is such a pair. If free ports are left,
-//! on one switch or on two linked switches, a random link is removed, and the two switches at its
-//! ends are linked to the free ports. A network that is not connected is discarded and drawn again.
-//! SplitMix64 draws the numbers from the given seed. Routes are shortest routes, on which each
-//! switch forwards to the neighbour with the lowest number.
+//! The construction is that of the paper. As long as there are two switches that have free ports
+//! and are not linked to each other, a link is added between a random pair of such switches. If
+//! ports are still free afterwards, on one switch or on two linked switches, a random link is
+//! removed, and the two switches at its ends are linked to the free ports. A network that is not
+//! connected is discarded and drawn again. The random numbers are drawn with SplitMix64 from the
+//! given seed. Routes are shortest routes, on which each switch forwards to the neighbour with the
+//! lowest number.
 
 use super::adjacency::{Adjacency, RoutingTable};
 use super::random::SplitMix64;
@@ -58,8 +60,8 @@ fn linked(switches: u64, degree: u64, draw: &mut SplitMix64) -> Vec<Vec<u32>> {
             (0..links.len()).filter(|s| (links[*s].len() as u64) < degree).collect();
         let Some(last) = free.last() else { break };
         let joinable = |a: usize, b: usize| a != b && !links[a].contains(&(b as u32));
-        // Draw a few pairs of switches with free ports, then from the list of all pairs without a
-        // link.
+        // Draw a few pairs of switches with free ports. If all of these are already linked, draw
+        // from the list of all pairs that are not linked.
         let drawn = (0..4).map(|_| (free[draw.below(free.len())], free[draw.below(free.len())]));
         let pair = drawn.into_iter().find(|(a, b)| joinable(*a, *b)).or_else(|| {
             let pairs = free.iter().flat_map(|a| free.iter().map(|b| (*a, *b)));
@@ -71,7 +73,8 @@ fn linked(switches: u64, degree: u64, draw: &mut SplitMix64) -> Vec<Vec<u32>> {
             links[b].push(a as u32);
             continue;
         }
-        // No such pair is left. Remove a random link, and link its ends to the free ports.
+        // All switches with free ports are linked to each other. Remove a random link, and link its
+        // ends to the free ports.
         let (a, b) = (free[0], *last);
         let (c, d) = loop {
             let c = draw.below(links.len());

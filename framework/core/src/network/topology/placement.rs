@@ -1,9 +1,10 @@
-//! Placement of ranks on the nodes of a network: the options `ranks=` and `place=`. `place=random`
-//! without a seed draws the placement from the seed of the repetition ([`Network::sample`]).
+//! The placement of ranks on the nodes of a network: the options `ranks=` and `place=`. If
+//! `place=random` has no seed, the placement is drawn from the seed of the repetition
+//! ([`Network::sample`]).
 //!
-//! Rank r runs on node `node[r]`, and a node may have several ranks. Algorithms see the ranks as a
-//! grid: that of the network or, if nodes have several ranks, one of nodes and ranks. Routes and
-//! links are those between nodes.
+//! Rank r runs on node `node[r]`, and a node may have several ranks. Algorithms see a grid of
+//! ranks. It is the grid of the network or, if nodes have several ranks, a grid of nodes and ranks.
+//! Routes and links are those between nodes.
 
 use super::{Bisection, Network, Options, Properties, ReadFile, Route, RouteError, SplitMix64};
 use crate::spec::{Arg, SpecError};
@@ -26,7 +27,7 @@ pub(super) fn parse(
     options: &Options<'_>,
     read: ReadFile<'_>,
 ) -> Result<Network, SpecError> {
-    /// The tables take eight bytes for each rank.
+    /// The maximum number of ranks. The tables take eight bytes for each rank.
     const MAX: u64 = 1 << 24;
     let (spec, nodes) = (options.spec, network.nodes());
     let (ranks, place) = (options.get("ranks"), options.get("place"));
@@ -103,7 +104,8 @@ impl Placement {
         Self { ranks_each, place, ranks_of_job: node.len() as u64, node, rank }
     }
 
-    /// Returns the placement of `jobs` copies of all ranks, each on the node of the original.
+    /// Returns a placement with `jobs` copies of each rank. All copies are on the node of the
+    /// original rank.
     pub(super) fn for_jobs(placement: Option<&Self>, nodes: u64, jobs: u64) -> Self {
         let (ranks_each, of_job) = match placement {
             Some(placement) => (placement.ranks_each, placement.node.clone()),
@@ -140,7 +142,8 @@ impl Placement {
         }
         Properties {
             spec: format!("{},ranks={each}{place}", base.spec),
-            // Algorithms for tori, for example, must refuse this kind.
+            // Algorithms that need a torus, for example, must refuse this network, so it has
+            // another kind.
             kind: "ranks",
             nodes: self.count(),
             switches: base.switches + base.nodes,
@@ -165,7 +168,8 @@ impl Placement {
         self.node[rank as usize].into()
     }
 
-    /// Returns the number of a node or switch among the ranks, shared nodes and switches.
+    /// Converts the number of a node or switch of the family to its number in this network, which
+    /// numbers ranks first, then shared nodes, then switches.
     pub(super) fn vertex(&self, vertex: u64) -> u64 {
         self.rank.get(vertex as usize).map_or(self.behind() + vertex, |rank| u64::from(*rank))
     }
@@ -205,8 +209,8 @@ fn shuffled(n: u32, seed: u64) -> Vec<u32> {
     numbers
 }
 
-/// Returns the nodes in the order of Hilbert's curve, on which successive nodes are neighbours (J.
-/// Skilling, *Programming the Hilbert curve*, 2004), if all sides are one power of two.
+/// If all sides are the same power of two, returns the nodes in the order of Hilbert's curve, on
+/// which successive nodes are neighbours (J. Skilling, *Programming the Hilbert curve*, 2004).
 fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
     let side = *sides.first()?;
     if !side.is_power_of_two() || sides.iter().any(|other| *other != side) {
@@ -215,7 +219,8 @@ fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
     let (bits, dims) = (side.trailing_zeros(), sides.len());
     let nodes: u64 = sides.iter().product();
     let at = |rank: u64| {
-        // Distribute the bits of the position among the coordinates, highest first.
+        // Distribute the bits of the position among the coordinates in turn. The highest bit comes
+        // first.
         let mut x = vec![0_u64; dims];
         for bit in 0..bits as usize * dims {
             x[dims - 1 - bit % dims] |= ((rank >> bit) & 1) << (bit / dims);
@@ -244,7 +249,8 @@ fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
     Some((0..nodes).map(at).collect())
 }
 
-/// Parses the node of each rank. Each node must occur `each` times. Text after a `#` is ignored.
+/// Parses the node of each rank. Each node must occur `each` times. Text after `#` in a line is
+/// ignored.
 fn from_file(content: &str, nodes: u32, each: u32) -> Result<Vec<u32>, String> {
     let mut seen = vec![0_u32; nodes as usize];
     let mut found = Vec::new();

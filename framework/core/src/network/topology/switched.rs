@@ -1,9 +1,10 @@
-//! Networks of switches with equally many nodes: dragonflies, HyperX, slim flies and jellyfish.
+//! Networks of switches that all have the same number of nodes: dragonflies, HyperX, slim flies and
+//! jellyfish.
 //!
-//! A network has n nodes, P nodes at each switch, and `radix` ports at each switch for links
-//! between switches. Node v is at switch `v / P`. Links are numbered in this order: from nodes to
-//! switches (link v), from switches to nodes (link n + v), between switches (port p of switch s is
-//! link `2 n + s * radix + p`). A family defines where each port leads, and a route's next port.
+//! A network has n nodes. Each switch has P nodes, and `radix` ports for links to other switches.
+//! Node v is at switch `v / P`. Links are numbered in this order: from nodes to switches (link v),
+//! from switches to nodes (link n + v), between switches (port p of switch s is link `2 n + s *
+//! radix + p`). A family defines to which switch each port leads, and the next port of a route.
 
 use super::automorphisms::image_of_node;
 use super::{
@@ -19,16 +20,20 @@ pub(super) trait Fabric: fmt::Debug + Send + Sync {
     fn radix(&self) -> u64;
     fn neighbour(&self, switch: u64, port: u64) -> Option<u64>;
     fn next_port(&self, at: u64, to: u64) -> u64;
-    /// Returns a period p: the network looks the same from switch s and from switch `s % p`.
+    /// Returns a period p such that the network looks the same from switch s and from switch `s %
+    /// p`.
     fn symmetry_period(&self) -> u64;
     fn axes(&self) -> Vec<AxisSymmetry>;
-    /// Returns the port of the switch's image that leads to the image of the neighbour.
+    /// Given a port of a switch, returns the port of the switch's image that leads to the image of
+    /// the neighbour.
     fn moved_port(&self, port: u64, _image: &dyn Fn(usize, u64) -> u64) -> u64 {
         port
     }
-    /// Returns the hops from a switch to the farthest one, and the sum of the hops to all.
+    /// Returns the number of hops from a switch to the farthest other switch, and the sum of the
+    /// hops to all other switches.
     fn distances(&self, switch: u64) -> (u64, u64);
-    /// Returns the switches on one side of a small cut, and the links that leave it.
+    /// Returns the number of switches on one side of a small cut, and the number of links that
+    /// leave this side.
     fn cut(&self) -> Option<(u64, u64)> {
         None
     }
@@ -51,7 +56,8 @@ impl<F: Fabric> Switched<F> {
         nodes_each: u64,
     ) -> Self {
         let (switches, nodes) = (fabric.switches(), fabric.switches() * nodes_each);
-        // The bisection cuts links of the fabric or, if they are fewer, the links of nodes.
+        // The bisection cuts links between switches. If there are fewer links of nodes, it cuts
+        // those instead.
         let bisection = fabric.cut().map(|(on_side, links)| {
             let side = on_side.min(switches - on_side) * nodes_each;
             Bisection { side, links: links.min(side), exact: false }
@@ -144,7 +150,7 @@ impl<F: Fabric> Family for Switched<F> {
     }
 }
 
-/// Routes depend only on the switches of their ends, so the nodes of a switch may be permuted.
+/// Routes depend only on the switches of their ends, so the nodes of each switch may be permuted.
 impl<F: Fabric> Automorphisms for Switched<F> {
     fn axes(&self) -> Vec<AxisSymmetry> {
         [self.fabric.axes(), vec![AxisSymmetry::Permutations]].concat()

@@ -1,14 +1,16 @@
 //! Twisted tori of sides a and 2 a, as in TPU v4 (N. Jouppi and others, *TPU v4*, ISCA 2023; the
 //! construction is by J. M. Camarero, C. Martinez, R. Beivide, *Lattice Graphs for High-Scale
-//! Interconnection Topologies*, TPDS 2015). The closing links of a short side, which join the ends
-//! of its lines to rings, have a twist: they also move by half of every long side.
+//! Interconnection Topologies*, TPDS 2015). A closing link joins the two ends of a line, so that
+//! the line becomes a ring. The closing links of short sides have a twist: they also move by half
+//! of every long side.
 //!
-//! The twist makes all directions equivalent, and the diameter smaller than in a torus. The network
-//! a x a x 2a is the face-centred cubic lattice, a x 2a x 2a the body-centred cubic lattice, and a
-//! x 2a the rectangular twisted torus. Nodes and links are numbered as in a torus. Routes are
-//! shortest routes. They follow the last dimension first, and each dimension in one direction.
-//! Routes without a closing link of the last short side are preferred, then those without one of
-//! the short side before it, and so on. Half of a long side is travelled in the plus direction.
+//! The twist makes all directions equivalent, and the diameter smaller than that of a torus. The
+//! network a x a x 2a is the face-centred cubic lattice, a x 2a x 2a is the body-centred cubic
+//! lattice, and a x 2a is the rectangular twisted torus. Nodes and links are numbered as in a
+//! torus. Routes are shortest routes. They follow the last dimension first, and each dimension in
+//! only one direction. If there are several, routes without a closing link of the last short side
+//! are preferred, then routes without a closing link of the short side before it, and so on. If a
+//! route moves by half of a long side, it uses the plus direction.
 
 use super::grid::planes;
 use super::{Bisection, Family, Parsed, Properties, Run, strides};
@@ -26,7 +28,8 @@ struct TwistedTorus {
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
     const MAX_NODES: u64 = 1 << 22;
-    /// For each message, every combination of closed rings is tried.
+    /// The maximum number of short sides. For each message, every combination of used closing links
+    /// is tried.
     const MAX_SHORT: usize = 8;
     let arg = spec.only_word("sides of a and 2a, as in `twisted-torus:4x4x8`")?;
     let dims = spec.dims(arg)?;

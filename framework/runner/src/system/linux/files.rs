@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 use std::env::split_paths;
 use std::path::{Path, PathBuf};
 
-/// Applies Landlock and returns its version. Older ones enforce fewer restrictions, and 0 none.
+/// Applies Landlock and returns its version. Older versions enforce fewer restrictions. Version 0
+/// means that the kernel has no Landlock.
 pub(super) fn confine_files(access: &FileAccess<'_>) -> Result<u32, RulesetError> {
     const SUPPORTED: ABI = ABI::V6;
     let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir;
@@ -48,8 +49,8 @@ pub(super) fn confine_files(access: &FileAccess<'_>) -> Result<u32, RulesetError
     })
 }
 
-/// The files in `/proc/self` that runtimes read. Some others reveal more than this process, such as
-/// `net` and `environ`, and `map_files` opens mapped files for writing.
+/// The files in `/proc/self` that runtimes read. Other files are not permitted: `net` and `environ`
+/// reveal more than this process should know, and `map_files` opens mapped files for writing.
 const OWN_PROPERTIES: [&str; 9] =
     ["auxv", "cmdline", "comm", "limits", "maps", "smaps", "stat", "statm", "status"];
 
@@ -79,9 +80,10 @@ fn folder_of(plugin: &Path) -> &Path {
     plugin.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns the libraries next to a plugin, on which it may depend. The kernel follows links when it
-/// adds a rule, so a link counts only if it leads to a library in the same directory (`libx.so ->
-/// libx.so.1`) or below it; any other rule would let the plugin read that place.
+/// Returns the libraries next to a plugin, because the plugin may depend on them. When the kernel
+/// adds a rule, it follows symbolic links. So a link counts only if it leads to a library in the
+/// same directory (`libx.so -> libx.so.1`) or below it. A rule for any other link would let the
+/// plugin read the place to which it leads.
 fn libraries_in(folder: &Path) -> Vec<PathBuf> {
     let is_library = |path: &Path| {
         let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();

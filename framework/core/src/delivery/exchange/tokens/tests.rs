@@ -1,4 +1,4 @@
-//! Tests of dispatch and combine, whose data consists of tokens with a set of receivers each.
+//! Tests of dispatch and combine, in which each token has a set of receivers.
 
 use super::*;
 use crate::delivery::boxes::Axis;
@@ -10,8 +10,8 @@ use proptest::option;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Creates a collective among four nodes. Node 0 has class 0 of 7 bytes for nodes 0 and 3, and
-/// class 1 of 5 bytes for nodes 1 and 2. Node 3 has class 0 of 9 bytes for node 1.
+/// Creates a collective among four nodes. Node 0 has two classes: class 0 has 7 bytes for nodes 0
+/// and 3, and class 1 has 5 bytes for nodes 1 and 2. Node 3 has class 0, with 9 bytes for node 1.
 fn start(kind: &'static CollectiveKind) -> TokenExchange {
     let tokens = Arc::new(Tokens::new(4, |node| match node {
         0 => vec![(vec![0, 3], 7), (vec![1, 2], 5)],
@@ -52,7 +52,7 @@ fn sum<'a>(owner: u64, class: u32, from: u64, to: u64) -> Rule<'a> {
 fn tokens_may_be_copied_and_forwarded_by_any_node() {
     let mut x = start(&DISPATCH);
     assert_eq!(x.loads.held(), [12, 0, 0, 9]);
-    // Node 3 is not a receiver of class 1 of node 0. It forwards the class, and keeps a copy.
+    // Node 3 is not a receiver of node 0's class 1. It forwards the class and keeps a copy.
     step(&mut x, &[token(0, 1, 0, 3), token(3, 0, 3, 1)]).unwrap();
     step(&mut x, &[token(0, 1, 3, 1), token(0, 0, 0, 3)]).unwrap();
     step(&mut x, &[token(0, 1, 1, 2)]).unwrap();
@@ -92,7 +92,7 @@ fn a_token_that_does_not_arrive_is_reported() {
 #[test]
 fn sums_of_tokens_contain_each_contribution_once() {
     let mut x = start(&COMBINE);
-    // Node 0 contributes to its own class 0, and node 3 to the same class.
+    // Both node 0 itself and node 3 contribute to node 0's class 0.
     assert_eq!(x.loads.held(), [7, 14, 5, 7]);
     step(&mut x, &[sum(0, 1, 1, 2), sum(3, 0, 1, 3), sum(0, 0, 3, 0)]).unwrap();
     assert_eq!((x.loads.most_summed(), x.loads.held()), (7, &[7, 0, 5, 9][..]));
@@ -145,7 +145,8 @@ fn a_send_of_tokens_follows_the_latest_arrival_of_these_tokens() {
     assert_eq!(arrival_of(&token(0, 1, 1, 2)), 2);
 }
 
-/// A random send: sender, offset of the receiver, owner (or all), classes, copies, combines.
+/// A random send: the sender, the offset of the receiver, the owner (or all owners), the classes,
+/// whether it copies, and whether it combines.
 type Choice = (u64, u64, Option<u64>, u64, bool, bool);
 
 type Naive = [BTreeMap<(u64, u32), BTreeSet<u64>>; 4];
