@@ -49,7 +49,8 @@ pub fn own_syntax(collective: &CollectiveKind) -> String {
 /// A property of a workload that can be the horizontal axis of a plot with curves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CurveAxis {
-    /// The bytes of a block; of different sizes the mean or the large one, by generator.
+    /// The number of bytes of a block. If blocks differ in size, it is the mean or the large size,
+    /// depending on the generator.
     BlockSize,
     Variation,
 }

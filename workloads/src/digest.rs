@@ -1,4 +1,4 @@
-//! Digests of input files, which identify their content. A spec only has the name of a file.
+//! Digests of input files, which identify the content of a file. A spec has only its name.
 
 use sha2::{Digest, Sha256};
 use std::io::{self, Read};
@@ -16,13 +16,13 @@ impl InputDigest {
     }
 }
 
-/// Returns `sha256:` and the first 32 hexadecimal digits (128 bits) of the SHA-256 digest. The 12
-/// digits of versions up to 0.2 could be forged within a minute.
+/// Returns `sha256:` and the first 32 hexadecimal digits (128 bits) of the SHA-256 digest. Versions
+/// up to 0.2 had 12 digits, which could be forged within a minute.
 pub fn digest(content: &[u8]) -> String {
     written(&Sha256::digest(content))
 }
 
-/// Returns the digest and the number of bytes of a content that need not fit in memory.
+/// Returns the digest and the number of bytes of a content, which may be larger than the memory.
 pub fn stream_digest(mut content: impl Read) -> io::Result<(String, u64)> {
     let (mut hash, mut length, mut part) = (Sha256::new(), 0, vec![0; 1 << 16]);
     loop {

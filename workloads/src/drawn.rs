@@ -23,14 +23,16 @@ thread_local! {
     static LAST: RefCell<Option<CachedSizes>> = const { RefCell::new(None) };
 }
 
-/// Returns the sizes of the last task if they depend on the same values. Otherwise calls `draw`.
+/// Returns the sizes of the last task if they were drawn for the same workload, number of nodes and
+/// seed. Otherwise calls `draw`.
 pub(crate) fn shared(
     workload: &Workload,
     nodes: u64,
     seed: u64,
     draw: impl FnOnce() -> Result<Sizes, String>,
 ) -> Result<Sizes, String> {
-    // Free the last sizes first, so that the memory of a case does not depend on earlier cases.
+    // If the last sizes cannot be used, free them before others are drawn, so that the memory of a
+    // case does not depend on earlier cases.
     let last = LAST
         .take()
         .filter(|last| (last.nodes, last.seed) == (nodes, seed) && last.workload == *workload);

@@ -5,20 +5,21 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use swapmeet_core::spec::format_size;
 
-/// Some kinds of files have lower limits.
+/// The maximum size of a file in bytes. Some kinds of files have a lower limit.
 pub const MAX_BYTES: u64 = 512 << 20;
 
-/// Reads a regular file of at most `most` bytes, because worker processes read it again. `expected`
-/// describes its content in error messages.
+/// Reads a regular file of at most `most` bytes. The file must be regular because worker processes
+/// read it again. `expected` describes its content in error messages.
 pub fn read_regular(path: &Path, most: u64, expected: &str) -> Result<String, String> {
-    // Opening a pipe would wait for its writer.
+    // To open a pipe would wait for a program that writes to it.
     if !std::fs::metadata(path).map_err(unread)?.is_file() {
         return Err(format!("is a folder or a device, expected {expected}"));
     }
     read_bounded(path, most, expected)
 }
 
-/// Reads at most `most` bytes of text from a file, pipe or device. `expected` is for errors.
+/// Reads at most `most` bytes of text from a file, pipe or device. `expected` is as in
+/// [`read_regular`].
 pub fn read_bounded(path: &Path, most: u64, expected: &str) -> Result<String, String> {
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unread)?;
@@ -34,7 +35,8 @@ pub fn read_bounded(path: &Path, most: u64, expected: &str) -> Result<String, St
     })
 }
 
-/// Returns the matching files, sorted by name. Only the last part of the path may contain a `*`.
+/// Returns the files whose names match `name`, sorted. Only the last part of the path may contain a
+/// `*`.
 pub fn files(name: &str) -> Result<Vec<PathBuf>, String> {
     let Some((before, after)) = name.split_once('*') else { return Ok(vec![PathBuf::from(name)]) };
     if after.contains(['*', '/']) {

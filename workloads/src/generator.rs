@@ -28,17 +28,19 @@ pub struct Generator {
     pub name: &'static str,
     pub syntax: &'static str,
     pub help: &'static str,
-    /// Its own arguments in canonical order. An empty key is an argument without a key.
+    /// The generator's own arguments in canonical order. An empty key stands for an argument
+    /// without a key.
     pub keys: &'static [&'static str],
     /// The arguments that can be an axis of a plot with curves.
     pub axes: &'static [(CurveAxis, &'static str)],
     /// Whether each pair of nodes has its own size. Empty blocks are then not sent by default.
     pub sized_by_pair: bool,
-    /// Whether it can also create one size for each node: blocks have no single destination.
+    /// Whether the generator can also create one size for each node, for collectives in which a
+    /// block has no single destination.
     pub sized_by_node: bool,
-    /// Whether it can also create the tokens of a dispatch or a combine.
+    /// Whether the generator can also create the tokens of a dispatch or a combine.
     pub has_tokens: bool,
-    /// Repetitions differ, because they have different seeds.
+    /// Whether repetitions differ. They have different seeds.
     pub random: bool,
     pub(crate) read: fn(&mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError>,
 }
@@ -73,18 +75,19 @@ pub fn generators(collective: &CollectiveKind) -> impl Iterator<Item = &'static 
 }
 
 pub(crate) trait Pattern: fmt::Debug + Send + Sync {
-    /// Leaves out arguments with default values.
+    /// Returns the arguments, without those that have default values.
     fn arguments(&self) -> Vec<(&'static str, String)>;
 
-    /// Returns the number of bytes of each block; `None` if blocks differ in size.
+    /// Returns the number of bytes of each block, or `None` if blocks differ in size.
     fn uniform_bytes(&self) -> Option<u64> {
         None
     }
 
-    /// Creates multiples of `element`. `Err` continues a sentence that begins with the workload.
+    /// Creates sizes that are multiples of `element`. `Err` continues a sentence that begins with
+    /// the workload.
     fn sizes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String>;
 
-    /// Only called if the generator is `sized_by_node`.
+    /// Creates one size for each node. Only called if the generator is `sized_by_node`.
     fn sizes_of_nodes(
         &self,
         nodes: u64,
@@ -94,12 +97,13 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
         self.sizes(nodes, element, seed)
     }
 
-    /// Only called if the generator `has_tokens`.
+    /// Creates the tokens of each node. Only called if the generator `has_tokens`.
     fn tokens(&self, nodes: u64, _seed: u64) -> Result<Tokens, String> {
         Ok(Tokens::new(nodes, |_| Vec::new()))
     }
 
-    /// Returns the destination of each node's block on a grid; `None` if this is not a permutation.
+    /// Returns the destination of each node's block on a grid, or `None` if the workload is not a
+    /// permutation.
     fn images(&self, _radices: &[u64]) -> Result<Option<Arc<[u32]>>, String> {
         Ok(None)
     }

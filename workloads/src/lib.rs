@@ -35,19 +35,20 @@ pub use range::{expand, unreached_end};
 #[derive(Debug, Clone)]
 pub struct Workload {
     spec: Arc<str>,
-    /// The spec without the block size. `None` if blocks differ in size.
+    /// The spec without the block size, or `None` if blocks differ in size.
     shape: Option<Arc<str>>,
     collective: &'static CollectiveKind,
     generator: &'static Generator,
     pattern: Arc<dyn generator::Pattern>,
-    /// The repetition whose file is used, if each has its own; otherwise 0.
+    /// If each repetition has its own file, the repetition whose file is used; otherwise 0.
     replicate: u32,
     root: u64,
-    /// The number of bytes of an element. Redistribution cannot divide elements.
+    /// The number of bytes of an element. A redistribution cannot divide elements.
     element: u64,
     skip_empty: bool,
-    /// The axes of communicators that run the collective at the same time, such as `dp+cp`, their
-    /// size (`size:64`), or a file with them (`file:F`). `None` if all ranks are one communicator.
+    /// The communicators that run the collective at the same time: their axes, such as `dp+cp`,
+    /// their size (`size:64`), or a file that lists them (`file:F`). `None` if all ranks are one
+    /// communicator.
     over: Option<String>,
     listed: Option<Arc<Listed>>,
 }
@@ -94,12 +95,13 @@ impl Workload {
         self.pattern.input().into_iter().chain(listed)
     }
 
-    /// Returns the number of repetitions, if each has its own file.
+    /// Returns the number of repetitions if each has its own file, or `None` otherwise.
     pub fn replicates(&self) -> Option<u32> {
         self.pattern.replicates()
     }
 
-    /// Returns the workload of a repetition, or `Err` if each has its own file and this has none.
+    /// Returns the workload of a repetition. `Err` if each repetition has its own file, and this
+    /// one has none.
     pub fn replicate(self: &Arc<Self>, repetition: u32) -> Result<Arc<Self>, String> {
         let Some(count) = self.replicates() else { return Ok(Arc::clone(self)) };
         let pattern = self.pattern.replicate(repetition);
@@ -119,7 +121,8 @@ impl Workload {
         self.over.as_deref()
     }
 
-    /// Returns the communicators, or `None` if all ranks are one. `Err` if the topology has none.
+    /// Returns the communicators, or `None` if all ranks are one communicator. `Err` is the reason
+    /// why there are none.
     pub fn communicators(
         &self,
         topology: &Arc<Network>,
@@ -133,8 +136,9 @@ impl Workload {
         Ok(all.pop())
     }
 
-    /// Returns all communicators of `over=`, in one entry for each schedule: those with the same
-    /// view and sizes run images of one schedule. `Err` if the topology has no such ones.
+    /// Returns all communicators of `over=`, in one entry for each schedule. Communicators with the
+    /// same view and the same sizes run images of one schedule. `Err` is the reason why there are
+    /// none.
     pub fn all_communicators(
         &self,
         topology: &Arc<Network>,
@@ -166,15 +170,16 @@ impl Workload {
         all.len() > 1 || all.iter().any(|all| !all.has_all_ranks())
     }
 
-    /// Returns whether communicators of this workload differ, or do not contain all ranks.
+    /// Returns whether the communicators of this workload differ in their schedules, or do not
+    /// contain all ranks.
     pub fn has_unequal_communicators(&self, topology: &Arc<Network>) -> bool {
         (self.generator.random || self.listed.is_some())
             && self.all_communicators(topology).is_ok_and(|all| self.differ(&all))
     }
 
-    /// Creates a task for each schedule ([`Workload::all_communicators`]). The first communicator
-    /// draws random sizes from `seed`, and others from other seeds. `Err` is the reason why there
-    /// are no tasks.
+    /// Creates a task for each schedule ([`Workload::all_communicators`]). The random sizes of the
+    /// first task are drawn from `seed`, and those of the others from other seeds. `Err` is the
+    /// reason why there are no tasks.
     pub fn tasks(&self, topology: &Arc<Network>, seed: u64) -> Result<Vec<Task>, String> {
         let all = self.all_communicators(topology)?;
         if !self.differ(&all) {
@@ -187,7 +192,7 @@ impl Workload {
         (0..).zip(all).map(task).collect()
     }
 
-    /// `Err` is the reason why there is no task.
+    /// Creates the only task. `Err` is the reason why there is none.
     pub fn task(&self, topology: &Arc<Network>, seed: u64) -> Result<Task, String> {
         match self.communicators(topology)? {
             None => self.task_of_one(topology, seed),
@@ -217,7 +222,7 @@ impl Workload {
         }
         let sizes = drawn::shared(self, nodes, seed, || self.draw(nodes, seed));
         let drawn::Sizes { blocks: sizes, tokens } = sizes.map_err(why)?;
-        // A block moves at most once in a step, so this product bounds all sums of a step.
+        // A block moves at most once in a step, so no sum of a step exceeds this product.
         let largest = sizes.largest();
         if u128::from(largest) * u128::from(nodes) * u128::from(nodes) > u128::from(u64::MAX / 2) {
             return Err(format!(
@@ -244,7 +249,8 @@ impl Workload {
         Ok(drawn::Sizes { blocks: blocks?, tokens: None })
     }
 
-    /// Returns the same workload with blocks of another size; `None` if its blocks differ in size.
+    /// Returns the same workload with blocks of another size, or `None` if its blocks differ in
+    /// size.
     ///
     /// ```
     /// use swapmeet_workloads::Workload;
@@ -259,12 +265,14 @@ impl Workload {
         (other.block_bytes() == bytes && self.same_shape(&other)).then_some(other)
     }
 
-    /// Returns whether blocks can be counted instead of bytes: all have the same size and are sent.
+    /// Returns whether the simulation can count blocks instead of bytes. It can if all blocks have
+    /// the same size and are sent.
     pub fn counts_blocks(&self) -> bool {
         self.pattern.uniform_bytes().is_some_and(|bytes| bytes > 0 || !self.skip_empty)
     }
 
-    /// Returns the name and the argument that only this kind of permutation has.
+    /// Returns the name of the permutation, with the argument that only this kind of permutation
+    /// has.
     fn permutation_name(&self) -> String {
         let own = self.pattern.arguments().into_iter().filter(|(key, _)| *key != args::WORD);
         own.fold(self.generator.name.to_owned(), |name, (key, value)| {

@@ -1,5 +1,5 @@
-//! Communicators in a file (`over=file:F`): a line of ranks for each, in the order of its members.
-//! A rank is in at most one.
+//! Communicators that are listed in a file (`over=file:F`). Each line has the ranks of a
+//! communicator, in the order of its members. A rank is in at most one communicator.
 
 use crate::InputDigest;
 use crate::file::read_regular;
@@ -14,10 +14,10 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    /// Numbers are separated by spaces or commas, and text after a `#` is ignored. `Err` is the
-    /// reason why the file is not valid.
+    /// Reads the file. Numbers are separated by spaces or commas, and text after a `#` is ignored.
+    /// `Err` is the reason why the file is not valid.
     pub(crate) fn read(file: &str) -> Result<Self, String> {
-        /// Enough bytes for ten million ranks.
+        /// The maximum size of the file, which can then have ten million ranks.
         const MOST: u64 = 128 << 20;
         let expected = "a line of ranks for each communicator";
         let content = read_regular(Path::new(file), MOST, expected)?;

@@ -320,7 +320,8 @@ mod tests {
         ));
     }
 
-    /// The diagonal of the matrix, or one number for each node.
+    /// The size of a block for all nodes is on the diagonal of the matrix, or the file has one
+    /// number for each node.
     #[test]
     fn blocks_for_all_nodes_have_sizes_by_origin() {
         let dir = tempfile::tempdir().unwrap();
@@ -403,7 +404,7 @@ mod tests {
         );
     }
 
-    /// As in nccl-tests: for 256 MiB, a fraction of 0.5 is 128 MiB.
+    /// Fractions apply as in nccl-tests: of 256 MiB, a fraction of 0.5 is 128 MiB.
     #[test]
     fn fractions_apply_to_the_given_size() {
         let dir = tempfile::tempdir().unwrap();

@@ -7,8 +7,8 @@ use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES};
 use swapmeet_core::spec::{Spec, parse_size};
 
 impl CurveAxis {
-    /// Returns the value of a workload on this axis, if it has one, and the spec without it, which
-    /// all cases of a curve share.
+    /// Splits the spec of a workload. If the workload has a value on this axis, returns the value,
+    /// and the rest of the spec, which all cases of a curve share.
     ///
     /// ```
     /// use swapmeet_workloads::CurveAxis;
@@ -52,7 +52,7 @@ impl CurveAxis {
     }
 }
 
-/// Returns whether a workload has random sizes; `None` if its generator is unknown.
+/// Returns whether a workload has random sizes, or `None` if its generator is unknown.
 ///
 /// ```
 /// use swapmeet_workloads::is_random;
@@ -63,8 +63,9 @@ pub fn is_random(workload: &str) -> Option<bool> {
     Some(find_generator(&Spec::parse("workload", workload).ok()?)?.random)
 }
 
-/// Returns the number that the canonical form of a spec leaves out, if there is one and the
-/// generator reads no file. The spec may lack numbers that vary along an axis.
+/// Returns the default value of a number that the spec does not state. Returns `None` if the number
+/// has no default, or if the generator reads a file. The spec may lack numbers that vary along an
+/// axis.
 ///
 /// ```
 /// use swapmeet_workloads::default_number;

@@ -6,9 +6,10 @@ use swapmeet_core::spec::{Arg, Spec, SpecError, format_size, parse_size};
 
 const FORM: &str = "a range such as 8..1MiB (each size twice the previous one) or 8..1MiB*4";
 
-/// Replaces a range of sizes, or of counts such as `tokens`, by a workload for each: from the start
-/// of the range, each multiplied by a factor (by default 2), and the end only if it is reached
-/// exactly. A text without a range is returned unchanged, even if it is not valid.
+/// Replaces a range of sizes, or of counts such as `tokens`, by a list of workloads. The first has
+/// the start of the range. Each further value is the previous one multiplied by a factor (by
+/// default 2). The end is included only if it is reached exactly. A text without a range is
+/// returned unchanged, even if it is not valid.
 ///
 /// ```
 /// use swapmeet_workloads::expand;
@@ -21,7 +22,7 @@ const FORM: &str = "a range such as 8..1MiB (each size twice the previous one) o
 pub fn expand(text: &str) -> Result<Vec<String>, SpecError> {
     let as_it_is = || vec![text.to_owned()];
     let Ok(spec) = Spec::parse("workload", text) else { return Ok(as_it_is()) };
-    // In other specs, two dots can be part of a file name.
+    // In specs of generators without a block size, two dots can be part of a file name.
     if find_generator(&spec)
         .is_none_or(|row| !row.axes.iter().any(|(axis, _)| *axis == CurveAxis::BlockSize))
     {
@@ -49,7 +50,7 @@ fn written(arg: &Arg, number: u64) -> String {
     if is_size { format_size(number) } else { number.to_string() }
 }
 
-/// Returns the last size in the list and the end of the range, if they differ.
+/// If the last size in the list is not the end of the range, returns both.
 ///
 /// ```
 /// use swapmeet_workloads::unreached_end;

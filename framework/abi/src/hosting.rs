@@ -26,16 +26,17 @@ pub trait Host {
     /// The reason why the host refuses a call.
     type Refusal;
 
-    /// Runs `work`, in which every call of the plugin is answered. Returns `None` if `work` has
-    /// panicked and the host has recorded the panic. The plugin then gets a default value or
-    /// [`SWM_STOPPED`]. A panic must not unwind into the plugin: if this function panics, the
-    /// process aborts.
+    /// Runs `work`, which answers a call of the plugin. All calls are answered within this method.
+    /// Returns `None` if `work` has panicked and the host has recorded the panic. The plugin then
+    /// gets a default value or [`SWM_STOPPED`]. A panic must not unwind into the plugin: if this
+    /// method panics, the process aborts.
     fn guard<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> Option<R> {
         Some(work(self))
     }
 
-    /// Runs `work`, a call that the host may refuse. Returns whether the call is accepted. If the
-    /// host has refused an earlier call, it also refuses this call and does not run `work`.
+    /// Runs `work`, which answers a call that the host may refuse. Returns whether the call is
+    /// accepted. If the host has refused an earlier call, it also refuses this one and does not run
+    /// `work`.
     fn answer(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Self::Refusal>) -> bool;
 
     /// Runs `work` as [`Host::answer`] does. `work` extends the schedule, which only `plan` may do.
@@ -98,9 +99,10 @@ unsafe fn with<H: Host, R>(ctx: *mut c_void, or: R, work: impl FnOnce(&mut H) ->
     host.and_then(|host| host.guard(work)).unwrap_or(or)
 }
 
-/// Defines the functions of the table, and [`table`]. Each has its name, its arguments in C, and
-/// the call of the host. A value also has its type and the result without a host. The calls that a
-/// host may refuse are grouped by the method of [`Host`] in which they run.
+/// Defines the functions of the table, and [`table`]. Each function has its name, its arguments in
+/// C, and the expression that answers the call. A function that returns a value also has the type
+/// of the value, and the result without a host. The calls that a host may refuse are grouped by the
+/// method of [`Host`] in which they run.
 macro_rules! functions {
     (
         values {$(
@@ -263,7 +265,7 @@ unsafe impl Send for Functions<'_> {}
 unsafe impl Sync for Functions<'_> {}
 
 impl Functions<'_> {
-    /// Asks the plugin whether the algorithm can run, and returns the plugin's code; `None` if the
+    /// Asks the plugin whether the algorithm can run. Returns the plugin's code, or `None` if the
     /// algorithm has no such function.
     pub fn supports<H: Host>(&self, problem: &Problem<'_>, host: &mut H) -> Option<i32> {
         self.supports.map(|function| self.call(function, problem, host))

@@ -44,10 +44,10 @@ collectives! {
     /// ([`Blocks::origins`](crate::Blocks::origins)) and by their classes, the segments of the
     /// owner's block. The sender always keeps a copy. No node may receive a token twice.
     Dispatch,
-    /// Every node has tokens, and each node of a token's set has a partial result for it. The
-    /// token's owner receives the sum of these. A send selects sums by the owner
-    /// ([`Blocks::destinations`](crate::Blocks::destinations)) and the tokens' classes, its
-    /// segments.
+    /// Every node has tokens, and each node of a token's set has a partial result for it. The owner
+    /// of the token receives the sum of these results. A send selects sums by the owner
+    /// ([`Blocks::destinations`](crate::Blocks::destinations)) and by the classes of the tokens,
+    /// which are segments of the owner's block.
     Combine,
 }
 

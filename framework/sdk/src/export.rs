@@ -93,24 +93,24 @@ pub trait Algorithm: Sync {
     /// Returns the description of the algorithm.
     fn about(&self) -> About;
 
-    /// Checks whether the algorithm can run on a problem, by default on every one. If not, it
-    /// returns [`Stop::Unsupported`] with a reason for users who do not know the source code.
-    /// `plan` can return the same error instead.
+    /// Checks whether the algorithm can run on a problem. If it cannot, this method returns
+    /// [`Stop::Unsupported`] with a reason for users who do not know the source code. `plan` can
+    /// return the same error instead. By default, the algorithm can run on every problem.
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
         let _ = problem;
         Ok(())
     }
 
-    /// Passes the steps and sends of the schedule to `schedule`, if `supports` returned `Ok`.
-    /// Errors with [`Stop::Stopped`], returned with `?`, if the host has refused a call, with
-    /// [`Stop::Unsupported`] as in `supports`, and with [`Stop::Failed`] if the algorithm cannot
+    /// Passes the steps and sends of the schedule to `schedule`. The host calls it only if
+    /// `supports` returned `Ok`. Returns [`Stop::Stopped`] (with `?`) if the host has refused a
+    /// call, [`Stop::Unsupported`] as in `supports`, or [`Stop::Failed`] if the algorithm cannot
     /// continue.
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop>;
 }
 
 /// Exports the algorithms of a crate as a plugin with the name and version of the crate:
 /// `export_plugin!(licence: "MIT OR Apache-2.0", algorithms: [One, Two])`. Each algorithm is a
-/// constant expression of a type with [`Algorithm`].
+/// constant expression whose type implements [`Algorithm`].
 #[macro_export]
 macro_rules! export_plugin {
     (licence: $licence:expr, algorithms: [$($algorithm:expr),+ $(,)?] $(,)?) => {
@@ -120,8 +120,8 @@ macro_rules! export_plugin {
             plugin_table()
         }
 
-        /// Returns the plugin's table, for programs that link several plugins statically, because
-        /// the exported symbol is the same in every plugin.
+        /// Returns the plugin's table. Programs that link several plugins statically use this
+        /// function, because the exported symbol has the same name in every plugin.
         pub fn plugin_table() -> *const $crate::abi::SwmPlugin {
             static TABLE: ::std::sync::OnceLock<$crate::Exported> = ::std::sync::OnceLock::new();
             $crate::entry(
@@ -180,8 +180,8 @@ pub fn entry(
     &raw const exported.plugin
 }
 
-/// Returns the table entry of an algorithm. If `about` panics, it has neither a name nor functions,
-/// and its title is the panic message.
+/// Returns the table entry of an algorithm. If `about` panics, the entry has neither a name nor
+/// functions, and its title is the panic message.
 fn describe(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
     let about = caught(|| algorithm.about());
     let is_described = about.is_ok();
@@ -238,8 +238,8 @@ unsafe extern "C" fn plan(a: *const SwmAlgorithm, p: *const SwmProblem, h: *cons
     unsafe { run(a, p, h, |algorithm, problem, schedule| algorithm.plan(problem, schedule)) }
 }
 
-/// Calls `work` with safe views of the host's structs. The host receives the message of a panic as
-/// the reason of the failure.
+/// Calls `work` with safe views of the host's structs. If `work` panics, the host receives the
+/// message of the panic as the reason of the failure.
 ///
 /// # Safety
 ///
@@ -253,7 +253,7 @@ unsafe fn run(
     // SAFETY: `user` is the leaked reference that `describe` stored; the table states its size.
     let (algorithm, host) =
         unsafe { (*(*algorithm).user.cast::<&'static dyn Algorithm>(), read_sized(host)) };
-    // Without a readable table, there is no function that takes the reason.
+    // Without a readable table of the host, there is no function to report the reason.
     let Ok(host) = host else { return SWM_ERROR };
     let outcome = caught(|| {
         // SAFETY: the caller guarantees that the pointer comes from a call of the host.
@@ -276,7 +276,8 @@ unsafe fn run(
 }
 
 thread_local! {
-    /// Whether the algorithm's own code runs, so that its panics are caught.
+    /// Whether code of the algorithm is running on this thread. The panic hook then stores its
+    /// panics.
     static IN_ALGORITHM: Cell<bool> = const { Cell::new(false) };
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
@@ -289,8 +290,8 @@ fn caught<R>(work: impl FnOnce() -> R) -> Result<R, String> {
 }
 
 /// Installs a panic hook that stores the message for the result row. Each plugin file has its own
-/// copy of std, whose default hook would print to the terminal. A plugin that is linked into a
-/// program shares the hook with it, so all other panics are passed on.
+/// copy of std, whose default hook would print to the terminal. If a plugin is linked into a
+/// program, both use the same hook, so all other panics are passed on to the previous hook.
 fn capture_panics() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {

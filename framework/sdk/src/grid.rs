@@ -2,9 +2,9 @@
 
 use crate::stop::Stop;
 
-/// A grid of nodes, numbered row-major: the last dimension varies fastest. It is the machine's own
-/// grid ([`Topology::grid`](crate::Topology::grid)), or one in which a schedule numbers its nodes
-/// ([`Schedule::layout`](crate::Schedule::layout)).
+/// A grid of nodes, numbered row-major: the last dimension varies fastest. It can be the machine's
+/// own grid ([`Topology::grid`](crate::Topology::grid)), or a grid in which a schedule numbers its
+/// nodes ([`Schedule::layout`](crate::Schedule::layout)).
 ///
 /// ```
 /// # use swapmeet_sdk::{Grid, Stop};
@@ -99,7 +99,7 @@ impl Grid {
         Ok(())
     }
 
-    /// Returns the node with these coordinates: one for each dimension, below its radix.
+    /// Returns the node with these coordinates: one for each dimension, less than its radix.
     pub fn node(&self, coordinates: impl IntoIterator<Item = u64>) -> u64 {
         coordinates
             .into_iter()
@@ -114,7 +114,8 @@ impl Grid {
         node - self.coordinate(node, dimension) * stride + coordinate * stride
     }
 
-    /// Returns the node at distance `by` along one dimension, wrapped around; down if negative.
+    /// Returns the node at distance `by` along one dimension, with wrap-around. A negative `by`
+    /// leads to lower coordinates.
     pub fn shift(&self, node: u64, dimension: usize, by: i64) -> u64 {
         let radix = self.radices[dimension];
         let here = self.coordinate(node, dimension);

@@ -6,12 +6,12 @@ use crate::stop::Stop;
 
 /// The grid of a machine, padded with virtual nodes until every side is a multiple of a unit.
 ///
-/// A unit is a range of consecutive coordinates along a dimension. The node one unit before a
-/// virtual node, its *home*, does its work. An algorithm that treats all nodes with the same
-/// position in their units alike therefore sends the data of both to the same node, as one message.
-/// Data that a virtual node and its home send to each other is a local copy. No step takes longer
-/// than on a real machine of the padded size. If the last node of a line did the work of all its
-/// virtual nodes, it would have to send their messages one after another.
+/// A unit is a range of consecutive coordinates along a dimension. The work of a virtual node is
+/// done by its *home*, the node one unit before it. If an algorithm treats all nodes with the same
+/// position in their units alike, it therefore sends the data of a virtual node and of its home to
+/// the same node, as one message. Data that the two send to each other is a local copy. No step
+/// takes longer than on a real machine of the padded size. If instead the last node of a line did
+/// the work of all its virtual nodes, it would have to send their messages one after another.
 #[derive(Debug, Clone)]
 pub struct Padded {
     machine: Grid,
@@ -47,7 +47,7 @@ impl Padded {
     }
 
     /// Returns the coordinate on the machine that does the work of a coordinate of the padded grid.
-    /// If a side is shorter than one unit, it is one of the same parity.
+    /// If a side is shorter than one unit, the two coordinates only have the same parity.
     pub fn home(&self, dimension: usize, mut coordinate: u64) -> u64 {
         let side = self.machine.radix(dimension);
         let back = if side >= self.unit { self.unit } else { 2 };
@@ -64,10 +64,10 @@ impl Padded {
         )
     }
 
-    /// Defines the grid in which the schedule numbers nodes as [`Padded::grid`] does, and places
-    /// its nodes on the machine. Each dimension becomes two axes, the number of the unit and the
-    /// position in it, so that a set of whole units, or of one position in all, is a product of
-    /// ranges. Errors with [`Stop::Stopped`] if the host refuses a call.
+    /// Defines the grid of the schedule, which numbers nodes as [`Padded::grid`] does, and places
+    /// its nodes on the machine. Each dimension becomes two axes: the number of the unit, and the
+    /// position in the unit. A set of whole units is then a product of ranges, and so is a set of
+    /// one position in all units. Errors with [`Stop::Stopped`] if the host refuses a call.
     pub fn lay_out(&self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let axes: Vec<u64> =
             self.grid.radices().iter().flat_map(|side| [side / self.unit, self.unit]).collect();

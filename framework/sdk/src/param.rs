@@ -3,7 +3,8 @@
 use std::str::FromStr;
 use swapmeet_abi::{SWM_PARAM_CHOICE, SWM_PARAM_FILE, SWM_PARAM_NUMBER, SWM_PARAM_TEXT};
 
-/// A parameter of an algorithm, such as `fan` in `tree:fan=3`. The host refuses undeclared ones.
+/// A parameter of an algorithm, such as `fan` in `tree:fan=3`. The host refuses parameters that are
+/// not declared.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, ParamInfo, words};
@@ -51,20 +52,20 @@ impl ParamInfo {
         Self { key, kind: SWM_PARAM_TEXT, default, help, values: &[] }
     }
 
-    /// Declares a parameter whose value is a whole number, at least 0, as [`ParamInfo::text`].
+    /// Declares a parameter as [`ParamInfo::text`] does. Its value is a whole number, at least 0.
     pub const fn number(key: &'static str, default: &'static str, help: &'static str) -> Self {
         Self { kind: SWM_PARAM_NUMBER, ..Self::text(key, default, help) }
     }
 
-    /// Declares a parameter whose value is the path of a regular file that the algorithm reads.
-    /// Without it, return [`Stop::unsupported`](crate::Stop::unsupported). The host writes the
-    /// digest of the file to the row.
+    /// Declares a parameter whose value is the path of a regular file that the algorithm reads. If
+    /// the user gives no path, the algorithm should return
+    /// [`Stop::unsupported`](crate::Stop::unsupported). The host writes the digest of the file to
+    /// the row.
     pub const fn file(key: &'static str, help: &'static str) -> Self {
         Self { kind: SWM_PARAM_FILE, ..Self::text(key, "", help) }
     }
 
-    /// Declares a parameter whose value is one of these words, each of which `swapmeet check`
-    /// tests.
+    /// Declares a parameter whose value is one of these words. `swapmeet check` tests each of them.
     pub const fn choice(
         key: &'static str,
         values: &'static [&'static str],
@@ -85,8 +86,8 @@ impl ParamInfo {
     }
 }
 
-/// Returns the words of a table of choices, which then serves both [`ParamInfo::choice`] and
-/// [`Problem::choice`](crate::Problem::choice).
+/// Returns the words of a table of choices. The table can then be used both for
+/// [`ParamInfo::choice`] and for [`Problem::choice`](crate::Problem::choice).
 pub const fn words<T, const N: usize>(choices: &[(&'static str, T); N]) -> [&'static str; N] {
     let mut words = [""; N];
     let mut i = 0;
@@ -97,7 +98,8 @@ pub const fn words<T, const N: usize>(choices: &[(&'static str, T); N]) -> [&'st
     words
 }
 
-/// A type of values of [`Problem::param`](crate::Problem::param), which a plugin can add.
+/// A type of the values that [`Problem::param`](crate::Problem::param) returns. A plugin can
+/// implement it for its own types.
 pub trait ParamValue: FromStr {
     /// Returns a description of the valid values, such as "a whole number", for the error message
     /// about the invalid text `given`.

@@ -12,7 +12,8 @@ use swapmeet_abi::{
 };
 
 /// The problem that an algorithm has to solve. The host records which sizes and machine parameters
-/// a plan reads by the methods, and reuses the plan for all cases that differ only in others.
+/// a plan reads with the methods of this type. It reuses the plan for all cases that differ only in
+/// other values.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, Algorithm, ParamInfo, Problem, Rehearsal, Schedule, Stop};
@@ -51,7 +52,8 @@ pub struct Problem<'a> {
     declared: &'static [ParamInfo],
 }
 
-/// Defines methods that call a function of the host's table, or return a default on old hosts.
+/// Defines methods that call a function of the host's table, or return a default if an older host
+/// lacks the function.
 macro_rules! host_values {
     ($($(#[$attribute:meta])* $name:ident -> $type:ty: $default:expr;)+) => {
         $($(#[$attribute])* pub fn $name(&self) -> $type {
@@ -62,8 +64,8 @@ macro_rules! host_values {
 }
 
 impl<'a> Problem<'a> {
-    /// Reads the host's structs, which may be those of another version of the ABI. Errors without a
-    /// whole struct, or if the collective is unknown.
+    /// Reads the host's structs, which may have another version of the ABI. Errors if a struct is
+    /// missing or too small, or if the collective is unknown.
     ///
     /// # Safety
     ///
@@ -96,7 +98,7 @@ impl<'a> Problem<'a> {
         self.collective
     }
 
-    /// Returns the root, as a node of the machine; 0 for collectives without one.
+    /// Returns the root, as a node of the machine. It is 0 for collectives without a root.
     pub fn root(&self) -> u64 {
         self.raw.root
     }
@@ -112,16 +114,16 @@ impl<'a> Problem<'a> {
         self.host.destination.map_or(from, |f| unsafe { f(self.host.ctx, from) })
     }
 
-    /// Returns whether a message crosses all links of its route at once and shares each with other
-    /// messages. It is then at least as fast as messages between neighbours that forward its data.
-    /// Returns `false` if the host is older than 1.1.
+    /// Returns whether a message uses all links of its route at the same time and shares each link
+    /// with other messages. The message is then at least as fast as messages between neighbours
+    /// that forward its data. Returns `false` if the host is older than 1.1.
     pub fn shares_routes(&self) -> bool {
         // SAFETY: the function and its context come from the host's table, valid during the call.
         self.host.shares_routes.is_some_and(|f| unsafe { f(self.host.ctx) } != 0)
     }
 
-    /// Returns the bytes that node `from` of the machine has for node `to`, which may be the same.
-    /// The plan is then used only for cases with exactly the same sizes.
+    /// Returns the number of bytes that node `from` of the machine has for node `to`. The two may
+    /// be the same node. The plan is then used only for cases with exactly the same sizes.
     pub fn pair_bytes(&self, from: u64, to: u64) -> u64 {
         // SAFETY: the function and its context come from the host's table, valid during the call.
         self.host.pair_bytes.map_or(0, |f| unsafe { f(self.host.ctx, from, to) })
@@ -186,10 +188,11 @@ impl<'a> Problem<'a> {
     }
 
     /// Returns the nodes that must receive data of node `from` of the machine, in ascending order,
-    /// with their numbers of bytes. Receivers of 0 bytes are left out; the node itself is listed if
-    /// it has a block for itself. The plan is then used only for cases with exactly the same sizes;
-    /// if [`Problem::is_uniform`], it does not need this method. Errors with [`Stop::Failed`] if
-    /// the host is older than 1.1, and with [`Stop::Stopped`] if there is no such node.
+    /// with their numbers of bytes. Receivers of 0 bytes are left out. The node itself is listed if
+    /// it has a block for itself. The plan is then used only for cases with exactly the same sizes,
+    /// so a plan does not call this method if [`Problem::is_uniform`] is true. Errors with
+    /// [`Stop::Failed`] if the host is older than 1.1, and with [`Stop::Stopped`] if there is no
+    /// such node.
     pub fn demand(&self, from: u64) -> Result<Vec<SwmByteCount>, Stop> {
         let read = self.host.demand.ok_or_else(Stop::host_too_old)?;
         let none = SwmByteCount { destination: 0, bytes: 0 };
@@ -224,32 +227,33 @@ impl<'a> Problem<'a> {
         block_bytes -> u64: 0;
 
         /// Returns the port limit of the machine: the number of messages that a node may send, and
-        /// may receive, at the same time; `u64::MAX` for all its links. An algorithm promises its
-        /// own by [`About::ports`](crate::About::ports).
+        /// may receive, at the same time. `u64::MAX` means all links of the node. An algorithm
+        /// promises its own limit by [`About::ports`](crate::About::ports).
         ports -> u64: 1;
 
         /// Returns the number of circuits that a directed link carries at a time (q in the papers).
         virtual_channels -> u64: 1;
 
-        /// Returns the size of an element in bytes, of which block sizes are multiples. In a
-        /// schedule of byte counts, a redistribution moves whole elements.
+        /// Returns the size of an element in bytes. Block sizes are multiples of it. In a schedule
+        /// of byte counts, a redistribution moves whole elements.
         element_bytes -> u64: 1;
 
-        /// Returns the start-up time of a message in microseconds (alpha), 0 if the machine has
+        /// Returns the start-up time of a message in microseconds (alpha), or 0 if the machine has
         /// none. Use this method, [`Problem::hop_us`] and [`Problem::byte_us`] only to choose among
         /// variants of the algorithm that the user can also select with a parameter.
         startup_us -> f64: 0.0;
 
-        /// Returns the time per link of a route in microseconds, 0 if there is none.
+        /// Returns the time per link of a route in microseconds, or 0 if the machine has none.
         hop_us -> f64: 0.0;
 
-        /// Returns the time per byte of a message in microseconds (beta), 0 if there is none.
+        /// Returns the time per byte of a message in microseconds (beta), or 0 if the machine has
+        /// none.
         byte_us -> f64: 0.0;
     }
 
     /// Returns the value of the parameter `key`: the user's value, or the declared default. Errors
-    /// with [`Stop::Failed`], which names the parameter, if it is not declared, has neither a value
-    /// nor a default, or does not parse.
+    /// with [`Stop::Failed`], which names the parameter, if the parameter is not declared, has
+    /// neither a value nor a default, or has an invalid value.
     pub fn param<T: ParamValue>(&self, key: &str) -> Result<T, Stop> {
         let default = self.declared(key)?.default;
         match self.given(key)? {
@@ -261,8 +265,9 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Returns [`Problem::param`] for a whole number. Errors with [`Stop::Failed`] also outside of
-    /// `bounds`, which the message names (but not an upper bound of `u64::MAX`).
+    /// Returns the value of [`Problem::param`] as a whole number. Also errors with [`Stop::Failed`]
+    /// if the number is not within `bounds`. The message names the bounds, but not an upper bound
+    /// of `u64::MAX`.
     pub fn whole(&self, key: &str, bounds: RangeInclusive<u64>) -> Result<u64, Stop> {
         let number = self.param(key)?;
         if bounds.contains(&number) {
@@ -274,17 +279,18 @@ impl<'a> Problem<'a> {
         Err(Stop::failed(format!("`{key}={number}`: expected a whole number from {least}{most}")))
     }
 
-    /// Returns the user's value of the parameter `key`, if there is one, for parameters whose
-    /// default depends on the problem. Errors as [`Problem::param`], but not without a default.
+    /// Returns the user's value of the parameter `key`, or `None` if there is none. It is for
+    /// parameters whose default depends on the problem. Errors as [`Problem::param`] does, except
+    /// that a default may be missing.
     pub fn given<T: ParamValue>(&self, key: &str) -> Result<Option<T>, Stop> {
         self.declared(key)?;
         self.text_of(key).map(|text| parse(key, text)).transpose()
     }
 
-    /// Returns the value of the parameter `key` as the size of groups of consecutive nodes. The
-    /// default is the radix of the last of several dimensions, or the number of nodes. Errors as
-    /// [`Problem::given`], with [`Stop::Failed`] for 0, and with [`Stop::Unsupported`] for a number
-    /// that does not divide the number of nodes.
+    /// Returns the value of the parameter `key` as the size of groups of consecutive nodes. If the
+    /// topology has several dimensions, the default is the radix of the last one; otherwise, it is
+    /// the number of nodes. Errors as [`Problem::given`] does, with [`Stop::Failed`] for 0, and
+    /// with [`Stop::Unsupported`] for a number that does not divide the number of nodes.
     pub fn group(&self, key: &str) -> Result<u64, Stop> {
         let nodes = self.topology.nodes();
         let default = match self.topology.dims() {
@@ -300,8 +306,9 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Returns the value that `choices` assigns to the user's word for `key`, or to its default.
-    /// Errors as [`Problem::param`], and with [`Stop::Failed`] if table and declaration differ.
+    /// Returns the value that `choices` assigns to the user's word for `key`, or to the default
+    /// word. Errors as [`Problem::param`] does, and with [`Stop::Failed`] if the words of `choices`
+    /// are not the declared ones.
     pub fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<T, Stop> {
         let default = self.declared(key)?.default;
         match self.given_choice(key, choices)? {
@@ -310,8 +317,8 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Returns the choice of the user's word for the parameter `key`, if there is one. Errors as
-    /// [`Problem::choice`], except that a default may be missing.
+    /// Returns the value that `choices` assigns to the user's word for `key`, or `None` if there is
+    /// no word. Errors as [`Problem::choice`] does, except that a default may be missing.
     pub fn given_choice<T: Copy>(
         &self,
         key: &str,
@@ -374,7 +381,7 @@ unsafe fn copy_struct<T: Growing>(ptr: *const T, name: &str) -> Result<T, Stop> 
 /// A directed link, as an entry of the list that [`Problem::links`] returns.
 pub use swapmeet_abi::SwmLink as Link;
 
-/// Tokens of one node with the same receivers ([`Problem::tokens`]).
+/// The tokens of one node that have the same receivers ([`Problem::tokens`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenClass {
     /// The bytes of all tokens of the class together.
@@ -385,7 +392,8 @@ pub struct TokenClass {
 
 const NO_LINK: Link = Link { to: 0, bandwidth: 0.0, latency: 0.0 };
 
-/// Reads a list, a second time if it does not fit into the first buffer.
+/// Reads a list. If it does not fit into the first buffer, it is read a second time, into a larger
+/// one.
 fn read_list<T: Copy>(
     filler: T,
     mut read: impl FnMut(*mut T, u64, *mut u64) -> i32,
@@ -458,7 +466,7 @@ impl<'a> Topology<'a> {
     }
 
     /// Returns the nodes as a grid with the radices of [`Topology::dims`]. Errors with
-    /// [`Stop::Unsupported`] if their number exceeds `u64`, which no correct host causes.
+    /// [`Stop::Unsupported`] if the number of nodes exceeds `u64`, which no correct host causes.
     pub fn grid(&self) -> Result<Grid, Stop> {
         Grid::new(self.dims())
     }

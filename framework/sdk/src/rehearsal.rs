@@ -80,7 +80,8 @@ pub struct Rehearsal {
 
 impl Rehearsal {
     /// Makes a rehearsal on a topology of the family `kind` with the sides `dims`, such as
-    /// `("torus", &[4, 8])`. It should be small, because every set is written as a list of nodes.
+    /// `("torus", &[4, 8])`. The topology should be small, because every set is written as a list
+    /// of nodes.
     pub fn on(kind: &str, dims: &[u64]) -> Self {
         let sides: Vec<String> = dims.iter().map(u64::to_string).collect();
         Self {
@@ -124,7 +125,7 @@ impl Rehearsal {
         }
     }
 
-    /// Replaces the all-to-all. Collectives without a root ignore `root`.
+    /// Sets the collective instead of an all-to-all. Collectives without a root ignore `root`.
     #[must_use]
     pub fn collective(mut self, collective: Collective, root: u64) -> Self {
         (self.collective, self.root) = (collective, root);
@@ -139,10 +140,10 @@ impl Rehearsal {
         self
     }
 
-    /// Sets the directed links of the network: the vertices that each link leaves and enters, and
-    /// its bandwidth divided by the machine's. Vertices from the number of nodes on are switches.
-    /// By default, rings, tori, meshes, hypercubes and fully connected networks have the links of
-    /// their family, and others have none.
+    /// Sets the directed links of the network. For each link, the list has the vertex where it
+    /// starts, the vertex where it ends, and its bandwidth divided by that of the machine. Vertices
+    /// from the number of nodes on are switches. By default, rings, tori, meshes, hypercubes and
+    /// fully connected networks have the links of their family, and other networks have none.
     #[must_use]
     pub fn links(mut self, links: &[(u64, u64, f64)]) -> Self {
         self.settings.links = links.to_vec();
@@ -214,7 +215,8 @@ impl Rehearsal {
         self
     }
 
-    /// Sets the port limit of the machine ([`Problem::ports`]); `u64::MAX`: all links of a node.
+    /// Sets the port limit of the machine ([`Problem::ports`]). `u64::MAX` means all links of a
+    /// node.
     #[must_use]
     pub fn ports(mut self, ports: u64) -> Self {
         self.settings.ports = ports;
@@ -243,10 +245,10 @@ impl Rehearsal {
         self
     }
 
-    /// Plans only one node of each orbit (the nodes to which the symmetries map a node) if the
-    /// schedule declares a symmetry ([`Schedule::symmetric`]), and derives all other sends from it.
-    /// If the declaration is correct, which [`Rehearsal::verify_symmetry`] checks, the schedule has
-    /// the sends of a full plan, in another order.
+    /// If the schedule declares a symmetry ([`Schedule::symmetric`]), plans only one node of each
+    /// orbit (the nodes to which the symmetries map a node), and derives all other sends from those
+    /// of this node. If the declaration is correct, the schedule has the sends of a full plan, in
+    /// another order. [`Rehearsal::verify_symmetry`] checks this.
     #[must_use]
     pub fn by_orbits(mut self) -> Self {
         self.by_orbits = Some(0);
@@ -254,9 +256,10 @@ impl Rehearsal {
     }
 
     /// Calls `supports` and `plan`, and returns the steps of the schedule, or the error of the
-    /// algorithm. Calls that the host would refuse are [`Stop::Failed`], such as a send before the
-    /// first step, to the sender itself or outside of the grid, a set that does not fit the grid, a
-    /// layout after the first step, or a grid whose nodes are not placed.
+    /// algorithm. If the plan makes a call that the host would refuse, the error is
+    /// [`Stop::Failed`]. Such calls are a send before the first step, to the sender itself or
+    /// outside of the grid, a set that does not fit the grid, a layout after the first step, or a
+    /// grid whose nodes are not placed.
     pub fn plan(&self, algorithm: &dyn Algorithm) -> Result<Vec<RehearsedStep>, Stop> {
         self.rehearse(algorithm).map(|schedule| schedule.steps)
     }
@@ -284,9 +287,9 @@ impl Rehearsal {
     }
 
     /// Plans one node of each orbit, derives the other sends from the declared symmetry, and
-    /// compares all sends with those of a full plan, for the first, the second and the last node of
-    /// each orbit. The error is that of [`Rehearsal::plan`], or the first send of only one of the
-    /// schedules.
+    /// compares all sends with those of a full plan. It does this three times, with the first, the
+    /// second and the last node of each orbit. The error is that of [`Rehearsal::plan`], or the
+    /// first send that only one of the two schedules has.
     pub fn verify_symmetry(&self, algorithm: &dyn Algorithm) -> Result<(), Disproof> {
         let rehearsed = |how: Self| how.rehearse(algorithm).map_err(Disproof::Stopped);
         let full_plan = rehearsed(Self { by_orbits: None, ..self.clone() })?;
@@ -394,7 +397,7 @@ fn links_of(kind: &str, dims: &[u64]) -> Vec<(u64, u64, f64)> {
                     let (at, line) = (node / stride % side, node - node / stride % side * stride);
                     let ahead = (at + 1 < side || kind != "mesh").then_some((at + 1) % side);
                     let behind = (at > 0 || kind != "mesh").then_some((at + side - 1) % side);
-                    // On a line of two nodes, both directions are the same link.
+                    // On a line of two nodes, both directions use the same link.
                     let behind = behind.filter(|_| side > 2 || ahead.is_none());
                     let ends = ahead.into_iter().chain(behind).filter(|to| *to != at);
                     links.extend(ends.map(|to| (node, line + to * stride, 1.0)));

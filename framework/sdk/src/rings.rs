@@ -5,11 +5,11 @@ use crate::problem::Problem;
 use crate::stop::Stop;
 use crate::symmetry::Symmetry;
 
-/// Rings that visit all ranks, group by group, each with one segment of each block. Ring r visits
-/// each group in the order of the ranks, but enters it at its rank r and leaves it at the rank
-/// before (modulo g, the size of a group). So with g rings, every rank sends to the next group on
-/// one ring, and all network adapters of a group carry the same load, as with NCCL's channels
-/// (`src/graph/rings.cc`). With one ring, groups have no effect.
+/// Rings that visit all ranks, group by group. Each ring carries one segment of each block. Ring r
+/// enters each group at rank r of the group, visits the ranks in ascending order (modulo the size g
+/// of a group), and leaves the group at the rank before rank r. So with g rings, every rank sends
+/// to the next group on one ring, and all network adapters of a group carry the same load, as with
+/// NCCL's channels (`src/graph/rings.cc`). With one ring, groups have no effect.
 ///
 /// ```
 /// use swapmeet_sdk::{About, Algorithm, Problem, Rehearsal, Rings, Schedule, Stop};
@@ -79,7 +79,8 @@ impl Rings {
         self.turned((place + distance) % self.nodes, ring)
     }
 
-    /// Returns the rank that is `distance` places, at most all ranks, before `rank` on a ring.
+    /// Returns the rank that is `distance` places before `rank` on a ring. `distance` is at most
+    /// the number of ranks.
     pub fn before(self, ring: u64, rank: u64, distance: u64) -> u64 {
         self.after(ring, rank, self.nodes - distance)
     }

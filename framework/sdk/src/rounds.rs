@@ -3,7 +3,8 @@
 use crate::grid::Grid;
 use std::collections::HashMap;
 
-/// A message along one dimension of a grid. One from a node to itself is a copy without links.
+/// A message along one dimension of a grid. A message from a node to itself is a copy and uses no
+/// link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Straight {
     /// Sender, a node of the grid.
@@ -52,7 +53,7 @@ pub fn serialized_rounds(grid: &Grid, messages: &[Straight]) -> Vec<usize> {
         (group[0], indices)
     });
     let mut waiting: Vec<_> = groups.collect();
-    // Examine 64 rounds at a time, one bit each.
+    // Examine 64 rounds at a time, with one bit for each.
     let (mut busy, mut needed) = (HashMap::<u64, u64>::new(), Vec::new());
     for first in (0..).step_by(64) {
         if waiting.is_empty() {

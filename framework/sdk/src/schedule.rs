@@ -9,7 +9,7 @@ use swapmeet_abi::{
 
 /// The schedule, which a plugin passes to the host call by call. The host refuses a call if the
 /// schedule breaks a rule or if the case was stopped. From then on, every call returns
-/// [`Stop::Stopped`], to be returned with `?`.
+/// [`Stop::Stopped`], which the plugin should return with `?`.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Grid, Problem, Rehearsal, Schedule, Set, Stop};
@@ -53,26 +53,27 @@ impl<'a> Schedule<'a> {
     }
 
     /// Defines a grid in which the schedule numbers its nodes row-major, and splits every block
-    /// into `segments` (1 for whole blocks), before the first step. If the grid has as many nodes
-    /// as the machine, node i of the grid runs on node i of the machine. Otherwise call
+    /// into `segments` (1 for whole blocks). Call it before the first step. If the grid has as many
+    /// nodes as the machine, node i of the grid runs on node i of the machine. Otherwise, call
     /// [`Schedule::place`] for each node.
     pub fn layout(&mut self, radices: &[u64], segments: u32) -> Result<(), Stop> {
         self.set_layout(radices, segments, 0)
     }
 
     /// Defines a grid as [`Schedule::layout`] does, and cuts every block or vector into one part
-    /// for each node of the machine, each of which is split into `segments`.
-    /// [`Blocks::destinations`] selects parts. This is for collectives whose blocks do not differ
-    /// by destination: an allreduce can reduce each part of the vector on a different node.
+    /// for each node of the machine. Each part is split into `segments`. [`Blocks::destinations`]
+    /// selects parts. This method is for collectives whose blocks do not differ by destination: an
+    /// allreduce can reduce each part of the vector on a different node.
     pub fn layout_in_parts(&mut self, radices: &[u64], segments: u32) -> Result<(), Stop> {
         self.set_layout(radices, segments, SWM_IN_PARTS)
     }
 
     /// Makes the schedule move byte counts instead of blocks. Each node then holds a number of
-    /// bytes for each destination, without their origins. It can send as many bytes for each
-    /// destination as it chooses ([`Schedule::send_bytes`]), or sort all its data into buckets
-    /// ([`Schedule::redistribute`]) and send one after another ([`Schedule::send_bucket`]). The
-    /// host verifies that all bytes for each destination arrive (`amounts` in `verified`).
+    /// bytes for each destination, without their origins. A node can send as many of the bytes for
+    /// each destination as it chooses ([`Schedule::send_bytes`]). Or it can sort all its data into
+    /// buckets ([`Schedule::redistribute`]) and send one bucket after another
+    /// ([`Schedule::send_bucket`]). The host verifies that all bytes for each destination arrive
+    /// (`amounts` in `verified`).
     ///
     /// The grid `radices` must have as many nodes as the machine; `&[]` selects the topology's own
     /// grid. Call this method before the first step, and only in an all-to-all.
@@ -113,9 +114,9 @@ impl<'a> Schedule<'a> {
     /// order, because the host lists messages in the order of their senders.
     ///
     /// To check the declaration, the host calls `plan` again, and this method then returns other
-    /// nodes: all nodes, or those to which an element of the group maps those of the first plan. A
-    /// plan passes if it sends from the nodes of [`Planned::iter`] and computes a send from its
-    /// sender.
+    /// nodes: all nodes, or the images of the nodes of the first plan under an element of the
+    /// group. A plan passes the check if it sends from the nodes of [`Planned::iter`] and computes
+    /// each send from its sender.
     ///
     /// ```
     /// # use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Rehearsal, Schedule, Set, Stop, Symmetry};
@@ -182,27 +183,30 @@ impl<'a> Schedule<'a> {
         check(self.host.step.map(|f| unsafe { f(self.host.ctx) }))
     }
 
-    /// Adds a send of blocks to the step. Without selected blocks and extra bytes, nothing is sent.
+    /// Adds a send of blocks to the step. If it selects no blocks and has no extra bytes, nothing
+    /// is sent.
     pub fn send(&mut self, blocks: &Blocks<'_>) -> Result<(), Stop> {
         // SAFETY: function and context come from the host's table; `blocks` borrows its data.
         check(self.host.send_blocks.map(|f| unsafe { f(self.host.ctx, &raw const blocks.raw) }))
     }
 
-    /// Adds a send of a bucket to the step (of byte counts). An empty one sends nothing.
+    /// In a schedule of byte counts, adds a send of a bucket to the step. An empty bucket is not
+    /// sent.
     pub fn send_bucket(&mut self, bucket: &Bucket<'_>) -> Result<(), Stop> {
         // SAFETY: function and context come from the host's table; `bucket` borrows its data.
         check(self.host.send_bucket.map(|f| unsafe { f(self.host.ctx, &raw const bucket.raw) }))
     }
 
-    /// Adds a send of bytes for destinations to the step (in a schedule of byte counts).
+    /// In a schedule of byte counts, adds a send of bytes for destinations to the step.
     pub fn send_bytes(&mut self, bytes: &Bytes<'_>) -> Result<(), Stop> {
         // SAFETY: function and context come from the host's table; `bytes` borrows its data.
         check(self.host.send_bytes.map(|f| unsafe { f(self.host.ctx, &raw const bytes.raw) }))
     }
 
-    /// Makes a node sort all the data that it holds into buckets (in a schedule of byte counts),
-    /// between the current step, whose data is included, and the next. Each of its buckets must
-    /// then be sent once ([`Schedule::send_bucket`]), also that for the node itself.
+    /// In a schedule of byte counts, makes a node sort all the data that it holds into buckets.
+    /// This happens between the current step, whose data is included, and the next one. Each bucket
+    /// of the node must then be sent once ([`Schedule::send_bucket`]), also the bucket for the node
+    /// itself.
     pub fn redistribute(&mut self, how: &Redistribution<'_>) -> Result<(), Stop> {
         let raw = how.raw()?;
         // SAFETY: the function and its context come from the host's table; `how` outlives the call.
@@ -215,14 +219,14 @@ impl<'a> Schedule<'a> {
         log(self.host, SWM_LOG_INFO, line);
     }
 
-    /// Writes a line to the log and to the column `note` of the rows, for facts without which a row
-    /// would be misleading, such as that another run may produce another schedule.
+    /// Writes a line to the log and to the column `note` of the rows. It is for facts without which
+    /// a row would be misleading, such as that another run may produce another schedule.
     pub fn note(&self, line: &str) {
         log(self.host, SWM_LOG_NOTE, line);
     }
 
-    /// Makes every node rearrange all its data before the next step, which must begin before
-    /// another send.
+    /// Makes every node rearrange all its data before the next step. The next send must follow a
+    /// call of [`Schedule::step`].
     pub fn rearrange(&mut self) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
         check(self.host.rearrange.map(|f| unsafe { f(self.host.ctx) }))

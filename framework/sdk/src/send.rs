@@ -9,11 +9,13 @@ use swapmeet_abi::{
 };
 
 /// A number of bytes for one destination of [`Bytes`].
-/// [`SWM_ALL_BYTES`](swapmeet_abi::SWM_ALL_BYTES) stands for all that the sender holds for it.
+/// [`SWM_ALL_BYTES`](swapmeet_abi::SWM_ALL_BYTES) stands for all bytes that the sender holds for
+/// the destination.
 pub use swapmeet_abi::SwmByteCount as ByteCount;
 
-/// The route of a message, instead of the topology's own. Dimensions are those of the topology,
-/// even if the schedule defines another grid. If the route does not exist, the schedule fails.
+/// A route that a message takes instead of the topology's own route. Dimensions are those of the
+/// topology, even if the schedule defines another grid. If the route does not exist, the schedule
+/// fails.
 ///
 /// ```
 /// use swapmeet_sdk::{Blocks, Route};
@@ -44,7 +46,7 @@ impl<'a> Route<'a> {
     };
 
     /// Makes a route with this direction in each dimension: 1 (plus), -1 (minus) or 0 (the shorter
-    /// direction, plus if both are equal).
+    /// direction, or plus if both directions are equally long).
     pub const fn signs(signs: &'a [i8]) -> Self {
         Self {
             raw: SwmRoute { signs: signs.as_ptr(), dim_count: signs.len() as u32, ..Self::EMPTY },
@@ -52,8 +54,8 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// Makes a route as [`Route::signs`] does, which crosses the dimensions in the order of the
-    /// list `order`. Both lists have one entry for each dimension.
+    /// Makes a route as [`Route::signs`] does. It crosses the dimensions in the order of the list
+    /// `order`. Both lists have one entry for each dimension.
     pub const fn signs_in_order(signs: &'a [i8], order: &'a [u32]) -> Self {
         assert!(signs.len() == order.len());
         Self {
@@ -67,8 +69,8 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// Makes a route of the nodes and switches after the sender, up to the receiver. Each must be a
-    /// neighbour of the one before it. Switches are numbered as in
+    /// Makes a route from a list of the nodes and switches after the sender, which ends with the
+    /// receiver. Each must be a neighbour of the one before it. Switches are numbered as in
     /// [`Problem::links`](crate::Problem::links).
     pub const fn path(nodes: &'a [u64]) -> Self {
         Self {
@@ -77,8 +79,8 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// Makes a route as [`Route::path`] does, with directions as in [`Route::signs`], which select
-    /// one of two links between the same nodes.
+    /// Makes a route as [`Route::path`] does. The directions, as in [`Route::signs`], select one of
+    /// two links between the same nodes.
     pub const fn path_with_signs(nodes: &'a [u64], signs: &'a [i8]) -> Self {
         let mut route = Self::path(nodes);
         (route.raw.signs, route.raw.dim_count) = (signs.as_ptr(), signs.len() as u32);
@@ -87,8 +89,8 @@ impl<'a> Route<'a> {
 }
 
 /// A send of the blocks that `from` holds and that have an origin in one set and a destination in
-/// another. Without restrictions it selects all blocks that `from` holds, in an all-to-all also the
-/// block for the node itself.
+/// another. Without restrictions, the send selects all blocks that `from` holds. In an all-to-all,
+/// these include the block of the node for itself.
 ///
 /// ```
 /// use swapmeet_sdk::{Blocks, Set};
@@ -107,8 +109,8 @@ pub struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// Makes a send of all blocks that `from` holds, to be restricted by other methods. Both nodes
-    /// are those of the schedule's grid.
+    /// Makes a send of all blocks that `from` holds. Other methods can restrict it. Both nodes are
+    /// those of the schedule's grid.
     pub const fn new(from: u64, to: u64) -> Self {
         Self {
             raw: SwmBlocks {
@@ -129,13 +131,14 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Makes the send of a direct exchange: `from`'s block for `to`, which `from` must still hold.
+    /// Makes the send of a direct exchange: the block of `from` for `to`, which `from` must still
+    /// hold.
     pub const fn direct(from: u64, to: u64) -> Self {
         Self::new(from, to).origins(Set::one(from)).destinations(Set::one(to)).strict()
     }
 
-    /// Selects only blocks with these origins. Not allowed in reductions, because a sum cannot be
-    /// sent without some of its terms.
+    /// Selects only blocks with these origins. This is not allowed in reductions, because a sum
+    /// cannot be sent without some of its terms.
     #[must_use]
     pub const fn origins(mut self, set: Set<'a>) -> Self {
         self.raw.origins = set.raw();
@@ -144,7 +147,8 @@ impl<'a> Blocks<'a> {
 
     /// Selects only blocks with these destinations or, in a schedule that cuts blocks into parts
     /// ([`Schedule::layout_in_parts`](crate::Schedule::layout_in_parts)), the parts of these nodes.
-    /// Not allowed in a permutation without parts, whose blocks origins distinguish.
+    /// This is not allowed in a permutation without parts, because its blocks are distinguished by
+    /// their origins.
     #[must_use]
     pub const fn destinations(mut self, set: Set<'a>) -> Self {
         self.raw.destinations = set.raw();
@@ -172,7 +176,8 @@ impl<'a> Blocks<'a> {
         self
     }
 
-    /// In a reduction, makes the receiver add the received values to its own, not replace them.
+    /// In a reduction, makes the receiver add the received values to its own values, instead of
+    /// replacing them.
     #[must_use]
     pub const fn combine(mut self) -> Self {
         self.raw.flags |= SWM_COMBINE;
@@ -194,9 +199,9 @@ impl<'a> Blocks<'a> {
     }
 
     /// Adds bytes that are not part of any block, such as padding or sizes. The message is then
-    /// sent even if no block is selected. They are refused if
-    /// [`Problem::is_uniform`](crate::Problem::is_uniform), because blocks of the same size are
-    /// counted instead of bytes.
+    /// sent even if no block is selected. Extra bytes are refused if
+    /// [`Problem::is_uniform`](crate::Problem::is_uniform), because the host then counts blocks
+    /// instead of bytes.
     #[must_use]
     pub const fn extra_bytes(mut self, bytes: u64) -> Self {
         self.raw.extra_bytes = bytes;
@@ -204,10 +209,10 @@ impl<'a> Blocks<'a> {
     }
 
     /// In a reduction, lets a switch ([`Problem::can_reduce`](crate::Problem::can_reduce)) add the
-    /// values, which must be strict and combined. The switch adds the values of all sends of the
+    /// values. The send must be strict and combined. The switch adds the values of all sends of the
     /// step with the same reducer, receiver and selected blocks. The receiver gets one message with
-    /// the sum, and combines it with its own value. A node that contributes to its own sum sends
-    /// its value to itself, over the switch.
+    /// the sum, and adds the sum to its own value. A node that contributes to its own sum sends its
+    /// value to itself, over the switch.
     ///
     /// ```
     /// # use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Rehearsal, Schedule, Stop};
@@ -245,9 +250,10 @@ impl<'a> Blocks<'a> {
         self
     }
 
-    /// Lets a switch copy the blocks for several receivers. The send must be strict and, where a
-    /// send could move its blocks, a copy. All sends of the step with the same multicaster, sender
-    /// and selected blocks are one message to the switch ([`Blocks::reducer`]).
+    /// Lets a switch copy the blocks for several receivers. The send must be strict. In collectives
+    /// in which a send could move its blocks, it must also be a copy. All sends of the step with
+    /// the same multicaster, sender and selected blocks are one message to the switch
+    /// ([`Blocks::reducer`]).
     #[must_use]
     pub const fn multicaster(mut self, switch: u64) -> Self {
         self.raw.multicaster = switch;
@@ -271,7 +277,8 @@ pub struct Bucket<'a> {
 }
 
 impl<'a> Bucket<'a> {
-    /// Makes a send of a bucket from node `from` to node `to`; a local copy if they are the same.
+    /// Makes a send of a bucket from node `from` to node `to`. If they are the same node, it is a
+    /// local copy.
     pub const fn new(from: u64, to: u64, bucket: u64) -> Self {
         let size = size_of::<SwmBucket>() as u32;
         let raw = SwmBucket { size, flags: SWM_LOCAL, from, to, bucket, route: std::ptr::null() };
@@ -294,7 +301,8 @@ pub struct Bytes<'a> {
 }
 
 impl<'a> Bytes<'a> {
-    /// Makes a send of these bytes between nodes of the schedule's grid, without data in buckets.
+    /// Makes a send of these bytes between nodes of the schedule's grid. Bytes in buckets are not
+    /// sent.
     pub const fn new(from: u64, to: u64, counts: &'a [ByteCount]) -> Self {
         let size = size_of::<SwmBytes>() as u32;
         let (count, counts) = (counts.len() as u64, counts.as_ptr());
@@ -317,22 +325,25 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// A redistribution, in which a node sorts all the data that it holds into buckets, also that for
-/// itself. Element x (from 0) for destination d has the number `e = (starts[d] + x) % cycle`, and
-/// is put into bucket `(first + firsts[d] + e) % buckets`.
+/// A redistribution, in which a node sorts all the data that it holds, including the data for
+/// itself, into buckets. Element x (counted from 0) for destination d has the number `e =
+/// (starts[d] + x) % cycle`. It is put into bucket `(first + firsts[d] + e) % buckets`.
 #[derive(Debug, Clone, Copy)]
 pub struct Redistribution<'a> {
     /// The node of the schedule's grid that redistributes its data.
     pub node: u64,
     /// Number of buckets.
     pub buckets: u64,
-    /// Number of elements after which their numbers start again at 0; usually, `buckets`.
+    /// Number of elements after which the numbers of the elements start again at 0; usually
+    /// `buckets`.
     pub cycle: u64,
-    /// The bucket of element number 0, without an offset; less than `buckets`.
+    /// The bucket of an element with the number 0, if its destination has no offset; less than
+    /// `buckets`.
     pub first: u64,
-    /// For each destination the number of its first element, less than `cycle`. Empty for zeros.
+    /// For each destination, the number of its first element, less than `cycle`. Empty means zeros.
     pub starts: &'a [u32],
-    /// For each destination an offset to `first`, less than `buckets`. Empty for zeros.
+    /// For each destination, an offset that is added to `first`, less than `buckets`. Empty means
+    /// zeros.
     pub firsts: &'a [u32],
 }
 

@@ -51,8 +51,8 @@ impl<'a> Axis<'a> {
         Self::from_raw(SwmAxis::range(c, 1, 1))
     }
 
-    /// Selects `count` consecutive coordinates from `first`, modulo the radix, which `first` must
-    /// be below and `count` must not exceed.
+    /// Selects `count` consecutive coordinates from `first` on, modulo the radix. `first` must be
+    /// less than the radix, and `count` must not exceed it.
     pub const fn range(first: u64, count: u64) -> Self {
         Self::from_raw(SwmAxis::range(first, 1, count))
     }
@@ -91,7 +91,8 @@ pub fn bit_words(radix: u64, coordinates: impl IntoIterator<Item = u64>) -> Vec<
     words
 }
 
-/// A set of nodes of the schedule's grid: all, one, or a product of one [`Axis`] per dimension.
+/// A set of nodes of the schedule's grid: all nodes, one node, or a product of one [`Axis`] per
+/// dimension.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, Algorithm, Axis, Problem, Rehearsal, Schedule, Blocks, Set, Stop};

@@ -9,10 +9,11 @@ pub enum Stop {
     Unsupported(String),
     /// The plugin failed on a problem that it should solve. The row of the case shows the reason.
     Failed(String),
-    /// The schedule was read, for example from a file, and breaks a rule that the host cannot
-    /// check. The row of the case shows the reason.
+    /// The schedule comes from another source, such as a file, and breaks a rule that the host
+    /// cannot check. The row of the case shows the reason.
     Invalid(String),
-    /// The host refused a call: the schedule broke a rule or was stopped. Return it with `?`.
+    /// The host refused a call, because the schedule broke a rule or was stopped. Return this error
+    /// with `?`.
     Stopped,
 }
 
@@ -27,7 +28,8 @@ impl Stop {
         Self::Failed(reason.into())
     }
 
-    /// Makes the error of a schedule that was read, for example from a file, and breaks a rule.
+    /// Makes the error of a schedule that comes from another source, such as a file, and breaks a
+    /// rule.
     pub fn invalid(reason: impl Into<String>) -> Self {
         Self::Invalid(reason.into())
     }

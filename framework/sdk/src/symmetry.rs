@@ -28,21 +28,22 @@ impl Symmetry {
         Self(SwmSymmetry { kind: SWM_SHIFT, reserved: 0, unit })
     }
 
-    /// The group combines the coordinate with multiples of `unit` by exclusive-or. `unit` and the
-    /// radix must be powers of two.
+    /// The group combines the coordinate with multiples of `unit` by exclusive-or. Both `unit` and
+    /// the radix must be powers of two.
     pub const fn xor(unit: u64) -> Self {
         Self(SwmSymmetry { kind: SWM_XOR, reserved: 0, unit })
     }
 }
 
-/// The nodes whose sends a plan lists, in ascending order: all nodes, or the node with the lowest
-/// coordinates of each orbit. To check the symmetry, the host also plans images of these nodes
-/// under an element of the group. Iterate over them once in each step.
+/// The nodes whose sends a plan lists, in ascending order. They are all nodes, or the node with the
+/// lowest coordinates of each orbit. To check the symmetry, the host also plans the images of these
+/// nodes under an element of the group. Iterate over the planned nodes once in each step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planned {
     coordinates: Vec<Range<u64>>,
     /// For each axis, its planned coordinates and its *stride*, the difference between the numbers
-    /// of neighbours. An axis that is planned as a whole is joined with the axis before it.
+    /// of neighbours. If all coordinates of an axis are planned, the axis is joined with the axis
+    /// before it.
     axes: Vec<(Range<u64>, u64)>,
     has_all_nodes: bool,
 }
@@ -81,8 +82,8 @@ impl Planned {
         self.has_all_nodes
     }
 
-    /// Returns the planned coordinates of an axis, which need not start at 0, for plans that
-    /// prepare a table with one entry for each. Panics if there is no such axis.
+    /// Returns the planned coordinates of an axis, which need not start at 0. A plan can use them
+    /// to prepare a table with one entry for each. Panics if there is no such axis.
     pub fn coordinates(&self, axis: usize) -> Range<u64> {
         self.coordinates[axis].clone()
     }
@@ -118,7 +119,7 @@ impl<'a> IntoIterator for &'a Planned {
 pub struct PlannedNodes<'a> {
     axes: &'a [(Range<u64>, u64)],
     next: u64,
-    /// The number after the last node of the current run of consecutive nodes.
+    /// The number after the last node of the current range of consecutive nodes.
     end: u64,
     runs: std::ops::Range<u64>,
 }
@@ -156,8 +157,8 @@ mod tests {
         assert_eq!((planned.len(), planned.is_everyone()), (16, false));
     }
 
-    /// Planned nodes that a group element has moved by (2, 0, 2) from the lowest coordinates, and
-    /// an axis that is joined with the axis before it.
+    /// The planned nodes are the images of the nodes with the lowest coordinates under a shift by
+    /// (2, 0, 2). One axis is joined with the axis before it.
     #[test]
     fn planned_coordinates_may_start_anywhere() {
         let planned = Planned::new(&[4, 3, 6], vec![2..4, 0..3, 2..4]);

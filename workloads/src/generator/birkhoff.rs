@@ -42,7 +42,7 @@ struct Birkhoff {
     sparsity: f64,
     /// The standard deviation of the logarithm of the weights of permutations.
     spread: f64,
-    /// Bytes that each node sends to all other nodes together.
+    /// The number of bytes that each node sends to all other nodes together.
     bytes: u64,
 }
 
@@ -78,7 +78,8 @@ impl Pattern for Birkhoff {
             }
             weights.push((self.spread * normal_quantile(stream.fraction())).exp());
         }
-        // Draw again, and divide a row by the weights. Borders are rounded, so that shares add up.
+        // Draw the same permutations again, and divide the bytes of a row in proportion to their
+        // weights. The borders between shares are rounded, so that the shares add up to all bytes.
         bytes.fill(0);
         let all: f64 = weights.iter().sum();
         let elements = (self.bytes / element) as f64;
@@ -99,7 +100,8 @@ impl Pattern for Birkhoff {
     }
 }
 
-/// All permutations without fixed points, about one in 2.7 (e), are equally likely.
+/// Draws a permutation without fixed points. About one permutation in 2.7 (e) has none, and all of
+/// these are equally likely.
 fn derangement(stream: &mut Stream, nodes: u64) -> Vec<u64> {
     loop {
         let to = stream.shuffled(nodes);
@@ -134,7 +136,7 @@ mod tests {
         }
     }
 
-    /// The last permutation may add more pairs with data than requested, but fewer than n more.
+    /// The last permutation may add more pairs with data than requested, but less than n more.
     #[test]
     fn sparsity_is_the_fraction_of_pairs_without_data() {
         for sparsity in [0.0, 0.25, 0.5, 0.9, 0.99] {

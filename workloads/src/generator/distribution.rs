@@ -9,8 +9,9 @@ pub enum DistributionKind {
     Exponential,
     /// Sizes have a log-normal distribution: the logarithm of a size has a normal distribution.
     Lognormal,
-    /// Sizes follow a power law above a smallest size. With a coefficient of variation (cv) of
-    /// about 1 or more, very rare sizes determine the variance, so that of most samples is smaller.
+    /// Sizes follow a power law above a smallest size. If the coefficient of variation (cv) is
+    /// about 1 or more, the variance depends on very rare sizes, so most samples have a smaller
+    /// variance.
     Pareto,
     /// One tenth of the sizes is large. The coefficient of variation is at most 3.
     Bimodal,
@@ -52,7 +53,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// `Err` states which values of `cv` are valid.
+    /// Creates a distribution. `Err` states which values of `cv` are valid.
     pub fn new(shape: DistributionKind, mean: f64, cv: f64) -> Result<Self, String> {
         let most = shape.max_cv();
         if shape == DistributionKind::Exponential && cv != 1.0 {
@@ -67,7 +68,7 @@ impl Distribution {
         Ok(Self { shape, mean, cv })
     }
 
-    /// A fraction `u` of all sizes is smaller than this.
+    /// Returns the size below which a fraction `u` of all sizes lies.
     fn quantile(&self, u: f64) -> f64 {
         let Self { shape, mean, cv } = *self;
         if cv == 0.0 {
@@ -105,28 +106,30 @@ fn rounded(bytes: f64, element: u64) -> u64 {
     ((bytes / element as f64).round().max(0.0) as u64).saturating_mul(element)
 }
 
-/// A table of sizes for equal parts of the interval from 0 to 1, because the computation of a
-/// quantile takes long. A quantile function never decreases, so if both ends of a part give the
-/// same size, all of it does.
+/// A table of sizes, because the computation of a quantile takes long. The interval from 0 to 1 is
+/// divided into equal parts, with one entry for each part. A quantile function never decreases, so
+/// if both ends of a part give the same size, all numbers in the part do.
 pub(super) struct SizeTable {
     law: Distribution,
     element: u64,
-    /// The size that all numbers of a part give; [`SizeTable::SEVERAL`] if they give several sizes.
+    /// For each part, the size that all its numbers give, or [`SizeTable::SEVERAL`] if they give
+    /// several sizes.
     parts: Vec<u64>,
 }
 
 impl SizeTable {
     const SEVERAL: u64 = u64::MAX;
-    /// So many parts take 512 KiB, which fits in a cache.
+    /// A table with this number of parts takes 512 KiB, which fits in a cache.
     const MAX_PARTS: u64 = 1 << 16;
-    /// The table takes little of the time of so many draws.
+    /// With this number of draws for each part, the table takes little time compared to the draws.
     const DRAWS_PER_PART: u64 = 16;
-    /// Rounding can make the computed quantile of a larger number smaller, so the sizes at the ends
-    /// of a part are moved apart by this fraction.
+    /// Rounding errors can make the computed quantile of a larger number smaller, so the sizes at
+    /// the two ends of a part are moved apart by this fraction.
     const MARGIN: f64 = 1e-9;
 
     pub(super) fn new(law: Distribution, element: u64, draws: u64) -> Self {
-        // The number of parts is a power of two, so that the position of a number is exact.
+        // The number of parts is a power of two, so that the part of a number is computed without
+        // rounding.
         let parts = (draws / Self::DRAWS_PER_PART).clamp(1, Self::MAX_PARTS).next_power_of_two();
         let quantile = |part: u64| law.quantile(part as f64 / parts as f64);
         let mut low = quantile(0);
@@ -135,7 +138,7 @@ impl SizeTable {
             low = end;
             let first = rounded(start * (1.0 - Self::MARGIN), element);
             let last = rounded(end * (1.0 + Self::MARGIN), element);
-            // With a very small cv, the quantiles of 0 and 1 are NaN. The comparison is then false.
+            // With a very small cv, the quantiles of 0 and 1 are NaN, and `start <= end` is false.
             if start <= end && first == last { first } else { Self::SEVERAL }
         });
         Self { law, element, parts: parts.collect() }
@@ -158,7 +161,7 @@ mod tests {
     use super::*;
     use crate::generator::random::Stream;
 
-    /// If most sizes are small, most of them come from the table. The table for a single draw has
+    /// If most sizes are small, most parts must have a single size. A table for a single draw has
     /// one part, whose ends may be infinite or NaN.
     #[test]
     fn a_table_gives_the_sizes_of_the_quantiles() {
@@ -185,7 +188,8 @@ mod tests {
         }
     }
 
-    /// For a cv of 2, four thousand drawn sizes have a cv of about 1.1, so quantiles are tested.
+    /// If cv is 2, four thousand drawn sizes have a cv of only about 1.1, so the quantiles are
+    /// tested instead.
     #[test]
     fn a_power_law_has_the_requested_mean_and_variation() {
         for cv in [0.1, 0.4, 1.0, 2.0, 20.0] {

@@ -60,7 +60,7 @@ pub(super) const TOKENS: Generator = Generator {
 };
 
 fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
-    /// So many bytes have room for some million tokens.
+    /// The maximum size of a file, which can then have some million tokens.
     const MAX_TEXT: u64 = 256 << 20;
     let arg = args.word("a file, as in `tokens:routing.txt,bytes=7KiB`")?;
     let bytes = args.require("bytes")?;
@@ -87,7 +87,8 @@ struct Token {
     experts: Vec<u64>,
 }
 
-/// Errors have the number of their line. `experts` is `None` if unknown.
+/// Parses the tokens of a file. An error has the number of its line. `experts` is the number of
+/// experts, or `None` if this is not known.
 fn parse(content: &str, experts: Option<u64>) -> Result<Vec<Token>, (usize, String)> {
     let parsed = (1..).zip(content.lines()).map(|(line, text)| {
         let numbers = parse_line(text, experts).map_err(|message| (line, message))?;
@@ -97,7 +98,7 @@ fn parse(content: &str, experts: Option<u64>) -> Result<Vec<Token>, (usize, Stri
     parsed.filter_map(Result::transpose).collect()
 }
 
-/// The result is empty if the line has no token.
+/// Parses a line. The result is empty if the line has no token.
 fn parse_line(line: &str, experts: Option<u64>) -> Result<Vec<u64>, String> {
     let data = line.split('#').next().unwrap_or_default();
     let words = data.split([',', ' ', '\t']).filter(|word| !word.is_empty());
@@ -133,13 +134,15 @@ struct TokensFile {
     lines: Vec<Token>,
     input: InputDigest,
     bytes: u64,
-    /// `None` stands for one expert on each node.
+    /// The number of experts. `None` stands for one expert on each node.
     experts: Option<u64>,
     placement: ExpertPlacement,
 }
 
 impl TokensFile {
-    /// Lists a node once for each expert. Errors if a node or an expert does not exist.
+    /// Returns, for each node and each of its tokens, the nodes of the token's experts. A node with
+    /// several of these experts is listed several times. Errors if a node or an expert does not
+    /// exist.
     fn placed(&self, nodes: u64) -> Result<Vec<Vec<Vec<u32>>>, String> {
         let experts = self.experts.unwrap_or(nodes);
         let mut placed = vec![Vec::new(); nodes as usize];
@@ -217,7 +220,8 @@ mod tests {
         );
     }
 
-    /// Two experts of one node receive one copy in a dispatch, and two in an all-to-all.
+    /// If a token has two experts on one node, the node receives one copy in a dispatch, and two in
+    /// an all-to-all.
     #[test]
     fn experts_of_one_node_share_a_token() {
         let tokens = file("0 2 3", Some(4), ExpertPlacement::Block);

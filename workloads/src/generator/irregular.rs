@@ -1,7 +1,8 @@
-//! Random sizes from one of five distributions, or by the rank of the destination (Zipf),
-//! optionally for a fraction of the pairs. A size is the quantile at a random number in (0, 1) from
-//! ChaCha8, so that it is the same on every platform and with every version of the libraries. Row r
-//! uses stream r, so that a larger network has the same first rows.
+//! Random sizes from one of five distributions, or by the rank of the destination (Zipf).
+//! Optionally, only a fraction of the pairs has data. A size is the quantile at a random number in
+//! (0, 1) from ChaCha8, so that it is the same on every platform and with every version of the
+//! libraries. Row r uses stream r, so that the first rows of a larger network are drawn from the
+//! same numbers.
 
 use super::distribution::{Distribution, DistributionKind, SizeTable};
 use super::matrix::Matrix;
@@ -128,7 +129,7 @@ impl Pattern for Irregular {
         Ok(Arc::new(Matrix::from_rows(nodes, self.rows(nodes, nodes, element, seed))?))
     }
 
-    /// The sizes are those of row 0 of the matrix.
+    /// The sizes of nodes are those of row 0 of the matrix.
     fn sizes_of_nodes(
         &self,
         nodes: u64,
@@ -142,7 +143,8 @@ impl Pattern for Irregular {
 }
 
 impl Irregular {
-    /// Returns a function that draws one of `rows` rows in multiples of `element`.
+    /// Returns a function that draws the sizes of a row, in multiples of `element`. It is called
+    /// for `rows` rows.
     fn rows(&self, nodes: u64, rows: u64, element: u64, seed: u64) -> impl FnMut(u64, &mut [u64]) {
         let (table, sizes_by_rank) = match &self.law {
             SizeLaw::Independent(law) => {
@@ -169,16 +171,16 @@ impl Irregular {
     }
 }
 
-/// Sets all sizes but a random fraction (`density`) to 0. Kept sizes do not depend on it, because
-/// the random numbers come from other streams.
+/// Keeps a random fraction (`density`) of the sizes, and sets all others to 0. The kept sizes do
+/// not depend on `density`, because the random numbers for this choice come from other streams.
 fn thin_row(sizes: &mut [u64], row: u64, density: f64, seed: u64) {
     const BEYOND: u64 = 1 << 32;
     let mut stream = Stream::new(seed, BEYOND + row);
     sizes.iter_mut().for_each(|size| *size = if stream.fraction() < density { *size } else { 0 });
 }
 
-/// Each sender ranks its destinations at random. The bytes for rank r are proportional to
-/// r^-exponent, in total `mean` times the number of nodes.
+/// Each sender puts its destinations in a random order, which gives them ranks. The bytes for rank
+/// r are proportional to r^-exponent, and the sum is `mean` times the number of nodes.
 #[derive(Debug, Clone, Copy)]
 struct Zipf {
     mean: f64,
@@ -259,7 +261,8 @@ mod tests {
         [336, 7000, 336, 336],
     ];
 
-    /// A tenth of 40,000 sizes (standard deviation 60), those of the dense matrix.
+    /// Of 40,000 pairs, about 4,000 keep their size (with a standard deviation of 60). The other
+    /// sizes are 0.
     #[test]
     fn a_sparse_matrix_keeps_a_share_of_the_sizes() {
         let [dense, sparse] = [1.0, 0.1].map(|density| {

@@ -1,4 +1,5 @@
-//! A size for each pair of nodes, from a file with N rows of N byte counts or another generator.
+//! A size for each pair of nodes. The sizes come from a file with N rows of N byte counts, or from
+//! another generator.
 
 use super::node_sizes::{NodeSizes, SizedBy};
 use super::{Generator, Pattern};
@@ -90,7 +91,8 @@ fn read_sizes(
     cell: impl Fn(&str) -> Result<u64, String>,
 ) -> Result<(Sizes, InputDigest), String> {
     let content = read_regular(Path::new(file), Matrix::MAX_TEXT, "a file of sizes")?;
-    // With one block for each node, its origin or its destination determines its size.
+    // If each node has, or receives, one block, the size depends only on the origin or only on the
+    // destination.
     let by = match (args.collective.initial, args.collective.required) {
         (InitialBlocks::Own, FinalBlocks::ForNode | FinalBlocks::Permuted) => None,
         (InitialBlocks::AllAtRoot, FinalBlocks::ForNode | FinalBlocks::Permuted) => {
@@ -112,7 +114,7 @@ fn read_sizes(
 #[derive(Debug)]
 struct MatrixFiles {
     all: Vec<Sizes>,
-    /// The file name with a `*`, and the digest of the contents of all files.
+    /// The file name with a `*`, and a digest of the contents of all files.
     input: InputDigest,
     size: Option<u64>,
 }
@@ -224,15 +226,17 @@ pub struct Matrix {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum MatrixCells {
     Dense(Vec<u64>),
-    /// The sizes that are not 0, row by row (compressed sparse rows).
+    /// Only the sizes that are not 0, row by row (compressed sparse rows).
     Sparse {
-        /// The position of the first size of each row, and the number of all sizes.
+        /// For each row, the position of its first size in `bytes`. The last entry is the number of
+        /// all sizes.
         first: Vec<usize>,
         /// The column of each size. Columns are in ascending order in each row.
         columns: Vec<u32>,
         bytes: Vec<u64>,
-        /// Finds a size faster than a search in `columns`; `None` above [`Matrix::MAX_NODES`]
-        /// nodes, where it would take too much memory.
+        /// An index with which a size is found faster than by a search in `columns`. It is `None`
+        /// if there are more than [`Matrix::MAX_NODES`] nodes, because it would then take too much
+        /// memory.
         index: Option<SparseIndex>,
     },
 }
@@ -245,18 +249,20 @@ pub struct MatrixError {
 }
 
 impl Matrix {
-    /// The most nodes if many sizes are not 0: half a gigabyte.
+    /// The largest number of nodes if many sizes are not 0. The matrix then takes half a gigabyte.
     pub const MAX_NODES: u64 = 8192;
-    /// The most nodes if most sizes are 0. A buffer of one row then takes 512 KiB.
+    /// The largest number of nodes if most sizes are 0. A buffer of one row then takes 512 KiB.
     const MAX_SPARSE_NODES: u64 = 1 << 16;
-    /// The most sizes that are not 0 above [`Matrix::MAX_NODES`] nodes: 200 MB.
+    /// If there are more than [`Matrix::MAX_NODES`] nodes, the largest number of sizes that are not
+    /// 0. They take 200 MB.
     const MAX_PAIRS: usize = 1 << 24;
     /// Up to this number of nodes all sizes are stored, which is faster and takes at most 32 MiB.
     const ALWAYS_DENSE: u64 = 2048;
-    /// Bytes of a file: eight for each entry of the largest matrix.
+    /// The maximum size of a file: eight bytes for each entry of the largest matrix.
     pub const MAX_TEXT: u64 = crate::file::MAX_BYTES;
 
-    /// `Err` continues a sentence that begins with the name of a workload.
+    /// Checks the number of nodes. `Err` continues a sentence that begins with the name of a
+    /// workload.
     pub(crate) fn check_nodes(nodes: u64) -> Result<(), String> {
         let most = Self::MAX_NODES;
         if nodes > most {
@@ -274,7 +280,7 @@ impl Matrix {
     }
 
     /// Creates a matrix row by row. `fill` writes the sizes of a row to a slice of zeros. If most
-    /// sizes are 0, only the others take memory. `Err` is as in [`Matrix::check_nodes`].
+    /// sizes are 0, only the other sizes are stored. `Err` is as in [`Matrix::check_nodes`].
     pub(crate) fn from_rows(
         nodes: u64,
         mut fill: impl FnMut(u64, &mut [u64]),
@@ -300,7 +306,8 @@ impl Matrix {
                 bytes.push(*size);
             }
             first.push(bytes.len());
-            // A sparse size takes 12 bytes, and a search. If many are not 0, store all.
+            // A size in the sparse form takes 12 bytes, and a search to find it. If many sizes are
+            // not 0, store all.
             if nodes <= Self::MAX_NODES && bytes.len() > n * n / 4 {
                 let mut all = vec![0; n * n];
                 let (done, rest) = all.split_at_mut(first.len().saturating_sub(1) * n);
@@ -344,8 +351,8 @@ struct Cells {
 }
 
 impl Cells {
-    /// Parses as many rows as columns or, with `one_per_node`, a single row or column. The error of
-    /// `cell` states what was expected.
+    /// Parses cells, with as many rows as columns or, if `one_per_node`, a single row or column.
+    /// The error of `cell` states what was expected.
     fn parse(
         content: &str,
         one_per_node: bool,
@@ -370,7 +377,8 @@ impl Cells {
                 })?;
                 bytes.push(size);
             }
-            // All rows are as long as the first, and there are no more rows than columns.
+            // All rows must be as long as the first one, and there must be as many rows as columns
+            // at most.
             let here = bytes.len() - before;
             if rows == 0 {
                 columns = here;

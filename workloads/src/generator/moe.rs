@@ -47,7 +47,7 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
 enum Popularity {
     /// The standard deviation of the logarithm of a log-normal popularity.
     Skew(f64),
-    /// The *maximum violation* of balance: (most popular expert - mean) / mean, in tokens.
+    /// The *maximum violation* of balance: (tokens of the most popular expert - mean) / mean.
     Violation(f64),
 }
 
@@ -62,7 +62,8 @@ struct Dispatch {
 }
 
 impl Dispatch {
-    /// The probability that a token chooses the expert first.
+    /// Returns, for each expert, the probability that a token chooses it as the first of its
+    /// experts.
     fn shares(&self, seed: u64) -> Vec<f64> {
         // This stream of random numbers is not used for the tokens of any node.
         let mut stream = Stream::new(seed, u64::MAX);
@@ -77,8 +78,8 @@ impl Dispatch {
         match self.popularity {
             Popularity::Skew(skew) => of(skew),
             Popularity::Violation(violation) => {
-                // Find the skew by bisection, because the largest share increases with it, from the
-                // mean up to all. After 100 bisections, the interval cannot become smaller.
+                // The largest share increases with the skew, from the mean up to 1. So bisection
+                // finds the skew. After 100 bisections, the interval cannot become smaller.
                 let beyond = |skew: f64| {
                     of(skew).into_iter().fold(0.0, f64::max) * self.experts as f64 - 1.0
                 };
@@ -92,7 +93,8 @@ impl Dispatch {
         }
     }
 
-    /// Calls `found` for each token of a node with the nodes of its experts, once for each expert.
+    /// Calls `found` for each token of a node, with the nodes of its experts. A node with several
+    /// of these experts is listed several times.
     fn draw(
         &self,
         sampler: &ExpertSampler,
@@ -115,7 +117,7 @@ impl Dispatch {
     }
 
     fn check_draws(&self, nodes: u64) -> Result<(), String> {
-        /// So many draws take some seconds.
+        /// The largest number of draws, which take some seconds.
         const MAX_DRAWS: u64 = 1 << 28;
         if nodes.saturating_mul(self.tokens).saturating_mul(self.top) <= MAX_DRAWS {
             return Ok(());
@@ -130,8 +132,9 @@ impl Dispatch {
 /// Draws different experts for a token, with probabilities proportional to their shares.
 struct ExpertSampler {
     cumulative: Vec<f64>,
-    /// The expert at the start of each of as many equal intervals of the sum as there are experts.
-    /// A search from there takes two comparisons on average.
+    /// The sum of all shares is divided into as many equal intervals as there are experts. For each
+    /// interval, this is the expert at its start. From there, a search takes two comparisons on
+    /// average.
     guide: Vec<u32>,
     popularity: Vec<f64>,
 }
@@ -145,7 +148,8 @@ impl ExpertSampler {
         let cumulative: Vec<f64> = cumulative.collect();
         let count = cumulative.len();
         let all = cumulative[count - 1];
-        // An entry may be too small, but never too large; the factor prevents that by rounding.
+        // An entry of `guide` may be too small, but never too large. The factor prevents that
+        // rounding makes it too large.
         let start = |i: usize| i as f64 / count as f64 * all * (1.0 - 1e-9);
         let expert_at = |at: f64| cumulative.partition_point(|cumulative| *cumulative <= at);
         let guide = (0..count).map(|i| expert_at(start(i)) as u32).collect();
@@ -165,8 +169,8 @@ impl ExpertSampler {
     }
 
     fn draw(&self, stream: &mut Stream, chosen: &mut Vec<usize>) {
-        /// A draw of an expert that has already been chosen is repeated. After so many draws, draw
-        /// only from the remaining experts.
+        /// If an expert is drawn that the token already has, the draw is repeated. After this
+        /// number of draws, only the remaining experts are drawn.
         const TRIES: usize = 16;
         let last = self.cumulative.len() - 1;
         for _ in 0..TRIES {
@@ -299,7 +303,7 @@ mod tests {
         }
     }
 
-    /// 1,000 of 4,000 tokens are expected, with a standard deviation of 27.
+    /// Of 4,000 tokens, an expert should receive 1,000, with a standard deviation of 27.
     #[test]
     fn equally_popular_experts_receive_equally_many_tokens() {
         let sizes = dispatch(16, 1, Popularity::Skew(0.0)).sizes(4, 1, 1).unwrap();
@@ -318,7 +322,8 @@ mod tests {
         assert_eq!(at(ExpertPlacement::Cyclic), [0, 1, 2, 3, 0, 1, 2, 3]);
     }
 
-    /// With one expert per node, copies of a token go to different nodes, as in the all-to-all.
+    /// If each node has one expert, the copies of a token go to different nodes, as in the
+    /// all-to-all.
     #[test]
     fn a_dispatch_has_the_tokens_of_the_all_to_all() {
         let moe = dispatch(8, 3, Popularity::Skew(1.0));

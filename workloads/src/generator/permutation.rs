@@ -1,9 +1,9 @@
 //! Permutations of the nodes of a grid: each node sends its one block to one node, its *image* (C.
 //! C. Spencer, *Circuit-Switched Structured Communications on Toroidal Meshes*, 1994). In
 //! coordinates (x, y, z, ..), x belongs to the first dimension. In a permutation of the axes, such
-//! as (x, y) to (y, -x), -x is -1 - x modulo n: the mirror is between the nodes n - 1 and 0, so
-//! that no node of a dimension of even size is its own image. Axes that are exchanged must have the
-//! same size.
+//! as (x, y) to (y, -x), -x means -1 - x modulo n. The mirror is thus between the nodes n - 1 and
+//! 0, and no node of a dimension of even size is its own image. Axes that are exchanged must have
+//! the same size.
 
 use super::{Generator, Pattern};
 use crate::args::{Args, CurveAxis, WORD};
@@ -173,13 +173,13 @@ struct Permutation {
 
 #[derive(Debug)]
 enum Map {
-    /// The axis from which each coordinate of the image is taken, and whether it is negated. Axes
-    /// without an entry keep their coordinates.
+    /// For each axis of the image, the axis from which its coordinate is taken, and whether the
+    /// coordinate is negated. Axes without an entry keep their coordinates.
     Axes(Vec<(usize, bool)>),
     Reflect,
-    /// A distance for each axis, or one for all.
+    /// A distance for each axis, or one distance for all axes.
     Translate(Vec<i64>),
-    /// The factor by which y is multiplied and added to x.
+    /// A factor. It is multiplied by y, and the product is added to x.
     Shear(i64),
 }
 
@@ -214,7 +214,7 @@ impl Pattern for Permutation {
 }
 
 impl Map {
-    /// Returns how to compute each coordinate of an image. `Err` continues a sentence that begins
+    /// Returns the rule for each coordinate of an image. `Err` continues a sentence that begins
     /// with the name of the workload.
     fn over(&self, radices: &[u64]) -> Result<Vec<ImageAxis>, String> {
         let d = radices.len();
@@ -258,7 +258,8 @@ impl Map {
     }
 }
 
-/// The coordinate of an axis, possibly negated, plus `plus`, plus `sheared` times y.
+/// A coordinate of the image: the coordinate of `axis`, possibly negated, plus `plus`, plus
+/// `sheared` times y.
 struct ImageAxis {
     axis: usize,
     negated: bool,
@@ -276,7 +277,7 @@ impl ImageAxis {
     }
 }
 
-/// Returns `None` if multiplying the number by a coordinate could overflow.
+/// Parses a distance or factor. Returns `None` if its product with a coordinate could overflow.
 fn offset(text: &str) -> Option<i64> {
     text.parse().ok().filter(|i: &i64| i.unsigned_abs() <= 1 << 31)
 }

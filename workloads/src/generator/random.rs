@@ -14,12 +14,13 @@ impl Stream {
         Self(rng)
     }
 
-    /// Returns the middle of one of 2^53 equal parts of (0, 1), and thus never 0 or 1.
+    /// Returns the middle of one of 2^53 equal parts of (0, 1), so the result is never 0 or 1.
     pub(super) fn fraction(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
-    /// Scales 64 random bits to 0 to `n - 1`. The results of libraries may change with the version.
+    /// Scales 64 random bits to the range from 0 to `n - 1`. A function of a library could give
+    /// other results in a later version.
     pub(super) fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(n)) >> 64) as u64
     }

@@ -71,7 +71,8 @@ impl Pattern for Spiked {
     }
 }
 
-/// Each node has `max` bytes for one node, possibly itself, and `rest` bytes for each other node.
+/// For each node, there are `max` bytes for one node, possibly itself, and `rest` bytes for each
+/// other node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spikes {
     max: u64,
@@ -80,7 +81,8 @@ pub struct Spikes {
 }
 
 impl Spikes {
-    /// The destination of each spike is random (Liu et al., Pattern 1), and may be its origin.
+    /// Chooses the destination of each spike at random (Liu et al., Pattern 1). It may be the
+    /// origin itself.
     pub fn at_random(nodes: u64, max: u64, rest: u64, seed: u64) -> Self {
         let mut stream = Stream::new(seed, 0);
         let to = (0..nodes).map(|_| stream.below(nodes) as u32).collect();
@@ -88,7 +90,7 @@ impl Spikes {
     }
 
     /// In a square array, the spike of node (r, c) is for node (c, r) (Liu et al., Pattern 2).
-    /// `None` if the number of nodes is not a square.
+    /// Returns `None` if the number of nodes is not a square.
     pub fn transpose(nodes: u64, max: u64, rest: u64) -> Option<Self> {
         let side = nodes.isqrt();
         let to = (0..nodes).map(|i| ((i % side) * side + i / side) as u32).collect();
@@ -120,7 +122,7 @@ impl BlockSizes for Spikes {
             received[*to as usize] += u64::from(from != *to);
         }
         let some = |bytes: u64| u64::from(bytes > 0);
-        // If spikes are the smaller blocks, the busiest nodes have the fewest of them.
+        // If `max` is less than `rest`, the busiest nodes are those with the fewest spikes.
         let with = |spikes: u64| {
             let rest = nodes - 1 - spikes;
             (rest * self.rest + spikes * self.max, rest * some(self.rest) + spikes * some(self.max))

@@ -41,7 +41,7 @@ impl Pattern for Uniform {
     }
 }
 
-/// The simulation only reads these sizes if empty blocks are skipped. Otherwise, it counts blocks.
+/// The simulation reads these sizes only if empty blocks are skipped. Otherwise, it counts blocks.
 impl BlockSizes for Uniform {
     fn bytes(&self, _: u64, _: u64) -> u64 {
         self.bytes

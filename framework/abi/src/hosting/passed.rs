@@ -1,4 +1,5 @@
-//! Reads data that a plugin passes, and writes to lists of a plugin. No address needs to be aligned.
+//! Reads the data that a plugin passes, and writes to lists of the plugin. Addresses need not be
+//! aligned.
 
 use super::Functions;
 use crate::*;
@@ -83,7 +84,8 @@ impl<'a, T: Growing> Passed<'a, *const T> {
     }
 }
 
-/// A list of a plugin: a pointer, which may be null, and the number of values that the plugin states.
+/// A list of a plugin: a pointer, which may be null, and the number of values that the plugin
+/// states.
 #[derive(Clone, Copy)]
 pub struct List<'a, T> {
     ptr: Passed<'a, *const T>,
@@ -126,7 +128,7 @@ impl<'a, T: Copy> List<'a, T> {
     }
 }
 
-/// Room for a list of which a plugin reads the first values and the length.
+/// A buffer of a plugin for the first values of a list, and for the length of the whole list.
 pub struct Room<'a, T> {
     list: Passed<'a, *mut T>,
     room: u64,
@@ -191,7 +193,7 @@ impl<'a> Claim<'a> {
         self.first.is_some()
     }
 
-    /// Returns whether there are axes, but a pointer is null.
+    /// Returns whether there are axes although a pointer is null.
     pub fn lacks_list(&self) -> bool {
         let is_null = self.axes.is_null()
             || self.planned.is_null()
@@ -199,7 +201,8 @@ impl<'a> Claim<'a> {
         self.axes.count > 0 && is_null
     }
 
-    /// Writes the range of coordinates to plan for each axis. Ranges without an axis are ignored.
+    /// Writes the range of coordinates to plan for each axis. If there are more ranges than axes,
+    /// the rest is ignored.
     pub fn write(&self, ranges: impl IntoIterator<Item = Range<u64>>) -> Result<(), Unreadable> {
         if self.lacks_list() {
             return Err(Unreadable::Null);

@@ -23,7 +23,7 @@ pub struct Proved {
     pub messages: u64,
     /// The bytes of all messages.
     pub total_bytes: u64,
-    /// Size of the longest message of each step in bytes, summed over all steps.
+    /// The size of the longest message of each step in bytes, summed over all steps.
     pub critical_bytes: u64,
     /// The largest number of messages that one node sends in one step.
     pub max_sends: u64,
@@ -31,7 +31,8 @@ pub struct Proved {
     pub max_receives: u64,
     /// Number of times that every node rearranges all its data in memory.
     pub rearrangements: u64,
-    /// The most bytes that one node adds to its own values in a step, summed over all steps.
+    /// The largest number of bytes that one node adds to its own values in a step, summed over all
+    /// steps.
     pub summed_bytes: u64,
 }
 
@@ -42,7 +43,7 @@ pub enum Disproof {
     Stopped(Stop),
     /// The schedule breaks a rule or does not deliver all data.
     Wrong {
-        /// Number of the step, from 1; the last step for a block that was never delivered.
+        /// Number of the step, from 1. For a block that was never delivered, it is the last step.
         step: u64,
         /// Description of the fault.
         what: String,
@@ -91,13 +92,14 @@ impl Placement {
 }
 
 trait Holdings {
-    /// Performs one send. Returns the bytes sent, or `None` if it selected nothing. `joined` tells
-    /// whether a switch adds or copies the data together with that of an earlier send of the step.
+    /// Performs one send. Returns the bytes sent, or `None` if the send selected nothing. `joined`
+    /// tells whether a switch adds or copies the data together with that of an earlier send of the
+    /// step.
     fn send(&mut self, send: &RehearsedSend, joined: bool) -> Result<Option<u128>, String>;
 
     fn arrive(&mut self) -> Result<(), String>;
 
-    /// Only schedules of byte counts have redistributions.
+    /// Performs the redistributions after a step. Only schedules of byte counts have any.
     fn redistribute_after(&mut self, step: u64) -> Result<(), String> {
         let _ = step;
         Ok(())
@@ -105,13 +107,14 @@ trait Holdings {
 
     fn verify(&mut self) -> Result<(), String>;
 
-    /// Returns the most bytes that a node added to its own values in the last step.
+    /// Returns the largest number of bytes that a node added to its own values in the last step.
     fn most_summed(&self) -> u128 {
         0
     }
 }
 
-/// Sender, receiver, and (requested route, reducer and multicaster, joined by a switch).
+/// The sender, the receiver, and what else distinguishes messages: the requested route, the reducer
+/// and multicaster, and whether a switch joins the message with an earlier one.
 type Message<'a> = (u64, u64, (&'a RehearsedRoute, (u64, u64), bool));
 
 pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Disproof> {
@@ -131,7 +134,8 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
         for send in &step.sends {
             let [from, to] = [send.from, send.to].map(|node| places.physical[node as usize]);
             let switches = (send.reducer, send.multicaster);
-            // The sends that a switch adds, or copies, share one end and the selected data.
+            // All sends that a switch adds have the same receiver, and all that it copies have the
+            // same sender. They also select the same data.
             let end = if send.reducer > 0 { to } else { from };
             let data = (&send.origins, &send.destinations, &send.segments);
             let uses_switch = switches != (0, 0);
@@ -160,8 +164,8 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
         total += messages.values().sum::<u128>();
         critical += messages.values().max().unwrap_or(&0);
         summed += holdings.most_summed();
-        // Of messages that a switch copies, the sender sends one. Of those that it adds, the
-        // receiver receives one.
+        // If a switch copies messages, the sender sends only the first of them. If a switch adds
+        // messages, the receiver receives only the first of them.
         let sent =
             |(_, _, (_, (_, multicaster), joined)): &&Message<'_>| *multicaster == 0 || !joined;
         let received = |(_, _, (_, (reducer, _), joined)): &&Message<'_>| *reducer == 0 || !joined;

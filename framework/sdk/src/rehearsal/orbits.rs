@@ -6,16 +6,16 @@ use std::ops::Range;
 use swapmeet_abi::{SWM_FIXED, SWM_SHIFT, SWM_XOR, SwmSymmetry};
 
 pub(super) struct Orbits {
-    /// For each axis its radix, the unit whose multiples are the elements on it, and whether they
-    /// act by exclusive-or (true) or by addition (false).
+    /// For each axis: its radix, the unit whose multiples are the elements of the group on this
+    /// axis, and whether an element acts by exclusive-or (true) or by addition (false).
     axes: Vec<(u64, u64, bool)>,
     planned: Vec<Range<u64>>,
 }
 
 impl Orbits {
-    /// Reads the group that a plugin declares, or describes why it is not a group of the grid. The
-    /// planned nodes are the images of the first node of each orbit under the group element number
-    /// `element`, or the last one if there are fewer.
+    /// Reads the group that a plugin declares. The error describes why it is not a group of the
+    /// grid. The planned nodes are the images of the first node of each orbit under the element of
+    /// the group with the number `element`, or under the last element if there are fewer.
     pub(super) fn new(
         radices: &[u64],
         axes: &[SwmSymmetry],
@@ -56,7 +56,8 @@ impl Orbits {
         &self.planned
     }
 
-    /// Returns all elements: for each axis, a number to add to or exclusive-or with the coordinate.
+    /// Returns all elements. An element has, for each axis, a number that it adds to the coordinate
+    /// or combines with it by exclusive-or.
     fn elements(&self) -> Vec<Vec<u64>> {
         self.axes.iter().fold(vec![Vec::new()], |elements, (radix, unit, _)| {
             let multiples = || (0..*radix).step_by(*unit as usize);
@@ -106,7 +107,8 @@ impl Orbits {
     }
 }
 
-/// Compares steps, in any order of their sends. The error is the first difference.
+/// Compares steps. The order of the sends in a step does not matter. The error is the first
+/// difference.
 pub(super) fn compare(by_orbits: &Rehearsed, full: &Rehearsed) -> Result<(), Disproof> {
     let (a, b) = (by_orbits.steps.len() as u64, full.steps.len() as u64);
     if a != b {

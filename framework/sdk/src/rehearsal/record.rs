@@ -38,7 +38,7 @@ impl Settings {
         self.tokens.get(node as usize)?.get(class as usize)
     }
 
-    /// Returns the most classes of a node, at least 1, if there are tokens.
+    /// If there are tokens, returns the largest number of classes of a node, at least 1.
     pub(super) fn classes(&self) -> Option<u64> {
         let most = self.tokens.iter().map(Vec::len).max()?;
         Some((most as u64).max(1))
@@ -83,7 +83,7 @@ pub struct RehearsedSend {
     pub is_local: bool,
     /// The plugin's name for the send in error messages.
     pub label: String,
-    /// Empty for the topology's own route.
+    /// The requested route. It is empty if the message takes the topology's own route.
     pub route: RehearsedRoute,
     /// Bytes that the message carries in addition to the blocks.
     pub extra_bytes: u64,
@@ -117,9 +117,9 @@ pub struct RehearsedRedistribution {
     pub node: u64,
     /// Number of buckets.
     pub buckets: u64,
-    /// Number of elements after which the numbering of the elements starts again at 0.
+    /// Number of elements after which the numbers of the elements start again at 0.
     pub cycle: u64,
-    /// The bucket of element number 0, without an offset.
+    /// The bucket of an element with the number 0, if its destination has no offset.
     pub first: u64,
     /// For each destination the number of its first element; empty if it is 0 for all destinations.
     pub starts: Vec<u32>,

@@ -25,12 +25,12 @@ pub(super) struct Recorder {
     root: u64,
     schedule: Rehearsed,
     phase: String,
-    /// The number of a group element, if one node of each orbit is planned: the image of the
-    /// orbits' first nodes under it.
+    /// If one node of each orbit is planned, the number of a group element. The planned nodes are
+    /// the images of the first nodes of the orbits under this element.
     by_orbits: Option<usize>,
     orbits: Option<Orbits>,
     has_layout: bool,
-    /// Whether the first step, redistribution or rearrangement has begun, and the grid is final.
+    /// Whether the first step, redistribution or rearrangement has begun. The grid is then final.
     has_begun: bool,
     in_step: bool,
     refusal: Option<String>,
@@ -66,7 +66,7 @@ impl Recorder {
         }
     }
 
-    /// Panics if a call has panicked.
+    /// Returns the recorded schedule. If a call has panicked, the panic continues here.
     pub(super) fn schedule(self) -> Result<Rehearsed, Stop> {
         if let Some(panic) = self.panic {
             resume_unwind(panic);
@@ -82,8 +82,8 @@ impl Recorder {
         self.schedule.radices.iter().fold(1, |all, radix| all.saturating_mul(*radix))
     }
 
-    /// Ends the definition of the grid: every node of the grid must have been placed once, and
-    /// every node of the machine must have exactly one home.
+    /// Ends the definition of the grid, and checks it: every node of the grid must have been placed
+    /// once, and every node of the machine must have exactly one home.
     fn begin(&mut self) -> Result<(), String> {
         self.in_step = false;
         if std::mem::replace(&mut self.has_begun, true) {
@@ -189,7 +189,7 @@ fn written<T: Copy>(what: &str, room: Room<'_, T>, items: &[T]) -> Result<(), St
 impl Host for Recorder {
     type Refusal = String;
 
-    /// Records a panic. It continues when the plugin has returned.
+    /// Records a panic, which continues after the plugin has returned.
     fn guard<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> Option<R> {
         let result = catch_unwind(AssertUnwindSafe(|| work(self)));
         result.map_err(|panic| self.panic.get_or_insert(panic)).ok()

@@ -292,7 +292,7 @@ fn one_node_of_each_orbit_determines_all_sends() {
     );
 }
 
-/// The host may plan any node of an orbit, not only the first.
+/// The host may plan any node of an orbit, not only the first one.
 #[test]
 fn a_plan_that_always_starts_at_node_0_is_found() {
     let plan = PlanOnly(|problem, schedule| {

@@ -7,7 +7,7 @@ fn a_matrix_has_as_many_rows_as_columns() {
     assert_eq!(matrix.total(&[0, 2], &[0, 1]), 1 + 20 + 21);
 }
 
-/// The source is the function, evaluated for each pair.
+/// The expected sizes are those that the function returns for each pair.
 #[test]
 fn sparse_matrices_have_the_sizes_of_their_rows() {
     let size = |from: u64, to: u64| {
@@ -18,7 +18,7 @@ fn sparse_matrices_have_the_sizes_of_their_rows() {
             (0..).zip(row).for_each(|(to, bytes)| *bytes = size(from, to));
         })
     };
-    // Without an index if there are more than 8,192 nodes.
+    // If there are more than 8,192 nodes, the matrix has no index.
     for nodes in [2048, 2049, 8193] {
         let matrix = rows(nodes).unwrap();
         assert_eq!(matches!(matrix.cells, MatrixCells::Sparse { .. }), nodes > 2048);
@@ -40,7 +40,8 @@ fn sparse_matrices_have_the_sizes_of_their_rows() {
         }
         assert_eq!(matrix.largest(), largest);
     }
-    // If many sizes are not 0, all are stored, even those of rows that were sparse at first.
+    // If many sizes are not 0, all sizes are stored, also those of the first rows, which were
+    // stored in the sparse form.
     let half = Matrix::from_rows(2050, |from, row| {
         row.iter_mut().skip(from as usize % 2).step_by(2).for_each(|bytes| *bytes = from + 1);
     });

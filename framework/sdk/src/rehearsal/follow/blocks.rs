@@ -7,12 +7,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 use swapmeet_abi::collective::FinalBlocks;
 
-/// A segment of a block. A side that does not distinguish blocks is `None`. Nodes are of the grid.
+/// A segment of a block. An origin or a destination is `None` if it does not distinguish the blocks
+/// of the collective. Nodes are those of the schedule's grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Block {
     origin: Option<u64>,
     destination: Option<u64>,
-    /// The node of this part, if blocks are cut into parts.
+    /// If blocks are cut into parts, the node of this part.
     part: Option<u64>,
     segment: u64,
 }
@@ -109,7 +110,8 @@ impl<'a> Blocks<'a> {
         blocks.filter(move |block| self.goal.settings.tokens.is_empty() || is_received(block))
     }
 
-    /// All segments of a block have the same size, rounded up to whole bytes.
+    /// Returns the size of a segment. All segments of a block have the same size, rounded up to
+    /// bytes.
     fn bytes(&self, block: Block) -> u64 {
         if let Some(class) = self.class(block) {
             return class.bytes;

@@ -1,17 +1,17 @@
-//! Verification of schedules of byte counts by element; only destinations distinguish these.
+//! Verification of schedules of byte counts. Only their destinations distinguish elements.
 
 use super::{Goal, Holdings};
 use crate::rehearsal::record::{Rehearsed, RehearsedRedistribution, RehearsedSend};
 use crate::stop::Stop;
 use swapmeet_abi::SWM_ALL_BYTES;
 
-/// The elements for each destination in a bucket; `None` once it is sent.
+/// The elements for each destination in a bucket, or `None` once the bucket is sent.
 type Bucket = Option<Vec<u64>>;
 
 pub(super) struct ByteCounts<'a> {
     redistributions: &'a [RehearsedRedistribution],
     element_bytes: u64,
-    /// The elements of each node for each destination that are not in a bucket.
+    /// For each node, the elements for each destination that are not in a bucket.
     held: Vec<Vec<u64>>,
     buckets: Vec<Vec<Bucket>>,
     arriving: Vec<(u64, Vec<u64>)>,
@@ -85,7 +85,8 @@ impl<'a> ByteCounts<'a> {
         Ok(())
     }
 
-    /// Removes the listed bytes from the data outside of buckets. Returns them by destination.
+    /// Removes the bytes that the send lists from the data outside of buckets. Returns them by
+    /// destination.
     fn extract_counted(&mut self, send: &RehearsedSend) -> Result<Vec<u64>, String> {
         let held = &mut self.held[send.from as usize];
         let mut extracted = vec![0; held.len()];

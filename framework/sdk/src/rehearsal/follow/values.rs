@@ -30,8 +30,9 @@ impl fmt::Display for ValueId {
 
 type Contributions = BTreeSet<u64>;
 
-/// The values of a send: the receiver, whether it adds them to its own, whether a switch has added
-/// them to those of an earlier send, and the values.
+/// The values of a send: the receiver, two flags, and the values. The first flag tells whether the
+/// receiver adds them to its own values. The second tells whether a switch has added them to the
+/// values of an earlier send.
 type Arriving = (u64, (bool, bool), BTreeMap<ValueId, Contributions>);
 
 pub(super) struct Values<'a> {
@@ -79,7 +80,7 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// Returns the class of tokens whose partial results a value of a combine sums.
+    /// In a combine, returns the class of tokens whose partial results the value sums.
     fn class(&self, id: ValueId) -> Option<&TokenClass> {
         let owner = self.places.physical[id.result? as usize];
         self.goal.settings.class(owner, id.segment)
@@ -91,7 +92,7 @@ impl<'a> Values<'a> {
             || self.class(id).is_some_and(|class| class.receivers.contains(&physical))
     }
 
-    /// Values are rounded up to whole bytes.
+    /// Returns the size of a value, rounded up to whole bytes.
     fn bytes(&self, id: ValueId) -> u128 {
         if let Some(class) = self.class(id) {
             return class.bytes.into();
