@@ -212,7 +212,8 @@ impl Session {
 
     pub(crate) fn unfreeze(&mut self) {
         self.runs.frozen = false;
-        self.poll_events();
+        // All events count for the exit status.
+        while self.poll_events() {}
     }
 
     fn apply(&mut self, event: CaseEvent) {
