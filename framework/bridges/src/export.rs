@@ -30,8 +30,7 @@ pub struct Format {
     pub help: &'static str,
     pub output: OutputKind,
     pub wants_sizes: bool,
-    /// Whether the format needs the vertices of each route. If it does not, [`Part::path`] may be
-    /// empty.
+    /// Whether the format needs the vertices of each route. Otherwise, [`Part::path`] may be empty.
     pub wants_routes: bool,
     pub over: Over,
     start: Start,
@@ -51,8 +50,7 @@ impl Format {
 pub enum Over {
     /// The messages of all communicators, between ranks of the network.
     AllMessages,
-    /// The schedule of one communicator, between its members, and a list of the ranks of each
-    /// communicator.
+    /// The schedule of one communicator, between its members, and the ranks of each communicator.
     OneCommunicator,
     Unsupported,
 }
@@ -151,8 +149,7 @@ pub trait Export {
         Ok(())
     }
 
-    /// Receives a flow of background traffic. All flows precede the first step. Most formats ignore
-    /// them.
+    /// Receives a flow of background traffic, before the first step. Most formats ignore flows.
     fn background(&mut self, _flow: &Flow) -> Result<(), ExportError> {
         Ok(())
     }
@@ -166,8 +163,8 @@ pub trait Export {
 
     fn step(&mut self, step: &Step) -> Result<(), ExportError>;
 
-    /// Returns a deadlock that occurs if FIFOs of the target are too small. This is called after
-    /// the last step.
+    /// Returns a deadlock due to FIFOs that are too small in the target. Called after the last
+    /// step.
     fn deadlock(&self) -> Option<Deadlock> {
         None
     }
@@ -180,8 +177,7 @@ pub trait Export {
 
 #[derive(Debug, Default)]
 pub struct Step {
-    /// The number of the step, counted from 1. Steps without messages between nodes are not
-    /// counted.
+    /// The number of the step, from 1. Steps without messages between nodes are not counted.
     pub number: u64,
     /// The messages between different nodes, merged if sender, receiver and route are the same.
     pub messages: Vec<Message>,
@@ -204,8 +200,8 @@ pub struct Message {
     pub from: u64,
     pub to: u64,
     pub bytes: u64,
-    /// The latest step in which the sender received any of the data, or 0 if the sender had all of
-    /// it at the start.
+    /// The latest step in which the sender received any of the data; 0 if it had all from the
+    /// start.
     pub after: u64,
     /// A hash of the route. The routes of all messages would take too much memory.
     route: u64,
@@ -233,8 +229,7 @@ pub struct Part<'a> {
 /// A set of blocks in a message. In a reduction, these are sums, and each sum is listed once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockTransfer {
-    /// The blocks. If the schedule divides blocks into parts, the segments in the set are these
-    /// parts.
+    /// The blocks. If the schedule divides blocks into parts, the set's segments are these parts.
     pub set: BlockSet,
     pub keeps: bool,
     /// Whether the receiver adds the blocks to the values that it already has.
@@ -257,8 +252,7 @@ pub struct Exporter {
     head: Header,
     /// The number of segments of a block, and whether the schedule divides blocks into parts.
     layout: Layout,
-    /// The bytes that each node holds for each destination; `None` if the format does not need
-    /// them.
+    /// The bytes that each node holds for each destination; `None` if they are not needed.
     counts: Option<ByteCounts>,
     /// The number of the current step in the schedule, which also counts steps without messages.
     current: u64,
@@ -359,8 +353,8 @@ impl Exporter {
         if from == to || bytes == 0 && self.head.skip_empty {
             return Ok(());
         }
-        // Steps without messages are not exported, so `send.after` is converted to the number of
-        // the exported step.
+        // Steps without messages are not exported, so `send.after` becomes the exported step's
+        // number.
         let after = self.earlier_steps.partition_point(|step| *step <= send.after) as u64;
         // Messages between the same nodes on the same route are merged.
         let Step { number, messages, .. } = &mut self.step;

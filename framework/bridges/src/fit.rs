@@ -44,11 +44,9 @@ pub struct Costs {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// The costs of all messages, or only of those that are smaller than the size in
-    /// [`Fit::rendezvous`].
+    /// The costs of all messages, or only of those below the size in [`Fit::rendezvous`].
     pub costs: Costs,
-    /// The size from which the rendezvous protocol is used, and its costs; `None` if all messages
-    /// have the same costs.
+    /// The size from which the rendezvous protocol is used, and its costs, if there are two pairs.
     pub rendezvous: Option<(f64, Costs)>,
     /// The predicted time of each sample, and its weight: at most 1, and 0 if it was left out.
     pub fitted: Vec<(f64, f64)>,
@@ -83,8 +81,7 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
     // Model 1: one pair of costs. Absolute residuals are robust against outliers.
     let all: Vec<&Sample> = samples.iter().collect();
     let one = least_absolute_residuals(&all)?;
-    // Model 2: two pairs of costs. Each message size is tried as the first one of the rendezvous
-    // protocol.
+    // Model 2: two pairs of costs. Each message size is tried as the first rendezvous size.
     let mut best: Option<(f64, f64, CostPair, CostPair)> = None;
     for from in sizes.iter().skip(MIN_SIZES).take(sizes.len().saturating_sub(2 * MIN_SIZES - 1)) {
         let (short, long): (Vec<&Sample>, Vec<&Sample>) =
@@ -95,8 +92,7 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
             best = Some((loss, *from, a, b));
         }
     }
-    // Schwarz's criterion for residuals with a Laplace distribution. `figures` is the number of
-    // parameters of the model: two or five.
+    // Schwarz's criterion for residuals with a Laplace distribution and `figures` parameters.
     let n = samples.len() as f64;
     let criterion =
         |loss: f64, figures: f64| 2.0 * n * (loss / n).max(MIN_RESIDUAL).ln() + figures * n.ln();
@@ -151,8 +147,7 @@ impl CostPair {
 
     /// Refines the costs with Tukey's weights. Also returns confidence intervals and the weights.
     fn tukey_estimate(self, samples: &[&Sample]) -> Result<(Costs, Vec<f64>), String> {
-        /// From this residual on, Tukey's weight is 0. The unit is the standard deviation of the
-        /// residuals.
+        /// From this residual on, in standard deviations of the residuals, Tukey's weight is 0.
         const CUTOFF: f64 = 4.685;
         let (mut pair, mut weights) = (self, vec![1.0; samples.len()]);
         // In a normal distribution, the standard deviation is 1.4826 times the median absolute
@@ -191,8 +186,7 @@ impl CostPair {
 
 const ROUNDS: usize = 40;
 
-/// Minimises the sum of the absolute values of the relative residuals, by iteratively reweighted
-/// least squares.
+/// Minimises the sum of absolute relative residuals by iteratively reweighted least squares.
 fn least_absolute_residuals(samples: &[&Sample]) -> Result<CostPair, String> {
     let mut pair = least_squares(samples, &vec![1.0; samples.len()])?.0;
     for _ in 0..ROUNDS {
@@ -209,8 +203,7 @@ fn least_absolute_residuals(samples: &[&Sample]) -> Result<CostPair, String> {
 type LeastSquares = (CostPair, [Option<f64>; 2], f64);
 
 fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, String> {
-    // Each row is divided by its time, so that residuals are relative, and is multiplied by the
-    // square root of its weight.
+    // Rows are divided by the time, so residuals are relative, and multiplied by the weight's root.
     let rows: Vec<[f64; 3]> = samples
         .iter()
         .zip(weights)
@@ -225,7 +218,7 @@ fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, S
     }
     let (values, errors) = regression(&rows, &[0, 1])?;
     let freedom = |costs: usize| (rows.len() - costs) as f64;
-    // If the fitted value of a cost is negative, this cost is set to 0, and the other one is fitted
+    // If the fitted value of a cost is negative, it is set to 0, and the other cost is fitted
     // alone.
     let alone = match (values[0] < 0.0, values[1] < 0.0) {
         (false, false) => {

@@ -1,6 +1,5 @@
 //! Imports of measurements of other programs. Each format is one file and one entry of [`FORMATS`].
-//! The sizes in these formats have different meanings. Only [`Measurement::block_bytes`] converts
-//! them to block sizes.
+//! Sizes have different meanings. Only [`Measurement::block_bytes`] converts them to block sizes.
 
 mod counterparts;
 mod imb;
@@ -82,13 +81,11 @@ pub struct Measurement {
     pub size_of: SizeOf,
     pub size: u64,
     pub ranks: Option<u64>,
-    /// The ranks of each communicator, if several ran at the same time; empty if the file does not
-    /// list them.
+    /// The ranks of each communicator, if several ran at the same time; empty if not listed.
     pub communicators: Vec<Vec<u64>>,
     pub topology: Option<String>,
     pub algorithm: Option<String>,
-    /// The mean time of a call in µs. If the file has no mean, it is the median, otherwise the
-    /// first time in the file.
+    /// The mean time of a call in µs; if there is no mean, the median, or the file's first time.
     pub time_us: f64,
     /// The time in µs if the send buffer is also the receive buffer; `None` if it was not measured.
     pub in_place_us: Option<f64>,
@@ -113,8 +110,7 @@ pub(crate) fn error_at(line: usize, message: impl Into<String>) -> ParseError {
     ParseError { line, message: message.into() }
 }
 
-/// Returns whether a text is the output of nccl-tests as text. The output as JSON is another
-/// format.
+/// Returns whether a text is the output of nccl-tests, and not in JSON, which is another format.
 pub fn is_nccl_tests(text: &str) -> bool {
     let found = FORMATS.iter().find(|format| (format.is_like)(text));
     found.is_some_and(|format| format.name == "nccl")
@@ -150,8 +146,7 @@ pub fn read(
     }
 }
 
-/// Replaces all measurements of a case by a single one, which has their median, and their quartiles
-/// in its note.
+/// Replaces all measurements of a case by one with their median, and their quartiles in its note.
 pub fn medians(measurements: Vec<Measurement>) -> Vec<Measurement> {
     let mut groups: Vec<Vec<Measurement>> = Vec::new();
     for measurement in measurements {

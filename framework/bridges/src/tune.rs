@@ -18,8 +18,7 @@ pub struct Library {
     pub help: &'static str,
     algorithms: &'static [Algorithm],
     limits_requests: bool,
-    /// Whether new rules are merged into the library's own table. In this case, the user must state
-    /// this table.
+    /// Whether new rules are merged into the library's own table, which the user must then state.
     pub is_patch: bool,
     write: fn(&[DecisionTable], Option<&str>) -> Result<String, String>,
     /// The origin of the library's default choices, as a text for users.
@@ -27,8 +26,7 @@ pub struct Library {
     defaults: fn(Option<&str>) -> Result<Option<DefaultChoice>, String>,
 }
 
-/// For a timed case, returns the algorithm that the library chooses by default, or `None` if this
-/// is unknown.
+/// Returns the algorithm that the library chooses by default, or `None` if this is unknown.
 type DefaultChoice = Box<dyn Fn(&TimedCase) -> Option<Choice>>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,19 +135,17 @@ pub struct TimedCase {
     pub algorithm: String,
     /// The protocol of NCCL, such as `LL128`; empty if the machine has none.
     pub protocol: String,
-    /// The system, the number of its domains, and the number of GPUs in each domain; `None` if no
-    /// system is known.
+    /// The system, its number of domains, and the GPUs in each domain; `None` if unknown.
     pub system: Option<(&'static System, u64, u64)>,
-    /// The time of the case in µs. If there are several repetitions, it is one value for all of
-    /// them, such as their mean.
+    /// The time of the case in µs. For several repetitions, it is one value, such as their mean.
     pub time_us: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionTable {
     collective: &'static str,
-    /// For each number of ranks, the rules, each with the block size from which it applies. Both
-    /// are in ascending order.
+    /// Each number of ranks, with its rules and the sizes from which they apply, in ascending
+    /// order.
     entries: Vec<(u64, Vec<(u64, Rule)>)>,
 }
 
@@ -176,14 +172,12 @@ pub struct Uncompared {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DefaultLosses {
     pub losses: Vec<Loss>,
-    /// The algorithms that the library chooses, but for which the sweep has no time, with the
-    /// number of such choices.
+    /// Algorithms that the library chooses but the sweep lacks, with the number of such choices.
     pub without_a_time: BTreeMap<String, u64>,
 }
 
 impl Library {
-    /// Formats decision tables. If the library merges new rules into its own table, `base` is this
-    /// table.
+    /// Formats decision tables. `base` is the library's own table, if rules are merged into it.
     pub fn written(&self, tables: &[DecisionTable], base: Option<&str>) -> Result<String, String> {
         (self.write)(tables, base)
     }
@@ -239,8 +233,8 @@ impl Library {
                         rules.push((bytes, rule));
                     }
                 }
-                // The first rule has a minimum of 0, so that it also applies to blocks smaller than
-                // those of the sweep.
+                // The first rule begins at 0, so that it also applies to blocks below those of the
+                // sweep.
                 Some(_) | None => table.entries.push((ranks, vec![(0, rule)])),
             }
         }
@@ -262,8 +256,7 @@ impl Library {
         found.into_iter().filter_map(only).collect()
     }
 
-    /// Returns the losses from always using `default` instead of the fastest algorithm that the
-    /// library has.
+    /// Returns the losses if `default` is always used instead of the library's fastest algorithm.
     pub fn losses(&self, cases: &[TimedCase], default: &str) -> Vec<Loss> {
         cases
             .iter()
@@ -272,8 +265,7 @@ impl Library {
             .collect()
     }
 
-    /// Returns the losses from the library's default choices, or `None` if these are unknown.
-    /// `base` is the library's own table.
+    /// Returns the losses from the library's default choices, if known. `base` is its own table.
     pub fn losses_of_defaults(
         &self,
         cases: &[TimedCase],
@@ -281,8 +273,7 @@ impl Library {
     ) -> Result<Option<DefaultLosses>, String> {
         let Some(chosen) = (self.defaults)(base)? else { return Ok(None) };
         let mut found = DefaultLosses::default();
-        // This map has one entry for each collective, number of ranks and block size. Its case is
-        // any of these.
+        // This map has one entry, any case, for each collective, number of ranks and block size.
         let problems: BTreeMap<(&str, u64, u64), &TimedCase> =
             cases.iter().map(|case| ((&*case.collective, case.ranks, case.bytes), case)).collect();
         for (problem, any) in problems {
@@ -336,11 +327,9 @@ const fn algorithm(collective: &'static str, ours: &'static str, name: &'static 
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Parameter {
-    /// The parameter `segments`, with its default. It is the number of segments of a block, but a
-    /// rule states their size.
+    /// The parameter `segments` (segments of a block), with its default. A rule states their size.
     Segments(u64),
-    /// The parameter `window`, with its default: the number of messages that a rank sends at the
-    /// same time.
+    /// The parameter `window` (messages that a rank sends at the same time), with its default.
     Window(u64),
     /// The parameters that the spec in [`System::library`] has for this algorithm.
     OfSystem,

@@ -33,8 +33,7 @@ pub enum ProcessEnd {
 }
 
 pub trait Bench {
-    /// Sends a request to a new process. Errors only if the bench itself fails. A failure of the
-    /// plugin is a [`ProcessEnd`].
+    /// Errors only if the bench itself fails. A failure of the plugin is a [`ProcessEnd`].
     fn ask(&self, request: &Request) -> io::Result<ProcessEnd>;
 
     fn limits(&self) -> Limits;
@@ -55,8 +54,7 @@ impl Processes {
         Ok(self.is_sandboxed && self.ask_process(request, true)?.1)
     }
 
-    /// Sends a request. If `is_traced` is set, also returns whether the sandbox reported a refused
-    /// system call.
+    /// If `is_traced` is set, also returns whether the sandbox reported a refused system call.
     fn ask_process(&self, request: &Request, is_traced: bool) -> io::Result<(ProcessEnd, bool)> {
         let Limits { time, memory } = self.limits;
         let mut command = Command::new(&self.program);

@@ -114,11 +114,9 @@ struct Examiner<'a> {
     pub params: Params,
     pub done: AlgorithmReport,
     pub findings: Vec<Finding>,
-    /// Small cases for which several processes made the same plan. Each has the text of its
-    /// topology and this plan.
+    /// Small cases whose plans were equal in several processes, with the text of their topology.
     pub steady: Vec<(TestCase, String, Plan)>,
-    /// How many cases were killed at the time limit. After [`ENOUGH_HUNG`] of them, the examination
-    /// ends.
+    /// The number of cases killed at the time limit. [`ENOUGH_HUNG`] of them end the examination.
     pub hung: u32,
     pub fifo_depth: Option<u64>,
 }
@@ -171,8 +169,7 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// If every case was refused because of a parameter that the user stated, returns the reason of
-    /// the refusal.
+    /// If every case was refused because of a parameter of the user, returns the reason.
     fn misprint(&self) -> Option<&str> {
         let (first, rest) = self.findings.split_first()?;
         let why = first.what.strip_prefix("error: ")?;
@@ -284,8 +281,8 @@ impl Examiner<'_> {
                 );
                 continue;
             }
-            // The two topologies for special cases, each with the key by which it was chosen, and
-            // with its plan.
+            // The topologies for special cases, each with the key by which it was chosen, and its
+            // plan.
             let mut special: Option<(u64, &str, Plan)> = None;
             let mut uneven: Option<(Unevenness, &str, Plan)> = None;
             let mut reasons = BTreeSet::new();
@@ -324,8 +321,8 @@ impl Examiner<'_> {
                     special = Some((nodes, topology, plan));
                 }
             }
-            // If the algorithm accepts only one topology, the tests cannot show whether its
-            // constants are right for others.
+            // If only one topology is accepted, tests cannot show whether constants hold for
+            // others.
             if let ([only], 2..) = (&accepted[..], topologies.len())
                 && !reasons.is_empty()
                 && !self.lacks_a_file()
@@ -366,8 +363,7 @@ impl Examiner<'_> {
         self.examine_sequence()
     }
 
-    /// Runs cases one after another in the same process. State that the plugin keeps must not
-    /// change their schedules.
+    /// Runs cases one after another in one process. State that the plugin keeps must not matter.
     fn examine_sequence(&mut self) -> io::Result<()> {
         /// With this number of cases, state that the plugin keeps is found, and the test is fast.
         const CASES: usize = 12;
@@ -477,8 +473,8 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Tests the least and the largest value of a number. The plugin may refuse them, but must not
-    /// make a wrong schedule.
+    /// Tests the least and the largest value of a number. Refusals are allowed, wrong schedules
+    /// not.
     fn extremes(&mut self, topology: &str, workload: &str, key: &str) -> io::Result<()> {
         const PANIC: &str = "the plugin panicked";
         for value in ["0", "1", "18446744073709551615"] {
@@ -497,8 +493,7 @@ impl Examiner<'_> {
                         self.fault("delivers", at, format!("{}: {}", plan.status, plan.reason));
                     }
                 }
-                // Such a case can take too long, for instance if the parameter is a number of
-                // tries.
+                // Such a case can take too long, for instance with a large number of tries.
                 ProcessEnd::Hung(_) => return Ok(()),
                 _ => {}
             }
@@ -508,8 +503,7 @@ impl Examiner<'_> {
 }
 
 impl Examiner<'_> {
-    /// Tests a case. Returns the number of nodes and the first plan, or `None` if the test ends
-    /// early.
+    /// Tests a case. Returns the number of nodes and the first plan, unless the test ends early.
     fn examine_case(&mut self, case: &TestCase, place: &str) -> io::Result<Option<(u64, Plan)>> {
         let at = &Subject { place, workload: &case.workload };
         if self.hung >= ENOUGH_HUNG {
@@ -544,8 +538,7 @@ impl Examiner<'_> {
                 // Cases in which a parameter was changed do not count, because the parameter may be
                 // meant to show wasteful sends.
                 let is_plain = case.machine == ONE_PORT && case.workload.ends_with("uniform:8");
-                // A redistribution sends each bucket, even if it is empty, so its empty sends do
-                // not count.
+                // A redistribution sends every bucket, so its empty sends do not count.
                 if is_plain
                     && first.proof != "amounts"
                     && case.params == self.params
@@ -582,8 +575,7 @@ impl Examiner<'_> {
         Ok(Some((nodes, first)))
     }
 
-    /// Tests that repetitions give the same schedule, also on two threads at the same time and in
-    /// another process.
+    /// Tests that repetitions, also on two threads or in another process, give the same schedule.
     fn repeats(
         &mut self,
         first: &Plan,

@@ -1,5 +1,4 @@
-//! Converts the messages of a schedule to programs of ranks. The connections between ranks are
-//! FIFOs.
+//! Converts a schedule's messages to programs of ranks whose connections are FIFOs.
 
 use crate::request::Liveness;
 use swapmeet_core::delivery::traced::Proof;

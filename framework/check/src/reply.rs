@@ -1,5 +1,4 @@
-//! The code that runs in the child process. It loads the plugin, and replies to one request about
-//! it.
+//! The code of the child process. It loads the plugin, and replies to one request about it.
 
 use crate::liveness::MessageOrder;
 use crate::request::About;
@@ -144,11 +143,9 @@ fn symmetry(case: &Case) -> Option<Symmetry> {
     Some(Symmetry { nodes, differs })
 }
 
-/// Runs the cases in both orders, and then again on two threads at the same time, so that each case
-/// follows different cases.
+/// Runs cases in both orders, and then on two threads, so that each case follows different ones.
 fn run_sequence(cases: &[Case], two: &dyn Fn()) -> Vec<SequencePlan> {
-    // The number of threads includes those of other plans. The recorded sends are not needed,
-    // because they are not compared.
+    // The count of threads would include those of other plans. Recorded sends are not compared.
     let plan = |case: &Case| Plan { threads: 0, ..plan(case).0 };
     let forwards = || (0..cases.len()).map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
     let backwards = || (0..cases.len()).rev().map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
@@ -196,8 +193,7 @@ fn plan(case: &Case) -> (Plan, Watch) {
     (plan, watch)
 }
 
-/// Compares the plans with the first one. If a plan differs, it gets a description of the first
-/// difference.
+/// Compares the plans with the first one. A plan that differs gets the first difference as text.
 fn compared(mut plans: Vec<(Plan, Watch)>) -> Vec<Plan> {
     let later = if plans.is_empty() { Vec::new() } else { plans.split_off(1) };
     let Some((first, watched)) = plans.pop() else { return Vec::new() };

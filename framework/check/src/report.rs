@@ -102,8 +102,7 @@ impl fmt::Display for Report {
             None => writeln!(f, "{}", self.file)?,
         }
         self.findings_of(f, "")?;
-        // Findings about the tables of an algorithm are listed once, because they do not depend on
-        // its parameters.
+        // Findings about tables are listed once, because they do not depend on parameters.
         for name in self.about.iter().flat_map(|about| &about.algorithms).map(|a| &a.name) {
             if self.algorithms.iter().all(|examined| examined.algorithm != *name) {
                 self.findings_of(f, name)?;
@@ -122,8 +121,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// Lists the findings about an algorithm. If many of them are similar, only the first few are
-    /// listed.
+    /// Lists the findings about an algorithm, but only the first few of many similar ones.
     fn findings_of(&self, f: &mut fmt::Formatter<'_>, algorithm: &str) -> fmt::Result {
         let mut listed: Vec<&Finding> = Vec::new();
         let all = || self.findings.iter().filter(|finding| finding.algorithm == algorithm);

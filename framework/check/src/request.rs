@@ -27,8 +27,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// Returns the files that the cases read: files of topologies, and files that are values of
-    /// parameters.
+    /// Returns the files that topologies and values of parameters name.
     pub fn inputs(&self) -> Vec<PathBuf> {
         let cases = match self {
             Self::About => &[][..],
@@ -65,8 +64,7 @@ pub struct Plan {
     pub proof: String,
     /// A hash of all sends in their order: sender, receiver, data and route.
     pub fingerprint: u64,
-    /// For each of the first steps, the hash of all sends from the start of the schedule to the end
-    /// of the step.
+    /// For each of the first steps, the hash of all sends up to the end of this step.
     pub steps: Vec<u64>,
     /// The first difference from the plan that the process made first for the same problem.
     pub differs: Option<String>,
@@ -101,8 +99,7 @@ pub enum Reply {
     Liveness(Liveness),
 }
 
-/// Whether a schedule can end if connections are FIFOs in which each block or segment occupies a
-/// slot.
+/// Whether a schedule can end if connections are FIFOs with a slot for each block or segment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Liveness {
     Ends,
@@ -132,13 +129,11 @@ pub struct RunResult {
     pub ms: f64,
     /// The result of the comparison if the algorithm declares a symmetry and there are few nodes.
     pub symmetry: Option<Symmetry>,
-    /// How much the peak memory of the process grew during the first plan, in bytes; `None` if the
-    /// system does not report it.
+    /// The growth of the peak memory in bytes during the first plan, if the system reports it.
     pub bytes: Option<u64>,
 }
 
-/// The result of planning one node of each orbit. An orbit is the set of nodes to which symmetries
-/// map a node.
+/// The result for one node of each orbit, the set of nodes to which symmetries map a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symmetry {
     pub nodes: u64,
@@ -163,8 +158,7 @@ pub struct AlgorithmAbout {
     pub accepts: String,
     /// If bit `c` is set, the algorithm supports the collective that has the number `c` in the ABI.
     pub collectives: u64,
-    /// The maximum number of messages that a node sends or receives in a step; 0 if it is not
-    /// stated.
+    /// The most messages that a node sends or receives in a step; 0 if it is not stated.
     pub ports: u64,
     pub params: Vec<Param>,
 }

@@ -1,5 +1,4 @@
-//! Records the sends of a schedule, and the node that sends or receives the most messages in a
-//! step.
+//! Records the sends of a schedule, and the node with the most messages in a step.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -46,8 +45,7 @@ struct RecordedSend {
     to: u64,
     load: u64,
     what: u64,
-    /// A hash of the set of blocks and of the route, or 0 if these are not compared. It does not
-    /// depend on how the send lists the blocks.
+    /// A hash of the set of blocks, however the send lists it, and of the route; 0 if not compared.
     blocks: u64,
 }
 
@@ -68,8 +66,7 @@ pub(crate) struct Watch {
     /// Sends of a reduction that replace a value which the receiver had received but not used.
     replacing: IneffectiveSends,
     unused_values: UnusedValues,
-    /// Whether sets of blocks are hashed. Otherwise, plans that list the same blocks in different
-    /// ways would differ.
+    /// Whether sets of blocks are hashed, so that it does not matter how a plan lists them.
     by_blocks: bool,
 }
 
@@ -99,19 +96,16 @@ impl IneffectiveSends {
 }
 
 impl Watch {
-    /// The maximum number of recorded sends. If schedules differ, they usually do so near their
-    /// beginning.
+    /// The maximum number of recorded sends. Schedules usually differ near their beginning.
     const SENDS: usize = 1 << 17;
     const STEPS: usize = 256;
 
-    /// Also compares the sets of blocks of sends. Two plans may list the same set in different
-    /// ways.
+    /// Also compares the sets of blocks of sends, which two plans may list in different ways.
     pub(crate) fn by_blocks(self) -> Self {
         Self { by_blocks: true, ..self }
     }
 
-    /// Returns the first difference from `by_orbits`, the schedule that follows from plans for one
-    /// node of each orbit.
+    /// Returns the first difference from `by_orbits`, which follows from one node of each orbit.
     pub(crate) fn breaks_symmetry(&self, by_orbits: &Self) -> Option<String> {
         let by_blocks = |send: &RecordedSend| RecordedSend { what: 0, ..*send };
         let sorted = |sends: &[RecordedSend]| {
@@ -133,8 +127,7 @@ impl Watch {
                 }),
             };
         }
-        // A plan must visit the nodes of a step in ascending order, so the order of sends within
-        // steps is compared, too.
+        // A plan visits the nodes of a step in ascending order, so the order of sends is compared.
         let ordered = |sends: &[RecordedSend]| sends.iter().map(by_blocks).collect::<Vec<_>>();
         let (every, followed) = (ordered(&self.sends), ordered(&by_orbits.sends));
         let at = every.iter().zip(&followed).position(|(own, follows)| own != follows)?;
@@ -156,8 +149,7 @@ impl Watch {
         &self.busiest_node
     }
 
-    /// Describes wasteful sends. A copy that remains at the sender is only waste if each block has
-    /// one destination.
+    /// Describes wasteful sends. A kept copy is only waste if each block has one destination.
     pub(crate) fn waste(&self, has_one_place: bool) -> impl Iterator<Item = String> {
         let idle = self.idle.in_words("selects nothing that it holds");
         let copied = self
@@ -321,8 +313,7 @@ impl Watch {
 struct UnusedValues {
     /// The layout of boxes (products of sets). It is known from the first send on.
     layout: Option<BitLayout>,
-    /// By node of the schedule's grid, its unused values. Each is a box whose origins are all
-    /// nodes.
+    /// By node of the schedule's grid, its unused values, as boxes with all nodes as origins.
     unused: HashMap<u64, Vec<Vec<u64>>>,
     arriving: Vec<Arriving>,
 }
@@ -359,8 +350,7 @@ impl UnusedValues {
         }
     }
 
-    /// Removes the unused boxes of a node that overlap with `values`. Returns whether there were
-    /// any.
+    /// Removes the node's unused boxes that overlap with `values`. Returns whether there were any.
     fn remove(&mut self, node: PlacedNode, values: &[Vec<u64>]) -> bool {
         let Self { layout: Some(layout), unused, .. } = self else { return false };
         let Some(unused) = unused.get_mut(&node.virtual_node) else { return false };

@@ -139,8 +139,7 @@ impl Bundle {
         Ok(Restored { row, renamed })
     }
 
-    /// Copies the files of a list to a folder. Returns a pattern that matches the copies, and its
-    /// digest.
+    /// Copies the files of a list to a folder. Returns a pattern of the copies, and its digest.
     fn staged(&self, list: &Path, digest: &str) -> Result<(String, String), String> {
         let folder = self.staging.path().join(name_of(digest));
         let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
@@ -195,8 +194,7 @@ fn text(path: &Path) -> Result<String, String> {
     }
 }
 
-/// Replaces the name of a file in a spec. Other parts of the spec stay unchanged, even if they have
-/// the same text.
+/// Replaces a file name in a spec. Other parts stay unchanged, even if they have the same text.
 fn replaced(spec: &str, name: &str, copy: &str) -> String {
     const BEFORE: [&str; 6] = ["=", "graph:", "file:", "matrix:", "fractions:", "tokens:"];
     let mut text = String::new();

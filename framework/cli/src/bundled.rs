@@ -1,5 +1,4 @@
-//! The plugins that are linked into the program. A plugin file in the program's folder replaces the
-//! linked plugin of the same name.
+//! The plugins that are linked into the program. A file in the program's folder replaces one.
 
 use swapmeet_runner::plugin::linked::Linked;
 

@@ -178,8 +178,7 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> 
         FileAccess { plugins: std::slice::from_ref(&args.plugin), readable: &request.inputs() };
     let memory = MemoryLimit::Doubling(args.memory);
     let replies = isolation::begin(memory, !args.no_sandbox, &access).map_err(Failure::output)?;
-    // Two plans at the same time can need twice the memory, so this process waits until its parent
-    // process has doubled the limit.
+    // Two plans at the same time can need twice the memory. The parent process raises the limit.
     let two = || {
         if replies.send(&Reply::AtOnce).is_ok() {
             wait_for_double_memory();
@@ -187,14 +186,12 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitStatus, Failure> 
     };
     let reply = reply(&args.plugin, &request, timeout, &two);
     if replies.send(&reply).is_err() {
-        // The plugin has closed the socket to the parent process, which will therefore end this
-        // process.
+        // The plugin has closed the socket to the parent process, which will end this process.
         loop {
             std::thread::park();
         }
     }
-    // The socket stays open. If the plugin crashes this process now, the parent process still
-    // learns the reason.
+    // The socket stays open: if the plugin crashes the process now, the parent learns the reason.
     std::mem::forget(replies);
     Ok(SUCCESS)
 }

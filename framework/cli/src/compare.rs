@@ -143,8 +143,7 @@ fn overlap_csv(pairs: &[Overlap]) -> Result<String, impl std::error::Error> {
     csv_table([header].into_iter().chain(pairs.iter().map(line)))
 }
 
-/// Adds suggestions to the error about an unknown axis. `always` are the axes that any set of rows
-/// has.
+/// Adds suggestions to the error about an unknown axis. `always` are axes that all rows have.
 pub(crate) fn unknown(
     flag: &'static str,
     name: &str,

@@ -1,5 +1,4 @@
-//! Tab completion in shells. The completion script calls this program, because only the program can
-//! complete specs.
+//! Tab completion. The script of the shell calls this program, which can complete specs.
 
 mod bash;
 mod specs;
@@ -14,8 +13,7 @@ use specs::{
     algorithms, axes, machines, pairs_of_axes, properties, systems, topologies, workloads,
 };
 
-/// If this environment variable is set, the program prints completions. Its value is the name of
-/// the shell.
+/// If this environment variable contains the name of a shell, completions are printed.
 const VARIABLE: &str = "COMPLETE";
 
 /// If a shell requests completions, prints them and exits. Otherwise, does nothing.

@@ -1,5 +1,4 @@
-//! The configuration files `swapmeet.toml`. Settings in the current folder's file override those in
-//! the user's file.
+//! The files `swapmeet.toml`. The current folder's settings override those of the user's file.
 
 use crate::failure::Failure;
 use crate::streams;

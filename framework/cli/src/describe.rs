@@ -150,8 +150,7 @@ fn pretty(value: &Value) -> Result<String, Failure> {
 }
 
 fn rows(topology: &Network) -> Result<Vec<Row>, Failure> {
-    // The values that this program computes come first, then the values in the paper of the
-    // network.
+    // The values that this program computes precede the values in the network's paper.
     let survey = Survey::of(topology);
     let spec = topology.spec();
     let Published { theorem_1, table_1, ratio } = Published::of(&spec).map_err(Failure::usage)?;

@@ -31,11 +31,9 @@ const EXPECTED: [f64; 2] = [0.8, 1.25];
 const NO_VERDICT: [f64; 2] = [0.5, 2.0];
 /// The size in bytes from which a single low ratio is enough to fail a health check.
 const LARGE: u64 = 64 << 20;
-/// If the bandwidth of a size is below this fraction of the next smaller size's bandwidth, a remark
-/// names the size.
+/// A remark names each size whose bandwidth is below this fraction of the next smaller size's.
 const SLOWER: f64 = 0.9;
-/// If the two times of a size, out of place and in place, differ by more than this fraction, a
-/// remark names the size.
+/// A remark names each size whose times out of place and in place differ by more than this part.
 const UNSTABLE: f64 = 0.3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,8 +65,7 @@ impl Verdict {
         }
     }
 
-    /// Returns the verdict on a log. It is based on the large sizes or, if there are none, on all
-    /// sizes.
+    /// Returns the verdict on a log, based on its large sizes or, without any, on all sizes.
     fn of_log(sizes: &[(u64, f64)]) -> Self {
         let large: Vec<(u64, f64)> =
             sizes.iter().copied().filter(|(bytes, _)| *bytes >= LARGE).collect();
@@ -110,8 +107,7 @@ struct Explained {
     collective: String,
     place: Place,
     lines: Vec<Line>,
-    /// The geometric mean of the measured times of sizes up to 4 KiB; `None` if there are no such
-    /// sizes.
+    /// The geometric mean of the measured times of sizes up to 4 KiB, if there are any.
     measured_floor_us: Option<f64>,
     verdict: Verdict,
     /// If the verdict is low with all network ports, but not with one port for each GPU, the ratio
@@ -177,8 +173,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, Failure> {
     Ok(if fails { SOME_FAILED } else { SUCCESS })
 }
 
-/// Compares the measured times of each run with the expected times. Returns `None` after an
-/// interrupt.
+/// Compares measured and expected times of each run. Returns `None` after an interrupt.
 fn explain_log(args: &ExplainArgs) -> Result<Option<Vec<ExplainedRun>>, Failure> {
     let wrong = |why: String| Failure::Usage(format!("{}: {why}", args.log.display()));
     let place = match (&args.system, &args.topology, &args.machine) {
@@ -252,8 +247,7 @@ fn explain_run(
     let mut all = Vec::new();
     for (collective, times) in &log.times(place.members()) {
         let sizes: Vec<u64> = times.keys().copied().collect();
-        // If the environment variable `NCCL_ALGO` permits only one algorithm, the library has no
-        // other choice.
+        // The environment variable `NCCL_ALGO` may permit only one algorithm.
         let permitted = log.algorithm.filter(|name| place.has(collective, name));
         let algorithm = args.algorithm.as_deref().or(permitted);
         let Some(mut predictions) = predict(&place, collective, &sizes, algorithm, &args.plugins)?
@@ -298,8 +292,7 @@ pub(crate) fn is_log(path: &Path) -> bool {
 
 pub(crate) type RowsAndNotes = (Vec<Record>, Vec<String>);
 
-/// Returns the rows of the log and lines with the verdicts, for the dashboard. Returns `None` after
-/// an interrupt.
+/// Returns rows, and verdicts in words, for the dashboard. Returns `None` after an interrupt.
 pub(crate) fn rows_of_log(
     log: &Path,
     system: Option<&String>,
@@ -418,8 +411,8 @@ fn explained(
     let mean = (small.iter().sum::<f64>() / small.len() as f64).exp();
     let measured_floor_us = (!small.is_empty()).then_some(mean);
     let mut remarks = log.omitted.clone();
-    // The least time and the protocols of a system are those of NCCL, so small sizes of an MPI
-    // library are not judged.
+    // The least time and the protocols of a system are NCCL's, so small sizes of MPI are not
+    // judged.
     let is_other = log.is_mpi && place.system.is_some();
     let judged = lines.iter().filter(|line| !is_other || line.bytes >= LARGE);
     let ratios: Vec<(u64, f64)> = judged.map(|line| (line.bytes, line.ratio())).collect();

@@ -20,8 +20,7 @@ use swapmeet_results::atomic_file::StagingFolder;
 use swapmeet_results::{Record, Status, Verified, columns};
 use swapmeet_runner::case::Case;
 
-/// The maximum number of node pairs for which block sizes are exported. Their table then takes 128
-/// MiB.
+/// The maximum number of node pairs whose block sizes are exported. Their table has 128 MiB.
 const MOST_PAIRS: u64 = 1 << 24;
 
 mod timing;
@@ -56,8 +55,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitStatus, Failure> {
     }
 }
 
-/// Writes the schedule in the format of `trace --format json`. Returns the row, or `None` after an
-/// interrupt.
+/// Writes the same as `trace --format json`. Returns the row, or `None` after an interrupt.
 fn printed(
     case: &Case,
     args: &ExportArgs,
@@ -70,8 +68,7 @@ fn printed(
     Ok(record)
 }
 
-/// Writes the schedule in another format to `folder`. Errors name the path `place`, to which the
-/// output is moved later.
+/// Writes the schedule in another format to `folder`. Errors name `place`, its later path.
 pub(crate) fn translated(
     case: &Case,
     plugins: &PluginArgs,
@@ -150,8 +147,7 @@ pub(crate) fn translated(
             .map(u64::from)
             .collect(),
     };
-    // Each event is passed on to the exporter immediately, so the whole schedule is never in
-    // memory.
+    // Events are passed on one by one, so the whole schedule is never in memory.
     let passed_on = |error: io::Error| failed(error.into());
     exporter.head(head).map_err(|e| passed_on(io::Error::other(e)))?;
     for (from, to, bytes) in case.machine.background().into_iter().flat_map(Background::flows) {
@@ -236,8 +232,7 @@ impl Place {
         }
         output::may_write(out, args.over, run::input_files_of_case(case))?;
         let is_full = || std::fs::read_dir(out).is_ok_and(|mut files| files.next().is_some());
-        // The folder must be empty, because files of an earlier export could be mistaken for files
-        // of this one.
+        // Files of an earlier export could be mistaken for files of this one.
         if matches!(shape, OutputKind::Folder) && !args.over.force && is_full() {
             let out = out.display();
             return Err(Failure::Usage(format!(
@@ -250,8 +245,7 @@ impl Place {
         })
     }
 
-    /// Returns a temporary folder. It is on the disk of the destination, so that its files can be
-    /// renamed to their final names.
+    /// Returns a temporary folder on the disk of the destination, so that files can be renamed.
     fn staging(&self) -> Result<StagingFolder, Failure> {
         let near = match self {
             Self::File(out, _) if output::is_stdout(out) => std::env::temp_dir(),

@@ -47,8 +47,7 @@ impl Failure {
         Self::Output(error.into().to_string())
     }
 
-    /// Returns the failure of a write to standard output. A closed pipe is not reported to the
-    /// user.
+    /// The failure of a write to standard output. A closed pipe is not reported to the user.
     pub(crate) fn printing(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::ClosedPipe;
@@ -108,8 +107,7 @@ pub(crate) fn print_reason(record: &Record) {
     say!("{algorithm} on {topology}: {status}: {reason}");
 }
 
-/// Renders an error in the style of compilers: the message, the input with its wrong part marked,
-/// and the help.
+/// Renders an error as compilers do: the message, the marked part of the input, and the help.
 fn render(error: &InputError) -> String {
     let (content, source) = (visible(&error.place.content), visible(&error.place.source));
     let (content, span) = (content.as_str(), &error.place.span);

@@ -32,8 +32,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitStatus, Failure> {
     if let Some(path) = &args.residuals {
         output::may_write(path, args.over, &args.files)?;
     }
-    // A file contains either point-to-point samples or rows of collectives. Rows are converted to
-    // samples.
+    // A file contains point-to-point samples, or rows of collectives, which become samples.
     let (mut samples, mut rows) = (Vec::new(), Vec::new());
     for file in &args.files {
         let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));

@@ -32,8 +32,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, Failure> {
     });
     let given = given.transpose()?;
     let mut rows = Vec::new();
-    // All measurements of the same case are numbered as repetitions, even if they are in different
-    // files.
+    // Measurements of the same case, even in different files, are numbered as repetitions.
     let mut repetitions: HashMap<[String; 4], u32> = HashMap::new();
     let mut omitted = 0;
     for file in &args.files {
@@ -92,8 +91,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Errors if a text contains control characters, because texts of rows may be printed on a
-/// terminal.
+/// Errors if a text has control characters, because rows may be printed on a terminal.
 fn check_text(flag: &str, text: &str) -> Result<(), Failure> {
     if !text.is_empty() && !text.contains(is_unsafe) {
         return Ok(());

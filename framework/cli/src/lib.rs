@@ -79,8 +79,7 @@ pub fn run<S: Into<OsString>>(args: impl IntoIterator<Item = S>) -> Captured {
     streams::capture(|| run_command(words))
 }
 
-/// The paths and the digest of the linked plugins become those of `program`, which must have the
-/// same code.
+/// Gives linked plugins the paths and digest of `program`, which must have the same code.
 #[cfg(feature = "in-process")]
 pub fn act_as(program: &Path) {
     swapmeet_runner::plugin::linked::act_as(program);

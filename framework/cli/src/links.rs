@@ -13,8 +13,7 @@ use swapmeet_runner::case::{Case, spec_error};
 use swapmeet_runner::input::Text;
 use swapmeet_runner::topology;
 
-/// The damaged networks that are in memory at the same time have at most this number of node pairs
-/// in total.
+/// The maximum number of node pairs of all damaged networks that are in memory at a time.
 const MOST_PAIRS: u64 = 1 << 26;
 
 struct LinkRows {
@@ -57,8 +56,7 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitStatus, Failure> {
         return Err(Failure::Usage("--workload: expected one size instead of a range".to_owned()));
     }
     args.ranking.check_out(&of_intact)?;
-    // A damaged network has large tables of routes, so only some of the networks are in memory at
-    // the same time.
+    // A damaged network has large tables of routes, so only some are in memory at a time.
     let nodes = network.nodes().max(1);
     let at_a_time = (MOST_PAIRS / nodes.saturating_mul(nodes)).clamp(8, 256) as usize;
     let mut rows = Vec::new();
@@ -216,8 +214,7 @@ fn speed_ups(intact: &[Record], ranking: &[LinkRows]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// The two times are those of `linear` on a torus with and without a link. They differ only by
-    /// rounding.
+    /// The times of `linear` on a torus with and without a link, which differ only by rounding.
     #[test]
     fn a_rounding_error_is_no_speed_up() {
         let times = |intact: f64, without: f64| {

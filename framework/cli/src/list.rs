@@ -89,8 +89,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitStatus, Failure> {
         Format::Json => as_json(&lists, &registry).map_err(Failure::output)?,
     };
     written(&text)?;
-    // If a plugin could not be loaded, its error message can explain why an algorithm is not
-    // listed.
+    // The error message of a plugin that cannot be loaded may explain a missing algorithm.
     if kinds.contains(&Kind::Plugins) || registry.plugins().is_empty() {
         for line in registry.log() {
             say!("{line}");
@@ -183,8 +182,7 @@ fn default_workload(word: &str, nodes: u64) -> String {
     format!("{word}/{}:1KiB", first.name)
 }
 
-/// Keeps the entries with these names, in the order in which the user wrote the names. Errors
-/// suggest similar names.
+/// Keeps the entries with these names, in the user's order. Errors suggest similar names.
 fn keep_entries(list: &mut List, names: &[String]) -> Result<(), Failure> {
     let entry = |name: &String| {
         let rows = list.rows.iter().filter(|row| row[0] == *name).cloned().collect::<Vec<_>>();
@@ -230,8 +228,7 @@ fn make(kind: Kind, registry: &Registry) -> List {
             header: &["name", "spec", "what it is"],
             rows: families().iter().map(|f| texts(&[f.name, f.syntax, f.help])).collect(),
         },
-        // Generators for all-to-all are listed by their own name, other workloads by that of their
-        // collective.
+        // Generators for all-to-all have their own name, other workloads that of their collective.
         Kind::Workloads => List {
             title: "workloads",
             header: &["name", "spec", "what it is"],
@@ -337,8 +334,7 @@ fn make(kind: Kind, registry: &Registry) -> List {
     }
 }
 
-/// Returns each algorithm with its group. The groups are the papers in `PAPERS`, then the other
-/// plugins, then reconstructed algorithms.
+/// Returns algorithms with their groups: papers in `PAPERS`, other plugins, reconstructions.
 fn in_groups(registry: &Registry) -> Vec<(String, &Algorithm)> {
     const RECONSTRUCTIONS: &str = "reconstructions from descriptions, without the paper's text";
     let group = |a: &Algorithm| match a.main_paper() {
@@ -360,8 +356,7 @@ fn collectives(algorithm: &Algorithm) -> String {
 
 fn params(algorithm: &Algorithm) -> String {
     let one = |p: &Param| match p.default.as_str() {
-        // A default that depends on the problem is empty here. The help text explains such a
-        // default.
+        // A default that depends on the problem is empty here. The help text explains it.
         "" => format!("{}=.. ({})", p.key, p.help),
         default => format!("{}={default} ({})", p.key, p.help),
     };
@@ -410,8 +405,7 @@ fn in_full(a: &Algorithm) -> Value {
         "paper": a.paper,
         "accepts": a.accepts,
         "collectives": collectives(a).split(' ').collect::<Vec<_>>(),
-        // In a plugin, the port count 0 means that none is stated, and the largest count means all
-        // links.
+        // In a plugin, the port count 0 means "not stated", and the largest count "all links".
         "ports": match a.ports {
             0 => Value::Null,
             u64::MAX => Value::from("all"),

@@ -16,8 +16,8 @@ pub(crate) fn man(args: &ManArgs) -> Result<ExitStatus, Failure> {
         }
         Some(folder) => {
             std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, &e))?;
-            // The pages are first written to a staging folder, so that a failure leaves no
-            // incomplete pages.
+            // Pages are first written to a staging folder, so that a failure leaves no incomplete
+            // pages.
             let pages = StagingFolder::new(folder).map_err(|e| Failure::file(folder, &e))?;
             clap_mangen::generate_to(program, pages.path())
                 .map_err(|e| Failure::file(folder, &e))?;

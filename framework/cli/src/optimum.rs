@@ -58,8 +58,7 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitStatus, Failure> {
     }
     let optimum_us = setting.with_startups(&optimum);
     let mut answer = Answer { optimum, wanted_gap: args.gap, optimum_us, seconds, schedule: None };
-    // The algorithms can take minutes, so the interval is printed before they run, unless it is too
-    // wide.
+    // Algorithms can take minutes, so the interval is printed before, unless it is too wide.
     let is_early = args.format == OptimumFormat::Text && !answer.is_wide();
     if is_early {
         output::print(&answer.interval_text())?;
@@ -113,8 +112,7 @@ impl Setting {
         machine: Arc<Machine>,
         seed: u64,
     ) -> Result<Self, Failure> {
-        // If blocks differ in size, the demand between all pairs of nodes is in memory, so the
-        // number of nodes is limited.
+        // If blocks differ in size, the demand of every pair is in memory, so nodes are limited.
         if !workload.is_uniform() {
             affordable(topology.nodes()).map_err(Failure::Usage)?;
         }
@@ -164,8 +162,7 @@ impl Setting {
     }
 }
 
-/// Verifies a certificate. Also checks that the specs in the certificate result in its network and
-/// its demand.
+/// Verifies a certificate, and that its specs result in its network and its demand.
 fn verify(file: &Path, format: OptimumFormat) -> Result<ExitStatus, Failure> {
     let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
     let text = read_bounded(file, MAX_BYTES, "a certificate").map_err(wrong)?;

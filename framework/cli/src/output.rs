@@ -35,8 +35,7 @@ pub(crate) fn print_trimmed(
 /// A writer that omits the spaces and line ends at the end of the whole text.
 struct Trimmed<W> {
     out: W,
-    /// The spaces and line ends that were received last. They are written only if other text
-    /// follows.
+    /// The last received spaces and line ends. They are written only if other text follows.
     space: Vec<u8>,
 }
 
@@ -127,8 +126,7 @@ fn not_written(path: &Path, error: AtomicWriteError) -> Failure {
     }
 }
 
-/// Errors if `place` is an input file, or if it exists and must not be overwritten. This is called
-/// before the work begins.
+/// Errors before the work begins if `place` is an input file or must not be overwritten.
 pub(crate) fn may_write<P: AsRef<Path>>(
     place: &Path,
     over: Overwrite,

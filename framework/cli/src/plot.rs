@@ -66,8 +66,8 @@ fn figure(
     };
     Ok(match kind {
         PlotKind::Curves(args) => {
-            // In a plot over failed links, the curve of the optimum shows which part of the
-            // slowdown no schedule can avoid.
+            // Over failed links, the optimum shows which part of the slowdown no schedule can
+            // avoid.
             let baseline = args.baseline.as_deref();
             let comparison = compare(files, baseline).map_err(Failure::usage)?;
             let x = match &args.x {

@@ -43,13 +43,11 @@ pub(crate) fn run(
 ) -> Result<ExitStatus, Failure> {
     refuse_appearance(&args.appearance)?;
     let mut experiment = experiment(args)?;
-    // The program on the ranks repeats a schedule itself, so each case has only one repetition
-    // here, and one seed.
+    // The program on the ranks repeats a schedule itself, so a case has only one seed here.
     let repetitions = std::mem::replace(&mut experiment.repetitions, 1);
     let all = complete(experiment, &args.plugins, None, true)?;
     let mut cases: Vec<_> = shard_cases(&all, args.shard)?;
-    // Measurements do not depend on the machine. If several cases differ only in the machine, only
-    // one of them runs.
+    // Measurements do not depend on the machine, so cases that differ only in it run once.
     let mut known = HashSet::new();
     cases.retain(|case| {
         known.insert((case.topology.spec(), case.algorithm.to_string(), case.workload.to_string()))
@@ -107,8 +105,7 @@ fn run_with_launcher(
     all: &CaseGrid,
 ) -> Result<ExitStatus, Failure> {
     let remarks = Remarks::default();
-    // The program for the ranks is compiled before any output file is opened, because a failed
-    // compilation must leave no output file.
+    // The program is compiled first, because a failed compilation must leave no output file.
     let folder = tempfile::tempdir().map_err(|e| Failure::file(&std::env::temp_dir(), &e))?;
     let program = compile_program(folder.path())?;
     let mut args = args.clone();
@@ -118,14 +115,12 @@ fn run_with_launcher(
     let interrupted = interrupts();
     let (mut tally, mut written) = (Tally::default(), 0);
     let mut finished = true;
-    // If the launcher is broken, every case fails for the same reason, so each reason is printed
-    // once.
+    // If the launcher is broken, every case fails in the same way, so a reason is printed once.
     let mut reasons = HashSet::new();
     for (number, case) in plan.cases.iter().enumerate() {
         let place = folder.path().join(number.to_string());
         std::fs::create_dir(&place).map_err(|e| Failure::file(&place, &e))?;
-        // The schedule is first simulated and verified here. Only a valid schedule runs on real
-        // ranks.
+        // The schedule is first simulated and verified. Only a valid one runs on real ranks.
         let Some(record) = export_case(args, plan, case, &place)? else {
             finished = false;
             break;
@@ -162,8 +157,7 @@ fn run_with_launcher(
     })
 }
 
-/// Returns whether a file has no successful measurement. In this case, the next run may overwrite
-/// it.
+/// Returns whether a file has no successful measurement, so that a run may overwrite it.
 fn has_no_measurement(file: &Path) -> bool {
     if output::is_stdout(file) {
         return false;

@@ -62,8 +62,7 @@ fn link(page: &Path, out: &Path) -> Result<Link, Failure> {
             page.display()
         )));
     };
-    // If the page is in or below the folder of the report, the link is relative, so that the folder
-    // can be moved.
+    // If the page is in or below the report's folder, a relative path lets both be moved.
     let absolute = |path: &Path| path.canonicalize().map_err(|e| Failure::file(path, &e));
     let folder = out.parent().filter(|folder| *folder != Path::new(""));
     let path = absolute(page)?;

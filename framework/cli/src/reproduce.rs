@@ -25,8 +25,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitStatus, Failure> {
         None => papers().iter().collect(),
         Some(name) => vec![find(name)?],
     };
-    // Each child process searches for plugins again. The errors of this search are reported only by
-    // this process.
+    // Each child process searches for plugins again, but errors are reported only here.
     let registry = run::registry_within(&args.plugins, args.memory_limit)?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
     let summary = args.out.as_ref().filter(|_| args.paper.is_none());
@@ -116,8 +115,7 @@ fn run_in_child(
 pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitStatus, Failure> {
     let failed = |e: io::Error| Failure::Output(e.to_string());
     let paper = find(&args.paper)?;
-    // The search for plugins starts child processes. It precedes the sandbox, which forbids
-    // starting processes.
+    // The search starts child processes, so it precedes the sandbox, which forbids this.
     let registry = run::registry_within(&args.plugins, Some(args.memory_limit))?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
     let access = FileAccess { plugins: &files, ..FileAccess::default() };

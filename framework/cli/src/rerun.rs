@@ -19,8 +19,7 @@ use swapmeet_runner::registry::Registry;
 
 enum Outcome {
     Same,
-    /// The columns of the outcome that differ, and the conditions that differ, such as the plugin
-    /// version.
+    /// The outcome columns that differ, and the conditions that differ, such as the plugin version.
     Differs(Vec<Difference>, Vec<Difference>),
     Refused(String),
 }
@@ -38,8 +37,7 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
     let bundle = Bundle::beside(&args.file)?;
     let chosen: Vec<&Record> = selected.iter().map(|number| &rows[number - 1]).collect();
     let (registry, plugins) = registry_for(&chosen, bundle.as_ref(), &args.plugins)?;
-    // A case may no longer exist, for instance because its plugin is missing. Such cases are
-    // reported.
+    // A case may no longer exist, for instance without its plugin. Such cases are reported.
     let mut results: BTreeMap<usize, Outcome> = BTreeMap::new();
     let (mut numbers, mut cases, mut restored) = (Vec::new(), Vec::new(), Vec::new());
     let mut lookup =
@@ -69,8 +67,7 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitStatus, Failure> {
             None => again,
         };
         let (changes, reasons) = (old.changes(&again), old.reasons(&again));
-        // If the input files have changed, the new row is that of another case, even if its values
-        // are equal.
+        // If input files have changed, the row is that of another case, even with equal values.
         let has_other_inputs = reasons.iter().any(|difference| difference.column == "inputs");
         let outcome = if changes.is_empty() && !has_other_inputs {
             Outcome::Same

@@ -54,8 +54,7 @@ impl EarlierDefaults {
     }
 }
 
-/// Returns a remark for each default value that was different in a version of this program that
-/// wrote some of the rows.
+/// Returns a remark for each default that was different in a version that wrote some rows.
 pub(crate) fn remarks<'a>(rows: impl IntoIterator<Item = &'a Record>) -> BTreeSet<String> {
     let mut earlier = EarlierDefaults::default();
     rows.into_iter().for_each(|row| earlier.add(row));

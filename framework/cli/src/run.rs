@@ -139,8 +139,7 @@ fn report_unused(args: &CaseArgs, all: &CaseGrid) {
     );
 }
 
-/// Opens the destination of rows, and returns it with the existing rows that are kept. `all` are
-/// the cases of all shards.
+/// Opens the destination of rows, and returns the kept rows. `all` are the cases of all shards.
 pub(crate) fn place_for(
     args: &CaseArgs,
     format: Option<RowFormat>,
@@ -220,8 +219,7 @@ pub(crate) fn before(args: &CaseArgs) -> Before {
     }
 }
 
-/// Prints that the flag `--threads` has no effect. The release after the next one will refuse this
-/// flag.
+/// Prints that `--threads` has no effect. The release after the next one will refuse it.
 pub(crate) fn note_threads(threads: Option<u32>) {
     if threads.is_some() {
         say!(
@@ -230,8 +228,7 @@ pub(crate) fn note_threads(threads: Option<u32>) {
     }
 }
 
-/// Returns the settings of the workers. `parts` is the maximum number of workers that can be busy
-/// at the same time.
+/// Returns the settings of workers, of which at most `parts` can be busy at the same time.
 pub(crate) fn workers(
     jobs: Option<u32>,
     memory_limit: Option<u64>,
@@ -358,8 +355,7 @@ impl Progression<'_> {
             return Err(no_worker_left(&reason, cases.len() - self.ended));
         }
         if self.ended < cases.len() && !interrupted.load(Ordering::Relaxed) {
-            // This happens if a thread of this program has panicked. It has already printed a
-            // message.
+            // This happens if a thread of this program has panicked, after printing a message.
             return Err(Failure::Output(format!(
                 "{} cases have no row: please report it",
                 cases.len() - self.ended
@@ -368,8 +364,7 @@ impl Progression<'_> {
         Ok(self.ended == cases.len())
     }
 
-    /// Prints a log line of a plugin. After [`MOST_LINES`] lines, lines are counted but not
-    /// printed.
+    /// Prints a log line of a plugin. After [`MOST_LINES`] lines, others are only counted.
     fn log(&mut self, line: &str) {
         self.lines += 1;
         if self.lines <= MOST_LINES {

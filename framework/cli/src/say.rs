@@ -23,8 +23,7 @@ fn written(text: &str) {
     let _ = streams::stderr().write_all(format!("{text}\n").as_bytes());
 }
 
-/// Replaces control characters, which could change the state of the terminal, by other characters
-/// of the same length.
+/// Replaces control characters, which could change the terminal, by others of the same length.
 pub(crate) fn visible(text: &str) -> String {
     let shown = |c: char| !is_unsafe(c) || matches!(c, '\n' | '\t');
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {

@@ -16,8 +16,7 @@ pub(crate) fn interrupts() -> Arc<AtomicBool> {
         return flag;
     }
     for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| !system::is_ignored(*s)) {
-        // If a handler cannot be installed, the signal keeps its default action, which ends the
-        // program.
+        // If a handler cannot be installed, the signal's default action ends the program.
         let _ = flag::register_conditional_shutdown(signal, INTERRUPTED.into(), Arc::clone(&flag))
             .and_then(|_| flag::register(signal, Arc::clone(&flag)));
     }

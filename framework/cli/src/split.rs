@@ -67,8 +67,7 @@ pub(crate) fn communicators(
     Ok(Some((over, all)))
 }
 
-/// If there are K groups and each consists of every K-th rank, returns the mesh and the axis that
-/// describe them.
+/// If each group is every K-th rank, returns the mesh and the axis that describe the groups.
 pub(crate) fn axes_of_stride(groups: &[Vec<u64>]) -> Option<[String; 2]> {
     let count = groups.len() as u64;
     let is_stride = |(first, ranks): (u64, &Vec<u64>)| {

@@ -1,5 +1,4 @@
-//! Standard output and standard error. In-process tests replace them by buffers, which each thread
-//! has for itself.
+//! Standard output and standard error. In tests, they are buffers that each thread has.
 
 use std::io::{self, IsTerminal, Write};
 

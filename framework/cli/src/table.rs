@@ -3,8 +3,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 use swapmeet_results::{Record, Status, Verified, duration};
 
-/// Returns a table without lines between cells. The columns with the indices in `numbers` are
-/// right-aligned.
+/// Returns a table without lines between cells. The columns in `numbers` are right-aligned.
 pub(crate) fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(header.to_vec()).add_rows(rows);
@@ -125,8 +124,7 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     text
 }
 
-/// Formats the number of steps. If the machine needs several rounds for a step, adds the number of
-/// rounds.
+/// Formats the steps and, if the machine needs several rounds for a step, the rounds.
 fn steps(row: &Record) -> String {
     match (row.steps, row.rounds) {
         (Some(steps), Some(rounds)) if rounds > steps => format!("{steps} ({rounds} rounds)"),
@@ -134,8 +132,7 @@ fn steps(row: &Record) -> String {
     }
 }
 
-/// Looks for columns with the same text in all rows among the first `most`. Removes and returns
-/// them.
+/// Removes and returns those of the first `most` columns whose texts are equal in all rows.
 fn take_common(header: &mut Vec<&str>, rows: &mut [Vec<String>], most: usize) -> Vec<String> {
     let mut common = Vec::new();
     for column in (0..most).rev() {
@@ -144,8 +141,8 @@ fn take_common(header: &mut Vec<&str>, rows: &mut [Vec<String>], most: usize) ->
         {
             let title = header.remove(column);
             rows.iter_mut().for_each(|row| drop(row.remove(column)));
-            // In the column `verified`, failed cases have their status. A status is listed without
-            // the title.
+            // In the column `verified`, failed cases have their status, which is listed without a
+            // title.
             let failed = Status::ALL.iter().any(|status| status.word() == first);
             let verified = title == "verified" && !failed;
             common.push(if verified { format!("verified: {first}") } else { first });

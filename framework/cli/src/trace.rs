@@ -1,5 +1,4 @@
-//! `swapmeet trace` prints a schedule while it is made. As in papers, there is one line per
-//! message.
+//! `swapmeet trace` prints a schedule while it is made, with a line per message as in papers.
 
 use crate::args::{PluginArgs, ScheduleArgs, TraceArgs, TraceFormat};
 use crate::failure::{ExitStatus, Failure, INTERRUPTED, SOME_FAILED, SUCCESS, print_reason};
@@ -104,8 +103,7 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Writes schedules and returns a row of them. Returns `None` after an interrupt, which leaves no
-/// file.
+/// Writes schedules. Returns a row of them, or `None` after an interrupt, which leaves no file.
 fn printed(
     args: &TraceArgs,
     cases: &[Case],
@@ -141,8 +139,7 @@ fn printed(
     Ok(record)
 }
 
-/// Prints this line to standard error, because standard output has the schedule, which may be
-/// piped.
+/// This line goes to standard error, because the schedule on standard output may be piped.
 fn print_verified(record: &Record) {
     say!(
         "{} on {}: every {} verified; {}, {}, link load {}",
@@ -239,8 +236,7 @@ fn text(
     Ok((row, written))
 }
 
-/// Each text of a worker is written and flushed immediately, so that the user sees the events
-/// before a failure.
+/// Texts of a worker are written immediately, so that the events before a failure are visible.
 fn write_text(out: &mut dyn Write) -> impl FnMut(&str) -> io::Result<()> {
     |text| out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
@@ -262,8 +258,7 @@ fn observed(
     observed_by(&TRACE, cases, plugins, options, handle)
 }
 
-/// Starts a worker with an observer. `handle` receives the observer's text. If it returns an error,
-/// the worker is stopped.
+/// Starts a worker with an observer. `handle` gets its text, and stops the worker by an error.
 fn observed_by(
     kind: &ObserverKind,
     cases: &[Case],
@@ -292,8 +287,7 @@ fn observed_by(
         | CaseEvent::Progress { .. }
         | CaseEvent::NoWorker { .. } => {}
     });
-    // The worker sends the row before the last values of the record. Without them, the record is
-    // incomplete.
+    // The row arrives before the last values of the record, which is incomplete without them.
     match &row {
         Some(ok) if ok.status == Status::Ok && !is_complete && written.is_ok() => {
             if stop.load(Ordering::Relaxed) {

@@ -53,8 +53,7 @@ pub(crate) fn tui(args: &TuiArgs) -> Result<ExitStatus, Failure> {
 
 type Explained = (Vec<Record>, Vec<String>);
 
-/// Returns the file in which the dashboard keeps its state. It is in `$XDG_STATE_HOME/swapmeet`, or
-/// by default in `~/.local/state/swapmeet`.
+/// Returns the file of the dashboard's state, in `$XDG_STATE_HOME` or `~/.local/state`.
 fn state_file() -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -105,8 +104,7 @@ fn replay(args: Option<&TuiArgs>) -> Result<Replay, Failure> {
     Ok(Replay { script: script.transpose()?, recorder: recorder.transpose()? })
 }
 
-/// Stores the state of a session. If this fails, a remark is printed, but the exit status does not
-/// change.
+/// Stores the state of a session. A failure is reported, but does not change the exit status.
 fn keep_state(state: &str) {
     let Some(file) = state_file() else { return };
     let written = file.parent().map_or(Ok(()), std::fs::create_dir_all);
@@ -115,8 +113,7 @@ fn keep_state(state: &str) {
     }
 }
 
-/// Returns the theme. If the environment requests no colours, the theme in the configuration is
-/// ignored.
+/// Returns the theme. If the environment forbids colours, the configuration's is ignored.
 fn theme(appearance: &AppearanceArgs) -> Result<Theme, Failure> {
     if let Some(theme) = appearance.theme.as_deref().and_then(Theme::named) {
         return Ok(theme);
@@ -204,8 +201,7 @@ fn open(
     let registry = run::registry_within(&args.plugins, args.memory_limit)?;
     // Errors in flags or files are reported before the dashboard opens.
     let all = CaseGrid::new(&experiment, &registry)?;
-    // The user can run the cases of the opened rows again, if their specs are available on this
-    // computer.
+    // The user can run the cases of the rows again, if their specs are available here.
     if !opened.is_empty() && args.experiment.is_none() {
         experiment = run::with_flags(&experiment_of(opened.iter(), &registry), args);
         fill_in(&mut experiment)?;
@@ -235,8 +231,7 @@ fn open(
         is_example,
         default_machine,
         render,
-        // The number of workers is not limited to the cases, because the user may start another
-        // experiment with more cases.
+        // The number of workers is not limited by the cases: another experiment may have more.
         workers: run::workers(args.jobs, args.memory_limit, usize::MAX, &args.plugins)?,
         rows,
         out: args.out.clone(),
@@ -298,8 +293,7 @@ fn is_bare(args: &CaseArgs, files: &[PathBuf]) -> bool {
         && lists.iter().all(|list| list.is_empty())
 }
 
-/// Returns the experiment that is shown by default. It has the algorithms of `quick-start`, with
-/// sizes up to 1 MiB.
+/// The default experiment: the algorithms of `quick-start`, with sizes up to 1 MiB.
 fn example() -> Result<Experiment, InputError> {
     let example = shipped().iter().find(|study| study.name == "quick-start");
     let example = example.unwrap_or_else(|| unreachable!("quick-start is bundled"));
@@ -337,8 +331,7 @@ fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String>
         RenderKind::Curves(x) => {
             let wanted = FigureOptions { baseline, ..FigureOptions::new(*x, Quantity::Time) };
             let figure = Figure::from_rows(&files, &wanted).map_err(|error| match error {
-                // The message of the error names a flag of `plot`. The dashboard has a filter
-                // instead.
+                // The message names a flag of `plot`, in place of which the dashboard has a filter.
                 FigureError::ManyCurves(_) => {
                     error.to_string().replace("with --algorithm", "with the filter /")
                 }

@@ -43,8 +43,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
         };
         say!("warning: {collective}: the table always names `{algorithm}`: {why}");
     }
-    // Some libraries read only complete tables. For these, the new rules are merged into the
-    // library's own table.
+    // Some libraries read only complete tables, so new rules are merged into the library's own.
     let base = args.base.as_deref().map(read_table).transpose()?;
     if base.is_some() && !library.is_patch {
         return Err(Failure::Usage(format!("--base: --format {} is written whole", args.format)));
@@ -76,8 +75,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitStatus, Failure> {
     Ok(SUCCESS)
 }
 
-/// Warns if the machine charges only some of the algorithms for rearrangement, which favours the
-/// other algorithms.
+/// Warns if the machine charges only some algorithms for rearrangement, and favours the others.
 fn warn_of_rearrangement(rows: &[Record]) {
     let marked = table::marked(rows);
     let marked = marked.iter().filter_map(|name| name.strip_suffix(CHARGED_LESS)).collect();
@@ -123,8 +121,7 @@ fn rows_of_files(args: &TuneArgs, place: Option<&Place>) -> Result<Vec<Record>, 
         one_machine(&rows)?;
         return Ok(rows);
     };
-    // The machine in a row has either all protocols, or only those that the library has for the
-    // algorithm.
+    // A row's machine has all protocols, or only those of the library's algorithm.
     let machine = Machine::parse(&place.machine).map_err(Failure::usage)?;
     let without_protocols = |machine: &Machine| {
         let values = machine.values().into_iter();
@@ -145,8 +142,7 @@ fn rows_of_files(args: &TuneArgs, place: Option<&Place>) -> Result<Vec<Record>, 
     }
 }
 
-/// Compares the chosen algorithms and protocols with those in AWS's tables, which are the fastest
-/// that AWS measured.
+/// Compares choices with AWS's tables of the fastest measured algorithms and protocols.
 fn compare_with_aws(
     library: &Library,
     cases: &[TimedCase],
@@ -228,8 +224,8 @@ fn cells(
 ) -> Result<Vec<TimedCase>, Failure> {
     let mut times: BTreeMap<(&str, u64, u64, &str, &str), Vec<f64>> = BTreeMap::new();
     for row in rows {
-        // An entry of a decision table is for one block size, so workloads with different block
-        // sizes are left out.
+        // An entry of a table is for one block size, so workloads with different sizes are left
+        // out.
         if let (Some(time), Some(bytes)) = (row.time_us, row.block_bytes) {
             times
                 .entry((&row.collective, row.nodes, bytes, &row.algorithm, &row.protocol))

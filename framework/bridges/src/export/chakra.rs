@@ -101,8 +101,7 @@ impl Chakra {
             (known.before.0..known.before.1).for_each(|id| varint(field, id));
             text(node, 5, field);
         }
-        // In ASTRA-sim's feeder, field 27 of an attribute has type bool, 9 has int64, and 7 has
-        // int32.
+        // In ASTRA-sim's feeder, attribute field 27 has the type bool, 9 has int64, 7 has int32.
         for (name, kind, value) in [
             ("is_cpu_op", 27, 0),
             ("comm_size", 9, bytes),
@@ -155,8 +154,7 @@ impl Export for Chakra {
     }
 }
 
-/// Returns JSON with the ranks of each communicator. Communicators are numbered from 1 on, because
-/// for ASTRA-sim, 0 means all ranks.
+/// Returns JSON with the ranks of each communicator, by number from 1 (0 means all in ASTRA-sim).
 fn groups(communicators: &[Vec<u64>]) -> String {
     let mut text = "{".to_owned();
     append_list(&mut text, ",", (1..).zip(communicators), |text, (number, ranks): (u64, _)| {
@@ -180,8 +178,7 @@ fn number(out: &mut Vec<u8>, field: u64, value: u64) {
     varint(out, value);
 }
 
-/// Writes bytes as field `field` of a protobuf message: a text, an embedded message or packed
-/// numbers.
+/// Writes a field of a protobuf message: a text, an embedded message or packed numbers.
 fn text(out: &mut Vec<u8>, field: u64, content: &[u8]) {
     varint(out, field << 3 | BYTES);
     varint(out, content.len() as u64);

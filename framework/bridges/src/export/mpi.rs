@@ -24,8 +24,7 @@ pub(super) struct Mpi {
     counts: bool,
     /// For each rank, the step of its last line, and the total bytes of its lines.
     ranks: Vec<(u64, u64)>,
-    /// For each message of the step, its blocks or byte counts, as a text for the lines of both
-    /// ranks.
+    /// The blocks or byte counts of each message of the step, as text for the lines of both ranks.
     contents: Vec<String>,
     text: String,
 }
@@ -70,8 +69,7 @@ impl Mpi {
     fn preamble(&self, row: &[(&str, String)]) -> Result<String, String> {
         let Header { collective, nodes, root, permutation, block_bytes, sizes, tokens, .. } =
             &self.head;
-        // If there are several communicators, the number of members is followed by the ranks of all
-        // of them.
+        // If there are several communicators, all their ranks follow the number of members.
         let ranks = self.head.communicators.concat();
         let members = if ranks.is_empty() { String::new() } else { format!(" {}", spaced(&ranks)) };
         let mut text = format!(
@@ -168,8 +166,7 @@ impl Export for Mpi {
     fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), ExportError> {
         std::fs::write(self.folder.0.join("replay.c"), PROGRAM)?;
         let preamble = self.preamble(row)?;
-        // Positions are padded to a fixed length, because a longer number would shift all other
-        // positions.
+        // Positions have a fixed length, because a longer one would shift all other positions.
         const DIGITS: usize = 18;
         let mut at = (preamble.len() + "ranks".len() + (1 + DIGITS) * self.ranks.len() + 1) as u64;
         let mut out = self.folder.create(FILE)?;

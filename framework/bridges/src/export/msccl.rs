@@ -74,8 +74,7 @@ impl Msccl {
         Ok(Self { folder, name, nodes, root, collective, segments, gpus, sent })
     }
 
-    /// Determines where each GPU initially stores its chunks, and copies chunks that must be
-    /// elsewhere.
+    /// Determines where each GPU first stores its chunks, and copies those that must be elsewhere.
     fn begin(&mut self, segments: u64) -> Result<(), String> {
         self.segments = segments;
         for gpu in 0..self.nodes {
@@ -151,8 +150,7 @@ impl Msccl {
         }
     }
 
-    /// Returns the position of a chunk in the output of this GPU, or `None` if it is no part of the
-    /// output.
+    /// Returns the position of a chunk in this GPU's output, or `None` if it is not part of it.
     fn output(&self, gpu: u64, [origin, destination, segment]: [u64; 3]) -> Option<ChunkLocation> {
         let k = self.segments;
         let offset = match self.collective {
@@ -206,8 +204,8 @@ impl Msccl {
         Ok(state.blocks.len() - 1)
     }
 
-    /// Appends an operation. The first operation of a thread block in a step waits for the GPU's
-    /// operations of the previous step.
+    /// Appends an operation. A thread block's first one in a step waits for the GPU's previous
+    /// step.
     fn push(
         &mut self,
         gpu: u64,
@@ -379,8 +377,7 @@ fn are_contiguous(places: &[ChunkLocation]) -> bool {
     places.windows(2).all(|two| is_after(two[0], 1, two[1]))
 }
 
-/// Merges copies whose sources and targets are contiguous. Returns the source, the target and the
-/// number of chunks of each merged copy.
+/// Merges contiguous copies. Returns the source, the target and the number of chunks of each.
 fn runs_of(
     copies: impl IntoIterator<Item = (ChunkLocation, ChunkLocation)>,
 ) -> Vec<(ChunkLocation, ChunkLocation, u64)> {

@@ -36,15 +36,13 @@ pub(super) struct SimGrid {
     messages: BufWriter<File>,
     /// A temporary file for the routes, because in the platform, all links must precede the routes.
     routes: BufWriter<File>,
-    /// For each sender, a hash of its route to each receiver. SimGrid allows only one route per
-    /// pair.
+    /// By sender, a hash of its route to each receiver. SimGrid allows only one route per pair.
     known: Vec<HashMap<u64, u64>>,
     hashes: DefaultHashBuilder,
     timing: Timing,
     /// Bandwidth and latency of each link, relative to those of the machine.
     links: HashMap<(u64, u64), (f64, f64)>,
-    /// The nodes that send or receive through an additional link, which limits their rate
-    /// (`injection_byte_us`).
+    /// The nodes whose rate is limited by an additional link (`injection_byte_us`).
     injecting: BTreeSet<u64>,
     text: String,
     connects_ranks_of_a_node: bool,
@@ -113,8 +111,7 @@ impl SimGrid {
         let text = &mut self.text;
         text.clear();
         append!(text, "    <route src=\"n", from, "\" dst=\"n", to, "\" symmetrical=\"NO\">");
-        // If nodes limit the rate of their data, each route also has a link of the sender and one
-        // of the receiver.
+        // If nodes limit their rate, each route also has a link of the sender and of the receiver.
         let (first, last) = (path[0], path[path.len() - 1]);
         let is_limited = self.timing.injection_byte_us > 0.0 && path.len() > 1;
         if is_limited {

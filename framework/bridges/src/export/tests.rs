@@ -39,8 +39,7 @@ fn goal(nodes: u64, steps: &[&[(u64, u64, u64)]]) -> String {
 const PAIRWISE: [&[(u64, u64, u64)]; 2] =
     [&[(0, 1, 100), (1, 2, 100), (2, 0, 100)], &[(0, 2, 100), (1, 0, 100), (2, 1, 100)]];
 
-/// LogGOPSim has accepted the expected text of rank 0. The texts of ranks 1 and 2 are the same with
-/// shifted ranks.
+/// LogGOPSim has accepted the text of rank 0. In those of ranks 1 and 2, ranks are shifted.
 #[test]
 fn goal_of_two_pairwise_steps_matches_loggopsim_input() {
     let mut expected = "num_ranks 3\n".to_owned();

@@ -28,8 +28,7 @@ pub fn error_factor(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
 /// Returns one cost for each coefficient. All samples must have the same number of coefficients.
 pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
     const ROUNDS: usize = 40;
-    /// If the relative residual is below this value, the weight is 1. This is the limit of the
-    /// formula, which would divide by 0.
+    /// Below this relative residual, the weight is 1: its limit, where the formula divides by 0.
     const LEAST: f64 = 1e-6;
     let mut weights = vec![1.0; samples.len()];
     let mut costs = Vec::new();
@@ -49,8 +48,7 @@ pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
 /// Minimises weighted squares of relative residuals by coordinate descent, without negative costs.
 fn least_squares(samples: &[LinearSample], weights: &[f64]) -> Vec<f64> {
     const PASSES: usize = 10_000;
-    /// The descent ends if no cost changes the residuals by more than this value (root mean
-    /// square).
+    /// The descent ends if no cost changes the residuals by more than this (root mean square).
     const TOLERANCE: f64 = 1e-12;
     let costs = samples.first().map_or(0, |sample| sample.coefficients.len());
     let mut matrix = vec![vec![0.0; costs]; costs];
@@ -100,8 +98,7 @@ mod tests {
         }
     }
 
-    /// If two times consist of one cost, the best value of this cost is the geometric mean of the
-    /// times.
+    /// If two times consist of one cost, its best value is the geometric mean of the times.
     #[test]
     fn residuals_are_logarithms() {
         let sample = |time_us| LinearSample { coefficients: vec![1.0], time_us };

@@ -1,5 +1,4 @@
-//! Reads ping-pong times: the output of OSU's latency test or of Intel's PingPong, or a table of
-//! bytes and times.
+//! Reads ping-pong times of OSU's latency test, Intel's PingPong, or a table of bytes and times.
 
 use super::Sample;
 use crate::import::{NumericLine, ParseError, error_at};
@@ -14,12 +13,10 @@ pub fn is_like(text: &str) -> bool {
     })
 }
 
-/// The first line of a table, which is a CSV file that users can write if they measured with
-/// another program.
+/// The first line of a table of times, a CSV file that users can write themselves.
 const TABLE: &str = "bytes,time_us";
 
-/// Reads the time of one message in one direction for each size. `source` is the name of the text,
-/// as users know it.
+/// Reads the time of one message in one direction per size. Users know the text as `source`.
 pub fn read(source: &str, text: &str) -> Result<Vec<Sample>, ParseError> {
     let mut samples = Vec::new();
     let mut time = None;

@@ -1,18 +1,14 @@
 use std::sync::LazyLock;
 
-/// An algorithm of a library, and the algorithm of this project that sends the same messages (its
-/// counterpart).
+/// An algorithm of a library, and the one of this project that sends the same messages.
 #[derive(Debug)]
 pub struct Counterpart {
     pub collective: &'static str,
-    /// The library's name of the algorithm. A pattern with `*` stands for several algorithms
-    /// without counterparts.
+    /// The library's name of the algorithm, or a pattern with `*` for several without counterparts.
     pub library: &'static str,
-    /// The algorithm of this project; `None` if no algorithm of this project sends the same
-    /// messages.
+    /// This project's algorithm; `None` if no algorithm sends the same messages.
     pub ours: Option<&'static str>,
-    /// The condition under which the library's algorithm sends these messages; empty if it always
-    /// does.
+    /// When the library's algorithm sends these messages, as a condition; empty if always.
     condition: &'static str,
     /// The reason for this counterpart, or the reason why there is none.
     pub why: &'static str,

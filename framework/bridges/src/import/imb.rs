@@ -27,8 +27,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
                 error_at(number, "expected numbers, as in `# ( 2 groups of 4 processes each ..`")
             })?);
         } else if groups.size.is_some() && columns.is_empty() && groups.add(line) {
-            // This line of the list of ranks has been added to `groups`. The list ends where the
-            // table begins.
+            // The line has been added to `groups`. The list of ranks ends where the table begins.
         } else if let Some(count) = line.strip_prefix("# #processes =") {
             let count = count.split_whitespace().next().unwrap_or_default();
             ranks = Some(count.parse().map_err(|_| {
@@ -64,8 +63,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
                 let first = first.ok_or_else(|| {
                     error_at(number, format!("group {group} has no line of group 0 above it"))
                 })?;
-                // The time of the measurement becomes the mean of the times of this group and the
-                // groups before it.
+                // The time becomes the mean of the times of this group and of the groups before it.
                 let before = group as f64;
                 first.time_us = (first.time_us * before + time_us) / (before + 1.0);
                 first.note = format!("mean of {} groups", group + 1);

@@ -11,8 +11,7 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Returns the collective that a program measures. A program has a name such as
-/// `./build/alltoall_perf`.
+/// Returns the collective that a program measures. Its name is like `./build/alltoall_perf`.
 fn collective_of_program(words: &str) -> Option<&'static str> {
     let program = words.split_whitespace().find(|word| word.contains("_perf"))?;
     let name = program.rsplit('/').next()?.split("_perf").next()?;
@@ -55,8 +54,7 @@ fn question(rows: Option<&Implied>) -> String {
     }
 }
 
-/// If the text does not name its collective, returns the message that asks the user for it, with
-/// the line.
+/// If the text names no collective, returns the message that asks for it, with the line.
 pub fn collective_question(text: &str) -> Option<ParseError> {
     let plain = without_labels(text);
     if program(&plain).is_some_and(|line| collective_of_program(line).is_some()) {
@@ -83,8 +81,7 @@ pub(super) struct RowKind {
 }
 
 impl RowKind {
-    /// Parses the words of a row. Returns its size, and its kind unless the count is 0. Returns
-    /// `None` if the words are no row.
+    /// Parses a row: its size, and its kind unless the count is 0. Returns `None` for other words.
     pub(super) fn parse(words: &[&str]) -> Option<(u64, Option<Self>)> {
         let number = |at: usize| words.get(at)?.parse::<u64>().ok();
         let (size, count) = (number(0)?, number(1)?);
@@ -194,8 +191,7 @@ pub fn implied(text: &str) -> Option<Implied> {
     Some(Implied { collectives, ranks, line, reason })
 }
 
-/// Returns whether a line has the names of columns. The `#` before them is not required, because it
-/// may be missing in a copied text.
+/// Returns whether a line names the columns. In a copied text, the `#` before it may be missing.
 pub(super) fn is_header(line: &str) -> bool {
     line.contains("algbw") && line.contains("busbw")
 }
@@ -209,8 +205,7 @@ pub(super) fn is_like_text(text: &str) -> bool {
 /// that contains a time of day is different in each line.
 pub fn without_labels(text: &str) -> Cow<'_, str> {
     let label = text.lines().find(|line| is_header(line)).and_then(|header| {
-        // The end is the first name, because the names of later columns can contain the character
-        // `#`.
+        // The end is the first name, because later names can contain the character `#`.
         let end = header.find("size").unwrap_or(header.len());
         let before = header[..end].trim();
         let label = before.trim_end_matches('#').trim_end();
@@ -218,8 +213,7 @@ pub fn without_labels(text: &str) -> Cow<'_, str> {
         (!label.is_empty() && is_label).then_some(label)
     });
     let Some(label) = label else { return Cow::Borrowed(text) };
-    // The program prints a row in several pieces, and some launchers write a label before each
-    // piece.
+    // The program prints a row in several pieces, and each can have a label.
     let is_in_lines = label.starts_with('[');
     let is_timed = label.split_whitespace().any(|word| word.matches(':').count() >= 2);
     let plain = |line: &str| match line.trim_start().strip_prefix(label) {

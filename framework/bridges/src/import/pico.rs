@@ -127,8 +127,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
         error_at(0, "no metadata names the collective: name it with --collective")
     })?;
     let collective = known_collective(0, collective)?;
-    // The first column is the time of the slowest rank, and each further column is the time of a
-    // rank.
+    // The first column is the time of the slowest rank, each further one that of a rank.
     let mut lines = (1..).zip(source.text.lines());
     let ranks = lines
         .next()
@@ -182,8 +181,7 @@ pub(super) fn read_summary(source: &MeasurementFile<'_>) -> Result<Vec<Measureme
                     error_at(number, format!("{name} is `{}`, expected nanoseconds", excerpt(text)))
                 })
             };
-            // In a summary, each row states the size and the ranks, so the metadata file is not
-            // needed.
+            // A row of a summary states the size and the ranks, so the metadata is not needed.
             let size = field("buffer_size", "bytes")?;
             let nodes = field("nnodes", "a number or a shape of nodes")?;
             let Allocation { ranks, torus } = allocation(

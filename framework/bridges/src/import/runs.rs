@@ -11,8 +11,8 @@ pub struct Run {
     after: usize,
     /// The last line before the next run.
     end: usize,
-    /// The line with the names of the run's columns. A run without such a line uses that of an
-    /// earlier run.
+    /// The line with the names of its columns. A run without such a line uses that of an earlier
+    /// run.
     header: Option<usize>,
 }
 
@@ -22,8 +22,7 @@ impl Run {
     pub fn text_in(&self, whole: &str) -> String {
         let mut text = "\n".repeat(self.after);
         let mut lines = whole.lines();
-        // If the names of the columns are in a previous run, they replace the last of the empty
-        // lines.
+        // The names of the columns, if they are in a previous run, replace the last empty line.
         if let Some(header) = self.header.filter(|header| *header <= self.after) {
             text.pop();
             text += whole.lines().nth(header - 1).unwrap_or_default();

@@ -192,8 +192,7 @@ Fri Jul 19 00:00:01 2024<stdout>:     2097152        524288     float     sum   
     assert_eq!(why, expected);
 }
 
-/// The rows are from NVIDIA/nccl-tests#78 and ROCm/rccl#1490, or are computed by
-/// doc/PERFORMANCE.md.
+/// The rows are from NVIDIA/nccl-tests#78 and ROCm/rccl#1490, or follow doc/PERFORMANCE.md.
 #[test]
 fn rows_imply_their_collective() {
     const NEW: &str =

@@ -17,8 +17,7 @@ const COLLECTIVES: [(&str, &str); 5] = [
     ("AllReduce", "allreduce"),
 ];
 
-/// For each number of an algorithm in NCCL, its name in NCCL's table and its name in the systems of
-/// this project.
+/// NCCL's algorithms by number: the name in NCCL's table, and the name in our systems.
 const ALGORITHMS: [(&str, &str); 7] = [
     ("Tree", "tree"),
     ("Ring", "ring"),
@@ -64,8 +63,7 @@ type PrintedCall = (Choice, Option<f64>);
 pub struct Tuning {
     /// The release of NCCL, such as `[2, 22]`.
     pub version: Option<[u64; 2]>,
-    /// Whether the library is RCCL. Its factors are not known here, because they depend on the kind
-    /// of GPU.
+    /// Whether the library is RCCL, whose factors are unknown: they depend on the kind of GPU.
     pub is_rccl: bool,
     nodes: Option<u64>,
     channels: Option<u64>,
@@ -73,16 +71,14 @@ pub struct Tuning {
     table: BTreeMap<(&'static str, Choice), [f64; 2]>,
     /// The printed calls, by collective (`None` if the log does not name it) and bytes.
     calls: BTreeMap<(Option<&'static str>, u64), PrintedCall>,
-    /// Whether lines of calls that name the collective have the bytes of a block (release 2.24 or
-    /// later).
+    /// Whether calls that name the collective are printed with the bytes of a block (from 2.24 on).
     counts_blocks: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub struct Communicator {
     pub ranks: u64,
-    /// The number of computers (or of racks whose GPUs NVLink connects), for a log that does not
-    /// state it.
+    /// The number of computers, or of racks that NVLink connects, if the log does not state it.
     pub nodes: u64,
     /// The compute capability of the GPUs times ten, such as 80 for A100.
     pub compute_capability: u64,
@@ -97,8 +93,7 @@ pub struct Opinion {
     pub protocol: &'static str,
     /// The time in µs; `None` if the log has only the choice of algorithm and protocol.
     pub us: Option<f64>,
-    /// Whether NCCL printed that it chose this algorithm. Otherwise, the choice is computed from
-    /// the table.
+    /// Whether NCCL printed that it chose this algorithm. Otherwise, it is computed from the table.
     pub is_printed: bool,
 }
 
@@ -127,13 +122,11 @@ struct Columns {
     choices: Vec<Choice>,
 }
 
-/// Returns NCCL's number of an algorithm. The name can be spelled as in the table or as in the line
-/// of a call.
+/// Returns NCCL's number of an algorithm, spelled as in the table or as in the line of a call.
 fn algorithm(name: &str) -> Option<usize> {
     let plain = |name: &str| name.replace('_', "").to_lowercase();
     let name = plain(name);
-    // Until 2.13, there was only one algorithm CollNet. In the table, it has the position of
-    // CollNetDirect.
+    // Until 2.13, there was one algorithm CollNet, in the table's position of CollNetDirect.
     let name = if name == "collnet" { "collnetdirect" } else { &name };
     ALGORITHMS.iter().position(|(_, own)| *own == name)
 }
@@ -193,8 +186,8 @@ impl Tuning {
         }
     }
 
-    /// Reads a line of the table: the names of the columns, or the values of a collective. The last
-    /// value is ignored if it is cut off.
+    /// Reads the table's column names or the values of a collective. A value that is cut is
+    /// ignored.
     fn read_row(&mut self, columns: &mut Columns, message: &str) {
         let Some((whole, _)) = message.rsplit_once('|') else { return };
         let mut cells = whole.split('|').map(str::trim);
@@ -294,8 +287,7 @@ impl Tuning {
             || (algo == "nvlstree"
                 && (of.compute_capability >= 100 && of.is_x86)
                 && version >= [2, 29]);
-        // In the logarithm of the size, NCCL until 2.21 takes 0 for sizes below 64 bytes. From 2.22
-        // on, no factor applies to these.
+        // Below 64 bytes, NCCL until 2.21 takes the first factor, and later releases take none.
         let exponent = match (bytes >> 6).checked_ilog2() {
             None if version < [2, 22] => Some(0),
             exponent => exponent,
@@ -372,8 +364,8 @@ lab:3038984:3038984 [0] NCCL INFO Broadcast: 32768 Bytes -> Algo RING proto SIMP
             assert_eq!((choice(&computed), computed.us), (choice(&printed), printed.us));
             assert!(printed.is_printed && !computed.is_printed);
         }
-        // For blocks on two ranks, PAT takes 17.6 + 65536/3600 µs, and Ring/Simple 22.4 +
-        // 65536/4800 µs.
+        // For blocks of two ranks, PAT takes 17.6 + 65536/3600 µs, Ring/Simple 22.4 + 65536/4800
+        // µs.
         let gathered = all.opinion("allgather", 65_536, TWO_NODES).unwrap();
         assert_eq!(choice(&gathered), ("pat", "Simple"));
         assert!((gathered.us.unwrap() - 35.804).abs() < 0.001, "{gathered:?}");

@@ -26,8 +26,7 @@ pub(super) static UCC: [Algorithm; 8] = [
     algorithm("reduce-scatter", "ring-reduce-scatter", "ring"),
 ];
 
-/// Writes one line for each collective. Lines do not depend on the number of ranks. oneCCL compares
-/// the bytes of a block.
+/// Writes a line for each collective, for any number of ranks. oneCCL compares the block size.
 pub(super) fn oneccl(tables: &[DecisionTable]) -> Result<String, String> {
     let mut out = String::new();
     for table in tables {

@@ -108,8 +108,7 @@ fn one(key: impl Into<String>, tree: JsonObject) -> JsonObject {
     JsonObject(vec![(key.into(), tree)])
 }
 
-/// Returns the object that chooses an algorithm. Where this algorithm cannot be used, the object
-/// makes the same choice as MPICH.
+/// Returns the object that chooses an algorithm, or where it cannot be used, MPICH's choice.
 fn leaf(name: &str) -> JsonObject {
     let plain = |name: &str| one(format!("algorithm={name}"), JsonObject::default());
     let either = |test: &str, tree: JsonObject, other: &str, else_: JsonObject| {
@@ -183,8 +182,7 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
     Ok(out)
 }
 
-/// Returns MPICH's default choices for one process per node, a built-in operation, and separate
-/// buffers.
+/// Returns MPICH's choices for one process per node, a built-in operation and separate buffers.
 pub(super) fn defaults(base: Option<&str>) -> Result<Option<DefaultChoice>, String> {
     let tree = JsonObject::read(base.unwrap_or("{}")).map_err(|why| format!("--base: {why}"))?;
     Ok(Some(Box::new(move |case| {
@@ -224,8 +222,7 @@ fn holds(key: &str, word: &str, ranks: u64, bytes: u64) -> bool {
         "comm_size" => ranks,
         "avg_msg_size" => bytes,
         "per_proc_msg_size" | "total_msg_size" => whole,
-        // `count` is a number of elements. An element is assumed to have four bytes, which is the
-        // most common size.
+        // `count` is a number of elements, which are assumed to have four bytes, as is most common.
         "count" => bytes / 4,
         "comm_avg_ppn" => 1,
         _ => {

@@ -36,8 +36,7 @@ struct Line {
     collective: String,
     algorithm: &'static str,
     protocol: String,
-    /// The ends of the range of sizes, as NCCL's tuners compare sizes. If `last` is `None`, the
-    /// range has no upper end.
+    /// The range of sizes, as NCCL's tuners compare them. Without `last`, it has no upper end.
     first: u64,
     last: Option<u64>,
     ranks: u64,
@@ -76,8 +75,7 @@ pub(super) fn csv(tables: &[DecisionTable]) -> String {
     let mut out =
         "# collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n".to_owned();
     for Line { collective, algorithm, protocol, first, last, ranks, domains } in lines(tables) {
-        // The plugin has no word for a range without an upper end. If channels are 0, NCCL decides
-        // their number.
+        // The plugin has no word for an open range. If channels are 0, NCCL decides their number.
         let last = last.unwrap_or(u64::MAX);
         let nodes = domains.map_or("-1".to_owned(), |[domains, _]| domains.to_string());
         let _ =
@@ -86,8 +84,7 @@ pub(super) fn csv(tables: &[DecisionTable]) -> String {
     out
 }
 
-/// Rules of NCCLX have the number of hosts and the number of ranks of each host. These are only
-/// known if all cases belong to a system.
+/// Rules of NCCLX state the hosts and the ranks of each, so all cases must be of a system.
 pub(super) fn ncclx(tables: &[DecisionTable]) -> Result<String, String> {
     let mut out =
         "# collective,bytesPerRank,algorithm,protocol,channels,nNodes,nLocalRanks\n".to_owned();

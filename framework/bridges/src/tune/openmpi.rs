@@ -16,8 +16,7 @@ const fn algorithm(
     Algorithm { collective, ours, name, number, fan: 0, parameter: None }
 }
 
-/// A chain of ranks, along which segments of a block are sent. By default, our algorithm divides a
-/// block into 8 segments.
+/// Segments of a block are sent along a chain of ranks. Our algorithm has 8 by default.
 const fn chain(collective: &'static str, ours: &'static str) -> Algorithm {
     let chain = algorithm(collective, ours, "chain", 2);
     Algorithm { fan: 1, parameter: Some(Parameter::Segments(8)), ..chain }
@@ -54,8 +53,7 @@ pub(super) static ALGORITHMS: [Algorithm; 23] = [
     algorithm("reduce", "binomial-reduce", "binomial", 5),
 ];
 
-/// Returns Open MPI's number and name of a collective, and whether the sizes in its rules are block
-/// sizes times the number of ranks.
+/// Returns Open MPI's number and name of a collective, and whether its rules multiply by ranks.
 fn collective(word: &str) -> Option<(u32, &'static str, bool)> {
     Some(match word {
         "allgather" => (0, "allgather", true),
@@ -77,8 +75,7 @@ pub(super) fn defaults(_: Option<&str>) -> Result<Option<DefaultChoice>, String>
     chooser().map(Some)
 }
 
-/// `version` is the version of the text format. From version 2 on, rules also have a maximum number
-/// of requests (messages in flight).
+/// From version 2 of the text format on, rules also limit requests (messages in flight).
 pub(super) fn classic(tables: &[DecisionTable], version: u32) -> String {
     let with_requests = version >= 2;
     let known: Vec<_> =
@@ -89,8 +86,7 @@ pub(super) fn classic(tables: &[DecisionTable], version: u32) -> String {
     let _ = writeln!(out, "{}  # collectives", known.len());
     let requests = |limit: u64| if with_requests { format!(" {limit}") } else { String::new() };
     for (table, (number, name, times)) in known {
-        // Without this entry, Open MPI would also use the first rule for fewer ranks than in the
-        // sweep.
+        // Without this entry, Open MPI would also use the first rule for fewer ranks.
         let guard = table.entries.first().is_some_and(|(ranks, _)| *ranks > 1);
         let _ = writeln!(
             out,
@@ -166,8 +162,7 @@ type Rules = Vec<(u64, usize)>;
 #[derive(Debug, Default)]
 struct Decisions<'a> {
     names: Vec<&'a str>,
-    /// Each minimum number of ranks, with its rules: minimum numbers of bytes with their
-    /// algorithms.
+    /// Each minimum number of ranks, with its minimum numbers of bytes and their algorithms.
     entries: Vec<(u64, Rules)>,
 }
 
@@ -182,8 +177,7 @@ fn chooser() -> Result<DefaultChoice, String> {
             .iter()
             .find(|a| a.collective == case.collective && a.number as usize == number);
         let theirs = (*of.names.get(number - 1)?).to_owned();
-        // Open MPI's default choices neither divide messages nor limit the number of messages in
-        // flight.
+        // Open MPI's default choices neither divide messages nor limit those in flight.
         Some(Choice { rule: ours.map(|a| Rule::from(*a)), theirs })
     }))
 }

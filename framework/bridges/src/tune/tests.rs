@@ -159,8 +159,7 @@ const OWN: &str = r#"{ "collective=bcast": { "algorithm=MPIR_Bcast_intra_binomia
                                                   "avg_msg_size=any": { "algorithm=MPIR_Alltoall_intra_pairwise": {} } } } },
     "comm_type=inter": { "algorithm=MPIR_Alltoall_inter_pairwise_exchange": {} } } }"#;
 
-/// For fewer ranks than in the sweep, MPICH's rules remain. A rule applies up to one byte below the
-/// size of the next rule.
+/// MPICH's rules remain for fewer ranks. A rule applies up to one byte below the next rule's size.
 #[test]
 fn mpich_keeps_the_rest_of_its_table() {
     let library = library("mpich").unwrap();
@@ -236,8 +235,7 @@ fn losses_by_open_mpis_default_choices() {
     assert_eq!(library("nccl").unwrap().losses_of_defaults(&cases, None).unwrap(), None);
 }
 
-/// Returns cases of two domains of eight H100. NVLS has no protocol LL, so the first case of NVLS
-/// has no rule.
+/// Two domains of eight H100. NVLS has no protocol LL, so its first case has no rule.
 fn sweep_of_a_system() -> Vec<TimedCase> {
     let p5 = swapmeet_core::system::systems().iter().find(|system| system.name == "p5").unwrap();
     let row = |bytes, algorithm: &str, protocol: &str, time_us| TimedCase {

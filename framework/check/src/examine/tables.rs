@@ -48,8 +48,7 @@ fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
             ));
         }
     }
-    // If the plugin was written for a later version of the ABI, it may support collectives that are
-    // unknown here.
+    // A plugin for a later version of the ABI may support collectives that are unknown here.
     if about.collectives >> COLLECTIVES.len() != 0 {
         found.push(remark(
             &about.name,
@@ -89,8 +88,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(fine)
 }
 
-/// Returns whether a text is a semantic version: three numbers, and possibly a suffix after `-` or
-/// `+`.
+/// Returns whether a text is a semantic version: three numbers, maybe a suffix after `-` or `+`.
 fn is_version(version: &str) -> bool {
     let (numbers, rest) = version.split_at(version.find(['-', '+']).unwrap_or(version.len()));
     let number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());

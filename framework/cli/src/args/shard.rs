@@ -4,8 +4,8 @@
 pub(crate) enum Shard {
     /// The number of this shard, counted from 1, and the total number of shards.
     Part(usize, usize),
-    /// The number of this shard is read from environment variables. The total number is the user's,
-    /// or is read from them, too.
+    /// Environment variables contain the number of this shard, and the total unless the user states
+    /// it.
     Auto(Option<usize>),
 }
 
@@ -13,8 +13,7 @@ pub(crate) enum Shard {
 struct Starter {
     name: &'static str,
     number: &'static str,
-    /// The number of the first task, unless the environment variable `first_in` contains another
-    /// number.
+    /// The number of the first task, unless the variable `first_in` contains another number.
     first: usize,
     first_in: Option<&'static str>,
     count_in: Option<&'static str>,
@@ -36,8 +35,7 @@ impl Starter {
     }
 }
 
-/// Schedulers and launchers. Launchers of ranks precede job arrays, because a launcher can run
-/// within a task of an array.
+/// Schedulers and launchers. A launcher of ranks can run within a job array, so it comes first.
 const STARTERS: &[Starter] = &[
     Starter {
         count_in: Some("OMPI_COMM_WORLD_SIZE"),
@@ -143,8 +141,7 @@ fn from_variables(
         if let Some(of) = of.filter(|of| *of != count) {
             return Err(format!("{} has {count} tasks, not {of}", starter.name));
         }
-        // A job with a single rank (`mpirun -n 1`) can itself be a task of a job array, so the
-        // search continues.
+        // A job with a single rank (`mpirun -n 1`) can itself be a task of a job array.
         if count > 1 {
             return Ok((index, count));
         }

@@ -204,8 +204,7 @@ fn colour(text: &str) -> Result<(String, Colour), String> {
     Ok((name.to_owned(), colour.parse()?))
 }
 
-/// Parses `ALGORITHM=TEXT`. The last equals sign separates them, because parameters of the
-/// algorithm may contain equals signs.
+/// Parses `ALGORITHM=TEXT`. The algorithm may contain equals signs, so the last one counts.
 fn label(text: &str) -> Result<(String, String), String> {
     let (name, label) = text.rsplit_once('=').ok_or("expected ALGORITHM=TEXT")?;
     Ok((name.to_owned(), label.to_owned()))

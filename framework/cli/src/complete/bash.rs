@@ -7,8 +7,7 @@ const WORDS: &str = r#"    local words=("${COMP_WORDS[@]}")
     fi
 "#;
 
-/// The replacement of [`WORDS`]. Bash divides words at colons and equals signs, and these lines
-/// join the parts.
+/// The replacement of [`WORDS`]. Bash divides words at colons and equals signs; these are joined.
 const WHOLE_WORDS: &str = r#"    local words=() part joined=false
     for part in "${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
         if [[ ${#words[@]} -gt 1 && ( $joined == true || "$part" == [:=]* ) ]]; then

@@ -13,8 +13,7 @@ use swapmeet_workloads::file::read_bounded;
 
 const LONGEST: u64 = 256 << 20;
 
-/// The maximum number of runs. The text of each run also has an empty line for each line of the log
-/// before the run.
+/// The maximum number of runs. Each run's text has an empty line for each line before it.
 const MOST_RUNS: usize = 100;
 
 /// Values of `NCCL_ALGO` in lower case. With each of them, NCCL can use only this algorithm.
@@ -54,8 +53,7 @@ pub(super) struct Log {
     pub communicators: Vec<Vec<u64>>,
     pub gpus: BTreeSet<String>,
     pub algorithm: Option<&'static str>,
-    /// Whether the log is of an MPI library. A system of GPUs does not predict the times of such a
-    /// library.
+    /// Whether the log is of an MPI library, whose times a system of GPUs does not predict.
     pub is_mpi: bool,
     pub tuning: Option<Tuning>,
     hosts: BTreeMap<String, u64>,
@@ -109,8 +107,7 @@ impl Log {
         let mut collective = collective;
         if is_nccl_tests(&text) && collective.is_none() {
             question = collective_question(&text).map(|question| question.to_string());
-            // The collective is unknown. The rows are read as if it were an allreduce, because they
-            // contain other information.
+            // The collective is unknown, but the rows contain other information, so they are read.
             collective = question.is_some().then_some("allreduce");
         } else if let (Some(given), Some(rows)) = (collective, &of_rows)
             && !rows.collectives.is_empty()
@@ -137,8 +134,7 @@ impl Log {
         log.question = question;
         log.named_ports = named_ports(&text);
         log.uses_sockets = text.contains("via NET/Socket");
-        // Both MPI benchmarks, OSU and IMB, print sizes of blocks. But OSU can also run NCCL
-        // instead of MPI.
+        // Both MPI benchmarks, OSU and IMB, print sizes of blocks. But OSU can also run NCCL.
         let has_blocks = all.iter().all(|measurement| measurement.size_of == SizeOf::Count);
         let is_nccl = text.lines().any(|line| line.starts_with("# OSU ") && line.contains("CCL"));
         log.is_mpi = has_blocks && !is_nccl;
@@ -195,8 +191,7 @@ impl Log {
         for Measurement { collective, size, size_of, time_us, in_place_us, .. } in
             &self.measurements
         {
-            // MPI benchmarks print the size of a block, and nccl-tests prints the size of the
-            // larger buffer.
+            // MPI benchmarks print the size of a block, nccl-tests that of the larger buffer.
             let is_block =
                 *size_of == SizeOf::Count && matches!(&**collective, "alltoall" | "allgather");
             let bytes = if is_block { size.saturating_mul(members) } else { *size };
@@ -239,8 +234,7 @@ impl Log {
         }
     }
 
-    /// Returns whether the same rank is on several hosts. In this case, each process ran alone,
-    /// without MPI.
+    /// Returns whether the same rank is on several hosts: each process ran alone, without MPI.
     pub(super) fn has_lone_processes(&self) -> bool {
         self.rank_hosts.values().any(|hosts| hosts.len() > 1)
     }
@@ -252,8 +246,7 @@ impl Log {
     }
 }
 
-/// Returns only the letters of a collective's name, because some programs write the name with
-/// hyphens.
+/// Returns only the letters of a name, because some programs write collectives with hyphens.
 fn letters(name: &str) -> String {
     let name = name.to_lowercase().replace("bcast", "broadcast");
     name.chars().filter(char::is_ascii_alphabetic).collect()
@@ -411,8 +404,7 @@ mod tests {
             assert_eq!((log.ranks, log.gpus.len(), log.repeated.len()), (Some(2), 1, 0));
             assert_eq!(log.times(2).keys().collect::<Vec<_>>(), [collective]);
         }
-        // Rows without a header have the columns of the previous header, even if other text
-        // precedes them.
+        // Rows without a header have the columns of the previous header, even after other text.
         let rows = LOG.lines().skip(5).collect::<Vec<_>>().join("\n");
         let all = Log::parse_runs(&format!("{LOG}again:\n{rows}\n"), Path::new("x"), None);
         assert_eq!(all[1].lines, Some([9, 10]));

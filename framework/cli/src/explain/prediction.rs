@@ -14,8 +14,7 @@ use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::topology;
 
-/// A faster schedule is named only if the predicted time divided by its time is at least this
-/// ratio.
+/// A faster schedule is named only if it is faster by at least this factor.
 const GAIN: f64 = 1.05;
 
 /// The network and the machine of a measurement.
@@ -37,11 +36,9 @@ pub(crate) struct Split {
     pub over: String,
     pub count: u64,
     pub members: u64,
-    /// The number of domains over which a communicator extends, and the number of its GPUs in each
-    /// of them.
+    /// The number of domains of a communicator, and the number of its GPUs in each of them.
     shape: (u64, u64),
-    /// If a system is given, the topology of one communicator, with the network ports of its own
-    /// GPUs.
+    /// The topology of one communicator, with its GPUs' network ports, if a system is given.
     alone: Option<String>,
 }
 
@@ -95,8 +92,7 @@ impl Place {
             None => *stated,
         };
         let Some((over, all)) = communicators(&stated, &self.topology)? else { return Ok(self) };
-        // `shapes` has the domains of each communicator, because the library chooses its algorithm
-        // by them.
+        // The library chooses its algorithm by the domains of a communicator.
         let gpus = self.system.map_or(u64::MAX, |(.., gpus)| gpus);
         let shapes: BTreeSet<(u64, u64)> = all
             .all()
@@ -127,8 +123,7 @@ impl Place {
         self.split.as_ref().map_or(self.ranks, |split| split.members)
     }
 
-    /// If a system has several communicators, returns the place of a single one. Otherwise returns
-    /// `None`.
+    /// If a system has several communicators, returns the place of a single one.
     fn alone(&self) -> Option<Self> {
         let topology = self.split.as_ref()?.alone.clone()?;
         let system = self.communicator();
@@ -215,8 +210,7 @@ pub(crate) struct Prediction {
     pub lower_bound_us: f64,
     pub outside_bytes: f64,
     pub inside_bytes: f64,
-    /// This project's fastest schedule and its time, if it is faster by at least the factor
-    /// [`GAIN`].
+    /// This project's fastest schedule and its time, if the gain is at least [`GAIN`].
     pub better: Option<(String, f64)>,
 }
 
@@ -331,8 +325,7 @@ pub(crate) fn library_times(
     Ok(Some(best.map(|us| us.unwrap_or(f64::INFINITY)).collect()))
 }
 
-/// Compares only the names of two algorithms, because a spec can omit parameters with default
-/// values.
+/// Compares only the names, because a spec can omit parameters with default values.
 fn is_same(spec: &str, algorithm: &str) -> bool {
     let name = |spec: &str| spec.split(':').next().unwrap_or_default().to_owned();
     spec == algorithm || name(spec) == name(algorithm)
@@ -421,8 +414,7 @@ impl Sweep<'_> {
     }
 
     fn rows(&self, candidates: &[Candidate]) -> Result<Option<Vec<Record>>, Failure> {
-        // Two sizes can have the same block size. Each workload is listed once, because duplicates
-        // are refused.
+        // Sizes can have the same block size, but duplicate workloads are refused.
         let mut workloads: Vec<String> = Vec::new();
         let of_size: Vec<usize> = self
             .sizes
@@ -560,8 +552,7 @@ impl Limit {
         }
     }
 
-    /// For a time that is low, describes which fraction of the limiting resource's rate was
-    /// reached.
+    /// For a time that is low, describes which part of the limiting resource's rate was reached.
     pub(crate) fn reached(self, place: &Place, prediction: &Prediction, us: f64) -> String {
         let usage = self.usage(place, prediction, us);
         let Some((system, ..)) = place.system else { return usage };

@@ -1,5 +1,4 @@
-//! NCCL's own prediction, which a log with `NCCL_DEBUG_SUBSYS=TUNING` contains. It is printed next
-//! to ours.
+//! NCCL's own prediction, next to ours. A log has it with `NCCL_DEBUG_SUBSYS=TUNING`.
 
 use super::log::Log;
 use super::prediction::Place;
@@ -99,8 +98,7 @@ pub(super) fn remarks(
             cell(Some(opinion)),
         ))
     }));
-    // In NCCL's model, a collective has no least time, so the predictions for small sizes always
-    // differ from ours.
+    // NCCL's model has no least time, so its predictions for small sizes always differ from ours.
     let large = lines.iter().filter(|line| line.bytes >= LARGE);
     let factors: Vec<(u64, f64)> =
         large.filter_map(|line| Some((line.bytes, timed(line)? / line.prediction.us))).collect();

@@ -1,12 +1,10 @@
-//! The times of a machine that exported files contain, and the properties that SimGrid cannot
-//! express.
+//! A machine's times that exported files contain, and what SimGrid cannot express.
 
 use swapmeet_bridges::schedule::Timing;
 use swapmeet_core::cost::parameter::Barrier;
 use swapmeet_runner::case::Case;
 
-/// Returns the times of the case's machine. Errors if the machine names a late rank that does not
-/// exist.
+/// Returns the times of the case's machine. Errors if it names a late rank that does not exist.
 pub(super) fn of(case: &Case) -> Result<Timing, String> {
     let (machine, nodes) = (&case.machine, case.topology.nodes());
     let number = |key| machine.number(key).unwrap_or(0.0);

@@ -143,8 +143,7 @@ fn samples(args: &FitArgs, place: Place) -> Result<(Place, Vec<Sample>, Vec<f64>
         };
         let read = read(&source, None).map_err(|why| wrong(why.to_string()))?;
         all.extend(read.into_iter().map(|mut measurement| {
-            // A list with a single group is ignored, because this group is the communicator of all
-            // ranks.
+            // A single group is ignored, because it is the communicator of all ranks.
             if measurement.communicators.len() < 2 {
                 measurement.communicators = Vec::new();
             }
@@ -185,8 +184,7 @@ fn samples(args: &FitArgs, place: Place) -> Result<(Place, Vec<Sample>, Vec<f64>
         if measurement.size <= SMALL {
             small.push(measurement.time_us);
         }
-        // In the smallest sizes of a log, a rank can have less than one byte. Such sizes are left
-        // out.
+        // In the smallest sizes of a log, a rank can have less than one byte. They are left out.
         if let Ok(block) = measurement.block_bytes(place.members())
             && block > 0
         {

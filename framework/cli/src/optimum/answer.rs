@@ -45,8 +45,7 @@ impl Answer {
         self.optimum.gap() > self.wanted_gap
     }
 
-    /// If a verified schedule moves the bytes in less time than the upper end of the interval, this
-    /// time becomes the upper end.
+    /// Lowers the upper end of the interval to the time of a verified schedule that is faster.
     pub(super) fn use_schedules(&mut self, times: &Times) {
         // If the time for moving bytes is unknown, the total time is used, which is not smaller.
         let enough = |row: &Record| bytes_us(row).or(row.time_us);
@@ -166,8 +165,7 @@ impl Answer {
         })
     }
 
-    /// Returns two ratios: total time / optimum with start-ups, and time for moving bytes / optimum
-    /// without start-ups.
+    /// Returns total time / optimum with start-ups, and time for bytes / optimum without.
     fn ratios(&self, row: &Record) -> [Option<f64>; 2] {
         let over = |value: Option<f64>, least: f64| Some(value? / least).filter(|_| least > 0.0);
         [over(row.time_us, self.optimum_us), over(bytes_us(row), self.optimum.lower_us)]
@@ -198,8 +196,7 @@ impl Answer {
 
 const NO_BYTES: &str = "bytes/optimum is empty for models in which each rank has its own clock: the bytes of some messages move during the start-ups of others, so no part of the time is that of the bytes alone";
 
-/// Returns whether each rank has its own clock. Then the parts of the time describe only one chain
-/// of messages.
+/// Returns whether ranks have clocks. Then the parts of the time describe one chain of messages.
 fn has_own_clocks(row: &Record) -> bool {
     row.first_rank_us.is_some()
 }

@@ -54,8 +54,7 @@ struct Running {
 }
 
 impl Progress {
-    /// `cases` is the number of cases, including those that already have a row. `open` are the
-    /// cases without a row.
+    /// `cases` counts all cases, including those with a row. `open` are the cases without a row.
     pub(super) fn new(cases: usize, open: &[Case], quiet: bool) -> Self {
         let (cases, done) = (cases as u64, (cases - open.len()) as u64);
         let shown = if quiet {
@@ -80,8 +79,7 @@ impl Progress {
         }
     }
 
-    /// Shows that a schedule has been started, which all of `cases` share. `first` is the first of
-    /// these cases.
+    /// Shows that a schedule was started, which `cases` share. `first` is the first of them.
     pub(super) fn started(&mut self, cases: Range<usize>, first: &Case) {
         let more =
             if cases.len() > 1 { format!(" and {} more", cases.len() - 1) } else { String::new() };
@@ -114,8 +112,7 @@ impl Progress {
             let Running { bar, what, pace, length, .. } = running;
             pace.reached(steps, messages, now);
             if let Some(bar) = bar {
-                // If the line is too long, its end is cut, so the progress comes before the name of
-                // the schedule.
+                // The end of a long line is cut, so the progress precedes the name of the schedule.
                 let words = format!("{}: {what}", pace.in_words(*length));
                 bar.set_message(cut(&words, BESIDE_ELAPSED));
             }
@@ -123,8 +120,7 @@ impl Progress {
         self.tick();
     }
 
-    /// Updates the remaining time on a terminal. Elsewhere, prints a line if the last one was
-    /// printed long ago.
+    /// Updates the remaining time, or prints a line if the last one was printed long ago.
     pub(super) fn tick(&mut self) {
         if let Shown::Bars { sweep, .. } = &self.shown {
             let left = self.left(self.began.elapsed());
@@ -155,8 +151,7 @@ impl Progress {
         Some(format!("{line}; running for {elapsed}: {}{steps}{others}", oldest.what))
     }
 
-    /// Returns a line of text about the run, or `None` if the last line was printed less than
-    /// `pause` ago.
+    /// Returns a line about the run, or `None` if the last one was printed less than `pause` ago.
     fn line(&mut self, now: Duration, pause: Duration) -> Option<String> {
         let left = self.left(now).map(|left| format!(", about {left} left")).unwrap_or_default();
         let Shown::Lines { last } = &mut self.shown else { return None };
@@ -177,8 +172,7 @@ impl Progress {
         self.done += 1;
         self.forecast.ended(case, now);
         self.lengths.ended(what, row);
-        // The keys of `running` are first cases. The schedule of a case has the largest key that is
-        // not above the case.
+        // Keys are first cases, so a case's schedule has the largest key that is not above it.
         if let Some((&first, running)) = self.running.range_mut(..=case).next_back() {
             running.open -= 1;
             if running.open == 0 {
@@ -220,8 +214,7 @@ impl Progress {
     }
 }
 
-/// The number of columns that are kept free for the elapsed time and for the `^C` that a terminal
-/// prints, so that no line wraps.
+/// Columns that stay free for the elapsed time and the terminal's `^C`, so that no line wraps.
 const BESIDE_ELAPSED: usize = 12;
 
 /// Cuts a text to `taken` columns less than the width of the terminal.

@@ -75,8 +75,7 @@ impl Found {
         self.kept() < before
     }
 
-    /// If the columns of the optimum are missing in an existing row, fills them in. Returns whether
-    /// a row was changed.
+    /// Fills in missing columns of the optimum in existing rows. Returns whether one was changed.
     fn add_optima(&mut self, cases: &[Case], report: &mut dyn FnMut(String)) -> bool {
         let stop = AtomicBool::new(false);
         let mut changed = false;
@@ -221,8 +220,7 @@ impl Rows {
                 rows.in_case_order(|| cases.iter().map(Case::id)).map_err(|e| failed(&e))?;
             rewrite(path, rows.rows(&order).map(|row| row.map_err(io::Error::other)))
         };
-        // If sorting succeeds, the new file is locked instead of the old one. If it fails, the
-        // unsorted file remains.
+        // If sorting succeeds, the new file is locked. If it fails, the unsorted file remains.
         match sorted() {
             Ok(file) => {
                 *lock = file;
@@ -233,8 +231,7 @@ impl Rows {
     }
 }
 
-/// Atomically replaces a file by a new file with these rows. Returns the new file, which is already
-/// locked.
+/// Atomically replaces a file by one with these rows. Returns the new file, which is locked.
 fn rewrite(
     path: &Path,
     mut rows: impl Iterator<Item = io::Result<impl Borrow<Record>>>,
@@ -315,14 +312,12 @@ pub(crate) fn sink(
 }
 
 fn open(path: &Path) -> Result<File, Failure> {
-    // A pipe is opened only for writing. If it were also open for reading, this program would read
-    // its own rows.
+    // If a pipe were open for reading, too, this program would read its own rows.
     let is_file = std::fs::metadata(path).map_or(true, |m| m.is_file());
     let options = File::options().read(is_file).append(true).create(true).open(path);
     let file = options.map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
     output::lock(&file, path)?;
-    // If another run has just replaced the file, the lock is on the old file, so the new one is
-    // opened.
+    // If another run has just replaced the file, the lock is on the old file.
     if is_replaced(path, &file) { open(path) } else { Ok(file) }
 }
 
@@ -334,14 +329,12 @@ fn is_regular(file: &File) -> bool {
     file.metadata().is_ok_and(|m| m.is_file())
 }
 
-/// The complete rows of a file. An interrupted run can leave an incomplete last row, which is not
-/// included.
+/// The complete rows of a file. An interrupted run can leave an incomplete last row.
 struct IntactRows {
     /// The total number of bytes of the header and the complete rows.
     intact: u64,
     records: Vec<Record>,
-    /// Whether the header is as this version writes it. If it is not, no rows can be appended to
-    /// the file.
+    /// Whether the header is as this version writes it. Otherwise, no rows can be appended.
     is_as_written: bool,
 }
 

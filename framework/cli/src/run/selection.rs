@@ -68,8 +68,7 @@ pub(crate) fn with_flags(given: &Experiment, args: &CaseArgs) -> Experiment {
 }
 
 fn read(path: &Path) -> Result<Experiment, Failure> {
-    /// The maximum size of the file. It suffices for an experiment with the maximum number of
-    /// cases.
+    /// The maximum size of the file. It suffices for the maximum number of cases.
     const LONGEST: u64 = 16 << 20;
     let content = read_bounded(path, LONGEST, "an experiment")
         .map_err(|what| Failure::Usage(format!("{}: {what}", path.display())))?;
@@ -176,8 +175,7 @@ fn complete_with<R: Borrow<Registry>>(
     Ok(grid)
 }
 
-/// Returns the cases of the shard, or all cases if there is none. Only the returned cases are in
-/// memory.
+/// Returns the cases of the shard, if there is one. Only the returned cases are in memory.
 pub(crate) fn shard_cases<C: FromIterator<Case>>(
     all: &CaseGrid,
     shard: Option<Shard>,
@@ -190,8 +188,7 @@ pub(crate) fn shard_cases<C: FromIterator<Case>>(
         .collect())
 }
 
-/// Adds the default workload and the default machine, if they are missing. Returns a remark that
-/// names the default machine.
+/// Adds the default workload and machine if they are missing. Returns a remark on the machine.
 pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<Option<String>, Failure> {
     let workloads = experiment.is_named_by_tables(|table| &table.workloads);
     let mut together = experiment.together.iter();
@@ -211,8 +208,7 @@ pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<Option<String>, Fai
     Ok(Some(remark))
 }
 
-/// Returns the default machine, and a remark. The remark warns if the machine was fitted on other
-/// networks.
+/// Returns the default machine, and a remark that warns if it was fitted on other networks.
 pub(crate) fn default_machine(topologies: &[&str]) -> Result<(Text, String), Failure> {
     let (machine, origin) = match config::read()?.machine {
         Some(own) => (own, "swapmeet.toml"),

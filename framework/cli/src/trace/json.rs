@@ -18,8 +18,7 @@ use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
 use swapmeet_runner::step_record::ScheduleRecord;
 
-/// The version of the format. A later version may add fields, but must not change the meaning of
-/// existing ones.
+/// Later versions may add fields, but must not change the meaning of existing ones.
 const VERSION: u32 = 1;
 
 pub(crate) fn head(out: &mut dyn Write, case: &Case) -> io::Result<()> {
@@ -80,8 +79,7 @@ pub(crate) struct Json<W: Write> {
     /// All communicators that run the schedule. `None` if all ranks are one communicator, or if
     /// only the sends of one communicator are written.
     communicators: Option<Arc<Communicators>>,
-    /// The number of communicators that ran earlier schedules, if communicators have different
-    /// ones.
+    /// The number of communicators of earlier schedules, if communicators have different ones.
     before: u64,
     /// The bytes of a block, if all blocks have the same size.
     block_bytes: Option<u64>,
@@ -115,8 +113,7 @@ impl<W: Write> Json<W> {
     }
 
     fn put(&mut self, text: &str) {
-        // If the output is closed, writes fail. This is ignored, because the main process then
-        // stops the worker.
+        // A failed write is ignored, because the main process then stops the worker.
         drop(writeln!(self.out, "{text}"));
     }
 
@@ -148,8 +145,7 @@ impl<W: Write> Json<W> {
         self.event(&json!({ "layout": layout }));
     }
 
-    /// Converts a load to bytes. A load counts segments of a block, or bytes if blocks differ in
-    /// size.
+    /// Converts to bytes a load that counts segments of a block, or bytes if blocks differ.
     fn bytes(&self, load: u64, segments: u64) -> u64 {
         self.block_bytes.map_or(load, |bytes| load.saturating_mul(bytes.div_ceil(segments.max(1))))
     }
@@ -246,8 +242,7 @@ impl<W: Write> Json<W> {
         if !std::mem::replace(&mut self.first, false) {
             self.text.push(',');
         }
-        // Keys are in alphabetical order, as in all JSON documents of this program. A copy within a
-        // node has no route.
+        // Keys are in alphabetical order, as in all our JSON. A copy within a node has no route.
         let mut event = Fields { text: &mut self.text, is_empty: true };
         let network = image.network;
         // If a switch adds or copies the data, this message covers only a section of its path, and
@@ -309,8 +304,7 @@ impl<W: Write> Json<W> {
         if let Some(share) = share.filter(|_| !self.omitted.contents) {
             event.set("share", share);
         }
-        // If two links connect the same vertices, the directions (`signs`) determine which link is
-        // used.
+        // The directions (`signs`) determine which of two links between the same vertices is used.
         if let Some(route) = route.filter(|route| !is_local && !route.signs.is_empty()) {
             push_list(event.key("signs"), &route.signs, |text, sign| {
                 text.push_str(&sign.to_string());
@@ -367,8 +361,7 @@ pub(crate) struct Path {
     pub latencies: Vec<f64>,
 }
 
-/// Returns the route between two nodes. If the network refuses the route, it consists only of the
-/// source.
+/// Returns the route between two nodes. If the network refuses it, it has only the source.
 pub(crate) fn path(topology: &Network, (from, to): (u64, u64), route: Option<&Route>) -> Path {
     let start = topology.endpoint(from);
     // The route lists links in ascending order, but a message may cross them in another order. So

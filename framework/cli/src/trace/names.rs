@@ -5,8 +5,7 @@ use swapmeet_core::delivery::fault::PlacedNode;
 use swapmeet_core::network::topology::{Route, Switch};
 use swapmeet_core::simulation::listener::Sent;
 
-/// Names of nodes and sets. They are coordinates in the network, even if the schedule has its own
-/// grid.
+/// Names of nodes and sets, in the network's coordinates even if the schedule has its own grid.
 pub(super) struct Names<'a> {
     sent: &'a Sent<'a>,
     image: &'a Image<'a>,
@@ -18,8 +17,7 @@ impl<'a> Names<'a> {
         Self { sent, image, radices: image.network.radices() }
     }
 
-    /// Returns the name of the physical node that executes a node of the grid. If the node of the
-    /// grid is virtual, a `*` follows.
+    /// Returns the name of the physical node for a node of the grid. A `*` marks a virtual node.
     pub(super) fn node(&self, place: PlacedNode) -> String {
         let name = name(self.image.rank(place.physical), self.radices);
         if self.is_virtual(place) { format!("{name}*") } else { name }
@@ -47,8 +45,7 @@ impl<'a> Names<'a> {
         words.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
-    /// Describes a set of nodes. If it is a product of coordinates, these are listed for each
-    /// dimension, otherwise only its size is.
+    /// Describes a set by its coordinates in each dimension if it is their product, or by its size.
     fn set(&self, side: Side, bits: &[u64]) -> String {
         let nodes: Vec<u64> = self
             .sent
@@ -77,8 +74,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Returns the coordinates of a node if the network has two to four dimensions. Otherwise, returns
-/// its number.
+/// Returns the coordinates if the network has two to four dimensions, otherwise the number.
 fn coordinates(node: u64, radices: &[u64]) -> Vec<u64> {
     if !(2..=4).contains(&radices.len()) {
         return vec![node];
@@ -111,8 +107,7 @@ pub(super) fn direction(route: &Route) -> String {
         .collect()
 }
 
-/// Formats sorted coordinates, as ranges or single values: `0-3` or `1 5 9`. `*` means all
-/// coordinates.
+/// Formats sorted coordinates, such as `0-3` or `1 5 9`. `*` means all coordinates.
 fn ranges(coordinates: &[u64], radix: u64) -> String {
     if coordinates.len() as u64 == radix && radix > 1 {
         return "*".to_owned();

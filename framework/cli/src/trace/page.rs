@@ -28,8 +28,7 @@ const MOST_EVENT_BYTES: usize = 32 << 20;
 /// The maximum number of schedules. They are shown next to each other.
 const MOST_SCHEDULES: usize = 2;
 
-/// The maximum number of nodes of a network that is drawn. If there are more, the page shows a
-/// matrix.
+/// The maximum number of nodes of a drawn network. A larger one is shown as a matrix.
 const MOST_NODES: u64 = 256;
 
 struct Schedule {
@@ -54,13 +53,11 @@ pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Fail
         let Some(schedule) = schedule(args, case)? else {
             return Ok(INTERRUPTED);
         };
-        // If a schedule is wrong, the page shows it up to the fault. If a case has no schedule,
-        // there is no page.
+        // A page shows a wrong schedule up to the fault. A case without a schedule has no page.
         match schedule.record.status {
             Status::Ok => print_verified(&schedule.record),
             Status::Unsupported => return Ok(print_failure(&schedule.record)),
-            // If the schedules of several communicators are merged, no steps are recorded before
-            // the fault.
+            // Merged schedules of several communicators have no record up to the fault.
             _ if !schedule.has_sends() || case.is_merged() => {
                 return Ok(print_failure(&schedule.record));
             }

@@ -17,11 +17,9 @@ use swapmeet_runner::step_record::{
     FrameSelection, RECORD, RankSelection, RecordRequest, ScheduleRecord, intervals, steps_of,
 };
 
-/// The number of the only process in the trace. In trace events, tracks are the threads of a
-/// process.
+/// The number of the trace's only process. Tracks are the threads of this process.
 const PROCESS: u64 = 1;
-/// The number of the track of steps. Rank r has the track r + 2, because 0 would be the idle
-/// thread.
+/// The track of steps. Rank r has the track r + 2, because 0 would be the idle thread.
 const STEPS: u64 = 1;
 
 pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitStatus, Failure> {
@@ -95,8 +93,7 @@ impl Events {
         self.push("E", track, slice.to, json!({}));
     }
 
-    /// Writes one end of an arrow. The arrow is attached to the slice on this track that contains
-    /// the time `at`.
+    /// Writes one end of an arrow, attached to the slice on this track at the time `at`.
     fn message(&mut self, phase: &str, track: u64, at: f64, id: u64, mut event: Value) {
         event["id"] = id.into();
         event["name"] = "message".into();

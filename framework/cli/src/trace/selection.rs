@@ -23,14 +23,12 @@ impl SendSelection {
     }
 }
 
-/// A send of one communicator. A schedule is made for one communicator, and each of its sends has
-/// an image in every communicator.
+/// A send in any communicator. A schedule is made for one, and its sends have images in all.
 pub(super) struct Image<'a> {
     pub network: &'a Network,
     /// The route that the algorithm requested, in this network; `None` for the network's own route.
     pub route: Option<Cow<'a, Route>>,
-    /// All communicators, and the number of the image's communicator; `None` if all ranks are one
-    /// communicator.
+    /// All communicators, and the number of the image's; `None` if all ranks are one communicator.
     pub communicator: Option<(&'a Communicators, u64)>,
 }
 
@@ -57,8 +55,7 @@ impl<'a> Image<'a> {
     }
 }
 
-/// Fields that are left out because the receiver of the events does not need them. This makes steps
-/// much smaller.
+/// Fields that the receiver of the events does not need. Without them, steps are much smaller.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Omitted {
     /// Whether the path of a message is omitted if it is the network's own route.

@@ -17,22 +17,18 @@ pub(super) struct Text<W: Write> {
     summary: bool,
     /// The communicators that run the schedule; `None` if all ranks are one communicator.
     communicators: Option<Arc<Communicators>>,
-    /// The number of communicators that ran earlier schedules, if communicators have different
-    /// ones.
+    /// The number of communicators of earlier schedules, if communicators have different ones.
     before: u64,
     /// Whether loads are in bytes. Otherwise, they are in blocks.
     bytes: bool,
     /// The name of the current phase, until its first line is printed.
     phase: Option<String>,
-    /// The number of rearrangements since the last step. They are printed below the heading of the
-    /// next step.
+    /// Rearrangements since the last step, which are printed below the heading of the next step.
     rearrangements: u32,
     has_virtual: bool,
-    /// The messages of the current step, each with the number of the step, until the heading is
-    /// printed.
+    /// The messages of the current step, with the step's number, until its heading is printed.
     lines: Vec<(u64, String)>,
-    /// The steps with messages between nodes. The printed number of a step is its position in this
-    /// list, counted from 1.
+    /// The steps with messages between nodes. Their positions in this list, from 1, are printed.
     steps: Vec<u64>,
 }
 
@@ -75,8 +71,7 @@ impl<W: Write> Text<W> {
         }
     }
 
-    /// Prints the messages of the steps before step `before`. These steps have only messages within
-    /// nodes.
+    /// Prints the messages of steps before `before`. These steps only have messages within nodes.
     fn put_local_steps(&mut self, before: u64) {
         let (stays, rest) = std::mem::take(&mut self.lines)
             .into_iter()
@@ -91,8 +86,7 @@ impl<W: Write> Text<W> {
         }
     }
 
-    /// Returns the printed number of a step, for which only steps with messages between nodes are
-    /// counted.
+    /// Returns the printed number of a step. Only steps with messages between nodes are counted.
     fn printed(&self, schedule_step: u64) -> usize {
         self.steps.partition_point(|step| *step <= schedule_step)
     }

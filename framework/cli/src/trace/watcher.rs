@@ -1,5 +1,4 @@
-//! An observer that writes the schedule in the worker. On request, it also sends the record of the
-//! steps.
+//! An observer that writes the schedule in the worker, and can send the record of its steps.
 
 use super::Writer;
 use super::json::Json;
@@ -23,8 +22,7 @@ pub(super) struct TraceOptions {
     pub summary: bool,
     pub step: Option<u64>,
     pub node: Option<u64>,
-    /// Whether JSON contains only the sends of one communicator, with its members in place of
-    /// ranks.
+    /// Whether JSON contains only the sends of one communicator, between its members.
     pub members: bool,
     pub record: Option<RecordRequest>,
 }
@@ -35,8 +33,7 @@ impl TraceOptions {
     }
 }
 
-/// The observer sends its text in values that are strings, and the parts of the record in values
-/// that are objects.
+/// The observer's text is sent as values that are strings, parts of the record as objects.
 pub(crate) const TRACE: ObserverKind = ObserverKind {
     name: "trace",
     max_value_bytes: max_bytes::TRACE,
@@ -91,8 +88,7 @@ impl Observer for Traced {
     }
 }
 
-/// The maximum number of bytes of text in a message. It is far below the limit for values of a
-/// worker.
+/// The maximum bytes of text in a message, far below the limit for a value of a worker.
 const PART: usize = max_bytes::TRACE / 16;
 
 /// A buffer for lines. Its complete lines are sent at the end of each step, or when they fill a
