@@ -1,5 +1,4 @@
-//! Files that are written completely or stay unchanged. A file to which a run is writing is not
-//! replaced.
+//! Files that are written completely or not changed. A file that a run writes is not replaced.
 
 use rustix::fs::{Gid, Uid};
 use std::fs::{DirEntry, File, Metadata, Permissions, TryLockError};
@@ -96,8 +95,7 @@ pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteErr
             .permissions(permissions.clone())
             .tempfile_in(folder)
             .map_err(|e| io::Error::new(e.kind(), bare(&e)))?;
-        // As long as the draft is not locked, another program may take it for a stale draft and
-        // remove it.
+        // Until it is locked, another program may take the draft for a stale one and remove it.
         lock(draft.as_file())?;
         if is_at(draft.as_file(), draft.path()) {
             break draft;
@@ -105,15 +103,13 @@ pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteErr
     };
     if let Some(there) = there {
         keep_owner(draft.as_file(), &there);
-        // The permissions are set last, because a change of the owner can clear some of them. They
-        // do not depend on the umask.
+        // Permissions are set last, because a new owner may clear some. The umask has no effect.
         draft.as_file().set_permissions(there.permissions())?;
     }
     Ok((draft, real))
 }
 
-/// A temporary folder for files that will be moved to its parent folder. It is removed when this
-/// value is dropped.
+/// A temporary folder for files that are moved to its parent folder; removed when dropped.
 pub struct StagingFolder {
     folder: TempDir,
     /// While this lock is held, other programs do not remove the folder.
@@ -125,8 +121,8 @@ impl StagingFolder {
         remove_stale_drafts(near);
         loop {
             let folder = tempfile::Builder::new().prefix(DRAFT).tempdir_in(near)?;
-            // As long as the folder is not locked, another program may take it for a stale draft
-            // and remove it.
+            // Until it is locked, another program may take the folder for a stale draft and remove
+            // it.
             let held = match File::open(folder.path()) {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
                 opened => opened?,
@@ -162,13 +158,11 @@ fn remove_stale_drafts(folder: &Path) {
     }
 }
 
-/// Gives a file the owner and the group of the file that it will replace, as far as this is
-/// permitted.
+/// Gives a file the owner and group of the file that it will replace, as far as permitted.
 fn keep_owner(file: &File, there: &Metadata) {
     let own = |uid, gid| rustix::fs::fchown(file, uid, gid).is_ok();
     let group = Some(Gid::from_raw(there.gid()));
-    // If the owner cannot be set, setting only the group may be permitted. Otherwise, the file
-    // belongs to the current user.
+    // Setting only the group may be permitted. Otherwise, the file belongs to the current user.
     let _ = own(Some(Uid::from_raw(there.uid())), group) || own(None, group);
 }
 
@@ -270,8 +264,7 @@ mod tests {
         };
         let live = [staging.path().to_owned(), draft.path().to_owned(), near("theirs")];
         assert_eq!(left(), live.into());
-        // The drafts of a program that is running stay, even if other commands write to the same
-        // folder.
+        // Drafts of a running program stay, even if other commands write to the same folder.
         write(&near("theirs"), |_| Ok(())).unwrap();
         assert_eq!(left().len(), 3);
     }

@@ -6,8 +6,7 @@ use serde::Serialize;
 /// Bandwidths in GB/s, where 1 GB is 10^9 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bandwidths {
-    /// The size of the data divided by the time. The size is that of all blocks of a node at the
-    /// start or at the end.
+    /// Data size per time, where the data is all blocks of a node at the start or at the end.
     #[serde(rename = "algbw_gb_s")]
     pub algorithm: f64,
     /// The algorithm bandwidth times the minimum proportion of the data that must pass through a
@@ -17,8 +16,7 @@ pub struct Bandwidths {
 }
 
 impl Bandwidths {
-    /// Returns `None` if nccl-tests (`doc/PERFORMANCE.md`) has no factor for the collective, or if
-    /// blocks differ in size.
+    /// Returns `None` if nccl-tests (`doc/PERFORMANCE.md`) has no factor, or if block sizes differ.
     pub fn of(record: &Record, time_us: f64) -> Option<Self> {
         Self::of_case(&record.collective, record.nodes, record.block_bytes, time_us)
     }

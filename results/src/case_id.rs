@@ -180,16 +180,14 @@ impl<'a> CaseId<&'a str> {
     }
 }
 
-/// A table that stores each setting and each implementation once. A case is then only a
-/// [`CaseKey`].
+/// Stores each setting and each implementation once, so that a case is only a [`CaseKey`].
 #[derive(Debug, Default)]
 pub(crate) struct CaseTable {
     pub(crate) settings: IndexSet<Setting>,
     pub(crate) implementations: IndexSet<Implementation>,
 }
 
-/// A case in a [`CaseTable`]. Two keys of the same table are equal if and only if the cases are
-/// equal.
+/// A case in a [`CaseTable`]. Keys of a table are equal if and only if their cases are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CaseKey {
     pub(crate) setting: u32,
@@ -208,8 +206,7 @@ impl CaseTable {
         })
     }
 
-    /// Returns the key of a case. Returns `None` if no case of the table has the same setting, or
-    /// none has the same implementation.
+    /// Returns `None` if no case of the table has this setting, or none has this implementation.
     pub(crate) fn key(&self, case: &CaseId<&str>) -> Option<CaseKey> {
         let CaseId { setting, implementation, repetition, seed } = *case;
         Some(CaseKey {

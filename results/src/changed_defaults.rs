@@ -140,8 +140,7 @@ pub fn changed_between(a: &str, b: &str) -> Vec<&'static ChangedDefault> {
     CHANGED_DEFAULTS.iter().filter(is_between).collect()
 }
 
-/// If the defaults of two versions differ, returns a remark about them for an error message.
-/// Otherwise, returns an empty text.
+/// Returns a remark on defaults that differ between versions, or an empty text.
 pub fn remark_on_versions(a: &str, b: &str) -> String {
     let changes: Vec<String> = changed_between(a, b).iter().map(ToString::to_string).collect();
     if changes.is_empty() {
@@ -205,8 +204,7 @@ pub(crate) fn explicit(record: &mut Record) {
     for change in &changes {
         let is_open = change.is_of(&record.algorithm)
             && argument(&record.algorithm, change.parameter).is_none();
-        // On networks with switches, `flow` already had its present form, with routes and a single
-        // step.
+        // On networks with switches, `flow` already had its present form: one step with routes.
         let had_routes = change.parameter == "form" && record.steps.is_none_or(|steps| steps < 2);
         if matches!(change.of, Of::Algorithms(_)) && is_open && !had_routes {
             let setting = format!("{}={}", change.parameter, change.was);

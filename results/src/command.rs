@@ -15,14 +15,12 @@ impl<'a> Setting<&'a str> {
         if self.machine_definition.is_empty() { self.machine } else { self.machine_definition }
     }
 
-    /// Returns the machine as a preset with the values that differ from this preset. The machine's
-    /// own name is not included.
+    /// Returns the machine, without its own name, as a preset with the values that differ from it.
     pub fn short_machine(&self) -> Cow<'a, str> {
         short_machine(self.machine_spec())
     }
 
-    /// Returns the name of the machine. If the name does not determine all values, the definition
-    /// follows.
+    /// Returns the machine's name. If it does not determine all values, the definition follows.
     pub fn machine_in_full(&self) -> String {
         match self.short_machine() {
             short if short == self.machine => self.machine.to_owned(),

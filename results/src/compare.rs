@@ -70,20 +70,16 @@ pub struct ComparisonLine {
     pub verification: Cow<'static, str>,
     /// Completion times of the `ok` rows, in microseconds.
     pub time: Option<Summary>,
-    /// The mean time divided by the baseline's mean time. `None` if there is no baseline, or if a
-    /// time is 0.
+    /// Mean time divided by the baseline's. `None` without a baseline, or if a time is 0.
     pub ratio: Option<Ratio>,
-    /// Tests against the baseline. `None` if one of both samples has a single run, or if all values
-    /// are equal in both.
+    /// Tests against the baseline. `None` if a sample has a single run, or if neither has a spread.
     pub tests: Option<Box<Tests>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimum: Option<LineOptimum>,
-    /// The mean time of all communicators together, divided by the time of one communicator alone
-    /// (`alone_us`).
+    /// Mean time of all communicators together, divided by that of one alone (`alone_us`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_to_alone: Option<f64>,
-    /// The bandwidths that follow from the mean time; `None` if nccl-tests does not define them for
-    /// the collective.
+    /// The bandwidths of the mean time, if nccl-tests defines them for the collective.
     pub bandwidths: Option<Bandwidths>,
     /// The times of the `ok` rows, in the order of the files.
     #[serde(skip)]
@@ -138,8 +134,7 @@ pub struct Tests {
     pub paired: bool,
     /// The p-value of the paired t test if repetitions are paired, otherwise of Welch's t test.
     pub t_p: Option<f64>,
-    /// The p-value of Wilcoxon's signed-rank test if repetitions are paired, otherwise of the
-    /// Mann-Whitney test.
+    /// p-value of Wilcoxon's signed-rank test if paired, otherwise of the Mann-Whitney test.
     pub rank_p: Option<f64>,
     /// `t_p` and `rank_p`, corrected for the number of comparisons.
     pub t_p_holm: Option<f64>,
@@ -184,16 +179,13 @@ pub struct Group {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_algorithm: Option<String>,
     pub nodes: u64,
-    /// The algorithm (or the value of another compared property) with which all others are
-    /// compared.
+    /// The algorithm (or other compared property) with which all others are compared.
     pub baseline: Option<String>,
     /// The reason why there is no baseline; empty if there is one.
     pub no_baseline: String,
-    /// The fastest algorithm. The algorithms tied with it are known only after the p-values of all
-    /// groups were corrected.
+    /// The fastest algorithm. Those tied with it are known only after p-values were corrected.
     pub winner: Option<Arc<Winner>>,
-    /// The comparisons of other algorithms with the fastest one. They are kept until p-values are
-    /// corrected.
+    /// Comparisons of other algorithms with the fastest one, until p-values are corrected.
     #[serde(skip)]
     rivals: Vec<Rival>,
     /// The lines, in ascending order of time. Lines without a time are at the end.
@@ -236,8 +228,7 @@ impl Group {
         line.declares_none && (!compares_algorithms || self.lines.iter().any(is_charged))
     }
 
-    /// Returns [`CHARGED_LESS`] if the machine charges this algorithm less than others, otherwise
-    /// an empty text.
+    /// Returns [`CHARGED_LESS`] if the machine charges the algorithm less, otherwise nothing.
     pub fn mark(&self, algorithm: &str) -> &'static str {
         let line = self.lines.iter().find(|line| line.algorithm == algorithm);
         if line.is_some_and(|line| self.is_charged_less(line)) { CHARGED_LESS } else { "" }
@@ -280,8 +271,7 @@ pub enum Correction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CompareOptions<'a> {
     pub by: By,
-    /// The value of the compared property with which others are compared. If it is `None`, this is
-    /// the fastest value in each group.
+    /// The value with which others are compared. By default, it is the fastest of each group.
     pub baseline: Option<&'a str>,
     pub correction: Correction,
 }
@@ -372,8 +362,7 @@ impl Comparison {
         Parameters::of(settings, of_algorithms.chain(of_lines))
     }
 
-    /// Returns the comparison with only some of its groups. Residuals and corrected p-values stay
-    /// the same as with all groups.
+    /// Returns only some groups. Residuals and corrected p-values stay those of all groups.
     pub fn part(&self, keep: impl Fn(&Group) -> bool) -> Self {
         let groups = self.groups.iter().filter(|group| keep(group)).cloned().collect();
         Self {
@@ -549,8 +538,7 @@ pub(crate) mod tests {
 
     #[test]
     fn repetitions_with_the_same_seeds_are_compared_in_pairs() {
-        // Times of different sizes differ by up to 8 µs. Times of the two algorithms differ by
-        // about 1 µs.
+        // Times differ by up to 8 µs between sizes, and by about 1 µs between the algorithms.
         let sizes = [(10.0, 1.1), (14.0, 0.9), (9.0, 1.0), (17.0, 1.05)];
         let rows = |seed: u64| {
             let pair = move |(r, (time, more)): (u32, &(f64, f64))| {

@@ -9,8 +9,7 @@ use swapmeet_core::text::escaped;
 
 pub(crate) const STEPS: f64 = 1e6;
 
-/// The value from which times are not rounded (2^51 steps, 37 minutes). Rounding such a value twice
-/// could change it.
+/// Times from this on (2^51 steps, 37 minutes) are not rounded: rounding twice could change them.
 pub(crate) const FINEST: f64 = 2_251_799_813.0;
 
 /// Rounds a time to whole steps. Negative zero becomes zero.
@@ -69,8 +68,7 @@ impl Field for String {
     }
 }
 
-/// Formats rows as CSV. The first row is the header. Texts that a spreadsheet would execute are
-/// escaped.
+/// Formats rows as CSV, first the header. Texts that a spreadsheet would execute are escaped.
 pub fn csv_table<R>(rows: impl IntoIterator<Item = R>) -> Result<String, csv::Error>
 where
     R: IntoIterator<Item: AsRef<str>>,
@@ -98,8 +96,7 @@ where
     Ok(writer.flush()?)
 }
 
-/// Returns whether a spreadsheet could execute a text, or would after apostrophes at its start were
-/// removed.
+/// Returns whether a spreadsheet could execute a text. Apostrophes may precede a formula.
 fn is_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
 }
@@ -170,8 +167,7 @@ impl<T: Field> Field for Option<T> {
     }
 }
 
-/// Defines an enum whose variants are words. A single list of variants and words is used for
-/// writing, reading and error messages.
+/// Defines an enum of words. Writing, reading and error messages use the same list.
 macro_rules! words {
     ($(#[$doc:meta])+ $type:ident { $($(#[$about:meta])+ $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])+

@@ -78,8 +78,7 @@ pub struct ResultFiles {
     pub torn: Vec<TornRow>,
 }
 
-/// The maximum total size of files whose rows are in memory at the same time. It suffices for about
-/// a million rows.
+/// The maximum total size of files that are read together. It suffices for a million rows.
 const MAX_TOTAL_BYTES: u64 = 512 << 20;
 
 /// Reads the rows of a file, which may be a pipe. Errors if the last row is torn.
@@ -115,8 +114,7 @@ fn read_up_to<P: AsRef<Path>>(
     for (number, path) in paths.iter().enumerate() {
         let file = path.as_ref().display().to_string();
         let failed = |source| ReadError::Io { file: file.clone(), source };
-        // The limit already applies while the file is read, so that an invalid file is not read to
-        // its end.
+        // The limit applies while the file is read, so an invalid file is not read to its end.
         let mut text = File::open(path).map_err(failed)?.take(left + 1);
         let found = read_each(file.clone(), &mut text, |row| receive(number, row));
         left = text
@@ -149,8 +147,7 @@ fn line_ends(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|b| **b == b'\n').count() as u64
 }
 
-/// Reads rows from a text. Errors if the last row is torn. Unknown columns are ignored. Error
-/// messages name the file `file`.
+/// Errors if the last row is torn. Unknown columns are ignored. `file` is for error messages.
 pub fn read_records(file: &str, content: &str) -> Result<Vec<Record>, ReadError> {
     read_rows(file.to_owned(), content.as_bytes())?.complete()
 }
@@ -326,8 +323,7 @@ pub(crate) mod tests {
             (rows.len(), torn.to_string())
         };
         let left_out = "rows.csv:3: the last row breaks off and is left out: the run that wrote it was stopped";
-        // Three files whose last row is torn: it has no line end, ends within quotes, or has too
-        // few fields.
+        // Three torn rows: one has no line end, one ends within quotes, one has too few fields.
         let cut = "rows.csv:3: the last row has no line end, so its last value may be cut off";
         assert_eq!(torn(good.trim_end_matches('\n')), (2, cut.to_owned()));
         assert_eq!(torn(good.split("3 sends").next().unwrap()), (1, left_out.to_owned()));

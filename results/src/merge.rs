@@ -36,8 +36,7 @@ pub enum MergeError {
 pub struct MergedOrder {
     order: Vec<usize>,
     pub missing: MissingCases,
-    /// The number of sweeps to which the files belong; 0 if the cases of an experiment file are
-    /// given.
+    /// The number of sweeps to which the files belong; 0 if an experiment's cases are given.
     pub sweeps: usize,
 }
 
@@ -55,8 +54,7 @@ pub struct Shards {
     sources: Vec<SourceFile>,
     rows: Vec<RowEntry>,
     cases: CaseTable,
-    /// For each file, the distinct values in its predicted rows, which are those that are not
-    /// measured.
+    /// For each file, the distinct values in its predicted rows (those that are not measured).
     named: Vec<NamedValues>,
     texts: IndexSet<String>,
     inconsistency: Option<InconsistentRows>,

@@ -1,5 +1,4 @@
-//! Short names of specs for tables and figures. The parts that several specs have in common are
-//! stated only once.
+//! Short names of specs for tables and figures. What several specs share is stated once.
 
 use std::collections::BTreeSet;
 use swapmeet_core::cost::machine::Machine;
@@ -69,8 +68,7 @@ pub fn without_common_parts(specs: &[&str]) -> (String, Vec<String>) {
     (common.join(","), read.iter().map(|spec| named(&own(spec))).collect())
 }
 
-/// Returns an own part for a spec that states none of these arguments: their default values or, if
-/// these are unknown, their keys.
+/// Returns a part for a spec without these arguments: their default values, or their keys.
 fn defaults(spec: &str, keys: &[&str]) -> String {
     let value = |key: &&str| {
         let of_machine = || Machine::parse(spec).ok()?.number(key);
@@ -87,8 +85,7 @@ fn arguments(text: &str) -> Option<(Spec, Vec<&str>)> {
     texts.map(|texts| (spec, texts))
 }
 
-/// If the text is a machine that an experiment defines, returns its name. Any other text is
-/// returned unchanged.
+/// Returns the name of a machine that an experiment defines. Other texts stay unchanged.
 pub fn defined_name(text: &str) -> &str {
     text.split_once(" (").map_or(text, |(name, _)| name)
 }

@@ -20,8 +20,7 @@ pub struct CsvSink<W: Write> {
 }
 
 impl<W: Write> CsvSink<W> {
-    /// Writes to an empty file. The header is written before the first row or, if there are no
-    /// rows, at the end.
+    /// Writes the header before the first row or, if there are no rows, at the end.
     pub fn new(out: W) -> Self {
         Self { out, headed: false, line: Vec::new() }
     }

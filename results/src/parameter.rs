@@ -1,5 +1,4 @@
-//! The parameters of specs whose values are numbers, such as `tokens` in
-//! `moe:experts=64,tokens=16`.
+//! The parameters of specs that are numbers, such as `tokens` in `moe:experts=64,tokens=16`.
 
 use crate::case_id::CaseId;
 use crate::specs::{argument, without};
@@ -114,8 +113,7 @@ impl UnknownParameter {
 }
 
 impl Parameters {
-    /// Finds the parameters of specs. `settings` has the topology, the workload and the machine of
-    /// each case, one after another.
+    /// `settings` has the topology, the workload and the machine of each case, one after another.
     pub(crate) fn of<'a>(
         settings: impl Iterator<Item = &'a str>,
         algorithms: impl Iterator<Item = &'a str>,
@@ -196,8 +194,7 @@ impl Parameters {
         })
     }
 
-    /// Returns the parameters in which otherwise equal specs differ. The parameter with the most
-    /// values comes first.
+    /// Returns the parameters in which otherwise equal specs differ, most values first.
     pub fn varying(&self) -> Vec<Parameter> {
         let found = |parameter: &Parameter| &self.0[&(parameter.of, parameter.key)];
         let mut varying: Vec<Parameter> = self.all().filter(|p| found(p).varies).collect();

@@ -50,8 +50,7 @@ pub const MOST_US: f64 = 1e30;
 #[derive(Debug)]
 pub(crate) struct Column {
     info: ColumnInfo,
-    /// Whether the column belongs to the outcome of the case. Otherwise, it belongs to its
-    /// identity.
+    /// Whether the column belongs to the outcome of the case, and not to its identity.
     is_outcome: bool,
     write: fn(&Record) -> String,
     read: fn(&mut Record, &str) -> Result<(), String>,
@@ -61,8 +60,7 @@ pub(crate) struct Column {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnInfo {
     pub name: &'static str,
-    /// The type, named as in Table Schema: `string`, `integer` or `number`. A field of any type can
-    /// be empty.
+    /// The type, named as in Table Schema: `string`, `integer` or `number`. Any field can be empty.
     pub kind: &'static str,
     pub meaning: &'static str,
 }
@@ -276,8 +274,7 @@ pub fn outcome_columns() -> impl Iterator<Item = &'static str> {
     COLUMNS.iter().filter(|c| c.is_outcome).map(|c| c.info.name)
 }
 
-/// Returns the columns that every result file has. Further columns were added by later versions,
-/// after these.
+/// Returns the columns of every result file. Later versions added other columns after them.
 pub(crate) fn required_columns() -> impl Iterator<Item = &'static str> {
     const LAST: &str = "wall_ms";
     let count = columns().take_while(|c| *c != LAST).count() + 1;
@@ -290,8 +287,7 @@ impl Record {
         column(name).map(|column| (column.write)(self))
     }
 
-    /// Returns the value of a column of floating-point numbers. Returns `None` for other columns
-    /// and for empty fields.
+    /// Returns the value of a column of floating-point numbers, if it is one and not empty.
     pub fn number(&self, name: &str) -> Option<f64> {
         column(name).and_then(|column| (column.number)(self))
     }
@@ -325,8 +321,7 @@ impl Record {
         }
     }
 
-    /// If a row with status `ok` has an impossible value, returns the first such column, and what
-    /// was expected.
+    /// Returns the first column of an `ok` row with an impossible value, and what was expected.
     pub(crate) fn impossible_value(&self) -> Option<(&'static str, &'static str)> {
         if self.status != Status::Ok {
             return None;
@@ -343,8 +338,7 @@ impl Record {
         COLUMNS.iter().filter(has_number).map(|column| column.info.name)
     }
 
-    /// Returns the verification as it is shown in tables, with the number of nodes whose plans were
-    /// compared.
+    /// Returns the verification for tables, with the number of nodes whose plans were compared.
     pub fn verification(&self) -> String {
         verification(self.verified, self.compared_on, self.nodes).into_owned()
     }
@@ -362,8 +356,7 @@ impl Record {
         state.finish()
     }
 
-    /// If a value is not finite, it could not be read back. Returns an error for the first such
-    /// column.
+    /// Returns an error for the first column whose value is not finite and cannot be read back.
     pub(crate) fn unwritable(&self) -> Option<NotFinite> {
         COLUMNS.iter().find_map(|c| {
             let value = (c.number)(self).filter(|value| !value.is_finite())?;
@@ -372,8 +365,7 @@ impl Record {
     }
 }
 
-/// Returns the verification for tables. `compared_on` is the number of `nodes` whose plans were
-/// compared with the claimed symmetry.
+/// `compared_on` is the number of `nodes` whose plans were compared with a claimed symmetry.
 pub(crate) fn verification(
     verified: Verified,
     compared_on: Option<u64>,

@@ -32,8 +32,7 @@ use swapmeet_core::text::is_unsafe;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
-    /// One line for each group: the fastest algorithm, the second fastest one, and whether they
-    /// differ significantly.
+    /// A line for each group: the two fastest algorithms, and whether they differ significantly.
     Summary,
     Details,
     /// Times of algorithms, with the values of an axis as columns.
@@ -79,8 +78,7 @@ impl From<String> for Cell {
     }
 }
 
-/// A table, with a title above it and sentences below it. The flag of a column is true if it has
-/// numbers.
+/// A table with a title and sentences below it. The flag of a column is true for numbers.
 struct Section {
     title: String,
     header: Vec<(Cow<'static, str>, bool)>,
@@ -173,8 +171,7 @@ fn line_cells(
     let bandwidth = |gb_s: Option<f64>| gb_s.map(|b| number_to(b, 4)).unwrap_or_default();
     let tests = line.tests.as_deref();
     let p = |p: Option<f64>| p.map(p_value).unwrap_or_default();
-    // If a rank test cannot become significant, its p-values are omitted, and one remark states
-    // this.
+    // p-values of a rank test that cannot become significant are omitted, with one remark.
     let can_rank = rank_shortfall(comparison, group, line).is_none();
     let rank_p = tests.filter(|_| can_rank).and_then(|tests| tests.rank_p_holm);
     [
@@ -223,8 +220,7 @@ fn summary(comparison: &Comparison) -> Section {
     add("together", of(|group| group.setting.together.clone()));
     let machines = of(Group::machine_in_full);
     let models = of(|group| group.setting.model.clone());
-    // A machine determines its model, so the model is shown only if models differ on the same
-    // machine.
+    // A machine determines its model, which is shown only if models differ on one machine.
     let has_model_column = is_same(&machines) && !is_same(&models);
     add("machine", machines);
     if has_model_column || is_same(&models) {
@@ -325,8 +321,7 @@ fn evidence(group: &Group, winner: &Winner) -> String {
     }
 }
 
-/// Returns a sentence about the winner. It claims a difference only if the corrected p-value is
-/// below 0.05, or if the times are exact.
+/// Claims a difference only if the corrected p-value is below 0.05, or if times are exact.
 fn conclusion(group: &Group) -> Option<String> {
     if !group.no_baseline.is_empty() {
         return Some(format!("Nothing to compare with: {}.", single_line(&group.no_baseline)));
@@ -393,8 +388,7 @@ fn optimum_sentence(group: &Group) -> Option<String> {
     Some(format!("{}.{wide}", parts.join("; ")))
 }
 
-/// Compares the time of a line with the optimum. Only the first comparison in a sentence names the
-/// optimum.
+/// Compares a time with the optimum, which only a sentence's first comparison names.
 fn against_optimum(line: &ComparisonLine, optimum: LineOptimum, is_first: bool) -> String {
     let (name, than) =
         (single_line(&line.algorithm), if is_first { " as the optimum" } else { "" });
@@ -533,8 +527,7 @@ fn reasons(group: &Group) -> impl Iterator<Item = String> + '_ {
     with_reason.map(|l| single_line(&format!("{}: {}", l.algorithm, l.reason)))
 }
 
-/// Replaces control characters by spaces. Texts of plugins and files could otherwise break the line
-/// or control the terminal.
+/// Replaces control characters, which could break the line or control the terminal.
 pub fn single_line(text: &str) -> String {
     text.chars().map(|c| if is_unsafe(c) { ' ' } else { c }).collect()
 }
@@ -683,8 +676,7 @@ pub(crate) mod tests {
         assert_eq!(names(&repeated()), HEADER[..11]);
     }
 
-    /// With 10 pairs, the p-value is at least 2/1024. The correction for 64 comparisons multiplies
-    /// it to 0.125.
+    /// With 10 pairs, the least p-value is 2/1024. For 64 comparisons, it is corrected to 0.125.
     #[test]
     fn a_test_that_cannot_become_significant_is_reported() {
         let remarks = |groups: u32, pairs: u32, correction: Correction| {
@@ -908,8 +900,7 @@ pub(crate) mod tests {
                         time_us: Some(time * f64::from(tokens + run)),
                         ..row(name, run, 0.0)
                     };
-                    // At skew 1, the difference of the first two times is smaller than their spread
-                    // over repetitions.
+                    // At skew 1, the first two times differ by less than the repetitions.
                     let near = [1.2, 1.0 + 0.01 * f64::from(run)][skew as usize];
                     [of("by-dimension", 1.0), of("tuna:radix=8,ports=4", near), of("linear", 3.0)]
                 })

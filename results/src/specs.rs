@@ -23,8 +23,7 @@ pub(crate) fn without<'a>(spec: &'a str, key: &str) -> Cow<'a, str> {
     Cow::Owned(if kept.is_empty() { name.to_owned() } else { format!("{name}:{}", kept.join(",")) })
 }
 
-/// Returns the spec of a machine without the values that equal those of its preset. Any other text
-/// is returned unchanged.
+/// Returns a machine's spec without the values of its preset. Other texts stay unchanged.
 pub(crate) fn short_machine(spec: &str) -> Cow<'_, str> {
     const MOST: usize = 1_000;
     thread_local! {

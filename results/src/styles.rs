@@ -98,8 +98,7 @@ const BUNDLED: [&[&str]; 36] = [
     &["tseng-gupta-panda"],
 ];
 
-/// The marks, by style. The dashboard draws marks next to shades, so no mark may look like a shade,
-/// even as ASCII.
+/// The marks. The dashboard draws them next to shades, so none is a shade, even as ASCII.
 const MARKS: [char; 48] = [
     '●', '■', '▲', '◆', '▼', '✖', '★', '✚', '○', '□', '△', '◇', '▽', '☆', 'b', 'c', 'd', 'e', 'f',
     'g', 'h', 'k', 'm', 'n', 'p', 'q', 'r', 's', 't', 'y', 'B', 'C', 'D', 'E', 'G', 'J', 'K', 'L',

@@ -101,8 +101,7 @@ pub fn size_to(bytes: f64, digits: usize) -> String {
     format!("{} {unit}", number_to(bytes / divisor, digits))
 }
 
-/// Formats a number with three significant digits, or with all digits of its integer part if these
-/// are more. Trailing zeros are removed.
+/// Three significant digits, or all of the integer part if these are more, without final zeros.
 ///
 /// ```
 /// use swapmeet_results::units::number;
@@ -112,8 +111,7 @@ pub fn number(value: f64) -> String {
     number_to(value, 3)
 }
 
-/// Formats a factor with two decimals. If a factor other than 1 would then be shown as 1, it has
-/// more decimals.
+/// Returns two decimals, or more if a factor other than 1 would otherwise be shown as 1.
 pub fn factor(value: f64) -> String {
     let digits = |digits: usize| format!("{value:.digits$}");
     (2..=6)

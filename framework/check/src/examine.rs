@@ -473,8 +473,7 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Tests the least and the largest value of a number. Refusals are allowed, wrong schedules
-    /// not.
+    /// Tests the extremes of a number. The plugin may refuse them, but schedules must be right.
     fn extremes(&mut self, topology: &str, workload: &str, key: &str) -> io::Result<()> {
         const PANIC: &str = "the plugin panicked";
         for value in ["0", "1", "18446744073709551615"] {

@@ -112,7 +112,7 @@ impl Setting {
         machine: Arc<Machine>,
         seed: u64,
     ) -> Result<Self, Failure> {
-        // If blocks differ in size, the demand of every pair is in memory, so nodes are limited.
+        // If blocks differ in size, the demand of every pair is in memory, which limits the nodes.
         if !workload.is_uniform() {
             affordable(topology.nodes()).map_err(Failure::Usage)?;
         }

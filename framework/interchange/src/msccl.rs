@@ -15,8 +15,7 @@ pub const MAX_CHUNKS: u64 = 1 << 24;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     pub collective: Collective,
-    /// Whether the output is written to the input buffer. If a document allows both forms, this is
-    /// false.
+    /// Whether the output is written to the input buffer; false if a document allows both forms.
     pub in_place: bool,
     pub gpus: Vec<Gpu>,
 }
@@ -123,8 +122,8 @@ impl fmt::Display for ChunkLocation {
     }
 }
 
-/// The kind of a step. A step performs those of the following operations whose fields are true, in
-/// this order: receive, add, store, send.
+/// A step performs those operations whose fields are true, in this order: receive, add, store,
+/// send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepKind {
     pub word: &'static str,
@@ -132,8 +131,7 @@ pub struct StepKind {
     pub receives: bool,
     pub adds: bool,
     pub stores: bool,
-    /// The step sends data. If it receives or adds data, it sends this data, otherwise the data at
-    /// its source.
+    /// The step sends the data that it received or added, or without any, the data at its source.
     pub sends: bool,
 }
 
@@ -215,8 +213,7 @@ impl Reader {
         })
     }
 
-    /// Parses the number in an attribute. Returns `None` for the value -1, which means that there
-    /// is no number.
+    /// Parses the number in an attribute. The value -1 means that there is none.
     fn number_or_none(&self, node: Node<'_, '_>, key: &str) -> Result<Option<u64>, ParseError> {
         let text = self.text(node, key)?;
         match text.parse::<i64>() {
@@ -244,8 +241,7 @@ impl Reader {
         }
     }
 
-    /// Returns the child elements of a node. They must have the name `name`, and the numbers 0, 1,
-    /// 2, etc.
+    /// Returns the child elements, which must have this name and the numbers 0, 1, 2, etc.
     fn elements<'a, 'i>(
         &self,
         node: Node<'a, 'i>,

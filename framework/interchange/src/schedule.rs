@@ -24,8 +24,7 @@ pub struct Header {
     #[serde(default)]
     pub topology: String,
     pub nodes: u64,
-    /// If several communicators run the schedule, the ranks of each of them, in the order of its
-    /// members.
+    /// The ranks of each communicator, in the order of its members, if several run the schedule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub communicators: Vec<Vec<u64>>,
     #[serde(default)]
@@ -35,8 +34,7 @@ pub struct Header {
     pub collective: String,
     #[serde(default)]
     pub root: Option<u64>,
-    /// The spec of the machine. It is stated because the plans of some algorithms depend on the
-    /// machine.
+    /// The spec of the machine, because the plans of some algorithms depend on it.
     #[serde(default)]
     pub machine: String,
     /// The seed of all random numbers in the case, for instance of random block sizes.
@@ -53,8 +51,7 @@ pub struct Header {
     pub byte_us: Option<f64>,
     #[serde(default)]
     pub skip_empty: bool,
-    /// If blocks differ in size, their sizes: one row for each sender, with the sizes for all
-    /// receivers.
+    /// The sizes, if blocks differ: a row for each sender, with the sizes for all receivers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<u64>,
     /// For each node, its classes of tokens. Each class has its bytes and its receivers, and is a
@@ -90,8 +87,7 @@ pub struct Timing {
     pub barrier_us: Option<f64>,
     /// The ranks that start late, each with the time in µs at which it starts.
     pub late: Vec<(u64, f64)>,
-    /// In the weight of a message, each link counts its latency plus the time of this number of
-    /// bytes.
+    /// In a message's weight, each link counts its latency plus the time of these bytes.
     pub weight_bytes: f64,
     /// A factor on all latencies; `None` if there is none.
     pub latency_factor: Option<f64>,
@@ -117,8 +113,7 @@ fn one() -> u64 {
 /// A list of numbers. Each run of consecutive numbers is stored as its first and its last number.
 pub type Runs = Vec<(u64, u64)>;
 
-/// All blocks that have one of these origins, destinations and segments. If a list is missing, any
-/// value is allowed.
+/// All blocks with one of these origins, destinations and segments. Without a list, any is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct BlockSet {
     pub origins: Option<Runs>,
@@ -143,8 +138,7 @@ pub struct Send {
     /// Whether the event names virtual nodes (`virtual_from`), because the schedule has a grid of
     /// its own. A node of the network may execute several nodes of this grid.
     pub is_virtual: bool,
-    /// The vertices of the route, including the sender and the receiver; empty if the route is
-    /// unknown.
+    /// The vertices of the route, including sender and receiver; empty if it is unknown.
     pub path: Vec<u64>,
     /// Whether `path` is the network's own route. A plugin does not have to request this route.
     pub own_route: bool,
@@ -286,8 +280,7 @@ impl TryFrom<RawEvent> for DocumentEvent {
             path,
             ..
         } = fields;
-        // An event without the key `step` must have exactly one of these keys. The key determines
-        // the kind of the event.
+        // An event without `step` must have exactly one of these keys, which determines its kind.
         let Some(step) = step else {
             return match (layout, phase, rearrange, redistribute, end_of_step) {
                 (Some(layout), None, None, None, None) => Ok(Self::Layout(layout)),
@@ -329,8 +322,7 @@ impl TryFrom<RawEvent> for DocumentEvent {
     }
 }
 
-/// Returns each sum of a send once. Several sets of the send, with different contributors, can
-/// contain the same sum.
+/// Returns each sum of a send once. Sets with different contributors can contain the same sum.
 pub fn distinct_sums(sets: &[BlockSet], segments: u64) -> Vec<BlockSet> {
     let numbers = |runs: &Option<Runs>| match runs {
         None => vec![None],
@@ -501,12 +493,10 @@ impl<'de> Visitor<'de> for OneEvent<'_> {
     }
 }
 
-/// The maximum number of bytes of a line. Each event is one line. The longest events are sends with
-/// all destinations.
+/// The maximum bytes of a line (an event). The longest events are sends with all destinations.
 const MAX_LINE_BYTES: usize = 64 << 20;
 
-/// Parses a document line by line while it is written to this value. If the handler returns an
-/// error, the write fails.
+/// Parses a document line by line while it is written. Errors of the handler fail the write.
 pub struct LineParser<'a> {
     reader: &'a mut dyn EventHandler,
     /// The beginning of the last line, if the end of this line has not been written yet.
@@ -558,8 +548,7 @@ impl Write for LineParser<'_> {
             self.line.extend_from_slice(bytes);
             return Ok(bytes.len());
         };
-        // Case 2: at least one line ends in these bytes. Lines are parsed without copying each of
-        // them.
+        // Case 2: at least one line ends in these bytes. Lines are not copied one by one.
         let mut lines = Cow::Borrowed(&bytes[..end]);
         if !self.line.is_empty() {
             let begin = std::mem::take(&mut self.line);

@@ -1,5 +1,4 @@
-//! Runs the cases of reproductions, as `swapmeet run` does. But if any case fails, this is an
-//! error.
+//! Runs cases for reproductions, as `swapmeet run` does, except that a failed case is an error.
 
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 use swapmeet_core::simulation::step::StepFacts;
@@ -43,8 +42,7 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// `on_start` is called before each schedule is made, with the first of the cases that share
-    /// it.
+    /// Before each schedule is made, `on_start` is called with the first case that uses it.
     pub fn new(
         registry: &'a Registry,
         timeout_secs: Option<f64>,
@@ -53,8 +51,7 @@ impl<'a> Bench<'a> {
         Self { registry, timeout_secs, on_start }
     }
 
-    /// Runs an algorithm once for each combination of a workload, a machine and a seed from 0 to
-    /// `seeds - 1`.
+    /// Runs an algorithm for each workload and machine, and for each seed from 0 to `seeds - 1`.
     pub fn run(
         &self,
         topology: &str,
@@ -69,8 +66,7 @@ impl<'a> Bench<'a> {
         Ok(Run { rows, steps: steps.0 })
     }
 
-    /// Runs an algorithm for one workload, and reports each step of its schedule to `watcher`.
-    /// Returns the row.
+    /// Reports each step of the schedule for one workload to `watcher`. Returns the case's row.
     pub fn watch(
         &self,
         topology: &str,

@@ -20,8 +20,7 @@ impl Listener for Crossing {
         for transfer in step.transfers {
             let distance = u64::from(transfer.from.abs_diff(transfer.to));
             for (group, load) in &mut self.loads {
-                // Among the `group` positions of a boundary, `distance` positions separate the two
-                // nodes.
+                // In `distance` of its `group` positions, a boundary separates the two nodes.
                 *load += transfer.load as f64 * distance.min(*group) as f64
                     / *group as f64
                     / step.segments as f64;
@@ -30,8 +29,7 @@ impl Listener for Crossing {
     }
 }
 
-/// `links.crossing(algorithm, workload, groups)`: the load between groups of neighbouring ranks,
-/// for each size in `groups`.
+/// `links.crossing(algorithm, workload, groups)`: the load between groups, by size of groups.
 pub(crate) fn call(
     engine: &Engine<'_>,
     name: &str,

@@ -5,8 +5,8 @@
 //! templates. Their formulas can name:
 //! - the variables of the loops (`each`): an element, its keys if it is a map, and its position
 //!   `NAME_index`,
-//! - the formulas in `let`, whose variables have the values that they have where `let`'s formula
-//!   is used, and the formulas in `once`,
+//! - the formulas in `let`, whose variables have the values that they have where `let`'s formula is
+//!   used, and the formulas in `once`,
 //! - all other keys of the file,
 //! - the columns of a run, such as `NAME.time_us`, and the facts of its steps, such as
 //!   `NAME.max_hops(0)`,
@@ -65,8 +65,7 @@ struct RunData {
     algorithm: Template,
     workload: Template,
     machine: Template,
-    /// The number of seeds; 1 by default. A template can select one of them, from 0 on, by the
-    /// variable `seed`.
+    /// The number of seeds; 1 by default. The variable `seed` selects one of them, from 0 on.
     seeds: Option<Formula>,
 }
 
@@ -77,8 +76,7 @@ struct TableData {
     each: Vec<Axis>,
     id: Template,
     title: Template,
-    /// The [`Kind`] of all cells for which lines or cells state no other kind; `independent` by
-    /// default.
+    /// The [`Kind`] of cells, unless lines or cells state another one; `independent` by default.
     kind: Option<Template>,
     /// Whether the cells are only in the CSV file, and not on the page of the paper.
     #[serde(default)]
@@ -95,8 +93,7 @@ struct Lines {
     when: Option<Formula>,
     #[serde(default)]
     r#let: BTreeMap<String, Formula>,
-    /// The names of runs that are made together for all passes, before the first pass. So runs that
-    /// share a schedule make it only once.
+    /// The names of runs that are made for all passes together, so that they share schedules.
     #[serde(default)]
     batch: Vec<String>,
     kind: Option<Template>,
@@ -121,8 +118,7 @@ struct CellData {
     ours: Template,
     /// The kind of agreement that is expected (see [`verdict`]); `no figure` by default.
     is: Option<Template>,
-    /// The number of digits to which a printed value must agree. By default, these are the digits
-    /// that the cell shows.
+    /// The digits to which a printed value must agree; by default, those that the cell shows.
     digits: Option<Formula>,
     holds: Option<Formula>,
     /// The value that is compared. By default, it is the value of the first formula in `ours`.
@@ -137,8 +133,8 @@ struct CellData {
 enum Note {
     Always(Template),
     If {
-        /// The condition. Its formula can name `verdict`, `off` (the percentage of the verdict),
-        /// `paper` and `ours`.
+        /// The condition. It can name `verdict`, `off` (the verdict's percentage), `paper` and
+        /// `ours`.
         when: Formula,
         text: Template,
     },
@@ -210,8 +206,7 @@ impl<'a> Engine<'a> {
         paper: &'a Paper,
         bench: Option<&'a Bench<'a>>,
     ) -> Result<Self, ReproduceError> {
-        // The text is first converted to JSON values. Direct deserialization from TOML would take a
-        // third of this crate's compile time.
+        // Without JSON values in between, this would take a third of this crate's compile time.
         let values: serde_json::Value = toml::from_str(paper.data).map_err(|e| e.to_string())?;
         let contents = Contents::deserialize(values).map_err(|e| e.to_string())?;
         Ok(Self {
@@ -289,8 +284,7 @@ impl<'a> Engine<'a> {
         Ok(table)
     }
 
-    /// Runs the experiments in `batch` for all passes of these lines. Those with the same schedule
-    /// run together.
+    /// Runs the experiments of all passes of these lines, those with the same schedule together.
     fn prepare(&self, lines: &Lines, scope: &Scope<'_>) -> Result<(), ReproduceError> {
         let mut all = BTreeSet::new();
         for name in &lines.batch {
@@ -308,8 +302,7 @@ impl<'a> Engine<'a> {
         &self,
         all: impl IntoIterator<Item = Specs>,
     ) -> Result<(), ReproduceError> {
-        // Each experiment is run once. Workloads with the same machines are run together, because
-        // they may share a schedule.
+        // Each experiment is run once, together with those that differ only in the workload.
         let mut machines: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
         for specs in all {
             if !self.outcomes.borrow().contains_key(&specs) {
@@ -519,8 +512,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Returns variables for an element of a list: the element itself and, if it is a map, one for each
-/// of its keys.
+/// Returns the variables of an element: itself and, if it is a map, one for each key.
 fn variables(name: &str, element: Value) -> BTreeMap<String, Value> {
     let mut all = if let Value::Map(keys) = &element { keys.clone() } else { BTreeMap::new() };
     all.insert(name.to_owned(), element);

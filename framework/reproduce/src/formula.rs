@@ -314,8 +314,7 @@ struct Reader<'a> {
     at: usize,
 }
 
-/// The binary operators, those that bind least first. Operators in the same entry are evaluated
-/// from left to right.
+/// The binary operators, the weakest first. Those in an entry are evaluated from left to right.
 const OPERATORS: [&[&str]; 5] =
     [&["or "], &["and "], &["<=", "<", "=", ">=", ">"], &["+", "-"], &["/"]];
 

@@ -17,13 +17,11 @@ const FILES: [(&str, &str); 2] = [
 /// Formulas can call these calculations, and those of [`judge::call`]:
 /// - `medians.of(file, family, shapes)`: the medians of a file, see [`medians`].
 /// - `medians.scopes(file, family, shapes)`: for each algorithm, a line of a summary table, about
-///   the
-///   sizes to which no parameters are fitted.
+///   the sizes to which no parameters are fitted.
 /// - `counterparts.of(library)`: for algorithms of a library, those of this project that send the
 ///   same messages.
 /// - `fit.costs(samples)`: the costs that fit the samples best. A sample is a measured time with
-///   its
-///   coefficients. `fit.error(samples, costs)` is the error factor.
+///   its coefficients. `fit.error(samples, costs)` is the error factor.
 /// - `fit.settings(names, costs)`: the settings of a machine with these costs.
 pub(crate) fn call(
     _: &Engine<'_>,

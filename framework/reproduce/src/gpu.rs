@@ -25,16 +25,14 @@ pub const AWS_SOURCE: &str = "aws/aws-ofi-nccl 2daf7d3, Apache-2.0";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Winner {
     pub collective: String,
-    /// The size as nccl-tests defines it: of the vector in an allreduce, otherwise of the larger
-    /// buffer.
+    /// The size as in nccl-tests: of the vector of an allreduce, otherwise of the larger buffer.
     pub bytes: u64,
     /// The name in [`swapmeet_core::system::Counterpart`].
     pub algorithm: String,
     pub protocol: String,
 }
 
-/// Returns the cells of AWS's tables for a system such as `p5:2x8`. The list is empty if there is
-/// no table for the system.
+/// Returns the cells of AWS's tables for a system such as `p5:2x8`; empty if there are none.
 pub fn aws_winners(system: &str) -> Vec<Winner> {
     let rows = table(WINNERS).expect("the committed table can be read");
     let of_system = rows.into_iter().filter(|row| row["system"] == system);
@@ -50,10 +48,9 @@ pub fn aws_winners(system: &str) -> Vec<Winner> {
 
 /// Formulas can call these calculations, and those of [`judge::call`]:
 /// - `gpu.points(constants)`: the measured rows, each with predictions. `constants` is a map from
-///   the
-///   set of a row, or from `all`, to the settings of the machine `nccl`. The keys of a point are
-///   `set`, `system`, `collective`, `algorithm`, `protocol`, `bytes`, `us` and `is_scored`, and for
-///   predictions `predicted`, `chosen`, `nccl` and `sheet`.
+///   the set of a row, or from `all`, to the settings of the machine `nccl`. The keys of a point
+///   are `set`, `system`, `collective`, `algorithm`, `protocol`, `bytes`, `us` and `is_scored`, and
+///   for predictions `predicted`, `chosen`, `nccl` and `sheet`.
 /// - `gpu.winners(constants, most_gpus)`: the cells of AWS's tables for at most `most_gpus` GPUs.
 ///   `constants` is a map from a platform to its settings.
 /// - `gpu.tuning(_)`: values in published logs, next to those of the formulas of [`nccl`].
@@ -86,8 +83,7 @@ pub(crate) fn call(
 /// The predicted time, the algorithm and the protocol.
 type Choice = (f64, Algorithm, String);
 
-/// Returns the machine at a place. `constants`, such as `launch_us=9`, replace values of the preset
-/// `nccl`.
+/// Returns the machine at a place. `constants`, such as `launch_us=9`, change the preset `nccl`.
 fn machine(
     place: &Place,
     (constants, floor_us): (&str, Option<f64>),
@@ -106,8 +102,7 @@ type Wanted = (Place, String, Option<f64>, Vec<Candidate>);
 
 /// Returns the candidates of each place with their times. The fastest candidate is the first.
 fn predict(engine: &Engine<'_>, wanted: &[Wanted]) -> Result<Vec<Vec<Choice>>, ReproduceError> {
-    // All runs are collected before the first one starts, so that runs with the same schedule are
-    // made together.
+    // All runs are collected first, so that those with the same schedule are made together.
     let mut candidates = Vec::new();
     for (place, constants, floor_us, algorithms) in wanted {
         let mut of_place = Vec::new();
@@ -151,8 +146,7 @@ fn settings(constants: &Value, key: &str) -> Result<String, String> {
     Ok(settings.ok_or_else(|| format!("there are no constants for `{key}`"))?.text())
 }
 
-/// Returns the time by the data sheet, which is only the time of the bytes at the stated
-/// bandwidths.
+/// Returns the time by the data sheet: only that of the bytes at the stated bandwidths.
 fn sheet_us(place: &Place) -> f64 {
     let (size, n, g) = (place.bytes as f64, place.ranks() as f64, place.gpus as f64);
     let ports = place.kind.ports_per_host as f64 / place.kind.gpus_per_host as f64;
@@ -173,15 +167,13 @@ fn map<const N: usize>(keys: [(&str, Value); N]) -> Value {
     Value::Map(keys.map(|(key, value)| (key.to_owned(), value)).into())
 }
 
-/// If the note of a row contains one of these words, the row is not compared: its authors or we
-/// doubt the measurement.
+/// Rows with these words in their notes are not compared: their authors or we doubt them.
 const DOUBTED: [&str; 3] = ["unstable", "implausible", "suspected fault"];
 
 fn points(engine: &Engine<'_>, constants: &Value) -> Result<Value, ReproduceError> {
     let rows = table(TIMES)?;
     let us = |row: &BTreeMap<String, String>| row["time_us"].parse::<f64>();
-    // The floor (the least time of a collective) of a log is the geometric mean of its times for
-    // sizes up to 4 KiB.
+    // The floor (least time) of a log is the geometric mean of its times for up to 4 KiB.
     let mut small: BTreeMap<[&str; 2], Vec<f64>> = BTreeMap::new();
     for row in &rows {
         let bytes: u64 = row["bytes"].parse().map_err(|_| format!("no bytes in {row:?}"))?;
@@ -257,8 +249,7 @@ fn points(engine: &Engine<'_>, constants: &Value) -> Result<Value, ReproduceErro
     Ok(Value::List(all))
 }
 
-/// Returns the cells of AWS's tables, with predictions. The protocol LL is a candidate only if one
-/// of the platform's tables names it.
+/// Returns predictions for AWS's cells. LL is a candidate only if a platform's tables name it.
 fn winners(
     engine: &Engine<'_>,
     constants: &Value,
@@ -346,8 +337,7 @@ mod tests {
         }
     }
 
-    /// On two computers of eight H200 with 400 GB/s, a ring sends 15/8 of the vector out of each
-    /// computer.
+    /// Of two computers of eight H200 with 400 GB/s, a ring sends 15/8 of the vector out of each.
     #[test]
     fn the_data_sheet_counts_only_bytes() {
         let place = Place::parse("p5en:2x8", "allreduce", 8_000_000);

@@ -1,14 +1,11 @@
 //! Measures of the quality of predictions.
 //! - The *error factor* is the geometric mean of max(p/m, m/p), where p is a predicted time and m
-//!   the
-//!   measured time. If all predictions are exact, it is 1.
+//!   the measured time. If all predictions are exact, it is 1.
 //! - An *ordered pair* is a pair of algorithms whose order is predicted correctly.
 //! - The *regret* is the measured time of the algorithm that is predicted to be the fastest,
-//!   divided
-//!   by the measured time of the algorithm that is the fastest.
+//!   divided by the measured time of the algorithm that is the fastest.
 //! - A *fixed choice* predicts nothing. For each collective, it is always the same algorithm. The
-//!   best
-//!   fixed choice is known only after the measurement.
+//!   best fixed choice is known only after the measurement.
 
 use crate::bench::ReproduceError;
 use crate::formula::Value;
@@ -68,8 +65,7 @@ fn factor(samples: &[Sample]) -> f64 {
     error_factor(samples.iter().map(|s| (s.predicted_us, s.measured_us)))
 }
 
-/// Two or more algorithms that were measured with the same workload and shape, each with its
-/// predicted and its measured time.
+/// At least two algorithms of a workload and shape, with their predicted and measured times.
 struct Choice<'a> {
     collective: &'a str,
     times: BTreeMap<&'a str, (f64, f64)>,
@@ -88,8 +84,7 @@ fn choices(samples: &[Sample]) -> Vec<Choice<'_>> {
         let algorithms = groups.entry([shape, workload]).or_default();
         algorithms.entry(algorithm).or_default().push((*predicted_us, *measured_us));
     }
-    // If an algorithm has several implementations, they count as one, with the geometric mean of
-    // their measured times.
+    // Several implementations of an algorithm count as one, with their geometric mean.
     let mean = |times: Implementations| {
         let sum: f64 = times.iter().map(|(_, measured)| measured.ln()).sum();
         (times[0].0, (sum / times.len() as f64).exp())
@@ -103,8 +98,7 @@ fn choices(samples: &[Sample]) -> Vec<Choice<'_>> {
     choices
 }
 
-/// Returns the number of pairs that are ordered correctly, and the number of all pairs. Algorithms
-/// with equal measured times are no pair.
+/// Returns the numbers of correctly ordered and of all pairs. Equal measured times are no pair.
 fn ordered_pairs(samples: &[Sample]) -> Option<(u64, u64)> {
     let (mut right, mut all) = (0, 0);
     for Choice { times, .. } in choices(samples) {
@@ -122,8 +116,7 @@ fn ordered_pairs(samples: &[Sample]) -> Option<(u64, u64)> {
     (all > 0).then_some((right, all))
 }
 
-/// Returns the mean and the largest regret. Returns `None` if no workload was measured with at
-/// least two algorithms.
+/// Returns the mean and the largest regret, or `None` if no workload has two algorithms.
 fn regret(samples: &[Sample]) -> Option<(f64, f64)> {
     let regret = |choice: Choice<'_>| {
         let chosen = choice.times.values().min_by(|a, b| a.0.total_cmp(&b.0))?;

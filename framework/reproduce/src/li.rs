@@ -4,8 +4,8 @@ use crate::formula::Value;
 
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Published {
-    /// Size, node-degree, diameter and bisection according to Theorem 1. There are smaller cuts
-    /// than this bisection.
+    /// Size, node-degree, diameter and bisection by Theorem 1. Smaller cuts than this bisection
+    /// exist.
     pub theorem_1: Option<[u64; 4]>,
     /// Size, node-degree and diameter according to Table I.
     pub table_1: Option<[u64; 3]>,

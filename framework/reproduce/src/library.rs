@@ -7,8 +7,7 @@ use swapmeet_core::system::{self, LibraryAlgorithm, System};
 pub(crate) enum Algorithm {
     Ring,
     Tree,
-    /// A reduction in the switch of a domain. If there are several domains, NCCL calls this
-    /// NVLSTree.
+    /// A reduction in the switch of a domain. Between several domains, NCCL calls it NVLSTree.
     Nvls,
     Pat,
     /// Sends and receives in a group. Libraries use them for an all-to-all.

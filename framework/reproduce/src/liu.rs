@@ -10,11 +10,9 @@ use swapmeet_core::simulation::listener::{Listener, LocalCopy, ScheduleEvent};
 
 /// Formulas can call these calculations:
 /// - `stages.of(algorithm, p)`: the stages on p nodes, if each node sends p bytes to each other
-///   node.
-///   A stage is a map with the fields of [`Stage`].
+///   node. A stage is a map with the fields of [`Stage`].
 /// - `stages.receivers(p, senders, i)`: for each sender, its receiver in step i (from 0) of the
-///   first
-///   stage of `four-stage`. If a node does not send, this is 0.
+///   first stage of `four-stage`. If a node does not send, this is 0.
 pub(crate) fn call(
     engine: &Engine<'_>,
     name: &str,
@@ -108,8 +106,7 @@ impl Watcher {
         stage.sent[from] += bytes;
     }
 
-    /// Ends a step. `longest` is the number of bytes of the longest message between different
-    /// nodes.
+    /// Ends a step. The longest message between different nodes has `longest` bytes.
     fn end_step(&mut self, longest: u64) {
         let self_messages = std::mem::take(&mut self.self_messages);
         if self_messages.is_empty() && longest == 0 {
@@ -143,8 +140,7 @@ impl Listener for Watcher {
             }
             ScheduleEvent::LocalCopy(LocalCopy { node, load, segments, phase_number, .. }) => {
                 self.enter(phase_number);
-                // A load is a number of blocks. In a schedule of byte counts, it is a number of
-                // bytes.
+                // A load is a number of blocks or, in a schedule of byte counts, of bytes.
                 let bytes = if segments == 1 { load * self.block_bytes } else { load };
                 self.self_messages.push((node as usize, bytes));
             }

@@ -104,8 +104,7 @@ fn latency_us(ranks: Ranks, algorithm: Algorithm, protocol: usize) -> f64 {
 /// Returns the bandwidth in GB/s, or `None` if NCCL does not have this protocol for this algorithm.
 fn gbps(ranks: Ranks, graph: Graph, algorithm: Algorithm, protocol: usize) -> Option<f64> {
     let channels = graph.channels;
-    // The limit for LL depends on the kind of GPU if there is one computer, and on the processors
-    // if there are several.
+    // LL's limit depends on the GPUs of one computer, or on the processors of several.
     let ll_max: Computers = match (ranks.computers > 1.0, ranks.has_amd_cpu) {
         (true, false) => [39.0, 39.0, 20.4],
         (true, true) => [87.7, 22.5, 19.0],
@@ -163,8 +162,7 @@ fn gbps(ranks: Ranks, graph: Graph, algorithm: Algorithm, protocol: usize) -> Op
 
 /// Returns the time in µs that NCCL predicts, or `None` if its model has no value.
 pub(crate) fn time_us(place: &Place, algorithm: Algorithm, protocol: &str) -> Option<f64> {
-    /// The factors on the bandwidth of trees, by protocol and power of two from 64 bytes on
-    /// (`treeCorrectionFactor`).
+    /// Factors on the bandwidth of trees, by protocol and power of two (`treeCorrectionFactor`).
     const TREE: [[f64; 23]; 3] = [
         [
             1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5, 0.4, 0.4, 0.5, 0.6, 0.7,
@@ -258,8 +256,7 @@ const SOCKETS: (&str, [Logged; 14]) = (
     ],
 );
 
-/// A log of two computers with eight H100 each. NCCL is older, but has the same formulas for these
-/// values.
+/// A log of two computers of eight H100. For these values, the older NCCL has the same formulas.
 const H100: (&str, [Logged; 6]) = (
     "NVIDIA/nccl issue 1519",
     [

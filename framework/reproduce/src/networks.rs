@@ -8,14 +8,12 @@ use swapmeet_core::network::multipath::MultipathLoad;
 use swapmeet_core::network::survey::{Survey, SurveyMethod};
 use swapmeet_core::network::topology::{Network, parse};
 
-/// Returns the properties that a survey of the network finds. If the network is large, this takes
-/// seconds.
+/// Returns the values of a survey of the network, which takes seconds if it is large.
 pub(crate) fn survey(spec: &str) -> Result<Value, ReproduceError> {
     let network = parse(spec).map_err(|e| format!("{spec}: {e}"))?;
     let survey = Survey::of(network.as_ref());
     let (diameter, method) = survey.diameter;
-    // If the diameter follows from a formula of this project, it was not measured, so it cannot
-    // confirm a paper.
+    // A diameter by a formula of this project is not measured, so it cannot confirm a paper.
     let evidence = if method == SurveyMethod::Formula { "declared" } else { "formula" };
     let values: [(&str, Value); 6] = [
         ("degree", survey.degree.map_or(0, |(_, most, _)| most).into()),

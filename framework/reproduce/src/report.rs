@@ -1,5 +1,4 @@
-//! The report about the reproduction of a paper. Its tables have the paper's values, our values and
-//! verdicts.
+//! The report about a reproduction: tables of the paper's values, our values and verdicts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,8 +8,7 @@ pub(crate) use verdict::{number, same};
 
 mod verdict;
 
-/// The origin of a value of the paper. It determines whether the paper is confirmed if our value is
-/// equal.
+/// The origin of a paper's value. It determines whether an equal value of ours confirms the paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A value or claim that the paper prints. No part of this project was derived from it.
@@ -75,8 +73,7 @@ impl Cell {
         }
     }
 
-    /// Returns whether the cell confirms the paper. Returns `None` if it neither confirms nor
-    /// contradicts the paper.
+    /// Returns whether the cell confirms or contradicts the paper, or `None` if it does neither.
     fn holds(&self) -> Option<bool> {
         if !self.kind.is_evidence() {
             return None;

@@ -48,8 +48,7 @@ mod suh_shin {
         values.list().unwrap().iter().map(|value| value.number().unwrap()).collect()
     }
 
-    /// For the paper's own algorithm, the formulas in Table 1 must give the values in its rows of
-    /// Table 2.
+    /// For the paper's algorithm, Table 1's formulas must give the values in its rows of Table 2.
     #[test]
     fn table_2_is_table_1_on_squares() {
         let paper = engine("suh-shin");
@@ -81,8 +80,7 @@ mod suh_shin {
         assert_eq!(terms, expected.to_vec().into());
     }
 
-    /// If this project does not have one of the algorithms, its cells still have the paper's
-    /// values.
+    /// If this project lacks an algorithm, its cells still have the paper's values.
     #[test]
     fn rivals_without_a_run_keep_the_papers_values() {
         let paper = changed("suh-shin", |data| {
@@ -177,8 +175,7 @@ mod spencer {
         }
     }
 
-    /// Each formula of a row must have a value on each torus of the row, and each reason that is
-    /// named must be defined.
+    /// Each formula must have a value on each torus of its row. Each named reason must be defined.
     #[test]
     fn the_data_of_the_thesis_is_complete() {
         let thesis = engine("spencer");
@@ -278,8 +275,7 @@ mod thakur {
         assert_eq!(number(&thakur, cells, &[]), 25.0);
     }
 
-    /// Returns the maximum number of messages on a link in step i. It is computed by following each
-    /// message.
+    /// Follows each message of step i. Returns the maximum number of messages on a link.
     fn walked(r: u64, c: u64, i: u64, to: impl Fn(u64, u64) -> u64) -> u64 {
         let mut links: std::collections::BTreeMap<(u64, u64), u64> =
             std::collections::BTreeMap::new();
@@ -467,8 +463,7 @@ mod fugaku {
         assert_eq!(end("most(us in placements, us)"), 5.0);
     }
 
-    /// Only fitted sizes may be used to select a network, because the other sizes are for judging
-    /// it.
+    /// Only fitted sizes may select a network, because the other sizes are for judging it.
     #[test]
     fn only_fitted_sizes_select_a_network() {
         let fugaku = engine("fugaku");

@@ -14,8 +14,7 @@ use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 ///   exchanges.
 /// - `fig_4.mutual_steps(p)`: this number for the partners that Fig. 4 prints.
 /// - `fig_4.self_choosing_steps(p)`: the number of steps in which, by Fig. 4, a processor is its
-///   own
-///   partner.
+///   own partner.
 /// - `fit.line(samples, weighted)`: alpha and beta in µs, and the mean error ([`fit_line`]).
 pub(crate) fn call(
     engine: &Engine<'_>,
@@ -85,8 +84,7 @@ impl Pairs {
     }
 }
 
-/// Formats a step in the notation of the paper. If a message has no reply, it is written as `a >
-/// b`.
+/// Formats a step in the notation of the paper. `a > b` is a message without a reply.
 fn exchanges(pairs: &[(u32, u32)]) -> String {
     let answered = |(a, b): &(u32, u32)| pairs.binary_search(&(*b, *a)).is_ok();
     let named: Vec<String> = pairs
@@ -106,8 +104,7 @@ fn fig_4_as_printed(me: u64, j: u64, p: u64) -> Option<u64> {
     (destination < p).then_some(destination)
 }
 
-/// Returns whether, in step j, the partners of Fig. 4 are mutual and no processor is its own
-/// partner.
+/// Returns whether in step j, partners in Fig. 4 are mutual, and none is a processor's own partner.
 fn is_mutual(j: u64, p: u64) -> bool {
     let partner = |me| fig_4_as_printed(me, j, p);
     (0..p).all(|me| partner(me).is_none_or(|to| to != me && partner(to) == Some(me)))

@@ -40,8 +40,7 @@ pub enum WriteError {
 
 type Source = (&'static str, &'static str);
 
-/// The source files of the SDK and the ABI, which a folder for Rust contains. Their paths are
-/// relative to `framework`.
+/// The source files of the SDK and the ABI for a folder in Rust, relative to `framework`.
 const SDK_SOURCES: &[Source] = include!(concat!(env!("OUT_DIR"), "/sdk_sources.rs"));
 
 pub const HEADER: &str = include_str!("../../abi/include/swapmeet.h");
@@ -69,8 +68,7 @@ const C: [Source; 4] = [
     ("@NAME@.c", include_str!("../files/c/plugin.c.in")),
 ];
 
-/// Lines of `Cargo.toml` that make the folder a workspace of its own. They are needed if it is
-/// below another workspace.
+/// Lines of `Cargo.toml` that make a folder below another workspace a workspace of its own.
 const OWN_WORKSPACE: &str = "
 # The workspace above this folder does not list it, so it has its own. To make it a member of the
 # workspace above, add it there and delete these lines.
@@ -119,15 +117,13 @@ pub fn write(folder: &Path, files: &[File]) -> Result<(), WriteError> {
     }
     let parent =
         folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // The files are first written to a temporary folder next to `folder`. So after an error,
-    // nothing remains.
+    // Files are first written to a temporary folder, so that after an error nothing remains.
     let unfinished = tempfile::Builder::new()
         .prefix(".swapmeet-")
         .permissions(Permissions::from_mode(0o777))
         .tempdir_in(parent)
         .map_err(io_error(folder))?;
-    // The folder is locked. Otherwise, another command could take it for a stale folder and remove
-    // it.
+    // Without this lock, another command could take the folder for a stale one and remove it.
     let lock = std::fs::File::open(unfinished.path()).map_err(io_error(folder))?;
     drop(lock.try_lock());
     for file in files {

@@ -1,5 +1,4 @@
-/// The name of a plugin. It consists of lower-case letters, digits and single hyphens, and begins
-/// with a letter.
+/// A plugin's name: lower-case letters, digits and single hyphens, beginning with a letter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name(String);
 

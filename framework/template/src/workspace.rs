@@ -14,8 +14,7 @@ pub enum Workspace {
 }
 
 impl Workspace {
-    /// Returns the relation of `folder` to the nearest workspace above it. `folder` does not have
-    /// to exist.
+    /// Returns the relation of `folder`, which need not exist, to the nearest workspace above it.
     pub fn above(folder: &Path) -> Self {
         let Ok(folder) = std::path::absolute(folder) else { return Self::None };
         for root in folder.ancestors().skip(1) {

@@ -8,8 +8,7 @@ fn place(root: &Path) -> PathBuf {
     root.join("framework/abi/include/swapmeet.h")
 }
 
-/// Returns the output of cbindgen. In its comments, links and names of Rust are replaced by names
-/// of C.
+/// Returns cbindgen's output. Links and names of Rust in its comments become names of C.
 fn generated(root: &Path) -> TaskResult<String> {
     let folder = root.join("framework/abi");
     let config = cbindgen::Config::from_file(folder.join("cbindgen.toml"))?;

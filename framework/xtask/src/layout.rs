@@ -27,8 +27,7 @@ pub(crate) fn lay_out(root: &Path, built: &Path, prefix: &Prefix) -> TaskResult<
     let program = prefix.folder("bin")?.join("swapmeet");
     copy(&built.join("swapmeet"), &program)?;
     strip(&program);
-    // The program searches this folder for plugins. Its path is relative to the folder of the
-    // program.
+    // The program searches this folder, relative to its own folder, for plugins.
     let plugins = prefix.folder("lib/swapmeet/plugins")?;
     let is_plugin = |name: &str| {
         name.starts_with("libswapmeet_plugin_") && name.ends_with(std::env::consts::DLL_SUFFIX)

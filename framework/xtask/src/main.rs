@@ -91,8 +91,7 @@ fn renew_pictures(built: &Path) -> TaskResult<Vec<PathBuf>> {
     pictures::pictures(&program, &root().join("docs/pictures"))
 }
 
-/// Makes an archive and a Debian package from the results of a build. Returns the paths of both
-/// files.
+/// Makes an archive and a Debian package of a build. Returns the paths of both.
 fn dist(folder: &Path, built: &Path) -> TaskResult<Vec<PathBuf>> {
     let folder = std::path::absolute(folder)?;
     fs::create_dir_all(&folder)?;

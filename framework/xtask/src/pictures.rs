@@ -168,8 +168,7 @@ fn recording(swapmeet: &Path, work: &Path, picture: &Recording) -> TaskResult<St
     let mut child = pair.slave.spawn_command(command)?;
     let began = Instant::now();
     drop(pair.slave);
-    // A thread reads the output of the dashboard, which would otherwise wait when its output buffer
-    // is full.
+    // A thread reads the dashboard's output, because the dashboard waits if the buffer is full.
     let some = |n: u16| NonZero::new(n).ok_or("an empty screen");
     let screen = Arc::new(Mutex::new(vt100::Parser::new(some(ROWS)?, some(COLUMNS)?, 0)));
     let (mut reader, parser) = (pair.master.try_clone_reader()?, Arc::clone(&screen));
@@ -221,8 +220,7 @@ fn animation(scenes: &[(vt100::Screen, f64)], inputs: &str) -> String {
         );
         start += seconds;
     }
-    // Only the first scene is shown if a viewer reduces motion, or supports no animations or style
-    // sheets.
+    // Viewers that reduce motion, or lack animations or style sheets, show only the first scene.
     out += "@media (prefers-reduced-motion) { .s { animation: none; } }</style>\n";
     let _ =
         writeln!(out, "<rect width=\"{width}\" height=\"{height}\" rx=\"6\" fill=\"#111317\"/>");
@@ -235,8 +233,7 @@ fn animation(scenes: &[(vt100::Screen, f64)], inputs: &str) -> String {
     out + "</svg>\n"
 }
 
-/// The appearance of a cell: the foreground colour, the background colour, and whether the text is
-/// bold.
+/// The appearance of a cell: its two colours (text, background), and whether it is bold.
 type Look = (String, Option<String>, bool);
 
 /// Returns a line of the screen. Consecutive cells with the same appearance become one text.

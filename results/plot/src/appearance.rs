@@ -1,5 +1,4 @@
-//! The options that all figures have: the title, the labels and colours of algorithms, and the
-//! legend.
+//! The options of all figures: the title, labels and colours of algorithms, and the legend.
 
 use crate::marks::scene::{Colour, Scene};
 use crate::style::Styles;
@@ -28,8 +27,7 @@ pub struct Appearance<'a> {
     /// Labels of algorithms. The legend has these algorithms in this order, followed by the others.
     pub labels: &'a [(String, String)],
     pub colours: &'a [(String, Colour)],
-    /// All algorithms of the files. They determine the styles, so that a style does not depend on
-    /// which algorithms are shown.
+    /// All algorithms of the files. They determine the styles of those that are shown.
     pub algorithms: &'a [String],
     pub legend: LegendPlace,
 }
@@ -43,8 +41,7 @@ impl Appearance<'_> {
 impl LegendPlace {
     const LEAST_BODY: f64 = 26.0;
 
-    /// If the legend is to the right of the panels but does not fit there, moves it below them.
-    /// `wide` is its width.
+    /// Moves a legend of the width `wide` below the panels if it does not fit next to them.
     pub(crate) fn fitting(self, page: f64, wide: f64, font: f64) -> Self {
         match self {
             Self::Right if page - wide - font < Self::LEAST_BODY * font => Self::Bottom,
@@ -84,8 +81,7 @@ impl LegendPlace {
     }
 }
 
-/// Labels of algorithms, in the order of the legend. An algorithm without a label is labelled with
-/// its name.
+/// Labels of algorithms, in the order of the legend. The default label is the name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labels(Vec<(String, String)>);
 

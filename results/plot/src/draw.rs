@@ -115,15 +115,13 @@ impl Figure {
         scene
     }
 
-    /// Places the frames of panels below `top` and left of `width`. Also returns the y coordinate
-    /// of their lower end.
+    /// Returns the frames of panels below `top` and left of `width`, and the y of their lower end.
     fn frames(&self, paper: &Paper, width: f64, top: f64) -> (Vec<Frame>, f64) {
         let columns = paper.columns(self.panels.len(), width);
         let (font, gap) = (paper.font(), paper.font());
         let cell = (width - gap) / columns as f64 - gap;
         let (mut frames, mut top) = (Vec::new(), top);
-        // All panels of a row reserve the same space for titles, which the longest title needs, so
-        // that their axes are aligned.
+        // A row's longest title determines the space for titles, so that its axes are aligned.
         for row in self.panels.chunks(columns) {
             let titles: Vec<Vec<String>> =
                 row.iter().map(|panel| wrapped(&panel.title, font, cell)).collect();
@@ -226,8 +224,7 @@ impl LegendRow {
         Self { left, right, at: (left, top), further: 0.0, font }
     }
 
-    /// Writes an entry of the legend to the right of a space of the width `sample`. Returns the
-    /// position of the left end of this space.
+    /// Writes an entry to the right of a space of the width `sample`. Returns the space's left end.
     pub(crate) fn entry(&mut self, scene: &mut Scene, sample: f64, words: &str) -> (f64, f64) {
         let font = self.font;
         let lines = wrapped(words, font, self.right - self.left - sample);

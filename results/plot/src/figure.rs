@@ -22,8 +22,7 @@ use swapmeet_workloads::is_random;
 pub struct Curve {
     pub name: String,
     pub points: Vec<Point>,
-    /// The corners of the lines that connect the points. If the curve has gaps, there are several
-    /// lines.
+    /// The corners of the lines between the points. If the curve has gaps, there are several lines.
     pub lines: Vec<Vec<(f64, f64)>>,
 }
 
@@ -131,8 +130,7 @@ impl Figure {
         };
         let log = options.log.unwrap_or_else(|| LogAxes::suits(options.x, options.y, values));
         let shown = |point: &Point| (!log.x() || point.x > 0.0) && (!log.y() || point.y > 0.0);
-        // Curves without a point that the axes can show are omitted, and so are families without
-        // such a curve.
+        // Families and curves without a point that the axes can show are omitted.
         let is_shown = |curve: &&TimeCurve| rows.points(curve).iter().any(shown);
         let shown_families: Vec<&Family> = families
             .iter()
@@ -545,8 +543,7 @@ fn shared_x_note(families: &[Family], x: Axis) -> Option<String> {
 }
 
 impl Figure {
-    /// Returns the points as CSV, with the columns panel, curve, x, y, and the ends of the error
-    /// bar.
+    /// Returns CSV with the columns panel, curve, x, y, and the ends of the error bar.
     pub(crate) fn table(&self) -> Result<String, csv::Error> {
         let columns =
             ["panel", "curve", self.x_label, &self.y_label, "low", "high"].map(str::to_owned);

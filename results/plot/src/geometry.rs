@@ -1,5 +1,4 @@
-//! Tests that measure the boxes of all texts, in every kind of figure, at the widths and font sizes
-//! of journals.
+//! Tests that measure the boxes of all texts of figures, at the widths and fonts of journals.
 
 use crate::appearance::{Appearance, LegendPlace};
 use crate::draw::Drawable;
@@ -263,8 +262,7 @@ fn texts(scene: &Scene) -> Vec<&Text> {
     texts.filter_map(|mark| if let Mark::Text(text) = mark { Some(text) } else { None }).collect()
 }
 
-/// Unless `SWAPMEET_TESTS` is `all`, each figure is drawn only on a third of the papers, which is
-/// another third for each figure.
+/// Unless `SWAPMEET_TESTS` is `all`, each figure is drawn only for a third of the papers, in turns.
 #[test]
 fn texts_are_on_the_page_and_do_not_overlap() {
     let runs_all = std::env::var_os("SWAPMEET_TESTS").is_some_and(|value| value == "all");
@@ -333,8 +331,7 @@ fn latex_figures_have_the_ticks_of_the_other_formats() {
     }
 }
 
-/// If an axis from 20 µs to 3 ms had labels only at 1, 2 and 3 ms, three quarters of it would have
-/// no label.
+/// With labels only at 1, 2 and 3 ms, three quarters of an axis from 20 µs would have none.
 #[test]
 fn labels_cover_most_of_a_logarithmic_axis() {
     let figure = Figure::from_rows(&study(), &options(Axis::Block, Quantity::Time)).unwrap();
@@ -505,8 +502,7 @@ fn tied_cells_have_a_border() {
     assert_eq!((stroked(&files), stroked(&study())), (4 * 18, 0));
 }
 
-/// In figures, the mark follows the name of the algorithm everywhere. In data for other programs,
-/// it does not.
+/// The mark follows the algorithm's name in all figures, but not in data for other programs.
 #[test]
 fn algorithms_that_are_charged_less_are_marked() {
     let mut files = study();

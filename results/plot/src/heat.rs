@@ -1,5 +1,4 @@
-//! Heat maps: colours show a column of the rows. The axes are two other columns or numbers of
-//! specs.
+//! Heat maps: colours show a column of the rows over two other columns or numbers of specs.
 
 use crate::appearance::{Appearance, LegendPlace};
 use crate::draw::grid::{Grid, GridPlace};
@@ -19,8 +18,7 @@ use swapmeet_results::{
 };
 use swapmeet_workloads::CurveAxis;
 
-/// The colour whose mixtures with white show the values. Black text is readable on the strongest
-/// mixture.
+/// The colour that is mixed with white. Black text is readable on the strongest mixture.
 const COLOUR: Colour = Colour(0x00, 0x72, 0xb2);
 /// The proportion of [`COLOUR`] in the mixture for the least value, and for the largest value.
 const SHARES: (f64, f64) = (0.06, 0.7);
@@ -39,8 +37,7 @@ pub struct HeatPanel {
     pub xs: Vec<HeatLabel>,
     /// The values of the vertical axis, from top to bottom.
     pub ys: Vec<HeatLabel>,
-    /// The mean values, by row and column of the panel; `None` if no row of the files has a value
-    /// there.
+    /// The mean values, by row and column of the panel; `None` if no row of a file has a value.
     pub cells: Vec<Vec<Option<f64>>>,
     /// By cell, [`CHARGED_LESS`] if a time in it lacks rearrangement, otherwise an empty text.
     pub marks: Vec<Vec<&'static str>>,
@@ -54,8 +51,7 @@ pub struct HeatLabel {
     pub shown: String,
 }
 
-/// A figure of one or more heat maps, drawn one below the other. All have the same scale of
-/// colours.
+/// A figure of heat maps with a common scale of colours, drawn one below the other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeatFigure {
     pub title: String,
@@ -112,23 +108,20 @@ impl<'a> HeatAxis<'a> {
 struct ValueFormat {
     unit: Unit,
     is_whole: bool,
-    /// The divisor and the unit of all values; `None` if the values differ so much that each has
-    /// its own unit.
+    /// The divisor and unit of all values; `None` if they differ so much that each has its own.
     common: Option<(f64, &'static str)>,
 }
 
 impl ValueFormat {
     fn of(unit: Unit, (least, most): (f64, f64), is_whole: bool) -> Self {
-        /// If the ratio of the largest to the least value is below this, all values have the same
-        /// unit.
+        /// Below this ratio of the largest to the least value, all values have the same unit.
         const CLOSE: f64 = 1000.0;
         let (divisor, name) = unit.suiting(most);
         let is_close = least > 0.0 && most / least < CLOSE || is_whole && unit == Unit::Number;
         Self { unit, is_whole, common: is_close.then_some((divisor, name)) }
     }
 
-    /// Formats a value without the common unit. It has three digits, or all digits of its integer
-    /// part.
+    /// Formats a value without the common unit: three digits, or all of its integer part.
     fn text(&self, value: f64) -> String {
         match self.common {
             Some((divisor, _)) if self.is_whole && divisor == 1.0 => format!("{value:.0}"),
@@ -195,8 +188,7 @@ impl PanelKey {
 type CellValue = ([String; 2], f64, &'static str);
 
 impl HeatFigure {
-    /// The maximum number of values of an axis. With more values, cells would be too small to be
-    /// seen.
+    /// The maximum number of values of an axis. With more, cells would be too small to be seen.
     const MOST_CELLS: usize = 64;
 
     /// Makes a figure of the `ok` rows of `files`, each of which is a file name with its rows.
@@ -279,8 +271,7 @@ impl HeatFigure {
             panels: made,
             legend: appearance.legend,
             range,
-            // As for curves, the scale is logarithmic if the largest value is at least ten times
-            // the least one.
+            // As for curves, the scale is logarithmic if values span a factor of at least ten.
             log: range.0 > 0.0 && range.1 / range.0 >= 10.0,
             notes: (missing > 0).then_some(without).into_iter().collect(),
             remarks: ["Each cell shows the mean over its rows.".to_owned()]
@@ -365,8 +356,7 @@ impl HeatPanel {
     }
 }
 
-/// Returns the distinct texts. Numbers are sorted in ascending order, other texts by their first
-/// occurrence.
+/// Returns distinct texts: numbers in ascending order, others in the order of occurrence.
 fn sorted(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut known = BTreeSet::new();
     let mut texts: Vec<String> = texts.filter(|text| known.insert(text.clone())).collect();

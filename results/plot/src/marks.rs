@@ -47,8 +47,7 @@ impl Picture {
         &self.scene
     }
 
-    /// Returns SVG. Texts are text elements, not outlines. In an HTML page, the picture is never
-    /// enlarged.
+    /// Returns SVG, with texts as text elements. In an HTML page, the picture is never enlarged.
     pub fn svg(&self) -> String {
         let size = |length: f64| match self.width {
             Some(width) => width.of_pixels(length).to_string(),

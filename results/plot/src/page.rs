@@ -30,8 +30,7 @@ pub struct PageOptions<'a> {
     pub links: &'a [Link],
 }
 
-/// A report page. Its figures, long tables and lists are written one by one, and are never in
-/// memory as texts.
+/// A report page. Its figures, long tables and lists are never in memory as texts.
 pub struct Page<'a> {
     rows: &'a ComparedRows,
     options: PageOptions<'a>,

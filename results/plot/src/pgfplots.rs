@@ -13,8 +13,7 @@ use swapmeet_results::{latex_escaped, single_line};
 const POINTS: f64 = 72.27 / 96.0;
 
 impl Figure {
-    /// Formats the figure for `\input{figure.tex}`. The first line is a comment that states what
-    /// the preamble needs.
+    /// Formats the figure for `\input{figure.tex}`. The first line states what the preamble needs.
     pub(crate) fn for_latex(&self, paper: &Paper) -> String {
         let mut out = "% Preamble: \\usepackage{pgfplots} \\usepgfplotslibrary{groupplots} \
              \\pgfplotsset{compat=1.18}\n"
@@ -194,8 +193,7 @@ impl Figure {
     }
 }
 
-/// Returns the range and the ticks of an axis as options. They are the same as in the other
-/// formats.
+/// Returns the range and the ticks of an axis, which are the same as in other formats.
 fn axis_options(axis: char, scale: &Scale, ticks: &[Tick]) -> String {
     let list = |is_named: bool, text: fn(&Tick) -> String| {
         let shown = ticks.iter().filter(|tick| tick.label.is_empty() != is_named).map(text);
@@ -213,8 +211,7 @@ fn axis_options(axis: char, scale: &Scale, ticks: &[Tick]) -> String {
     )
 }
 
-/// Returns the dashes as an option that begins with a comma. For a solid line, returns an empty
-/// text.
+/// Returns the dashes as an option after a comma, or an empty text for a solid line.
 fn dash_pattern(dashes: &[f64], scale: f64) -> String {
     let parts: Vec<String> = dashes
         .chunks(2)

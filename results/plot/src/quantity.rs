@@ -8,8 +8,7 @@ pub struct Point {
     pub x: f64,
     /// The mean over the repetitions.
     pub y: f64,
-    /// The error bar: the 95 % confidence interval of the mean, or the range over patterns of
-    /// failed links.
+    /// The error bar: the 95 % confidence interval of the mean, or the range over failed links.
     pub interval: Option<Interval>,
 }
 
@@ -60,8 +59,7 @@ impl Quantity {
         }
     }
 
-    /// Returns the value in a row. A ratio ([`Self::Ratio`]) needs two rows, so for it, returns the
-    /// time.
+    /// Returns the value in a row. For [`Self::Ratio`], which needs two rows, returns the time.
     pub(crate) fn value(self, record: &Record) -> Option<f64> {
         let count = |n: Option<u64>| n.map(|n| n as f64);
         let over = |bound: Option<f64>| Some(record.time_us? / bound?).filter(|r| r.is_finite());
@@ -168,8 +166,8 @@ impl LogAxes {
 mod tests {
     use super::*;
 
-    /// The expected values follow from the factors in nccl-tests' `doc/PERFORMANCE.md`, for 4
-    /// nodes, blocks of 3000 bytes and 1 µs.
+    /// The values follow from nccl-tests' `doc/PERFORMANCE.md`: 4 nodes, blocks of 3000 bytes, 1
+    /// µs.
     #[test]
     fn bandwidths_are_those_of_nccl_tests() {
         let of = |collective: &str| {

@@ -49,8 +49,8 @@ impl ScreenPicture {
         Picture::new(scene, "The dashboard", &Paper::default())
     }
 
-    /// Returns the picture as a file. Errors if this is not possible in the format, or if the
-    /// picture is too large.
+    /// Returns the picture as a file. Errors if the format has no such pictures, or if it is too
+    /// large.
     pub fn file(&self, format: FigureFormat, scale: f64) -> Result<Vec<u8>, DrawError> {
         match format {
             FigureFormat::Svg => Ok(self.picture().svg().into_bytes()),
@@ -93,8 +93,7 @@ mod tests {
         assert!(screen().file(FigureFormat::Pdf, 1.0).unwrap().starts_with(b"%PDF"));
     }
 
-    /// Each character has a width of 1233/2048 of the font size, even if the font lacks the
-    /// character.
+    /// Each character is 1233/2048 of the font size wide, even if the font lacks it.
     #[test]
     fn characters_stay_in_their_cells() {
         let picture = screen().picture();

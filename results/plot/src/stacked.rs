@@ -1,5 +1,4 @@
-//! Figures of stacked bars. There is a panel for each group of cases, and in it a bar for each
-//! algorithm.
+//! Figures of stacked bars: a panel for each group of cases, with a bar for each algorithm.
 
 use crate::appearance::{Appearance, Labels, LegendPlace};
 use crate::draw::scale::{Base, Scale, Tick};
@@ -18,8 +17,7 @@ use swapmeet_results::{Group, Kind, Record, Status, compare, csv_table, parts};
 pub enum StackKind {
     /// The parts of completion time, such as start-up and transmission.
     Parts,
-    /// The bytes that all links carry: the sent bytes, and these bytes again for each further link
-    /// of their route.
+    /// The bytes that all links carry: the sent bytes, once for each link of their route.
     Traffic,
 }
 
@@ -261,8 +259,7 @@ impl Drawable for StackedBars {
     }
 }
 
-/// The horizontal division of a panel: names on the left, then the bars, with the sums at their
-/// ends.
+/// The columns of a panel: names on the left, then bars, with the sums at their ends.
 struct Columns {
     right: f64,
     scale: Scale,

@@ -66,8 +66,7 @@ impl Styles {
         self
     }
 
-    /// Returns the styles with these numbers. The dashboard calls this, so that its figures have
-    /// the same styles as its panels.
+    /// The dashboard calls this, so that its figures have the same styles as its panels.
     pub fn numbered(numbers: &[(String, usize)]) -> Self {
         let style = |(name, index): &(String, usize)| (name.clone(), style_number(*index));
         Self(Arc::new(numbers.iter().map(style).collect()))
@@ -103,8 +102,7 @@ mod tests {
         assert_eq!(looks.map(|looks| looks.len()), [STYLES; 2]);
     }
 
-    /// Returns the CIE L*a*b* coordinates of a colour as a colour-blind person sees it. The matrix
-    /// `vision` maps the linear RGB values.
+    /// Returns CIE L*a*b* coordinates for a kind of vision that multiplies linear RGB by `vision`.
     fn seen(colour: Colour, vision: [[f64; 3]; 3]) -> [f64; 3] {
         let linear = [colour.0, colour.1, colour.2].map(|part| {
             let part = f64::from(part) / 255.0;

@@ -27,8 +27,7 @@ impl Titles {
             (column(|p| &p.together), "jobs at the same time (--beside)"),
         ];
         let same = |texts: &[&str]| texts.windows(2).all(|pair| pair[0] == pair[1]);
-        // A machine usually determines its model, so the model is shown only if models differ on
-        // the same machine.
+        // A machine usually determines its model, which is shown if only models differ.
         let shows_model = same(&columns[2].0) && !same(&columns[3].0);
         let shown = || columns.iter().enumerate().filter(|(number, _)| *number != 3 || shows_model);
         let differ: Vec<&str> =

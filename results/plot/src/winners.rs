@@ -53,8 +53,8 @@ impl WinnerFigure {
         Self::of_comparison(&compare(files, None)?, None, appearance)
     }
 
-    /// `axes` are the axis of the columns and the axis of the rows. If it is `None`, both are
-    /// chosen by the cases ([`winner_maps`]).
+    /// `axes` are those of columns and rows. By default, they depend on the cases
+    /// ([`winner_maps`]).
     pub fn of_comparison(
         comparison: &Comparison,
         axes: Option<(Axis, Axis)>,
@@ -94,8 +94,8 @@ impl WinnerFigure {
         let labels = Labels::new(appearance, &all_names)?.marked(&marked);
         let styles = appearance.styles(all_names);
         let title = appearance.title.map_or(titles.common, str::to_owned);
-        // Cells show their number of competitors. If the number is always the same, a remark states
-        // it instead.
+        // Cells show their number of competitors, unless a remark states that it is always the
+        // same.
         let numbers: BTreeSet<usize> = cells().map(|cell| cell.winner.competitors).collect();
         let mut remarks = comparison.rearrangement_remarks.clone();
         remarks.push(match numbers.first() {
@@ -234,8 +234,7 @@ impl WinnerFigure {
         })
     }
 
-    /// Returns the margins for the legend. The margin `Alone`, of an algorithm without competitors,
-    /// is included only if a cell has it.
+    /// Returns the margins. `Alone` (no competitors) is included only if a cell has it.
     fn margins(&self) -> impl Iterator<Item = (Margin, f64, &'static str)> {
         let is_alone = self.cells().any(|(_, _, _, cell)| cell.winner.margin() == Margin::Alone);
         MARGINS.into_iter().filter(move |(margin, ..)| is_alone || *margin != Margin::Alone)
@@ -262,8 +261,7 @@ impl WinnerFigure {
             self.cell(scene, map, at, map.cells[row][column].as_ref(), area);
         });
         let GridPlace { left, wide, bottom: top } = place;
-        // If labels of columns would overlap, only every second column has one, or every third one,
-        // etc.
+        // So that labels do not overlap, every column, every second column, etc. has one.
         let labels: Vec<String> = map.xs.iter().map(|x| map.x_axis.text(*x)).collect();
         let widest = labels.iter().map(|words| width(words, small)).fold(0.0, f64::max);
         let stride = ((widest + 0.5 * font) / wide).ceil().max(1.0) as usize;
@@ -396,8 +394,7 @@ fn border(scene: &mut Scene, [left, top, right, bottom]: [f64; 4], colour: Colou
 fn hatch(scene: &mut Scene, [left, top, right, bottom]: [f64; 4], colour: Colour) {
     let (high, wide) = (bottom - top, right - left);
     let step = 0.25 * high;
-    // Each line from (x, bottom) to (x + high, top) is cut off at the left and right ends of the
-    // area.
+    // Lines from (x, bottom) to (x + high, top) are cut off at both sides of the area.
     let lines = ((wide + high) / step) as u32;
     for number in 1..=lines {
         let x = left - high + f64::from(number) * step;

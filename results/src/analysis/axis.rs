@@ -9,8 +9,7 @@ use swapmeet_workloads::CurveAxis;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Axis {
-    /// The bytes of a block. If blocks differ in size, this is their mean, or their maximum for
-    /// `one-spike`.
+    /// The bytes of a block: the mean if sizes differ, but the maximum for `one-spike`.
     Block,
     Nodes,
     Variation,
@@ -22,15 +21,13 @@ pub enum Axis {
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisPosition {
     pub x: f64,
-    /// The settings without the quantity of the axis. If this is the number of nodes, `topology` is
-    /// a family of topologies.
+    /// The settings without the axis's quantity. A topology without its size is a family.
     pub settings: CommonSettings,
     /// The algorithm without the quantity of the axis.
     pub algorithm: String,
 }
 
-/// The settings that several cases share. If a setting differs between the cases, it is empty, or
-/// lacks the part that differs.
+/// The settings of several cases. A setting that differs is empty, or lacks the part that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize)]
 pub struct CommonSettings {
     /// The topology, or its family if the number of nodes differs.
@@ -82,8 +79,7 @@ impl Axis {
         }
     }
 
-    /// Returns the axis with this name, which is one of [`Axis::ALL`] or a number in the specs of
-    /// the cases.
+    /// Returns the axis with this name, one of [`Axis::ALL`] or a number in the cases' specs.
     pub fn find(name: &str, comparison: &Comparison) -> Result<Self, UnknownParameter> {
         let known = Self::ALL.into_iter().find(|axis| axis.name() == name);
         let found = || comparison.parameters().find(name).map(Self::Parameter);
@@ -104,8 +100,7 @@ impl Axis {
         }
     }
 
-    /// Returns the label of the axis. In a reduction, the size is that of the whole vector of a
-    /// node, and has another label.
+    /// Returns the label. The size of a reduction is that of the whole vector of a node.
     pub fn label_of<'a>(self, workloads: impl IntoIterator<Item = &'a str>) -> &'static str {
         let is_of_vectors =
             |workload: &str| ["allreduce/", "reduce/"].iter().any(|of| workload.starts_with(of));
@@ -159,8 +154,7 @@ impl Axis {
         Some(AxisPosition { x: parameter.value(&line.subject)?, settings, algorithm })
     }
 
-    /// Returns the position of a group. Must not be called for a parameter of algorithms, because
-    /// each line then has its own value.
+    /// Must not be called for a parameter of algorithms, because each line has its own value.
     pub(crate) fn place_group(self, group: &Group) -> Option<(f64, CommonSettings)> {
         self.split(CommonSettings::of(&group.setting.borrowed()), group.nodes)
     }

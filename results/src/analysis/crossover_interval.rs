@@ -43,8 +43,7 @@ pub fn crossover_interval(
         let interval = Summary::of(&at).and_then(|summary| summary.interval);
         interval.is_some_and(|interval| interval.contains(0.0))
     };
-    // At the crossover, the interval of the difference contains 0. The closure finds how far
-    // towards `outside` this is the case.
+    // At the crossover, the interval contains 0. This finds how far towards `outside` it does.
     let end = |outside: f64| {
         if is_possible(outside) {
             return outside;

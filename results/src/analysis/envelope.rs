@@ -13,8 +13,7 @@ pub struct Crossover {
     pub x: f64,
     /// The time of both algorithms at the crossover, in microseconds.
     pub time: f64,
-    /// The x of the two neighbouring points. If the crossover is at a point, both are the x of this
-    /// point.
+    /// The x of the neighbouring points. At a point, both are the x of the crossover.
     pub within: (f64, f64),
     pub before: String,
     pub after: String,
@@ -30,8 +29,7 @@ pub struct FastestRange {
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Envelope {
-    /// The ranges in ascending order of x. Between two ranges, the fastest algorithm may be
-    /// unknown.
+    /// The ranges by ascending x. Between two of them, the fastest algorithm may be unknown.
     pub ranges: Vec<FastestRange>,
     pub crossovers: Vec<Crossover>,
 }
@@ -65,8 +63,7 @@ impl Crossover {
         format!("{before} is fastest up to {left}{noun}, {after} from {right}")
     }
 
-    /// If an end of the interval is at a neighbouring point, it is open, because the crossover may
-    /// be beyond it.
+    /// An end at a neighbouring point is open, because the crossover may be beyond it.
     fn range_in_words(&self, axis: Axis, interval: Interval) -> String {
         let less = if interval.low <= self.within.0 { " or less" } else { "" };
         let more = if interval.high >= self.within.1 { " or more" } else { "" };
@@ -82,8 +79,7 @@ impl Family {
 }
 
 impl Envelope {
-    /// Computes the envelope. Two curves are compared only between two neighbouring values of x at
-    /// which both have points.
+    /// Two curves are compared only between neighbouring values of x at which both have points.
     fn of(family: &Family) -> Self {
         let mut envelope = Self::default();
         let xs = family.xs();
@@ -114,8 +110,8 @@ impl Envelope {
         }
     }
 
-    /// Follows the lowest segment from `left` to `right`. Where another segment crosses the lowest
-    /// one from above, it becomes the lowest.
+    /// Follows the lowest segment from `left` to `right`. At a crossing, another becomes the
+    /// lowest.
     fn extend(&mut self, segments: &[Segment<'_>], (left, right): (f64, f64), dense: bool) {
         let current = self.ranges.last().filter(|s| s.to == left).map(|s| s.algorithm.clone());
         let is_current = |segment: &Segment<'_>| current.as_deref() == Some(segment.algorithm);
@@ -135,8 +131,7 @@ impl Envelope {
         }
         self.extend_range(lowest.algorithm, left);
         let mut from = left;
-        // If there can be no case between both ends, only the crossing with the segment that is
-        // lowest at the right end counts.
+        // If no case can exist in between, only the lowest segment at the right end matters.
         let last = segments.iter().map(|p| p.right).fold(f64::INFINITY, f64::min);
         let crossing = |a: &Segment<'_>, b: &Segment<'_>| {
             let (before, after) = (a.left - b.left, a.right - b.right);

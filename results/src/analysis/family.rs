@@ -107,8 +107,7 @@ impl Axis {
         *parameter.or(varying.first()).unwrap_or(&Self::Block)
     }
 
-    /// Returns whether another axis represents this parameter. For example, the parameter `bytes`
-    /// can be the block size.
+    /// Returns whether another axis represents it. For example, `bytes` can be the block size.
     fn is_of_other_axis(self, comparison: &Comparison) -> bool {
         let Self::Parameter(parameter) = self else { return false };
         let workloads = || comparison.groups.iter().map(|group| &*group.setting.workload);
@@ -163,8 +162,7 @@ impl Family {
 }
 
 impl Curve {
-    /// Returns lists of points that a line connects. A point at one of the `shared_xs` is in a list
-    /// of its own.
+    /// Returns points that a line connects. A point at one of the `shared_xs` is alone.
     pub fn segments(&self, shared_xs: &[f64]) -> impl Iterator<Item = &[Point]> {
         self.points.chunk_by(|a, b| !shared_xs.contains(&a.x) && !shared_xs.contains(&b.x))
     }

@@ -17,11 +17,9 @@ pub enum LinkCost {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkCosts {
     pub case: CaseId,
-    /// The time in the row with the fewest failed links, in µs. In this row, usually no link has
-    /// failed.
+    /// The time in the row with the fewest failed links (usually none), in µs.
     pub time_us: f64,
-    /// The cost of each link. A key is the two vertices that the link connects, the lower number
-    /// first.
+    /// The cost of each link, by the vertices that it connects, the lower number first.
     pub links: BTreeMap<(u64, u64), LinkCost>,
 }
 
@@ -37,11 +35,9 @@ impl LinkCosts {
             && rest(own) == rest(other)
     }
 
-    /// Returns the links whose failure costs most, with the ratio of the times. Returns `None` if
-    /// no failure costs time.
+    /// Returns the links whose failure costs most, with the ratio of times, if any costs time.
     pub fn worst(&self) -> Option<(Vec<(u64, u64)>, f64)> {
-        /// Ratios that differ by less than this are taken for equal, because the times of symmetric
-        /// links have rounding errors.
+        /// Closer ratios are taken for equal: times of symmetric links have rounding errors.
         const ROUNDING: f64 = 1e-9;
         let ratios = || {
             self.links.iter().filter_map(|(ends, cost)| match cost {

@@ -12,8 +12,7 @@ const START: &str = " start_us=";
 pub struct Overlap {
     pub topology: String,
     pub machine: String,
-    /// The algorithm and the workload of each job. The first of both jobs is the one that starts
-    /// first.
+    /// The algorithm and workload of each job. The first job is the one that starts first.
     pub jobs: [String; 2],
     /// The time from the start of the first job to the start of the second job, in µs.
     pub start_us: f64,

@@ -1,5 +1,4 @@
-//! An overview of a comparison. It states which algorithm is the fastest, in which cases, and by
-//! how much.
+//! An overview of a comparison: which algorithm is the fastest, in which cases, by how much.
 
 use super::axis::{Axis, CommonSettings};
 use crate::case_id::Setting;
@@ -17,16 +16,13 @@ pub struct Standing {
     pub algorithm: String,
     /// The number of cases in which this algorithm and at least one other algorithm have a time.
     pub cases: usize,
-    /// The number of cases in which this algorithm is the fastest, and differs significantly from
-    /// all others.
+    /// The number of cases in which it is the fastest and differs significantly from all others.
     pub fastest: usize,
     /// The number of cases in which this algorithm may be the fastest, but others may be, too.
     pub tied: usize,
-    /// In the cases that `fastest` counts, the factors by which the second fastest algorithm is
-    /// slower.
+    /// How many times slower the second fastest is, in the cases that `fastest` counts.
     pub ahead: Option<Factors>,
-    /// In the cases that neither `fastest` nor `tied` counts, the factors by which this algorithm
-    /// is slower than the fastest.
+    /// How many times slower it is than the fastest, in the cases that neither number counts.
     pub behind: Option<Factors>,
 }
 
@@ -61,8 +57,7 @@ pub struct WonRange {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overview {
-    /// Sorted by collective, machine and model. Within these, the algorithm that wins the most
-    /// cases comes first.
+    /// Sorted by collective, machine and model, then by descending number of cases won.
     pub standings: Vec<Standing>,
     pub axis: Axis,
     pub places: Vec<Place>,
@@ -196,8 +191,7 @@ mod tests {
     use crate::compare::tests::{files, row};
     use crate::record::Record;
 
-    /// `a` is faster for 1 B and 2 B, and `b` for 4 B. For 8 B, both are equally fast. On
-    /// `mesh:4x4`, `b` fails.
+    /// `a` is faster for 1 B and 2 B, `b` for 4 B, neither for 8 B. On `mesh:4x4`, `b` fails.
     #[test]
     fn an_overview_counts_cases_and_joins_sizes() {
         let times = [(1, 10.0, 30.0), (2, 20.0, 40.0), (4, 60.0, 40.0), (8, 80.0, 80.0)];

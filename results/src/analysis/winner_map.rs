@@ -39,16 +39,14 @@ pub struct WinnerMap {
     pub xs: Vec<f64>,
     /// The topology, machine or value of each row. The order is described at [`RowAxis`].
     pub rows: Vec<String>,
-    /// The cells by row, then by column; `None` if no case was run there, or if no algorithm has a
-    /// time.
+    /// The cells by row, then by column; `None` if no case was run or no algorithm has a time.
     pub cells: Vec<Vec<Option<MapCell>>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct WinnerMaps {
     pub maps: Vec<WinnerMap>,
-    /// Groups that are in no map, because no other group differs from them only in the quantities
-    /// of columns and rows.
+    /// Groups in no map, because no other group differs from them only in columns and rows.
     pub single_groups: Vec<usize>,
 }
 
@@ -62,8 +60,7 @@ impl RowAxis {
         }
     }
 
-    /// Returns the row of a group, and its other settings. `rest` is the group's settings without
-    /// the quantity of the columns.
+    /// Returns the row and other settings of a group. `rest` lacks the quantity of the columns.
     fn place(self, group: &Group, rest: CommonSettings) -> Option<(RowKey, CommonSettings)> {
         let machine = group.setting.machine.clone();
         let rest = CommonSettings { inputs: String::new(), ..rest };
@@ -78,8 +75,7 @@ impl RowAxis {
                 (row, CommonSettings { topology: String::new(), machine, ..rest })
             }
             Self::Values(axis) => {
-                // The value is looked up in the whole spec, because a default can depend on the
-                // other parts of a spec.
+                // The value comes from the whole spec, because a default can depend on other parts.
                 let (y, _) = axis.place_group(group)?;
                 (RowKey::Value(y.to_bits()), axis.remainder(rest, group.nodes))
             }
@@ -136,8 +132,7 @@ pub fn winner_maps_over(comparison: &Comparison, x: Axis, rows: Option<Axis>) ->
     WinnerMaps { maps, single_groups }
 }
 
-/// Returns the maps that have at least two columns or at least two rows, in the order of their
-/// first groups.
+/// Returns maps with at least two columns or two rows, in the order of their first groups.
 fn maps_of(comparison: &Comparison, x: Axis, row_axis: RowAxis) -> Vec<WinnerMap> {
     let placed = comparison.groups.iter().enumerate().filter_map(|(number, group)| {
         let (at, rest) = x.place_group(group)?;

@@ -26,8 +26,7 @@ impl By {
     pub const ALL: [Self; 5] =
         [Self::Algorithm, Self::Topology, Self::Model, Self::Machine, Self::Placement];
 
-    /// Returns the property with this name, which is one of [`By::ALL`] or a number in the specs of
-    /// `rows`.
+    /// Returns the property with this name, one of [`By::ALL`] or a number in the specs of `rows`.
     pub fn find(name: &str, rows: &ComparedRows) -> Result<Self, UnknownParameter> {
         let known = Self::ALL.into_iter().find(|by| by.label() == name);
         known.map_or_else(|| rows.parameters().find(name).map(Self::Parameter), Ok)
@@ -51,8 +50,7 @@ impl By {
             Self::Topology => topology,
             Self::Model => model,
             Self::Machine => machine,
-            // In a canonical spec, `mesh=` is the last argument, so the text from `place=` to the
-            // end has both.
+            // In a canonical spec, `mesh=` is last, so the text from `place=` to the end has both.
             Self::Placement => match (argument(topology, "place"), argument(topology, "mesh")) {
                 (Some(place), Some(_)) => {
                     topology.find(place).map_or(place, |start| &topology[start..])
@@ -90,8 +88,8 @@ impl By {
                 SpecKind::Workload => {
                     Setting { workload: parameter.removed_from(of.workload), ..setting }
                 }
-                // The definition without this parameter replaces the machine's name, which stands
-                // for all parameters.
+                // The definition replaces the machine's name, which would stand for this parameter,
+                // too.
                 SpecKind::Machine => Setting {
                     machine: parameter.removed_from(&of.short_machine()).into_owned().into(),
                     machine_definition: none(),

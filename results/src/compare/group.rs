@@ -18,8 +18,7 @@ fn by_time(a: &Sample<'_>, b: &Sample<'_>) -> Ordering {
     a.mean().total_cmp(&b.mean()).then_with(by_name)
 }
 
-/// Returns the baseline: the first sample with a time whose label or algorithm is `name`. If `name`
-/// is `None`, the fastest sample.
+/// Returns the first sample with a time whose label or algorithm is `name`, or the fastest.
 fn find_baseline<'s, 'a>(
     samples: &'s [Sample<'a>],
     name: Option<&str>,

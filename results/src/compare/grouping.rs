@@ -9,8 +9,7 @@ use indexmap::{IndexMap, IndexSet};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-/// Returns the numbers of the rows of each group. Groups are in the order of their first rows, and
-/// rows in the order of the files.
+/// Returns rows by group. Groups are in the order of their first rows, rows in that of the files.
 pub(super) fn group_rows(all: &ComparedRows, by: By) -> Vec<Vec<u32>> {
     let mut kinds: IndexSet<Setting<Cow<'_, str>>> = IndexSet::new();
     let kind_of: Vec<usize> =
@@ -22,8 +21,7 @@ pub(super) fn group_rows(all: &ComparedRows, by: By) -> Vec<Vec<u32>> {
         .collect();
     let mut groups: IndexMap<(usize, Option<usize>), Vec<u32>> = IndexMap::new();
     for (number, row) in all.rows.iter().enumerate() {
-        // If the compared property is not the algorithm, all rows of a group have the same
-        // algorithm.
+        // If another property is compared, all rows of a group have the same algorithm.
         let implementation =
             (by != By::Algorithm).then(|| algorithm_of[row.case.implementation as usize]);
         let key = (kind_of[row.case.setting as usize], implementation);
@@ -82,8 +80,7 @@ fn is_transient_failure(row: &ComparedRow) -> bool {
     matches!(row.status, Status::Timeout | Status::Crashed | Status::Error)
 }
 
-/// Returns notes about the rows that do not count. `repeated` has their numbers for each group, by
-/// file.
+/// States which rows do not count. `repeated` has their numbers for each group, by file.
 pub(super) fn notes<'a>(
     files: &[String],
     repeated: impl IntoIterator<Item = &'a BTreeMap<u32, Repeated>>,

@@ -51,8 +51,7 @@ pub(crate) fn residuals(rows: &ComparedRows) -> Vec<Residual> {
         let of = &mut cases.entry(case).or_default()[usize::from(model == MEASURED)];
         of.entry((setting.machine_spec(), model)).or_default().push(time);
     }
-    // Measured times have outliers, so their median is used. Predicted times have none, so their
-    // mean is used.
+    // Measured times have outliers, so their median is used. For predictions, it is the mean.
     let mut all = Vec::new();
     for (case, [predicted, measured]) in cases {
         for ((measured_on, _), times) in measured {

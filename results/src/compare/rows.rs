@@ -36,8 +36,7 @@ pub(crate) struct ComparedRow {
     reason: u32,
     pub(crate) status: Status,
     pub(crate) verified: Verified,
-    /// Whether the row's note states that the algorithm declares no rearrangement although it needs
-    /// some.
+    /// Whether the note states that the algorithm needs rearrangement but declares none.
     pub(crate) declares_none: bool,
 }
 

@@ -32,8 +32,7 @@ impl Sample<'_> {
     }
 }
 
-/// Divides rows by compared property and implementation. The samples are in the order of their
-/// first rows.
+/// Divides rows by compared property and implementation, in the order of their first rows.
 pub(super) fn samples<'a>(
     all: &'a ComparedRows,
     rows: &[&'a ComparedRow],

@@ -77,8 +77,7 @@ pub(super) struct Rival {
     pub(super) p: Option<f64>,
 }
 
-/// Returns the winner, as yet without the second fastest and tied algorithms. Samples must be in
-/// ascending order of time.
+/// Returns the winner, without the second fastest and ties. The fastest sample must be first.
 pub(super) fn winner(ranked: &[&Sample<'_>]) -> Option<Winner> {
     let first = ranked.first()?;
     let (algorithm, time) = (first.label.clone(), first.time.clone()?);
@@ -96,8 +95,7 @@ pub(super) fn rivals(ranked: &[&Sample<'_>]) -> Vec<Rival> {
     timed().skip(1).map(rival).collect()
 }
 
-/// Determines the second fastest algorithm of a group and those that are tied with the winner.
-/// P-values must have been corrected.
+/// Determines the second fastest algorithm and ties of a group, by corrected p-values.
 pub(super) fn decide(group: &mut Group) {
     let Group { winner, rivals, lines, .. } = group;
     let Some(winner) = winner.as_mut().and_then(Arc::get_mut) else { return };

@@ -18,16 +18,14 @@ pub(crate) struct Rows<R> {
     reader: csv::Reader<RecordingReader<R>>,
     header: Header,
     line: u64,
-    /// The next row. It is read in advance to determine whether a row is the last one, because only
-    /// the last row can be torn.
+    /// The next row. It is read in advance, because only the last row of a file can be torn.
     next: Option<RawRow>,
     torn: Option<TornRow>,
 }
 
 #[derive(Debug)]
 pub(crate) struct LocatedRecord {
-    /// An offset in the file. A reader that starts there reads this row next, after blank lines if
-    /// there are any.
+    /// A reader that starts at this offset reads this row next, perhaps after blank lines.
     pub(crate) from: u64,
     pub(crate) record: Record,
 }
@@ -77,8 +75,7 @@ impl<R: Read> Rows<R> {
         self.read_next().map(|(is_row, raw)| is_row.then_some(raw))
     }
 
-    /// Reads the next row. The flag is false at the end of the text. Blank lines may precede the
-    /// row or the end.
+    /// Reads the next row, perhaps after blank lines. The flag is false at the end of the text.
     fn read_next(&mut self) -> Result<(bool, RawRow), ReadError> {
         let from = self.reader.position().byte();
         let mut fields = csv::ByteRecord::new();
@@ -95,8 +92,7 @@ impl<R: Read> Rows<R> {
         Ok((is_row, RawRow { fields, from, start: from + skipped as u64, line, text }))
     }
 
-    /// Parses a row. Returns `None` if it is the last row, and so incomplete that it cannot be
-    /// read.
+    /// Parses a row. Returns `None` if it is the last one and so torn that it cannot be read.
     fn parse_row(&mut self, raw: RawRow) -> Result<Option<LocatedRecord>, ReadError> {
         let RawRow { fields, from, start, line, text } = raw;
         let file = self.file.clone();
@@ -139,8 +135,7 @@ impl<R: Read> Iterator for Rows<R> {
     }
 }
 
-/// The columns of a file. They are looked up by name only once per file, because a file may have
-/// millions of rows.
+/// The columns of a file, which are looked up by name only once, and not for each row.
 #[derive(Default)]
 pub(crate) struct Header {
     names: csv::StringRecord,
@@ -220,8 +215,7 @@ fn check_header(file: &str, header: &csv::StringRecord) -> Result<(), ReadError>
     }
 }
 
-/// Returns whether a row is incomplete: it has no line end, or its line end is inside a quoted
-/// field.
+/// Returns whether a row has no line end, or only a line end inside a quoted field.
 fn is_incomplete(row: &[u8]) -> bool {
     !row.ends_with(b"\n") && !row.ends_with(b"\r") || is_quoted(row)
 }

@@ -5,11 +5,10 @@ use std::fmt;
 pub struct TornRow {
     pub file: String,
     pub line: u64,
-    /// The number of bytes of the complete rows before this row. A resumed run can append rows
-    /// after them.
+    /// The bytes of the complete rows before it. A resumed run can append rows after them.
     pub intact: u64,
-    /// Whether the row was read. If it was, only its line end is missing, and perhaps the end of
-    /// its last value.
+    /// Whether the row was read, although its line end and maybe a part of its last value are
+    /// missing.
     pub is_read: bool,
 }
 

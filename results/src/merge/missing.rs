@@ -55,15 +55,13 @@ impl NamedValues {
         self.combinations.extend(other.combinations);
     }
 
-    /// Returns whether two files share a value in at least three of the four lists. Shards of the
-    /// same sweep usually do.
+    /// Whether two files share a value in at least three lists, as shards of a sweep usually do.
     fn is_of_same_sweep(&self, other: &Self) -> bool {
         let lists = self.texts.iter().zip(&other.texts);
         lists.filter(|(own, other)| own.is_disjoint(other)).count() <= 1
     }
 
-    /// Joins the values of the files of each sweep. Two files belong to the same sweep if a chain
-    /// of similar files connects them.
+    /// Joins files of the same sweep, which a chain of similar files connects.
     pub(super) fn sweeps(files: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let mut sweeps: Vec<Vec<Self>> = Vec::new();
         for file in files.into_iter().filter(|file| !file.combinations.is_empty()) {

@@ -1,5 +1,4 @@
-//! Files that are read twice. The first time, they are read from start to end, and the second time
-//! row by row.
+//! Files that are read twice: first from start to end, then row by row.
 
 use crate::input::{Header, ReadError, Rows};
 use crate::record::Record;
@@ -12,12 +11,10 @@ use std::path::{Path, PathBuf};
 use swapmeet_core::spec::format_size;
 use tempfile::{NamedTempFile, TempPath};
 
-/// The maximum number of bytes that are read from a pipe, because they are copied to the disk.
-/// Files have no limit.
+/// The maximum size of a pipe, because its content is copied to the disk. Files have no limit.
 const MAX_PIPE_BYTES: u64 = 512 << 20;
 
-/// A file that is read twice. As a pipe can be read only once, its content is copied to a temporary
-/// file.
+/// A file that is read twice. A pipe can be read only once, so it is copied to a file.
 pub(super) struct SourceFile {
     pub(super) name: String,
     path: PathBuf,
@@ -83,8 +80,7 @@ impl<'a> RowReader<'a> {
     }
 
     fn opened(&mut self, number: usize) -> Result<&mut OpenFile, ReadError> {
-        /// The maximum number of files that are open at the same time. There may be more shards
-        /// than files that a process may open.
+        /// The maximum number of open files. There may be more shards than a process may open.
         const MOST: usize = 128;
         if self.open.len() == MOST && !self.open.contains_key(&number) {
             self.open.clear();

@@ -17,15 +17,13 @@ pub fn write_json(comparison: &Comparison, view: View, out: &mut dyn Write) -> i
     .map_err(io::Error::from)
 }
 
-/// Writes a row for each line of a group or of a pivot table. Numbers have all digits. Unknown
-/// values are empty.
+/// Writes a row for each line of a group or pivot table, with all digits. Unknown values are empty.
 pub fn write_csv(comparison: &Comparison, view: View, out: &mut dyn Write) -> io::Result<()> {
     if let View::Pivot(axis) = view {
         let tables = pivots(comparison, axis);
         return write_csv_table(out, super::pivot::csv(axis, &tables)).map_err(io::Error::from);
     }
-    // The column `together` is written only if the comparison has jobs that ran at the same time as
-    // others.
+    // The column `together` is written only if jobs ran at the same time as others.
     let has_companions = comparison.groups.iter().any(|g| !g.setting.together.is_empty());
     let has_remarks = comparison
         .groups
@@ -54,8 +52,7 @@ fn columns(group: &Group, line: &ComparisonLine, by: By) -> Vec<(String, String)
     let number = |f: Option<f64>| f.map(|f| f.to_string()).unwrap_or_default();
     let low = |i: Option<Interval>| number(i.map(|i| i.low));
     let high = |i: Option<Interval>| number(i.map(|i| i.high));
-    // If `own` is the compared property, the line has its value. Otherwise, the value is that of
-    // the group.
+    // If `own` is the compared property, returns the line's value, otherwise the group's.
     let of = |own: By, group: &str| {
         if by == own { line.algorithm.clone() } else { group.to_owned() }
     };

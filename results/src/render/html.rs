@@ -30,8 +30,7 @@ pub fn write_html(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()
     notes.try_for_each(|note| writeln!(out, "<p>{}</p>", with_names(&note)))
 }
 
-/// Returns a table of all reasons, with their algorithms and the number of groups in which they
-/// occur.
+/// Returns a table of reasons, with their algorithms and in how many groups they occur.
 fn all_reasons(comparison: &Comparison) -> Section {
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     for line in comparison.groups.iter().flat_map(|group| &group.lines) {

@@ -46,8 +46,7 @@ fn latex_cell(cell: &Cell) -> String {
     if cell.is_best { format!("\\textbf{{{text}}}") } else { text }
 }
 
-/// If a column (status, verification or number of repetitions) has the same value in all lines,
-/// moves it to the title.
+/// Moves columns with a constant value (status, verification, repetitions) to the title.
 fn without_constant_columns(section: Section) -> Section {
     let Section { mut title, header, lines, sentences } = section;
     let constant = |at: usize| {

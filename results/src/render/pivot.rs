@@ -1,5 +1,4 @@
-//! Tables of algorithms over the values of an axis. If cases differ only in these two, they are in
-//! the same table.
+//! Tables of algorithms over an axis. Cases that differ otherwise are in different tables.
 
 use super::{Cell, Section, single_line};
 use crate::analysis::{Axis, CommonSettings, Curve, Family, families};
@@ -14,8 +13,7 @@ pub(super) struct Pivot {
     axis: &'static str,
     values: Vec<f64>,
     algorithms: Vec<Line>,
-    /// Whether several cases have the same value on the axis. The table then shows the fastest of
-    /// them.
+    /// Whether several cases have the same value, for which the table shows the fastest of them.
     #[serde(skip)]
     has_shared_values: bool,
 }
@@ -25,8 +23,7 @@ struct Line {
     algorithm: String,
     /// The mean time in microseconds at each value of the axis.
     mean_us: Vec<Option<f64>>,
-    /// For each value of the axis, whether the algorithm is the fastest, or does not differ
-    /// significantly from the fastest.
+    /// For each value, whether the algorithm is the fastest, or does not differ significantly.
     fastest: Vec<bool>,
     /// Whether there is a case in which the machine charges the algorithm less than others.
     #[serde(skip)]

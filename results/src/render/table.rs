@@ -23,8 +23,7 @@ pub fn write_table(comparison: &Comparison, view: View, out: &mut dyn Write) -> 
             .chain(lines.iter().map(|line| line.iter().map(text).collect()))
             .collect();
         let mut table = Table::new();
-        // Only the summary itself is narrowed. The table of measured times, which follows it, has
-        // the width that it needs.
+        // Only the summary is narrowed, and not the table of measured times that follows it.
         if is_summary && number == 0 {
             narrow(&mut texts);
             // The gap after the last column is not printed, so the table may be wider by this gap.
@@ -78,8 +77,7 @@ fn narrow(texts: &mut [Vec<String>]) {
     }
 }
 
-/// Breaks a text into lines of at most `most` characters, if it has enough characters after which
-/// it may be broken (`after`).
+/// Breaks a text after these characters into lines of at most `most` characters, if possible.
 fn wrapped(text: &str, most: usize, after: &[char]) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_inclusive(after) {

@@ -5,8 +5,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
-/// Returns the two-sided p-value of Welch's t test. Returns `None` if a sample has a single value,
-/// or if neither has a spread.
+/// Returns the two-sided p-value of Welch's t test, or `None` for a single value or no spread.
 pub fn welch_p(a: &Summary, b: &Summary) -> Option<f64> {
     let (sa, sb) = (a.standard_error()?, b.standard_error()?);
     let both = sa.hypot(sb);

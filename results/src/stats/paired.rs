@@ -44,8 +44,7 @@ pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     })
 }
 
-/// Returns the proportion of those sign assignments that are at least as extreme. Ranks and sums
-/// are doubled.
+/// Returns the share of sign assignments that are at least as extreme. Ranks are doubled.
 fn counted(ranks: &[usize], above: usize) -> f64 {
     let total: usize = ranks.iter().sum();
     // `ways[s]` is the number of sign assignments whose sum is s.
@@ -84,8 +83,7 @@ pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Ratio> {
     Some(Ratio { value: plain.value, interval: Some(interval) })
 }
 
-/// Returns Cohen's d for pairs: the mean difference divided by the standard deviation of the
-/// differences.
+/// Cohen's d for pairs: the mean difference divided by the standard deviation of differences.
 pub fn paired_effect(a: &[f64], b: &[f64]) -> Option<f64> {
     let differences = Summary::of(&differences(a, b))?;
     differences.sd.filter(|sd| *sd > 0.0).map(|sd| differences.mean / sd)

@@ -44,8 +44,7 @@ mod tests {
     const A: [f64; 5] = [12.1, 11.8, 12.6, 12.0, 12.3];
     const B: [f64; 4] = [13.4, 13.9, 13.1, 14.2];
 
-    /// The expected values were computed with numpy by the formula of [`ratio`], and with scipy's
-    /// quantile.
+    /// The values were computed with numpy by the formula of [`ratio`], and scipy's quantile.
     #[test]
     fn the_interval_is_that_of_the_logarithm() {
         let (a, b) = (Summary::of(&A).unwrap(), Summary::of(&B).unwrap());

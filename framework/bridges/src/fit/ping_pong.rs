@@ -16,7 +16,7 @@ pub fn is_like(text: &str) -> bool {
 /// The first line of a table of times, a CSV file that users can write themselves.
 const TABLE: &str = "bytes,time_us";
 
-/// Reads the time of one message in one direction per size. Users know the text as `source`.
+/// Reads the time of one message in one direction by size. `source` names the text for users.
 pub fn read(source: &str, text: &str) -> Result<Vec<Sample>, ParseError> {
     let mut samples = Vec::new();
     let mut time = None;

@@ -68,7 +68,7 @@ pub(super) fn topologies(typed: &str) -> Vec<CompletionCandidate> {
     let whole = families().iter().map(|family| {
         candidate(format!("{}:", family.name), format!("{}: {}", family.syntax, family.help))
     });
-    // The first argument of a topology, its shape, has no key, so keys follow only later.
+    // A topology's first argument is its shape, which has no key: keys are completed after it.
     let Some(begun) = Begun::of(typed).filter(|begun| begun.has_others) else {
         return whole.collect();
     };

@@ -196,7 +196,7 @@ impl Answer {
 
 const NO_BYTES: &str = "bytes/optimum is empty for models in which each rank has its own clock: the bytes of some messages move during the start-ups of others, so no part of the time is that of the bytes alone";
 
-/// Returns whether ranks have clocks. Then the parts of the time describe one chain of messages.
+/// Whether each rank has its own clock. If so, parts of the time are those of one message chain.
 fn has_own_clocks(row: &Record) -> bool {
     row.first_rank_us.is_some()
 }

@@ -172,7 +172,7 @@ impl Progress {
         self.done += 1;
         self.forecast.ended(case, now);
         self.lengths.ended(what, row);
-        // Keys are first cases, so a case's schedule has the largest key that is not above it.
+        // A key is a schedule's first case. A case belongs to the largest key that is not above it.
         if let Some((&first, running)) = self.running.range_mut(..=case).next_back() {
             running.open -= 1;
             if running.open == 0 {

@@ -23,7 +23,7 @@ impl SendSelection {
     }
 }
 
-/// A send in any communicator. A schedule is made for one, and its sends have images in all.
+/// A send in any communicator. The schedule is made for one, and its sends have images in all.
 pub(super) struct Image<'a> {
     pub network: &'a Network,
     /// The route that the algorithm requested, in this network; `None` for the network's own route.

@@ -18,8 +18,7 @@ pub enum Verdict {
     NotGiven,
     /// This project has no schedule for the value of the paper. The cell states the reason.
     NotRebuilt,
-    /// The reproduction needs something that the paper does not state. The text of the cell is an
-    /// assumption about it.
+    /// The reproduction needs something that the paper does not state. The cell has an assumption.
     Unknown,
 }
 
@@ -34,8 +33,7 @@ pub(crate) fn number(x: f64) -> String {
 }
 
 impl Verdict {
-    /// Returns the verdict on a value that we measured. The paper prints the value with `decimals`
-    /// decimals.
+    /// Returns the verdict on a measured value, which the paper prints with `decimals` decimals.
     pub fn measured(paper: f64, ours: f64, decimals: usize) -> Self {
         let printed = |x: f64| format!("{x:.decimals$}");
         if printed(paper) == printed(ours) { Self::Agrees } else { Self::off(paper, ours) }
@@ -80,8 +78,7 @@ impl Verdict {
     pub(super) fn category(self) -> usize {
         match self {
             Self::Agrees => 0,
-            // The percentage as it is printed decides. So 10.04 % is "within 10 %", because 10.0 %
-            // is printed.
+            // The printed percentage decides: 10.04 % is "within 10 %", because 10.0 % is printed.
             Self::Off(percent) if (percent * 10.0).round().abs() <= 100.0 => 1,
             Self::Off(_) => 2,
             Self::Differs => 3,

@@ -20,8 +20,7 @@ pub(crate) struct GridPlace {
 }
 
 impl Grid<'_> {
-    /// Returns the left end of the columns, which is to the right of the longest label, and the
-    /// width of a column.
+    /// Returns the left end of the columns, to the right of the longest label, and their width.
     pub(crate) fn columns_at(&self, right: f64, font: f64) -> (f64, f64) {
         let longest = self.rows.iter().map(|row| width(row, 0.9 * font)).fold(0.0, f64::max);
         let left = font + longest.min(0.35 * right) + 0.6 * font;

@@ -23,8 +23,7 @@ pub(crate) fn marker(style: Style, (x, y): Point, size: f64, hint: Option<String
     let at = |(dx, dy): (f64, f64)| (x + dx * size, y + dy * size);
     let shape =
         |corners: &[(f64, f64)]| (corners.iter().map(|corner| at(*corner)).collect(), true, filled);
-    // A cross consists of two strokes. They are drawn as a single line that passes through the
-    // centre twice.
+    // The two strokes of a cross are one line, which passes through the centre twice.
     let strokes = |[a, b, c, d]: [(f64, f64); 4]| {
         let stroke = Stroke { colour: style.colour, width: 0.4 * size, dashes: &[] };
         (

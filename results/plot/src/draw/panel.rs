@@ -215,8 +215,7 @@ impl Frame {
         scene.marks.push(marker(style, (x, y), size, Some(hint)));
     }
 
-    /// Draws a ring with a letter at each crossover. If the figure does not show times, draws a
-    /// vertical line instead.
+    /// Draws rings with letters at crossovers or, if the figure shows no times, vertical lines.
     fn draw_crossovers(
         &self,
         scene: &mut Scene,
@@ -294,8 +293,7 @@ impl Frame {
     }
 }
 
-/// Returns base two if the axis has sizes, numbers of nodes, or parameters whose values are all
-/// powers of two.
+/// Returns base two for sizes, numbers of nodes, and parameters that are powers of two.
 fn x_base(figure: &Figure, panel: &Panel) -> Base {
     let points = || panel.curves.iter().flat_map(|curve| &curve.points);
     let is_base_two = match figure.x {

@@ -195,8 +195,7 @@ impl Scale {
                 ((first - 1e-9).ceil() as i32..=(last + 1e-9).floor() as i32).collect();
             let whole: Vec<i32> = (first.floor() as i32..=last.ceil() as i32).collect();
             let value = |power: &i32| factor.powi(*power);
-            // In these choices, every power has a label, or every second one, etc. Powers that are
-            // multiples of the step are tried first.
+            // Every power, every second one, etc. has a label. Multiples of the step come first.
             for step in 1..=(powers.len() as i32 / 2).max(1) {
                 // If the axis has hundreds of powers, only multiples of the step are tried.
                 for rest in 0..if step > LARGE { 1 } else { step } {
@@ -211,8 +210,8 @@ impl Scale {
                     choices.push((named, minor));
                 }
             }
-            // In the next choices, the labels are at multiples of powers of ten: at all of them, at
-            // every second one, etc.
+            // The next choices label multiples of powers of ten: all of them, every second one,
+            // etc.
             if base == Base::Ten && self.high / self.low >= 4.0 {
                 let round = self.multiples(&whole, &[1.0, 2.0, 5.0]);
                 let minor = self.multiples(&whole, &[3.0, 4.0, 6.0, 7.0, 8.0, 9.0]);
@@ -227,8 +226,7 @@ impl Scale {
             choices.retain(|(named, _)| named.len() >= 3);
         }
         choices.extend((2..=12).rev().map(|most| (self.even(base, most), Vec::new())));
-        // In the last choices, evenly spaced values are labelled alternately, for an axis without
-        // room for three labels otherwise.
+        // The last choices label every second value, if no distance leaves room for three labels.
         for (most, start) in (5..=12).rev().flat_map(|most| [(most, 0), (most, 1)]) {
             let values = self.even(base, most).into_iter();
             choices.push((values.skip(start).step_by(2).collect(), Vec::new()));
@@ -268,8 +266,7 @@ impl Scale {
     }
 }
 
-/// Returns the ticks for the first of two distances. If these have fewer than three labels, returns
-/// the ticks for the second distance.
+/// Returns the ticks for the first distance or, without three labels, for the second one.
 fn most_labels(distances: [f64; 2], ticks: impl Fn(f64) -> Vec<Tick>) -> Vec<Tick> {
     let ticks = distances.map(ticks);
     let has_three =
@@ -277,8 +274,7 @@ fn most_labels(distances: [f64; 2], ticks: impl Fn(f64) -> Vec<Tick>) -> Vec<Tic
     ticks.iter().find(has_three).unwrap_or(&ticks[1]).clone()
 }
 
-/// Labels the values. All labels have the same number of digits: at least three, and as many as are
-/// necessary for them to differ.
+/// All labels have the same number of digits: at least three, and as many as they need to differ.
 fn labelled(values: Vec<f64>, text: impl Fn(f64, usize) -> String) -> Vec<Tick> {
     let written =
         |digits: usize| values.iter().map(|value| text(*value, digits)).collect::<Vec<_>>();

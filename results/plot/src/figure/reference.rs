@@ -61,8 +61,7 @@ impl ErrorBars {
         }
     }
 
-    /// Describes the error bars. `is_random` states whether repetitions also differ in random sizes
-    /// of blocks.
+    /// Describes the bars. `is_random` is whether repetitions also differ in random block sizes.
     pub(crate) fn in_words(self, is_random: bool) -> &'static str {
         match self {
             Self::Confidence => "Bars are 95 % confidence intervals over repetitions.",

@@ -69,8 +69,7 @@ impl Paper {
         self.width.map_or(usual, Length::pixels)
     }
 
-    /// Returns the number of panels in a row. It is two if each then is wide enough for the font
-    /// size, otherwise one.
+    /// Returns the panels per row: two if each is wide enough for the font size, otherwise one.
     pub(crate) fn columns(&self, panels: usize, width: f64) -> usize {
         if panels > 1 && width >= 52.0 * self.font() { 2 } else { 1 }
     }

@@ -81,8 +81,7 @@ pub(crate) enum Mark {
         hint: Option<String>,
     },
     Text(Text),
-    /// Characters of equal width, the first of which is at `at` on the base line. `length` is the
-    /// width of all of them.
+    /// Characters of equal width, from `at` on the base line. `length` is the total width.
     Cells {
         at: Point,
         words: String,

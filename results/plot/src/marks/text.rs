@@ -14,8 +14,7 @@ fn face() -> Option<&'static Face<'static>> {
     FACE.get_or_init(|| Face::parse(dejavu::sans::regular(), 0).ok()).as_ref()
 }
 
-/// Returns each glyph of a text, with its position and its width at font size 1. A letter that the
-/// font lacks is an empty box.
+/// Returns each glyph with its position and width at font size 1. Missing letters are empty boxes.
 fn glyphs<'a>(
     face: &'a Face<'_>,
     words: &'a str,
@@ -43,8 +42,7 @@ pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
         let kept: String = words.chars().take(MOST_LETTERS - 3).collect();
         return wrapped(&format!("{kept} .."), size, most);
     }
-    /// A text is broken after these letters. The first entry is tried first, and each further entry
-    /// is for pieces that are still too long.
+    /// A text is broken after these letters. Later entries are for pieces that are still too long.
     const BREAKS: [&[char]; 3] = [&[' '], &[','], &[':', '=', '/', '(', '-']];
     fn pieces<'a>(text: &'a str, breaks: &[&[char]], fits: &dyn Fn(&str) -> bool) -> Vec<&'a str> {
         match breaks.split_first() {
@@ -91,8 +89,7 @@ pub(super) fn outline(
 /// The width and the height of a cell of a terminal, in pixels.
 pub(crate) const CELL: [f64; 2] = [8.0, 17.0];
 
-/// The font size at which a character of DejaVu Sans Mono fills a cell. The width of a character is
-/// 1233/2048 of the font size.
+/// At this size, a character of DejaVu Sans Mono (1233/2048 of the size wide) fills a cell.
 pub(crate) const CELL_FONT: f64 = CELL[0] * 2048.0 / 1233.0;
 
 /// Returns the outlines of a text whose characters fill one cell each. DejaVu Sans Mono lacks
@@ -116,8 +113,7 @@ pub(super) fn outline_of_cells(words: &str, (x, y): Point) -> Outline {
     Outline(steps)
 }
 
-/// Converts the outline of a letter to the page. The outline has its own units, and its y axis
-/// points upwards.
+/// Converts to the page the outline of a letter, which has its own units and an upward y axis.
 struct Pen<P> {
     steps: Vec<Step>,
     last: Point,

@@ -55,8 +55,7 @@ struct Framed {
 }
 
 impl Framed {
-    /// Writes the figure twice: in a layout for large screens and paper, and in a layout for small
-    /// screens.
+    /// Writes the figure in a layout for large screens and paper, and again for small screens.
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let Self { number, caption, panels, figure } = self;
         let svg = |width: Option<&str>| {
@@ -187,8 +186,7 @@ fn drawn<T>(
     }
 }
 
-/// Divides groups by the result of `text`. The parts are in the order in which these results first
-/// occur.
+/// Divides groups by their `text`. The parts are in the order in which texts first occur.
 fn divided(comparison: &Comparison, text: fn(&Group) -> String) -> Vec<Comparison> {
     let texts = grouped(comparison.groups.iter().map(|group| (text(group), ())));
     texts.iter().map(|(wanted, _)| comparison.part(|group| text(group) == *wanted)).collect()

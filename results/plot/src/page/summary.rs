@@ -62,8 +62,7 @@ fn of_conditions(standings: &[Standing], axis: Axis, places: &[&Place]) -> Strin
     sentence + &html_table(&columns, &lines) + &closed(&details, &places_table(axis, places))
 }
 
-/// Describes where an algorithm won. Networks on which it won with the same workload and the same
-/// sizes are listed together.
+/// Describes where an algorithm won. Networks with the same workload and sizes are one entry.
 fn won_by(algorithm: &str, axis: Axis, places: &[&Place]) -> String {
     let is_won = |range: &&WonRange| range.algorithm == algorithm && range.tied.is_empty();
     let won = places.iter().flat_map(|place| {
@@ -131,8 +130,7 @@ fn code(name: &str) -> String {
     format!("<code>{}</code>", escaped(name))
 }
 
-/// Formats a factor with three digits. If a factor other than 1 would then be shown as 1, it has
-/// more digits.
+/// Formats three digits, or more if a factor other than 1 would be shown as 1.
 fn factor(value: f64) -> String {
     let exact = (3..=6).map(|digits| format!("{value:.digits$}"));
     let is_close = value > 1.0 && value < 1.005;
