@@ -16,7 +16,7 @@
 
 use crate::{BestCut, Links, NONE, ShortestPaths};
 
-/// At each check of the interval, the sums of earlier prices are multiplied by this factor.
+/// At each check of the interval, the sums of earlier lengths are multiplied by this factor.
 const DECAY: f32 = 0.8;
 /// A check of the interval counts as progress if the lower or the upper end has improved by more
 /// than this factor.

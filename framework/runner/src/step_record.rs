@@ -267,7 +267,7 @@ impl ScheduleRecord {
         phase.map_or("", String::as_str)
     }
 
-    /// Returns the number in the schedule of the step with this number in the simulation, from 1.
+    /// Converts the number of a step in the simulation (from 1) to its number in the schedule.
     pub fn schedule_step(&self, number: u64) -> u64 {
         let at = (number as usize).checked_sub(1);
         at.and_then(|at| self.steps.get(at)).map_or(number, |step| step.schedule_step)

@@ -274,7 +274,7 @@ impl Network {
 
     /// Returns whether a vertex is a switch that can add and copy the data of messages.
     pub fn can_reduce(&self, vertex: u64) -> bool {
-        // Messages between ranks that share a node may pass no switch.
+        // If several ranks share a node, the messages between them need not pass a switch.
         !self.shares_nodes() && vertex >= self.nodes() && self.family.can_reduce(vertex)
     }
 

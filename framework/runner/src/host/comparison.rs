@@ -14,8 +14,8 @@ use swapmeet_core::simulation::{Simulation, Task};
 /// set of nodes to which one element of the symmetry group maps the representatives.
 const FEWEST_IMAGES: u64 = 3;
 const MOST_IMAGES: u64 = 16;
-/// The approximate limit of the sends in all compared images, so that the comparison takes less
-/// time than the case. [`FEWEST_IMAGES`] images may exceed it.
+/// The approximate limit of the number of sends in all compared images. It makes the comparison
+/// take less time than the case. [`FEWEST_IMAGES`] images are compared even if they exceed it.
 const SENDS_OF_IMAGES: u64 = 1 << 16;
 
 /// Compares the symmetry that a schedule claims with the plugin's own plans. All nodes are

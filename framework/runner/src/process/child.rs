@@ -551,8 +551,8 @@ fn restrict_environment(command: &mut Command) {
     }
 }
 
-/// Counts the threads of a child process. With too many threads, it would take processor cores from
-/// other processes.
+/// Counts the threads of a child process. A child with too many threads would take processor cores
+/// from other processes.
 struct ThreadCheck {
     child: Option<Pid>,
     last: Instant,

@@ -5,7 +5,7 @@
 //! one level lower or, at the first level, of the base. Let a cluster have n nodes. Node x of
 //! cluster c of type t (0 or 1) is (t, c, x) and has the number `t n^2 + c n + x`. A cross-edge
 //! leads from (t, c, x) to (1 - t, x, c). So any two clusters of different types are joined by one
-//! edge, and clusters of the same type by none.
+//! edge, and no edge joins two clusters of the same type.
 //!
 //! Routes need no table, and no path is shorter (Theorem 2). If the destination has the other type,
 //! the route leads within the sender's cluster to the node with the cross-edge to the destination's

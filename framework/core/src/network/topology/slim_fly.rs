@@ -146,7 +146,7 @@ impl Fabric for SlimFly {
         let set = &self.sets[kind];
         let field = &self.field;
         if kind != last_kind {
-            // If a neighbour of the receiver is in this column and there is a link to it, use this
+            // The receiver has one neighbour in this column. If there is a link to it, use this
             // link.
             let facing = self.facing(last_kind, last_column, last_place, column);
             let difference = field.minus(facing, place);
