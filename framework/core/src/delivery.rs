@@ -1,5 +1,4 @@
-//! The blocks of a collective, how a schedule moves them, and the verification that they are
-//! delivered.
+//! The blocks of a collective, how a schedule moves them, and the verification of their delivery.
 
 pub mod boxes;
 pub mod byte_counts;

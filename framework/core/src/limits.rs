@@ -1,7 +1,7 @@
 //! Upper limits for cases, files and calls. If a limit is exceeded, the error names it.
 //!
-//! All limits are in one table, because readers of files, the simulation and `docs/abi.md` use the
-//! same ones.
+//! All limits are in one table, because readers of files, the simulation and `docs/abi.md` share
+//! them.
 
 macro_rules! limits {
     ($($(#[$reason:meta])* $name:ident = $most:expr, $what:literal;)+) => {

@@ -6,13 +6,11 @@ use std::path::Path;
 
 const EXCERPT: usize = 80;
 
-/// The maximum number of characters of a message. The reason that a plugin gives is at most 4,000
-/// of them.
+/// The maximum number of characters of a message. A plugin's reason has at most 4,000.
 const MESSAGE: usize = 5000;
 
 /// Returns whether a character can change how the text around it is shown. These are control
-/// characters, line and paragraph separators, and characters that control the direction of the
-/// text.
+/// characters, line and paragraph separators, and those that control the direction of the text.
 pub fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{feff}')
@@ -38,8 +36,7 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
 
 /// Returns a text of several lines, each of which is escaped as by [`escaped`].
 pub fn escaped_lines(text: &str) -> Cow<'_, str> {
-    // Most texts are ASCII. Counting bytes is vectorised, so it is much faster than decoding
-    // characters.
+    // Most texts are ASCII. Counting bytes is vectorised, and much faster than decoding.
     let is_other = |byte: &u8| !matches!(byte, b'\n' | b' '..=b'~');
     if text.as_bytes().iter().filter(|byte| is_other(byte)).count() == 0
         || !text.contains(|c| c != '\n' && is_unsafe(c))

@@ -21,8 +21,7 @@ pub struct BestCut<'a> {
 }
 
 impl<'a> BestCut<'a> {
-    /// Starts with the empty set. The vertices with numbers below `nodes` are nodes, all others are
-    /// switches.
+    /// Starts with the empty set. Vertices below `nodes` are nodes, all others are switches.
     pub fn new(links: &'a Links, capacities: &'a [u64], nodes: u32) -> Self {
         let (into, inside) = (links.reversed(), vec![false; links.vertices()]);
         Self { links, capacities, into, nodes, inside, size: 0, capacity: 1 }

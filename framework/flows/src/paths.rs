@@ -64,8 +64,7 @@ pub struct ShortestPaths {
     pub distance: Vec<u32>,
     /// The last link on the path from the source to each vertex; [`NONE`] for the source.
     pub parent: Vec<u32>,
-    /// The vertices to which there is a path, in ascending order of their distances from the
-    /// source.
+    /// The vertices that have a path, in ascending order of their distances from the source.
     pub order: Vec<u32>,
     /// The first vertex of each bucket. The vertices of a bucket form a doubly linked list.
     bucket: Vec<u32>,
@@ -92,8 +91,7 @@ impl ShortestPaths {
         }
     }
 
-    /// Computes the shortest paths from vertex `from` to all others. Distances must fit into 32
-    /// bits.
+    /// Computes the shortest paths from `from` to all vertices. Distances must fit into 32 bits.
     pub fn find(&mut self, links: &Links, lengths: &[u32], from: u32) {
         self.distance.fill(NONE);
         self.order.clear();

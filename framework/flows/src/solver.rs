@@ -79,8 +79,7 @@ pub struct Problem<'a, D> {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// The search ends if the width of the interval, divided by its lower end, is at most this
-    /// number.
+    /// The width of the interval, divided by its lower end, at which the search ends.
     pub gap: f64,
     /// The number of consecutive checks without progress after which the search ends.
     pub stale_checks: u32,
@@ -149,8 +148,7 @@ pub fn solve<D: Demand>(
             solver.examine(Prices::Average);
             solver.average.iter_mut().for_each(|average| *average *= DECAY);
         }
-        // In the first phases, the averages still contain poor prices, so the current prices are
-        // tried, too.
+        // The first averages contain poor prices, so the current prices are tried, too.
         let is_narrow = |lower: f64| upper == 0.0 || upper / lower - 1.0 <= options.gap;
         if phase <= 4 * period && !(options.exact && is_narrow(solver.lower)) {
             solver.set_prices(sharpness);
@@ -162,8 +160,7 @@ pub fn solve<D: Demand>(
         }
         let lower = solver.lower;
         let is_stopped = !progress(lower, upper);
-        // The largest load can grow between checks, so the ends are compared with the best ends so
-        // far.
+        // The largest load can grow between checks, so compare the ends with the best ends so far.
         let is_stale = lower / best_lower < PROGRESS && best_upper / upper < PROGRESS;
         stale = if is_stale { stale + 1 } else { 0 };
         if is_stopped || is_narrow(lower) || stale >= options.stale_checks {

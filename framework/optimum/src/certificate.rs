@@ -60,7 +60,7 @@ pub enum Evidence {
     },
     /// The evidence for data that is copied (such as a broadcast) or added (such as a reduce).
     Trees {
-        /// The set of vertices whose data takes longest to leave the set. For sums, all links are
+        /// The set of vertices whose data takes longest to leave the set. For sums, links are
         /// reversed.
         cut: Vec<u32>,
     },
@@ -82,8 +82,7 @@ pub enum Evidence {
         out: Vec<u32>,
         /// A set of vertices that data must enter. The time for this is also a lower bound.
         into: Vec<u32>,
-        /// The cuts that give the times of a reduce-scatter and of an allgather. Their sum is the
-        /// upper end.
+        /// The cuts for the times of a reduce-scatter and an allgather, whose sum is the upper end.
         parts: [Vec<u32>; 2],
     },
 }

@@ -6,8 +6,7 @@
 //! inside the set, divided by the capacity of the links that leave the set.
 //!
 //! The upper end follows from flows. They must move every demand, up to a relative error of 10^-4
-//! due to rounding. If data may be copied, the upper end is verified by a maximum flow to each
-//! node.
+//! due to rounding. If data may be copied, a maximum flow to each node verifies it.
 
 use crate::certificate::{Certificate, Evidence, FORMAT, MessageRow, SourceFlow};
 use crate::demand::Demand;
@@ -77,8 +76,7 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
         let proved = verified.lower_us;
         return Err(format!("lower_us is {lower_us}, but the lengths prove only {proved}"));
     }
-    // The upper end is less exact than the lower end, because amounts in flows have only seven
-    // digits.
+    // The upper end is less exact than the lower end, because flows have only seven digits.
     if let Some(reached) = verified.upper_us
         && !(upper_us.is_finite() && upper_us * (1.0 + 1e-4) >= reached)
     {
@@ -216,8 +214,7 @@ impl Graph {
     }
 
     /// Returns the sum of the lengths of a link's resources. The length of a resource with
-    /// [`PortRule::SharedTime`] is that for the slowest link. On a faster link, the resource counts
-    /// less.
+    /// [`PortRule::SharedTime`] is that for the slowest link. On faster links, it counts less.
     fn length(&self, link: usize, length: impl Fn(usize) -> u64) -> u64 {
         let (slowest, _, rounded) = self.speeds;
         let slowest = u128::from(slowest.saturating_sub(rounded).max(1));
@@ -590,8 +587,7 @@ fn sum_for_all(
     Ok((by_cuts.max(by_terms), packed.then_some(upper * graph.slowed)))
 }
 
-// Messages are the evidence if copied or added data is limited by ports, and for some sums for all
-// nodes.
+// Messages are the evidence if ports limit the time, and for some sums that all nodes receive.
 
 struct Messages<'a> {
     pub lengths: &'a [u32],
@@ -797,8 +793,7 @@ fn upper_of_messages(
     };
     let (copies, sums) = (matrix(proof.copies, nodes)?, matrix(proof.sums, nodes)?);
     let flows = matrix(proof.flows, graph.links.len())?;
-    // Trees exist if the maximum flow from the roots to each node is the total amount (Edmonds,
-    // 1973).
+    // Trees exist if the maximum flow to each node is the total amount (Edmonds, 1973).
     let mut roots = vec![0.0; nodes];
     add(proof.roots, &mut roots)?;
     let (all, moved): (f64, Vec<(&Matrix, bool)>) = match demand {

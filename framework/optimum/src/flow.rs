@@ -117,7 +117,7 @@ struct Limits {
     even: u64,
     /// The capacity of each resource. All images of a link under translations are one resource.
     pub capacities: Vec<u64>,
-    /// The capacity of each resource. Links that use no resource of some kind use one with infinite
+    /// The capacity of each resource. Links without a resource of some kind use one of infinite
     /// capacity.
     pub divisors: Vec<f64>,
     /// The kinds of resources. The first kind is the links themselves.
@@ -125,8 +125,7 @@ struct Limits {
     timed: Option<Timed>,
     /// For each resource, the factor by which its price is multiplied to get its length.
     per_price: Vec<f32>,
-    /// The largest length of a resource. The length of a link is at most this times the number of
-    /// columns.
+    /// The largest length of a resource. A link is at most this times the number of columns long.
     longest: u32,
 }
 

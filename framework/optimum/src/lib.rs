@@ -40,8 +40,7 @@ pub enum OptimumError {
         "no optimum is known for {0} in several communicators (`over=`): expected a collective without copies and sums, such as alltoall"
     )]
     Communicators(&'static str),
-    /// Switches that copy or add data reduce the loads of links. Packings of trees do not model
-    /// this.
+    /// Switches that copy or add data reduce the loads of links, which packings of trees ignore.
     #[error(
         "no optimum is known for {0} on a network whose switches add and copy data: expected one without reduce=switch"
     )]

@@ -25,8 +25,7 @@ pub struct MachineTask<'a> {
 pub const DEFAULT_GAP: f64 = 0.02;
 
 pub struct Options<'a> {
-    /// The search ends when the width of the interval, divided by its lower end, is at most this
-    /// value.
+    /// The width of the interval, divided by its lower end, at which the search ends.
     pub gap: f64,
     /// A function that gets both ends of the interval in µs after each update, at first 0 and
     /// infinity. If it returns `false`, the search ends with [`OptimumError::Stopped`].
@@ -147,9 +146,8 @@ impl LinkInterval {
         /// A flow smaller than the largest flow times this fraction is a rounding error.
         const LEAST_FLOW: f32 = 1e-9;
         let Solution { fraction: lower, mut lengths, upper, loads, flows, .. } = solution;
-        // The full links are sorted by their contributions to the lower end, the largest first. If
-        // a link contributes less than 1/20 of the largest contribution, it does not limit the
-        // time.
+        // The full links are sorted by their contributions to the lower end, the largest first.
+        // Links with less than 1/20 of the largest contribution do not limit the time.
         let price =
             |link: &usize| u128::from(lengths[*link]) * u128::from(network.links[*link].capacity);
         let is_full = |link: &usize| f64::from(loads[*link]) >= value(lower) * 0.98;
@@ -196,8 +194,7 @@ impl LinkInterval {
         passes_on(network)?;
         let reversed = network.reversed();
         let nodes = u64::from(network.nodes);
-        // If there are translations, the cut between one node and all others gives the largest
-        // bound.
+        // With translations, the cut between one node and all others gives the largest bound.
         let mut crossing = |network: &CapacityNetwork| match network.translations.is_empty() {
             true => pack(network, &[(0, amount)], progress),
             false if nodes < 2 => Ok(TreePacking { time: (0, 1), cut: Vec::new() }),

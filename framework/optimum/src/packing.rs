@@ -122,8 +122,7 @@ struct Search<'a> {
     timed: Option<usize>,
     speeds: Speeds,
     /// For each kind of port that only messages use, the index of the sending port of node 0 in the
-    /// list of resources. The sending ports of the other nodes follow, and then the receiving
-    /// ports.
+    /// list of resources. The sending ports of other nodes follow, and then the receiving ports.
     end_ports: Vec<usize>,
     commodities: Vec<Commodity>,
     paths: ShortestPaths,
@@ -213,8 +212,7 @@ impl<'a> Search<'a> {
         gap: f64,
         progress: &mut Progress<'_>,
     ) -> Result<MessagePacking, OptimumError> {
-        /// The largest number of rounds, and the largest number of successive rounds without
-        /// progress.
+        /// The largest number of rounds, and of successive rounds without progress.
         const ROUNDS: [u32; 2] = [600, 25];
         const SWEEPS: u32 = 6;
         const PROGRESS: f64 = 1.0003;
@@ -551,8 +549,7 @@ fn arborescence(costs: &Costs, root: usize) -> (Vec<(u32, u32)>, u64) {
 
 /// Returns the parent of each node in a tree of least cost. The parent of the root has no meaning.
 fn parents(costs: &Costs, root: usize) -> Vec<usize> {
-    // Choose the cheapest message into each node. If these messages have no cycle, they form the
-    // tree.
+    // Choose the cheapest message into each node. If they have no cycle, they form the tree.
     let nodes = costs.len();
     let cheapest = |to: usize| {
         let others = (0..nodes).filter(|from| *from != to);

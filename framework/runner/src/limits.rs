@@ -11,8 +11,7 @@ pub enum MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// Limits the address space of this process. If there already is a lower limit (`ulimit -v`),
-    /// it remains.
+    /// Limits the address space of this process. An existing lower limit (`ulimit -v`) remains.
     pub(crate) fn apply(self) -> io::Result<()> {
         match self {
             Self::Fixed(bytes) => system::limit_address_space(lowered(Resource::As, bytes)),
@@ -61,8 +60,7 @@ pub(crate) fn no_core_file() -> io::Result<()> {
 }
 
 /// Maximum number of descriptors of a process with plugins. It limits the memory of pipes, which no
-/// other limit counts. A pipe has two descriptors and up to 64 KiB, so the pipes hold at most 8
-/// MiB.
+/// other limit counts. A pipe has two descriptors and up to 64 KiB, so pipes hold at most 8 MiB.
 const DESCRIPTORS: u64 = 256;
 
 pub(crate) fn limit_descriptors() -> io::Result<()> {

@@ -87,8 +87,8 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
         let workload = look_up(&mut self.workloads, "workload", setting.workload, |t| {
             Workload::parse(&t.value).map(Arc::new).map_err(|e| spec_error(t, &e))
         })?;
-        // Cases with the same topology and seed get the same random network, so that they can share
-        // a schedule.
+        // Cases with the same topology and seed get the same random network, so they can share a
+        // schedule.
         let key = (setting.topology.to_owned(), *seed);
         let sample = match self.drawn.entry(key) {
             Entry::Occupied(known) => Some(Arc::clone(known.get())),

@@ -1,8 +1,7 @@
 //! Maximum sizes of the messages of a worker in bytes (`docs/abi.md`). If a worker sends a longer
 //! message, it is killed. So the memory of the program does not depend on plugins.
 
-/// The limit for a reply, except values of an observer. The length of the job's text is added to
-/// it.
+/// The limit for a reply, except values of an observer. The length of the job's text is added.
 pub const REPLY: usize = 1 << 20;
 pub const TRACE: usize = 1 << 20;
 /// The limit for a part of the record of a schedule, such as a step with the load of each link.

@@ -1,6 +1,6 @@
-//! The columns `optimum_us` and `optimum_gap`. They do not depend on a plugin, so they are filled
-//! in by the process that writes rows. The time limit of a case does not apply to the search for
-//! the optimum.
+//! The columns `optimum_us` and `optimum_gap`. They do not depend on a plugin, so the process that
+//! writes rows fills them in. The time limit of a case does not apply to the search for the
+//! optimum.
 
 use crate::case::Case;
 use crate::defect;

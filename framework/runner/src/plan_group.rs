@@ -1,5 +1,4 @@
-//! Groups of cases that share a schedule. The cases of a group usually also share a worker and a
-//! shard.
+//! Groups of cases that share a schedule. They usually also share a worker and a shard.
 
 use crate::case::Case;
 use std::borrow::Borrow;
@@ -14,8 +13,7 @@ pub struct PlanGroup {
 }
 
 impl PlanGroup {
-    /// Returns the estimated cost of the schedule, plus 5 % of it for each case after the first
-    /// one.
+    /// Returns the estimated cost of the schedule, plus 5 % of it for each case after the first.
     pub fn cost(&self) -> u64 {
         self.schedule
             .saturating_add((self.schedule / 20).saturating_mul(self.cases.len() as u64 - 1))

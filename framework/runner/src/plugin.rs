@@ -38,8 +38,7 @@ pub enum PluginError {
     Reported(String),
 }
 
-/// A loaded library is never unloaded, because this process uses its tables and texts until the
-/// end.
+/// A loaded library is never unloaded, because this process continues to use its tables and texts.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Plugin {
     pub path: PathBuf,
@@ -60,8 +59,7 @@ pub struct Algorithm {
     /// Bit `c` is set if the collective with the number `c` in the ABI is supported.
     pub collectives: u64,
     pub params: Vec<Param>,
-    /// The largest number of messages that a node sends or receives in one step; 0 if it is
-    /// unknown.
+    /// The largest number of messages that a node sends or receives in one step; 0 if unknown.
     pub ports: u64,
     pub plugin: Build,
     pub file: PathBuf,
@@ -83,8 +81,7 @@ pub const PAPERS: [(&str, &str); 5] = [
 ];
 
 impl Algorithm {
-    /// Errors if the algorithm does not implement the collective. Checked before memory is used for
-    /// a case.
+    /// Errors if the algorithm does not implement the collective. Called before a case uses memory.
     pub fn check_implements(&self, kind: &CollectiveKind) -> Result<(), String> {
         if self.collectives >> kind.code & 1 == 1 {
             return Ok(());
@@ -164,8 +161,8 @@ impl Plugin {
         Self::load_known(path, Some(KnownDigest { stamp: &stamp, digest: "" }))
     }
 
-    /// Loads a plugin file. If the file's metadata equals that of `known`, the digest is not
-    /// computed again.
+    /// Loads a plugin file. If its metadata equals that of `known`, the digest is not computed
+    /// again.
     pub(crate) fn load_known(
         path: &Path,
         known: Option<KnownDigest<'_>>,
@@ -182,8 +179,7 @@ impl Plugin {
             let table = unsafe { Passed::new(table) };
             return Self::read(path, digest, &stamp, table);
         }
-        // If the name had no directory, the loader would search the directories of the system for
-        // it.
+        // If the name had no directory, the loader would search the system's directories for it.
         let file = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let no_library =
             |reason: String| PluginError::NotALibrary { path: path.to_owned(), reason };
@@ -275,8 +271,7 @@ impl Algorithm {
     }
 }
 
-/// Returns an error message with all causes, because the `Display` of the loader's errors omits
-/// them.
+/// Returns an error message with all causes, which the `Display` of the loader's errors omits.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -295,8 +290,7 @@ impl Plugin {
         stamp: &Stamp,
         table: Passed<'static, *const SwmPlugin>,
     ) -> Result<Self, PluginError> {
-        // The head is checked first, because the version determines the layout of the rest of the
-        // table.
+        // The head is checked first, because the version determines the layout of the table.
         let bad = |what: String| PluginError::BadTable { path: path.to_owned(), what };
         let head = table.head().ok_or_else(|| bad("its entry returns no table".to_owned()))?;
         if head.magic != SWM_MAGIC {
@@ -480,8 +474,7 @@ fn unreadable<T: Growing>(why: Unreadable) -> String {
     }
 }
 
-/// Copies a text of a plugin. Control characters are escaped, because they could affect the
-/// terminal.
+/// Copies a text of a plugin. Escapes control characters, which could affect the terminal.
 pub(crate) fn text(s: Text<'_>) -> Result<String, &'static str> {
     if s.ptr.is_null() && s.len > 0 {
         return Err("is null, but has a length");

@@ -1,4 +1,4 @@
-//! Child processes that run plugins: workers, and processes that describe, reproduce or `check`
+//! Child processes that run plugins: workers, and those that describe, reproduce or `check`
 //! plugins.
 
 pub(crate) mod child;

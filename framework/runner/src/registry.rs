@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swapmeet_core::spec::near_matches;
 
-/// Prefix of the file names of bundled plugins. Other libraries in the program's directory are
-/// ignored.
+/// Prefix of bundled plugin files. Other libraries in the program's directory are ignored.
 const BUNDLED_PREFIX: &str = "libswapmeet_plugin_";
 /// The environment variable with plugin directories, which are separated as in `PATH`.
 pub const PATH_VARIABLE: &str = "SWAPMEET_PLUGIN_PATH";
@@ -61,8 +60,7 @@ pub enum SharedNames {
     /// The name alone is an error. `PLUGIN/ALGORITHM` selects one of the algorithms.
     #[default]
     Refused,
-    /// The algorithm that was found first replaces the bundled one, because the user has requested
-    /// it.
+    /// The algorithm that was found first replaces the bundled one, as requested by the user.
     ReplaceBundled,
 }
 

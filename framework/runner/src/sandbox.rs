@@ -26,8 +26,7 @@ pub struct Protection {
 #[error("the sandbox cannot be entered: {0}; {NO_SANDBOX} runs plugins without it")]
 pub struct SandboxError(pub(crate) String);
 
-/// The files that a process in the sandbox may still open, in addition to the libraries of the
-/// system.
+/// The files that a process in the sandbox may open, in addition to the libraries of the system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FileAccess<'a> {
     pub plugins: &'a [PathBuf],

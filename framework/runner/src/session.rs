@@ -1,5 +1,5 @@
-//! Runs cases that share a schedule, which is planned once. For each case, an evaluator calculates
-//! the time.
+//! Runs cases that share a schedule, which is planned once. An evaluator calculates the time of a
+//! case.
 
 use crate::case::{Case, SelectedAlgorithm};
 use crate::defect;
@@ -312,8 +312,7 @@ pub fn newly_charged(evaluator: &dyn Evaluator, charged: &mut Times) -> Option<T
     Some(now.zip(std::mem::replace(charged, now), newly))
 }
 
-/// Returns the difference of two totals. If it is so small that it may be a rounding error, returns
-/// 0.
+/// Returns the difference of two totals. If it may be a rounding error, returns 0.
 fn newly(now: f64, before: f64) -> f64 {
     const ROUNDING: f64 = 64.0 * f64::EPSILON;
     let difference = now - before;

@@ -36,8 +36,7 @@ impl From<Load> for (u64, u64, u64) {
 pub struct Pair {
     pub from: u64,
     pub to: u64,
-    /// The amount of data, in the load units of the schedule ([`ScheduleRecord::bytes`] converts
-    /// them).
+    /// The amount of data in load units of the schedule ([`ScheduleRecord::bytes`] converts them).
     pub load: u64,
     /// The number of messages, including this one, on the link of the route that has the most; 1 if
     /// loads are not recorded.
@@ -99,8 +98,7 @@ pub struct StepRecord {
     pub frame: Option<Box<Frame>>,
 }
 
-/// The bits of the values of [`Times`], because `serde_json` does not read all decimal numbers
-/// exactly.
+/// The bits of [`Times`], because `serde_json` does not read all decimal numbers exactly.
 type TimeBits = [u64; Kind::ALL.len()];
 
 mod time_bits {
@@ -131,8 +129,7 @@ pub struct Matrix {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub enum RecordPart {
-    /// The number of links of the network. This part is only sent if the loads of links are
-    /// recorded.
+    /// The number of links of the network. It is only sent if the loads of links are recorded.
     Links(u64),
     /// The ranks of each communicator, in the order of its members. This part is only sent if the
     /// workload has communicators and the loads of links are recorded.
@@ -177,8 +174,7 @@ pub struct RecordRequest {
     pub frames: FrameSelection,
     /// The maximum number of steps. Later steps are not recorded.
     pub max_steps: u64,
-    /// Whether to record the unfinished step after an error. This requires that all sends are
-    /// stored.
+    /// Whether to record the unfinished step after an error. To do so, all sends are stored.
     pub unfinished: bool,
     /// The times of ranks to record, if the model has a clock for each rank.
     pub ranks: Option<RankSelection>,
@@ -275,7 +271,7 @@ impl ScheduleRecord {
 }
 
 /// The serialized form of an entry: its first and last step, the bits of `posted`, `started`,
-/// `waited` and `ended`, and the bits of the time of each kind. Field names would take too much
+/// `waited` and `ended`, and the bits of the time of each kind. Field names are left out to save
 /// space.
 type EntryNumbers = ([u64; 2], [u64; 4], TimeBits);
 
@@ -410,8 +406,7 @@ mod tests {
         );
     }
 
-    /// In a step, a rank sends, waits for a peer and receives. There are no gaps between these
-    /// intervals.
+    /// In a step, a rank sends, waits for a peer and receives, without gaps between the intervals.
     #[test]
     fn intervals_of_a_rank_are_in_chronological_order() {
         let kinds = Times::of([

@@ -20,8 +20,7 @@ pub(crate) use this_system::{
     limit_address_space_of, open_shared_file, process_status, status_of,
 };
 
-/// Returns the restrictions that the kernel would enforce. Returns `None` if the system has no
-/// sandbox.
+/// Returns the restrictions that the kernel would enforce, or `None` if there is no sandbox.
 pub fn protection() -> Option<Result<Protection, SandboxError>> {
     // Enter the sandbox in another thread, because the restrictions of a thread are permanent.
     let enter = || enter_sandbox(&FileAccess::default());
@@ -79,8 +78,7 @@ pub fn use_one_heap() {
     }
 }
 
-/// Returns freed memory to the system. By default, the allocator of glibc keeps it for threads of
-/// this process.
+/// Returns freed memory to the system. By default, glibc keeps it for later use.
 pub fn return_freed_memory() {
     // SAFETY: the call takes no pointer.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

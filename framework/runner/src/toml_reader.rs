@@ -33,8 +33,7 @@ pub(crate) fn place(span: Range<usize>) -> Place {
     Place { span, ..file }
 }
 
-/// Returns a text at its position in the file that this thread reads. Control characters are
-/// escaped.
+/// Returns a text with its position in the file that this thread reads. Escapes control characters.
 pub(crate) fn text(text: &Spanned<String>) -> Text {
     Text { value: escaped(text.get_ref()).into_owned(), place: place(text.span()) }
 }

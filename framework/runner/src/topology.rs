@@ -15,7 +15,7 @@ pub fn parse(text: &str) -> Result<Arc<Network>, SpecError> {
     parse_with_inputs(text).map(|(topology, _)| topology)
 }
 
-/// If a topology spec has a range of meshes, returns one spec for each mesh, otherwise the spec
+/// If a topology spec has a range of meshes, returns a spec for each mesh, otherwise the spec
 /// itself.
 pub fn expand_meshes(text: &str) -> Result<Vec<String>, SpecError> {
     topology::expand_meshes(text, &|file| read_regular(Path::new(file), LONGEST, EDGES))

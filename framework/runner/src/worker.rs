@@ -21,8 +21,7 @@ pub(crate) const MAX_LOG_LINES: u32 = 20;
 pub(crate) struct Job {
     /// Number of the job. Every reply to the job repeats this number.
     pub number: u64,
-    /// The plugin files of all cases, sorted. There are several only for jobs that run at the same
-    /// time.
+    /// The plugin files of all cases, sorted: several only for jobs that run at the same time.
     pub plugins: Vec<PluginFile>,
     /// The files that the worker may read. Only the list in the worker's first job has an effect.
     pub readable: Vec<PathBuf>,

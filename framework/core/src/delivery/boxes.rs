@@ -341,8 +341,7 @@ pub trait Layout: Debug {
     ) -> bool;
 
     /// Writes to `out` the blocks of `a` whose destination and segment are in `b`. In a reduction,
-    /// these are the blocks of `a` that contribute to the values of `b`. Returns false if there are
-    /// none.
+    /// these blocks contribute to the values of `b`. Returns false if there are none.
     fn terms_of(&self, a: &[Self::Element], b: &[Self::Element], out: &mut [Self::Element])
     -> bool;
 
@@ -356,8 +355,7 @@ pub trait Layout: Debug {
         piece: impl FnMut(&[Self::Element]),
     );
 
-    /// If the union of `a` and the disjoint box `b` is a box, replaces `a` by it. Returns whether
-    /// it is.
+    /// If the union of `a` and the disjoint box `b` is a box, sets `a` to it and returns true.
     fn join(&self, a: &mut [Self::Element], b: &[Self::Element]) -> bool;
 
     /// Returns whether every block of `inner` is in `outer`.
@@ -418,8 +416,7 @@ pub trait Layout: Debug {
         self.axes().radices.len() - 1
     }
 
-    /// Returns whether boxes have a set for this side, because blocks are distinguished by their
-    /// nodes on it.
+    /// Returns whether boxes have a set for this side, so that blocks are distinguished by it.
     fn has(&self, side: Side) -> bool {
         !self.axes().of_side(side).is_empty()
     }
@@ -482,8 +479,7 @@ pub trait Layout: Debug {
         nodes
     }
 
-    /// Returns the smallest node in the set on one side of a box, or 0 if boxes do not have this
-    /// side.
+    /// Returns the smallest node on one side of a box, or 0 if boxes do not have this side.
     fn first_of(&self, side: Side, a: &[Self::Element]) -> u64 {
         let axes = self.axes();
         axes.of_side(side)

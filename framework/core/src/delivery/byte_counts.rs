@@ -79,8 +79,7 @@ pub enum ByteSelection<'a> {
     Listed(&'a [(u64, u64)]),
 }
 
-/// The integer type for numbers of elements. It is `u32` if possible, because the tables take
-/// gigabytes.
+/// The integer type for numbers of elements: `u32` if possible, because the tables take gigabytes.
 pub trait ElementCount: Copy + Default + fmt::Debug + Into<u64> {
     /// Converts a number that is known to fit into this type.
     fn of(elements: u64) -> Self;
@@ -112,7 +111,7 @@ pub(crate) struct ByteCounts<T> {
     /// it is needed.
     holdings: Vec<Vec<T>>,
     unused_rows: Vec<Vec<T>>,
-    /// For each node, whether it still holds its initial elements. Their row is computed when it is
+    /// For each node, whether it still holds its initial elements. Their row is computed when
     /// needed.
     is_initial: Vec<bool>,
     redistributed: Vec<Option<Redistributed<T>>>,

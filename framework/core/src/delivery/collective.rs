@@ -163,8 +163,7 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
     /// machine. If each block is for all nodes, `destination` is ignored.
     fn bytes(&self, origin: u64, destination: u64) -> u64;
 
-    /// Returns the total bytes of all blocks from `origins` to `destinations`. Both lists are
-    /// sorted.
+    /// Returns the bytes of all blocks from `origins` to `destinations`. Both lists are sorted.
     fn total(&self, origins: &[u64], destinations: &[u64]) -> u64 {
         origins
             .iter()

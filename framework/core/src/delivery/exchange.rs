@@ -131,8 +131,7 @@ struct InFlight<E> {
     records: Vec<E>,
     sends: Vec<ReductionSend>,
     latest: usize,
-    /// If `records` has at least this length, boxes for the same receiver are joined to save
-    /// memory.
+    /// From this length of `records` on, boxes for the same receiver are joined to save memory.
     join_from: usize,
 }
 
@@ -414,14 +413,12 @@ impl<E> InFlight<E> {
     }
 }
 
-/// The number of elements of `records` from which boxes are joined. So many elements take at least
-/// 32 MiB.
+/// The length of `records` from which boxes are joined. So many elements take at least 32 MiB.
 const JOIN_FROM: usize = 1 << 22;
 
 impl<L: Layout> Exchange<L> {
     /// Removes the selected boxes from the sender's holdings and puts them in flight. Returns the
-    /// load of the message, including extra bytes, or `None` if there are neither blocks nor extra
-    /// bytes.
+    /// load of the message, including extra bytes, or `None` if the message is empty.
     #[inline]
     pub(crate) fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
         self.inventory.check(rule, self.step)?;

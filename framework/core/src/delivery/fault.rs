@@ -22,8 +22,7 @@ pub enum Fault {
     BadSymmetry(String),
     #[error("{start}: {0}", start = Self::WRONG_SYMMETRY)]
     WrongSymmetry(String),
-    /// A fault of a representative, and the number of other nodes of its orbit that have the same
-    /// fault.
+    /// A fault of a representative, and the number of other nodes of its orbit with the same fault.
     #[error("{0}; the same fault occurs at {1}")]
     ForOrbit(Box<Fault>, Count),
     /// A fault of a send to which the plugin gave a label.
@@ -32,8 +31,7 @@ pub enum Fault {
     /// A fault that a plugin found in a schedule that it read.
     #[error("{0}")]
     Plugin(String),
-    /// A case that exceeds a limit or combines options that exclude each other. The schedule breaks
-    /// no rule.
+    /// A case that exceeds a limit or combines exclusive options. The schedule breaks no rule.
     #[error("{0}")]
     Refused(String),
     /// A call that is not permitted at this point of the schedule.
@@ -69,8 +67,7 @@ impl Fault {
     /// The beginning of the message of [`Fault::WrongSymmetry`].
     pub const WRONG_SYMMETRY: &str = "the claim of symmetry is wrong";
 
-    /// The schedule claims a symmetry and has sends whose data a switch adds or copies. This is not
-    /// supported.
+    /// The schedule claims a symmetry, but has sends whose data a switch adds or copies.
     pub const SYMMETRIC_IN_SWITCH: Self = Self::OutOfOrder(
         "the schedule claims a symmetry, but has sends whose reducer or multicaster is a switch",
     );

@@ -15,8 +15,7 @@ use super::transfer::Transfer;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Communicators that have the same view and run images of one schedule. A rank is in at most one
-/// of them.
+/// Communicators that have the same view and run images of one schedule. A rank is in at most one.
 #[derive(Debug)]
 pub struct Communicators {
     network: Arc<Network>,
@@ -64,8 +63,7 @@ impl Communicators {
     }
 
     /// Creates communicators from lists of ranks. Those with the same view are in one entry of the
-    /// result or, if `apart`, each is in an entry of its own. Errors as [`Communicators::over`]
-    /// does.
+    /// result or, if `apart`, each has an entry of its own. Errors as [`Communicators::over`] does.
     pub fn listed(
         lists: &[Vec<u32>],
         network: &Arc<Network>,
@@ -129,8 +127,8 @@ impl Communicators {
         self.ranks.len() == self.places.len()
     }
 
-    /// If a rank is in a communicator, returns the communicator and the number of the rank among
-    /// its members.
+    /// If a rank is in a communicator, returns the communicator and the rank's number among its
+    /// members.
     pub fn place(&self, rank: u64) -> Option<(u64, u64)> {
         self.places[rank as usize].map(|(of, member)| (of.into(), member.into()))
     }
@@ -297,8 +295,7 @@ fn view(network: &Network, members: &[u32]) -> (Arc<Network>, Vec<usize>) {
             let groups = if axes.len() == 2 { axes[0].1 } else { 1 };
             let ranks = axes[axes.len() - 1].1;
             let spec = network.spec();
-            // The switches of a view do not stand for switches of the network, so they cannot
-            // reduce.
+            // The switches of a view do not represent those of the network, so they cannot reduce.
             let is_own =
                 |argument: &&str| !["mesh=", "reduce="].iter().any(|key| argument.starts_with(key));
             let own: Vec<&str> = spec.split(',').skip(1).filter(is_own).collect();

@@ -121,8 +121,7 @@ fn layers(topology: &Network) -> Vec<Position> {
         layers.push(next);
     }
     layers.pop();
-    // If a switch has links to all nodes, such as the switch between groups, it is drawn in the
-    // centre.
+    // A switch with links to all nodes, such as the one between groups, is drawn in the centre.
     if let [nodes, switches] = &mut layers[..] {
         let is_central =
             |switch: &usize| nodes.iter().all(|node| neighbours[*switch].contains(node));

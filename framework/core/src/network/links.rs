@@ -10,7 +10,7 @@
 //!   the lines.
 //! * `Counters` counts many runs on other topologies, with a counter for each link.
 //!
-//! [`LinkLoad`] starts each step with `Intervals`, and changes to another counter when this one is
+//! [`LinkLoad`] starts each step with `Intervals`, and changes to another counter when it is
 //! faster.
 
 pub(crate) mod orbits;
@@ -77,7 +77,7 @@ impl LinkLoad {
         self.in_array = false;
     }
 
-    /// Adds `amount` to the load of every link of a run. The run must be part of a route on this
+    /// Adds `amount` to the load of every link of a run, which must be part of a route on this
     /// topology.
     pub fn add(&mut self, run: Run, amount: u64) {
         match &mut self.array {
@@ -178,8 +178,7 @@ impl Intervals {
         self.planes.iter().zip(used).filter(|(_, used)| *used).map(|(p, _)| p.links()).sum()
     }
 
-    /// Calls `visit` with each interval of renumbered links that have the same load, and with this
-    /// load.
+    /// Calls `visit` with each interval of renumbered links with the same load, and with this load.
     fn for_each_interval(&mut self, visit: &mut dyn FnMut(Range<u64>, u64)) {
         self.changes.clear();
         if self.planes.is_empty() {

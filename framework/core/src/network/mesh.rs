@@ -1,4 +1,4 @@
-//! Names of the digits of rank numbers (`mesh=`), such as the axes of data parallelism and expert
+//! Names of the digits of rank numbers (`mesh=`), such as those for data parallelism and expert
 //! parallelism.
 
 use std::collections::BTreeSet;
@@ -182,8 +182,7 @@ fn shapes(mesh: &Mesh, sides: &[u64], most: usize) -> Result<Option<Vec<Mesh>>, 
             ((*axis).to_owned(), own.map(|digit| digit.radix).product())
         })
         .collect();
-    // Sides of equal length are interchangeable, so only choices in ascending order are listed for
-    // them.
+    // Equal sides are interchangeable, so only choices in ascending order are listed for them.
     let mut all: Vec<Choice> = vec![(Vec::new(), axes.iter().map(|(_, size)| *size).collect())];
     for (at, side) in sides.iter().enumerate() {
         let mut longer = Vec::new();

@@ -1,6 +1,5 @@
 //! Statistics of a network. In a small network, they are counted or found by a search. In a large
-//! one, they are calculated by formulas. For each statistic, the method by which it was found is
-//! stored.
+//! one, they are calculated by formulas. Each statistic has the method by which it was found.
 
 use crate::network::topology::Network;
 use crate::network::topology::adjacency::Adjacency;
@@ -275,8 +274,7 @@ impl Clusters {
     }
 
     /// Swaps pairs of clusters of equal size, each cluster at most once, and then undoes the swaps
-    /// that were made after the smallest cut was reached. Returns whether the cut has become
-    /// smaller.
+    /// that were made after the smallest cut was reached. Returns whether the cut is smaller.
     fn swap_pass(&self, inside: &mut [bool]) -> bool {
         let mut at = inside.to_vec();
         let mut gains: Vec<i64> = (0..at.len()).map(|cluster| self.gain(cluster, &at)).collect();
@@ -431,8 +429,7 @@ mod tests {
     }
 
     /// Bollobas (1988): the smallest cut of a random regular graph of n vertices and degree d has
-    /// at least about `n/4 (d - 2 sqrt(d - 1))` edges. A random division cuts `n d/4` edges on
-    /// average.
+    /// at least about `n/4 (d - 2 sqrt(d - 1))` edges. A random cut has `n d/4` edges on average.
     #[test]
     fn cuts_of_jellyfish_are_within_the_bounds_of_random_graphs() {
         let (n, d) = (100.0, 8.0_f64);

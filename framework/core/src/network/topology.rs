@@ -227,8 +227,7 @@ impl Network {
         self.routing.as_ref().map(|routing| RandomRouting { network: self, routing })
     }
 
-    /// Returns the network from which a dual-net (`rdn`) is built, and the dual-net's number of
-    /// levels.
+    /// Returns the network from which a dual-net (`rdn`) is built, and the number of levels.
     pub fn base(&self) -> Option<(&Self, u64)> {
         self.family.base().filter(|_| !self.shares_nodes())
     }
@@ -249,9 +248,8 @@ impl Network {
         self.family.automorphisms().filter(|_| self.is_intact())
     }
 
-    /// Returns the radices of the node numbers, if all translations of the grid of node numbers are
-    /// automorphisms and there are no switches. Every link is then the image of a link that leaves
-    /// node 0.
+    /// Returns the radices of the node numbers, if all translations of their grid are automorphisms
+    /// and there are no switches. Every link is then the image of a link that leaves node 0.
     pub fn translations(&self) -> Option<&[u64]> {
         let axes = self.automorphisms().filter(|_| self.switches() == 0)?.axes();
         (!axes.contains(&AxisSymmetry::Fixed)).then_some(self.radices())
@@ -369,7 +367,7 @@ impl Network {
         self.family.latency(link)
     }
 
-    /// Returns whether a link is inside a computer, such as between its GPUs (only in the family
+    /// Returns whether a link is inside a computer, such as between GPUs (only in the family
     /// `groups`).
     pub fn is_inside(&self, link: u64) -> bool {
         self.family.is_inside(link)
@@ -462,8 +460,7 @@ impl Network {
 pub struct Bisection {
     /// The number of nodes on the smaller side.
     pub side: u64,
-    /// The number of directed links from one side to the other. Each of them has at most the
-    /// bandwidth 1.
+    /// The number of directed links from one side to the other. Each has at most the bandwidth 1.
     pub links: u64,
     /// Whether it is proved that no cut into two halves has fewer links. The halves of an odd
     /// number of nodes differ by one node.

@@ -15,8 +15,7 @@ pub struct Transfer {
     pub route: u32,
     /// The number of directed links on the route, which is 0 between two ranks that share a node.
     pub hops: u32,
-    /// The amount of data. It is in bytes if blocks have explicit sizes, otherwise in blocks or
-    /// segments.
+    /// The amount of data: in bytes if blocks have explicit sizes, otherwise in blocks or segments.
     pub load: u64,
 }
 

@@ -24,8 +24,7 @@ pub struct Counterpart {
     pub name: &'static str,
     /// The algorithm of this project, without parameters.
     pub ours: &'static str,
-    /// The parameters of this project's algorithm. `{gpus}` stands for the number of GPUs of a
-    /// domain.
+    /// The parameters of this project's algorithm. `{gpus}` is the number of GPUs of a domain.
     parameters: &'static str,
 }
 

@@ -85,8 +85,7 @@ impl PlanCall<'_> {
             ));
         }
         let Some(step) = representatives.first_different_step(&others) else { return Ok(()) };
-        // The recordings contain only hashes of steps, so both plans are repeated to find a send
-        // that differs.
+        // The recordings contain only hashes of steps, so both plans are repeated to find the send.
         let expected = self.record(Recorded::Image(0), Some(step), requested)?;
         let others = self.record(nodes, Some(step), requested)?;
         // The plugin may plan other sends when it is called again.
@@ -99,7 +98,7 @@ impl PlanCall<'_> {
         Err(wrong(expected.describe_difference(&others)))
     }
 
-    /// Lets the plugin plan these nodes. Records the hash of each step, and the single sends of
+    /// Lets the plugin plan these nodes. Records hashes of all steps, and the single sends of
     /// `kept_step`.
     fn record(
         self,

@@ -40,7 +40,7 @@ pub struct ChildLimits {
 
 impl ChildLimits {
     /// Returns limits for a child that checks the time limit itself in calls of the plugin. A
-    /// plugin that makes no calls does not notice the limit, so the child is killed at 105 % of it
+    /// plugin that makes no calls does not notice the limit, so it is killed at 105 % of the limit
     /// plus 0.5 s.
     pub fn with_grace(time: Duration, memory: u64, message_bytes: usize) -> Self {
         let grace = (time / 20).saturating_add(Duration::from_millis(500));
@@ -58,8 +58,7 @@ pub enum OutputPipes {
 }
 
 pub enum ChildEvent {
-    /// A line that the child has sent, or a block of bytes whose length `Child::expect_block` has
-    /// set.
+    /// A line that the child has sent, or a block whose length `Child::expect_block` has set.
     Message(Vec<u8>),
     Printed(String),
     Ended(ChildEnd),
@@ -282,11 +281,9 @@ impl Child {
         self.outputs[0].printed.begin();
     }
 
-    /// Reads the output up to the mark that ends the output of a job. Returns whether the mark has
-    /// arrived.
+    /// Reads the output up to the mark at the end of a job. Returns whether the mark has arrived.
     pub(crate) fn read_to_mark(&mut self) -> bool {
-        /// Maximum time to wait for the mark. Reading the rest of the pipe's buffer takes less
-        /// time.
+        /// Maximum time to wait for the mark. Reading the rest of the pipe takes less time.
         const ENOUGH: Duration = Duration::from_secs(1);
         self.outputs[0].read_until(ENOUGH, Printed::take_mark)
     }
@@ -366,8 +363,7 @@ impl Child {
     fn exited(&mut self) -> ChildEnd {
         /// Maximum time from the closing of the socket to the end of the process.
         const GRACE: Duration = Duration::from_millis(200);
-        /// Maximum time to read the rest of the output. A process that a plugin started may print
-        /// forever.
+        /// Maximum time to read all output. A process that a plugin started may print forever.
         const ENOUGH: Duration = Duration::from_millis(200);
         const CLOSED: &str = "the plugin closed the worker process's socket";
         let begin = Instant::now();
@@ -566,8 +562,8 @@ impl ThreadCheck {
         Self { child, last: Instant::now() }
     }
 
-    /// If the child has too many threads, returns a message with their number. Counts them at most
-    /// every 50 ms.
+    /// If the child has too many threads, returns a message with their number. Counts at most every
+    /// 50 ms.
     fn excess(&mut self) -> Option<String> {
         if self.last.elapsed() < Self::EVERY {
             return None;

@@ -20,8 +20,7 @@ pub(crate) fn take_socket() -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Limits memory and descriptors, disables core files, and makes this process end when the program
-/// ends.
+/// Limits memory and descriptors, disables core files, and makes this process end with the program.
 pub(crate) fn confine(memory: MemoryLimit, socket: &impl AsFd) -> io::Result<()> {
     system::end_with_program()?;
     // If the program has already ended, this process gets no signal, although the socket may still

@@ -57,8 +57,7 @@ impl Lines {
 // worker, its row contains the last line. All output is read, so that the worker is never blocked
 // by a full pipe.
 
-/// The line that ends the output of a job. All output before it belongs to this job or an earlier
-/// one.
+/// The line that ends the output of a job. Output before it belongs to this job or an earlier one.
 pub(crate) const MARK: &str = "\u{1}end of job\u{1}";
 
 #[derive(Default)]

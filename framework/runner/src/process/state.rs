@@ -40,8 +40,7 @@ impl State {
         }
     }
 
-    /// Returns the first property that differs from `before`. Also cancels a pending alarm signal
-    /// (`alarm`).
+    /// Returns the first property that differs from `before`. Also cancels a pending `alarm`.
     pub(crate) fn changed_since(&self, before: &Self) -> Option<&'static str> {
         let alarm = pending_alarm();
         [

@@ -19,8 +19,7 @@ pub(super) struct SharedPlan {
     pub clock: GroupClock,
     /// The time limit of a case. It is the same for all cases of the plan.
     pub limit: Option<Duration>,
-    /// Whether evaluators that take too long are set aside, so that their cases are planned again
-    /// later.
+    /// Whether evaluators that take too long are set aside, so that their cases are planned again.
     pub sets_aside: bool,
     pub listening: Cell<usize>,
 }
@@ -95,8 +94,7 @@ impl<'a> CaseEvaluator<'a> {
         let took = started.elapsed();
         self.spent += took;
         self.plan.clock.add_priced(took);
-        // The parent process also enforces a time limit. This time must not count towards that
-        // limit.
+        // This time does not count towards the time limit that the parent process enforces.
         record_pricing(took);
         if self.state == State::Listening && self.left().is_some_and(|left| left.is_zero()) {
             self.state = State::TimedOut;

@@ -113,8 +113,7 @@ pub(super) fn plan_and_price(
                 None => merged.report(Reported::All, &mut Unheard),
             };
             match totals.map_err(of_fault) {
-                // If the only job has several schedules, its totals are those of the merged
-                // schedule.
+                // If a single job has several schedules, its totals are those of the merged one.
                 Ok(totals) if jobs.len() == 1 => {
                     if has_several(&planned[0]) {
                         set_totals(&mut planned[0], totals);

@@ -26,8 +26,7 @@ use swapmeet_results::{Record, Status};
 
 /// The maximum total number of bytes of whole frames.
 const MOST_BYTES: usize = 64 << 20;
-/// The maximum total number of bytes of frames that contain only the held data or only the
-/// messages.
+/// The maximum total number of bytes of frames with only the held data or only the messages.
 const MOST_PART_BYTES: usize = 8 << 20;
 /// The maximum number of rows and columns of the matrix of bytes between groups of ranks.
 const MATRIX_SIDE: u64 = 64;
@@ -117,8 +116,7 @@ pub struct Recorder {
     topology: Arc<Network>,
     /// The communicators that run the schedule. `None` if all ranks form one communicator.
     communicators: Option<Arc<Communicators>>,
-    /// Computes the times of steps or, if requested, of ranks. `None` if the model has no times of
-    /// steps.
+    /// Computes the times of steps or, if requested, of ranks. `None` if the model has none.
     evaluator: Option<Box<dyn Evaluator>>,
     records_ranks: bool,
     /// The total of each kind of time until the end of the last step, in µs.
@@ -138,8 +136,7 @@ pub struct Recorder {
     phases: usize,
     spent: usize,
     steps: u64,
-    /// The sends of the current step. They are stored in case an error ends the schedule in this
-    /// step.
+    /// The sends of the current step, which are needed if an error ends the schedule in it.
     pending: Option<Vec<Pending>>,
     idle_sends: u64,
     at_fault: Option<(u64, u64)>,
@@ -208,8 +205,7 @@ impl Recorder {
         recorder
     }
 
-    /// Returns the frame of these messages, without the held data, and the hops of the longest
-    /// route.
+    /// Returns the frame of these messages without held data, and the hops of the longest route.
     fn frame<'m>(
         &mut self,
         messages: impl Iterator<Item = (u64, u64, Option<&'m Route>, u64)>,

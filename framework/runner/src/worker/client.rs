@@ -18,8 +18,7 @@ use swapmeet_results::Status;
 
 #[derive(Debug, Clone)]
 pub enum WorkerKind {
-    /// Child processes: a program and its first arguments. The arguments of [`super::serve`] are
-    /// appended.
+    /// Child processes: a program and its first arguments. Those of [`super::serve`] are appended.
     Processes(Vec<PathBuf>),
     /// A thread of this process. It has no sandbox and cannot be killed, so only tests use it.
     #[cfg(feature = "in-process")]
@@ -37,8 +36,7 @@ pub struct Workers {
 /// An event of a worker. When `Failed`, `StartFailed` or `Cancelled` is returned, the worker has
 /// already been killed.
 pub(crate) enum WorkerEvent {
-    /// An event of a case of the job that has no row yet. The case is given by its number in the
-    /// job.
+    /// An event of a case of the job that has no row yet. Cases have their numbers in the job.
     Case(CaseEvent<OutcomeColumns>),
     /// The job has ended, as in [`Reply::Done`].
     Done(Option<String>),
@@ -62,7 +60,7 @@ pub(crate) struct Worker {
     /// Whether the worker prints a mark at the end of each job. This ends when a mark is missing,
     /// because a plugin may have closed the output.
     prints_marks: bool,
-    /// The event `Done` of the job. It is stored here until all printed lines of the job have been
+    /// The event `Done` of the job. It is stored until all printed lines of the job have been
     /// returned.
     done: Option<WorkerEvent>,
     /// Whether start-up is complete. From then on, the plugin is responsible for every failure.
@@ -85,7 +83,7 @@ impl Worker {
             WorkerKind::Threads(observers) => {
                 let observers = *observers;
                 Child::start_thread(limits, move |socket| {
-                    // An error ends the thread, and the client then notices that the connection is
+                    // An error ends the thread, and the client notices that the connection is
                     // closed.
                     drop(super::serve::serve_in_thread(socket, observers));
                 })?
@@ -104,8 +102,7 @@ impl Worker {
         })
     }
 
-    /// Returns whether the worker has loaded exactly these plugins. A worker loads no plugins after
-    /// its first job.
+    /// Returns whether the worker has loaded exactly these plugins. Later jobs load no others.
     pub(crate) fn has_loaded(&self, plugins: &[&Path]) -> bool {
         self.plugins == plugins
     }

@@ -183,8 +183,7 @@ pub(super) fn serve_in_thread(
 }
 
 /// Reads jobs and sends replies until the socket is closed. Before any plugin code runs, `prepare`
-/// gets the first job. After each job, `left` returns how the job has changed the process, if it
-/// has.
+/// gets the first job. After each job, `left` returns how the job has changed the process.
 fn run_jobs(
     socket: File,
     mut replies: ReplySender,
@@ -290,8 +289,7 @@ impl WorkerState {
         let mut progress =
             ProgressListener { replies: replies.clone(), last: Instant::now(), messages: 0 };
         let (mut lines, mut rows) = (0, Vec::new());
-        // An observer is notified of every plan of the job, so no case may be planned a second
-        // time.
+        // An observer is notified of every plan of the job, so no case may be planned twice.
         let pricing = match (observer.needs_times(), &job.observation) {
             (false, _) => Pricing::Off,
             (true, Some(_)) => Pricing::Together,
@@ -343,11 +341,9 @@ impl WorkerState {
             }
         };
         lookup.options = job.options;
-        // The panic hook of the plugin is already installed, because the registry has loaded the
-        // plugin.
+        // The registry has loaded the plugin, so the plugin's panic hook is already installed.
         let case = defect::catch(|| lookup.case(&id.borrowed()))??;
-        // The spec of a machine that the user has defined contains neither its name nor its
-        // definition.
+        // The spec of a user's own machine contains neither its name nor its definition.
         let mut found = case.id();
         found.setting.machine.clone_from(&id.setting.machine);
         found.setting.machine_definition.clone_from(&id.setting.machine_definition);

@@ -141,8 +141,7 @@ impl BitLayout {
         self.fields[self.segment_axis()].coordinates(a)
     }
 
-    /// Sets the coordinates of one axis. `axis` is the number of the axis on its side, not in the
-    /// box.
+    /// Sets the coordinates of one axis. `axis` is the number of the axis on its side of the box.
     pub(crate) fn set_coordinates(
         &self,
         side: Side,
@@ -346,8 +345,7 @@ impl Layout for BitLayout {
             return Cut::Whole;
         }
         out.copy_from_slice(a);
-        // A single division, by the product of the sizes of the sets, is faster than one for each
-        // axis.
+        // A single division, by the product of the set sizes, is faster than one for each axis.
         let (mut kept, mut of) = (1, 1);
         for &axis in selection.narrowed() {
             let f = &self.fields[axis];

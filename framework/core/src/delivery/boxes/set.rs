@@ -107,7 +107,7 @@ impl Set {
         }
     }
 
-    /// Stores bits as runs if the runs need no more words than the bits. A run starts at each 1 bit
+    /// Stores bits as runs if these need no more words than the bits. A run starts at each 1 bit
     /// after a 0 bit.
     fn of_bits(bits: Box<[u64]>, radix: u64) -> Self {
         let mut before = 0;
@@ -177,8 +177,7 @@ impl Set {
         }
     }
 
-    /// Returns the first coordinate. If the set is empty, returns a number that is at least the
-    /// radix.
+    /// Returns the first coordinate. If there is none, returns a number that is at least the radix.
     pub(super) fn first(&self) -> u64 {
         match self {
             Self::Word(word) => word.trailing_zeros().into(),

@@ -382,8 +382,8 @@ impl Pattern {
         });
     }
 
-    /// Passes up to three intervals of consecutive numbers to `each`, with their start, their end,
-    /// and how often they are repeated. A number modulo the number of buckets is the bucket of an
+    /// Passes up to three intervals of consecutive numbers to `each`, each with its start, its end
+    /// and its number of repetitions. A number modulo the number of buckets is the bucket of an
     /// element.
     fn for_each_interval(
         &self,

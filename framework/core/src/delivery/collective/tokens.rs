@@ -2,7 +2,7 @@
 //! of nodes. In a combine, every node of the set returns a partial result, and the token's node
 //! receives the sum of these results.
 //!
-//! Tokens of one node with the same set of receivers form a *class*, which is handled as one block
+//! Tokens of one node with the same set of receivers form a *class*, which is treated as one block
 //! of their total size. The classes of a node are numbered from 0, in ascending order of their
 //! sets.
 

@@ -279,8 +279,7 @@ impl<L: Layout> Inventory<L> {
     {
         let layout = &self.layout;
         let held: u64 = boxes.clone().map(|a| layout.count(a)).sum();
-        // If all contributions are there, `held` is a multiple of the number of contributions to
-        // one value.
+        // If none is missing, `held` is a multiple of the number of contributions to one value.
         let contributions = layout.members_of(Side::Origins, layout.full());
         if !held.is_multiple_of(contributions) {
             return None;

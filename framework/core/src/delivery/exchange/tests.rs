@@ -220,8 +220,7 @@ fn scatter_gather_allgather_and_permutation_are_delivered() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::test_tiers::cases(48, 960)))]
 
-    /// After random moves, a schedule passes verification only if it then delivers all blocks
-    /// directly.
+    /// After random moves, a schedule passes verification only if it delivers all blocks directly.
     #[test]
     fn random_moves_are_traced(
         radices in prop_oneof![Just(vec![6]), Just(vec![2, 3]), Just(vec![2, 2, 2]), Just(vec![70])],

@@ -426,8 +426,7 @@ impl TokenExchange {
     }
 
     /// Updates `own`, the pieces of a class that the receiver holds, with a received value. In a
-    /// dispatch, `own` must be empty. In a combine, the value is combined with `own` or replaces
-    /// it.
+    /// dispatch, `own` must be empty. In a combine, the value is added to `own` or replaces it.
     fn update(
         &mut self,
         send: &TokenSend,

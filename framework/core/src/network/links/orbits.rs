@@ -201,8 +201,7 @@ impl LinkOrbits {
         })
     }
 
-    /// Returns whether requested routes can be counted, which requires that the orbits are
-    /// calculated.
+    /// Returns whether requested routes can be counted. This requires calculated orbits.
     fn counts_requested_routes(&self) -> bool {
         matches!(self.numbering, Numbering::Calculated(_))
     }
@@ -340,8 +339,7 @@ struct Periods {
 }
 
 impl Periods {
-    /// Returns `None` if links have no ports, or if an element of the group is not a known
-    /// automorphism.
+    /// Returns `None` if links have no ports, or if a group element is no known automorphism.
     fn of(topology: &Network, group: &Group) -> Option<Self> {
         let automorphisms = topology.automorphisms()?;
         automorphisms.port(0)?;

@@ -221,7 +221,7 @@ impl RoutingTable {
 
     pub(super) fn find(network: Adjacency, destinations: u64) -> Self {
         let (mut next, mut distances) = (Vec::new(), Vec::new());
-        // Distances to a destination can differ from distances from it, so the search follows links
+        // Distances to a destination can differ from those from it, so the search follows links
         // backwards.
         let reversed = network.reversed();
         for destination in 0..destinations {

@@ -7,8 +7,7 @@
 
 use super::{Network, strides};
 
-/// The permutations of the coordinates of one axis that are automorphisms if they are applied to
-/// all nodes.
+/// The permutations of the coordinates of one axis that are automorphisms if applied to all nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AxisSymmetry {
     /// Only the identity is known.
@@ -47,7 +46,7 @@ pub(super) fn image_of_node(radices: &[u64], node: u64, image: &dyn Fn(usize, u6
 pub(crate) struct CoordinatePermutation(Vec<Vec<u64>>);
 
 impl CoordinatePermutation {
-    /// Returns a permutation of nodes as permutations of coordinates, or `None` if it is no known
+    /// Returns a permutation of nodes as permutations of coordinates; `None` if it is no known
     /// automorphism.
     pub(crate) fn of(topology: &Network, image: &dyn Fn(u64) -> u64) -> Option<Self> {
         let (radices, axes) = (topology.radices(), topology.automorphisms()?.axes());

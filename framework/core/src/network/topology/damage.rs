@@ -125,8 +125,8 @@ impl Damage {
         Self { request, intact, links, properties, detours }
     }
 
-    /// If any random links have no seed of their own, returns the damage with these links drawn
-    /// from `seed`.
+    /// If random links have no seed of their own, returns the damage with these links drawn from
+    /// `seed`.
     pub(super) fn sample(&self, base: &Properties, seed: u64) -> Option<Self> {
         let (intact, request) = (Arc::clone(&self.intact), Arc::clone(&self.request));
         self.request.is_random().then(|| Self::new(base, intact, request, seed))
@@ -186,9 +186,8 @@ impl Detours {
         hops
     }
 
-    /// Returns the smaller of two distances: the largest distance from the node to another node,
-    /// and the largest distance to the node. Lower bounds for sending and for receiving both use
-    /// this value.
+    /// Returns the largest distance from the node to another node, or the largest distance to the
+    /// node if it is smaller. Lower bounds for sending and for receiving use this value.
     pub(super) fn eccentricity(&self, node: u64) -> u64 {
         self.farthest[node as usize].min(self.table.distances(node).0)
     }
@@ -454,8 +453,7 @@ fn stays_connected(network: &Adjacency, down: &BTreeSet<Ends>, nodes: u64, (a, b
         || all_connected(network, down, nodes)
 }
 
-/// Returns whether there is a path without failed links between two vertices. The search is usually
-/// short.
+/// Returns whether a path without failed links leads from `from` to `to`. It is usually short.
 fn connects(network: &Adjacency, down: &BTreeSet<Ends>, from: u64, to: u64) -> bool {
     let mut seen = BTreeSet::from([from]);
     let mut queue = VecDeque::from([from]);

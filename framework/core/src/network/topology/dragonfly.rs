@@ -25,8 +25,7 @@ struct Dragonfly {
 }
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
-    /// The time to calculate distances is proportional to the square of the number of links of a
-    /// router.
+    /// Calculating distances takes time proportional to the square of a router's number of links.
     const MAX_PORTS: u64 = 256;
     const EXPECTED: &str =
         "groups, routers per group and nodes per router, as in `dragonfly:33x8x4`";

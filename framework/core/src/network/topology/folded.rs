@@ -95,8 +95,8 @@ fn assignment(dimensions: &[Dimension], sides: &[u64]) -> Option<Vec<Vec<Dimensi
 }
 
 /// Returns the first `side` nodes of a path through some dimensions. At each coordinate of the
-/// slowest dimension, the path sweeps through the other dimensions. Successive sweeps have opposite
-/// directions.
+/// slowest dimension, the path sweeps through the other dimensions. Successive sweeps alternate in
+/// direction.
 fn path(mut dimensions: Vec<Dimension>, side: u64) -> Vec<u64> {
     // The ends of the path are neighbours under two conditions: it consists of an even number of
     // whole sweeps, and the first and the last sweep are at neighbouring coordinates.

@@ -58,8 +58,8 @@ impl Graph {
     /// is its inverse.
     pub(crate) const MAX_BANDWIDTH: f64 = 1e6;
 
-    /// Reads a network from the `content` of a file with edges. The topology's spec contains the
-    /// name `file`.
+    /// Reads a network from the `content` of a file with edges. The topology's spec names the
+    /// `file`.
     pub fn parse(file: &str, content: &str) -> Result<Network, GraphError> {
         Ok(Network::of(Arc::new(Self::read(file, content)?)))
     }

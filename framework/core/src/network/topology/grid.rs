@@ -291,8 +291,7 @@ pub(super) fn planes(dims: &[u64], strides: &[u64]) -> Vec<Plane> {
     (0..2 * dims.len()).map(plane).collect()
 }
 
-/// Returns whether the shorter path from `a` to `b` leads in the plus direction, and its number of
-/// hops.
+/// Returns whether the shorter path from `a` to `b` leads in the plus direction, and its hops.
 pub(crate) fn shorter(n: u64, closed: bool, a: u64, b: u64) -> (bool, u64) {
     if !closed {
         return (b > a, a.abs_diff(b));

@@ -78,8 +78,7 @@ impl Fabric for HyperX {
         )
     }
 
-    /// The cut divides the dimension with the smallest ratio of cut links to separated pairs of
-    /// switches.
+    /// The cut divides the dimension with the fewest cut links per separated pair of switches.
     fn cut(&self) -> Option<(u64, u64)> {
         let all = self.switches();
         let cuts = self

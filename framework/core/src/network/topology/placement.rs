@@ -142,8 +142,7 @@ impl Placement {
         }
         Properties {
             spec: format!("{},ranks={each}{place}", base.spec),
-            // Algorithms that need a torus, for example, must refuse this network, so it has
-            // another kind.
+            // This network has another kind, so that algorithms for tori, for example, refuse it.
             kind: "ranks",
             nodes: self.count(),
             switches: base.switches + base.nodes,
@@ -219,8 +218,7 @@ fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
     let (bits, dims) = (side.trailing_zeros(), sides.len());
     let nodes: u64 = sides.iter().product();
     let at = |rank: u64| {
-        // Distribute the bits of the position among the coordinates in turn. The highest bit comes
-        // first.
+        // Distribute the bits of the position among the coordinates in turn, the highest bit first.
         let mut x = vec![0_u64; dims];
         for bit in 0..bits as usize * dims {
             x[dims - 1 - bit % dims] |= ((rank >> bit) & 1) << (bit / dims);
@@ -249,8 +247,7 @@ fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
     Some((0..nodes).map(at).collect())
 }
 
-/// Parses the node of each rank. Each node must occur `each` times. Text after `#` in a line is
-/// ignored.
+/// Parses the node of each rank. Each node must occur `each` times. Text after a `#` is ignored.
 fn from_file(content: &str, nodes: u32, each: u32) -> Result<Vec<u32>, String> {
     let mut seen = vec![0_u32; nodes as usize];
     let mut found = Vec::new();

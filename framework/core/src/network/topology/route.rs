@@ -72,8 +72,7 @@ pub struct Route {
     /// The switch that adds or copies the data of the send; `None` if no switch does.
     pub switch: Option<Switch>,
     /// The links of the route that the message uses, or `None` if it uses all links. On the other
-    /// links, the data is part of another message of the same step, which carries the sum or the
-    /// copy.
+    /// links, another message of the step carries the sum or the copy.
     pub section: Option<Section>,
 }
 
@@ -119,14 +118,12 @@ impl Route {
             && self.section == other.section
     }
 
-    /// Returns whether the message begins at its sender. If not, it begins at a switch that copies
-    /// the data.
+    /// Returns whether the message begins at its sender. If not, a switch copies the data for it.
     pub fn leaves_sender(&self) -> bool {
         self.section.is_none_or(|section| section.skipped == 0)
     }
 
-    /// Returns whether the message ends at its receiver. If not, it ends at a switch that adds its
-    /// data.
+    /// Returns whether the message ends at its receiver. If not, a switch adds its data.
     pub fn reaches_receiver(&self) -> bool {
         self.section.is_none_or(|section| section.skipped + section.links == section.of)
     }

@@ -36,8 +36,8 @@ pub struct RandomRouting<'a> {
 }
 
 pub(super) fn parse(network: Network, options: &Options<'_>) -> Result<Network, SpecError> {
-    /// The table of distances takes two bytes for each pair of vertices, so the number of vertices
-    /// is limited.
+    /// The table of distances takes two bytes for each pair of vertices, so their number is
+    /// limited.
     const MAX_VERTICES: u64 = 1 << 13;
     /// The expected load of each link is stored, so the number of links is limited.
     const MAX_LINKS: u64 = 1 << 22;
@@ -139,8 +139,7 @@ impl RandomRouting<'_> {
 #[derive(Debug)]
 struct Ecmp {
     network: Adjacency,
-    /// The number of hops from every vertex to every destination, sorted by destination and then by
-    /// vertex.
+    /// The hops from every vertex to every destination, sorted by destination and then by vertex.
     hops: Vec<u16>,
     planes: Vec<Plane>,
 }
@@ -209,8 +208,7 @@ impl Ecmp {
 #[derive(Debug)]
 struct Valiant {
     network: Network,
-    /// All nodes. If intermediate vertices are switches, only one node of each switch that has
-    /// nodes.
+    /// All nodes or, if intermediate vertices are switches, one node of each switch that has nodes.
     intermediates: Vec<u64>,
     /// For each node, the link to its switch; `None` if nodes are the intermediate vertices.
     switch_links: Option<Vec<SwitchLink>>,

@@ -146,8 +146,7 @@ impl Fabric for SlimFly {
         let set = &self.sets[kind];
         let field = &self.field;
         if kind != last_kind {
-            // The receiver has one neighbour in this column. If there is a link to it, use this
-            // link.
+            // The receiver has one neighbour in this column. Use the link to it, if there is one.
             let facing = self.facing(last_kind, last_column, last_place, column);
             let difference = field.minus(facing, place);
             return if difference != 0 && set.has(difference) {
@@ -216,8 +215,8 @@ impl Field {
         Some(Self { p, q, powers, logs })
     }
 
-    /// Returns all powers of x modulo `x^k - tail`, or `None` if some element other than 0 is not a
-    /// power of x.
+    /// Returns all powers of x modulo `x^k - tail`, or `None` if an element except 0 is no power of
+    /// x.
     fn powers(p: u64, q: u64, tail: u64) -> Option<Vec<u64>> {
         let mut powers = Vec::with_capacity(q as usize);
         let mut at = 1;

@@ -20,8 +20,7 @@ pub(super) trait Fabric: fmt::Debug + Send + Sync {
     fn radix(&self) -> u64;
     fn neighbour(&self, switch: u64, port: u64) -> Option<u64>;
     fn next_port(&self, at: u64, to: u64) -> u64;
-    /// Returns a period p such that the network looks the same from switch s and from switch `s %
-    /// p`.
+    /// Returns a period p: the network looks the same from switch s and from switch `s % p`.
     fn symmetry_period(&self) -> u64;
     fn axes(&self) -> Vec<AxisSymmetry>;
     /// Given a port of a switch, returns the port of the switch's image that leads to the image of

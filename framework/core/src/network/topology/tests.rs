@@ -1,5 +1,4 @@
-//! Tests of the properties and routes of all topologies, followed by tests of single families and
-//! options.
+//! Tests of the properties and routes of all topologies, then of single families and options.
 
 use super::automorphisms::{CoordinatePermutation, Orbits, image_of_node};
 use super::*;
@@ -823,8 +822,7 @@ fn slim_flies_have_the_sizes_of_the_paper() {
 }
 
 /// Ahn et al.: a route has at most as many hops as there are dimensions. A switch has S - 1 links
-/// in a dimension of size S. A cut that halves a dimension cuts `S^2 / 4` links of each of its
-/// lines.
+/// in a dimension of size S. A cut that halves a dimension cuts `S^2 / 4` links of each line.
 #[test]
 fn a_hyperx_has_the_sizes_of_the_paper() {
     assert_eq!(sizes("hyperx:8x8,nodes=8"), (512, 64, 2 + 2));
@@ -1088,8 +1086,7 @@ fn routes_avoid_failed_links_on_shortest_paths() {
     for spec in small().filter(|spec| !spec.contains("place=")) {
         let intact = topology(spec);
         let (nodes, vertices) = (intact.nodes(), intact.nodes() + intact.switches());
-        // In a tree, every failed link disconnects a node, so specs of trees with failed links are
-        // refused.
+        // In a tree, every failed link disconnects a node, so trees with failed links are refused.
         for faults in [1, 2, 4] {
             let Ok(net) = parse(&format!("{spec},faults={faults}:{}", spec.len())) else {
                 continue;
@@ -1145,8 +1142,7 @@ fn a_failed_link_of_a_ring_turns_messages_around() {
     assert_eq!(nodes_passed(ring.as_ref(), 7, 2, None).unwrap(), [7, 6, 5, 4, 3, 2]);
     assert_eq!(nodes_passed(ring.as_ref(), 1, 3, None).unwrap(), [1, 2, 3]);
     assert_eq!((ring.diameter(), ring.kind(), ring.degree()), (7, "ring", None));
-    // The requested route from 0 to 4 would lead in the plus direction, but its first link has
-    // failed.
+    // The requested route from 0 to 4 leads in the plus direction, but its first link has failed.
     let forth = signs(&[1]);
     assert_eq!(nodes_passed(ring.as_ref(), 0, 4, Some(&forth)).unwrap(), [0, 7, 6, 5, 4]);
     assert_eq!(nodes_passed(ring.as_ref(), 1, 4, Some(&forth)).unwrap(), [1, 2, 3, 4]);
@@ -1294,8 +1290,7 @@ fn ecmp_divides_messages_among_the_paths_that_are_left() {
         let drawn = net.sample(seed).unwrap();
         assert_eq!(nodes_passed(drawn.as_ref(), 0, 1, None).unwrap(), [0, 2, 1]);
     }
-    // There are two shortest paths of two hops from 0 to 4, but a link of the path over node 1 has
-    // failed.
+    // Two paths of two hops lead from 0 to 4, but a link of the path over node 1 has failed.
     let mut loads = std::collections::BTreeMap::new();
     net.random_routing().unwrap().expected(&mut [(0, 4, 8)].into_iter(), &mut |link, _, load| {
         loads.insert(net.link_ends(link).unwrap(), load);
@@ -1549,8 +1544,7 @@ fn close(a: f64, b: f64) -> bool {
 }
 
 /// Valiant & Brebner: for any permutation of the nodes, each half of a route is a route between two
-/// random nodes. It loads each link of a complete graph by `1/n`, and each link of a hypercube by
-/// 1/2.
+/// random nodes. It loads links of complete graphs by `1/n`, and links of hypercubes by 1/2.
 #[test]
 fn valiant_routing_loads_links_equally_for_any_permutation() {
     let shift: Vec<_> = (0..6).map(|node| (node, (node + 1) % 6)).collect();
@@ -1570,8 +1564,7 @@ fn valiant_routing_loads_links_equally_for_any_permutation() {
 }
 
 /// A message between two nodes of a router leaves the router, unless this router is drawn as
-/// intermediate vertex. In this dragonfly of three groups of two routers, the probability of this
-/// is 1/6.
+/// intermediate vertex. In this dragonfly of three groups of two routers, its probability is 1/6.
 #[test]
 fn intermediate_vertices_are_switches_if_there_are_any() {
     let net = topology("dragonfly:3x2x2,routing=valiant");

@@ -28,8 +28,8 @@ struct TwistedTorus {
 
 pub(super) fn parse(spec: &Spec) -> Parsed {
     const MAX_NODES: u64 = 1 << 22;
-    /// The maximum number of short sides. For each message, every combination of used closing links
-    /// is tried.
+    /// The maximum number of short sides. For each message, all combinations of closing links are
+    /// tried.
     const MAX_SHORT: usize = 8;
     let arg = spec.only_word("sides of a and 2a, as in `twisted-torus:4x4x8`")?;
     let dims = spec.dims(arg)?;

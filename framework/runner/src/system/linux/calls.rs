@@ -41,8 +41,7 @@ const ALLOWED: &[i64] = &[
     libc::SYS_sched_yield,
     libc::SYS_set_robust_list,
     libc::SYS_set_tid_address,
-    // Signals, timers, clocks, and operations on open descriptors, all of which affect only this
-    // process.
+    // Signals, timers, clocks and operations on open descriptors, which affect only this process.
     libc::SYS_getitimer,
     libc::SYS_restart_syscall,
     libc::SYS_rt_sigaction,
@@ -167,8 +166,7 @@ const PRCTL: &[i32] = &[
     libc::PR_SET_VMA,
 ];
 
-/// Restricts this thread and the threads that it will start. Returns whether the system supports
-/// it.
+/// Restricts this thread and those that it will start. Returns whether the system supports it.
 pub(super) fn filter(is_traced: bool) -> Result<bool, seccompiler::Error> {
     // `clone3` fails, because a filter cannot read its flags. C libraries then use `clone`.
     let no_clone3 = apply(
@@ -208,8 +206,7 @@ fn allowed() -> Result<Rules, BackendError> {
         // `kill` may only signal this process and, by the number 0, its process group.
         (libc::SYS_kill, any(0, &[own, 0])?),
         (libc::SYS_tgkill, any(0, &[own])?),
-        // `prlimit64` may only read limits of this process, so its pointer to new limits must be
-        // null.
+        // `prlimit64` may only read limits of this process: its pointer to new limits must be null.
         (libc::SYS_prlimit64, vec![SeccompRule::new(vec![equal(0, 0)?, null(2)?])?]),
         (libc::SYS_fcntl, any(1, &of_options(FCNTL))?),
         (libc::SYS_ioctl, any(1, IOCTL)?),
