@@ -169,8 +169,9 @@ fn keep(memory: &Path, text: &[u8]) -> io::Result<()> {
 }
 
 /// Returns the description of a file. Its digest is computed in this process, because a plugin can
-/// forge everything that its own process sends. Errors if no child process could be started. A
-/// first child process may open only the file itself. If the file cannot be loaded, it may depend
+/// forge everything that its own process sends. Errors if no child process could be started.
+///
+/// A first child process may open only the file itself. If the file cannot be loaded, it may depend
 /// on libraries in its directory, and a second child process may open these. If every child process
 /// could open them, the total time would be proportional to the square of the number of files.
 fn described(child: &Reader<'_>, file: &Path) -> io::Result<Description> {

@@ -1,5 +1,5 @@
-//! Runs cases that share a schedule, which is planned once. An evaluator calculates the time of a
-//! case.
+//! Runs cases that share a schedule, which is planned once. Each case has an evaluator, which
+//! calculates its time.
 
 use crate::case::{Case, SelectedAlgorithm};
 use crate::defect;

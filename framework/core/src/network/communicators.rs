@@ -30,8 +30,7 @@ pub struct Communicators {
 
 impl Communicators {
     /// Creates the communicators over axes of the network's mesh, such as `ep` or `dp+cp`, or over
-    /// `size:K` (K consecutive ranks each). An error is a text that follows the workload in a
-    /// message, such as `is over ..`.
+    /// `size:K` (K consecutive ranks each). An error is the rest of a sentence about the workload.
     pub fn over(over: &str, network: &Arc<Network>) -> Result<Self, String> {
         let spec = network.spec();
         let (mesh, axes) = match over.strip_prefix("size:") {

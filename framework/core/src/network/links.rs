@@ -46,11 +46,11 @@ trait Counter {
 impl LinkLoad {
     /// The number of links whose loads are summed in about the time in which one run is sorted.
     const LINKS_PER_RUN: u64 = 64;
-    /// The maximum number of links for [`LineSums`]. So many links take 2 GiB; a two-dimensional
-    /// torus of 2^26 nodes has them.
+    /// The maximum number of links for [`LineSums`]. So many links take 2 GiB. A two-dimensional
+    /// torus of 2^26 nodes has as many.
     const MAX_SUMMED: u64 = 1 << 28;
-    /// The maximum number of links for [`Counters`]. So many links take 512 MiB; a hypercube of 20
-    /// dimensions has about as many.
+    /// The maximum number of links for [`Counters`]. So many links take 512 MiB. A hypercube of 20
+    /// dimensions has almost as many.
     const MAX_COUNTED: u64 = 1 << 25;
     /// The maximum number of links per node for [`Counters`]. With more links, most have no load in
     /// a step, and an array would waste memory.

@@ -36,7 +36,7 @@ pub struct Workers {
 /// An event of a worker. When `Failed`, `StartFailed` or `Cancelled` is returned, the worker has
 /// already been killed.
 pub(crate) enum WorkerEvent {
-    /// An event of a case of the job that has no row yet. Cases have their numbers in the job.
+    /// An event of a case of the job that has no row yet. It has the number of the case in the job.
     Case(CaseEvent<OutcomeColumns>),
     /// The job has ended, as in [`Reply::Done`].
     Done(Option<String>),
