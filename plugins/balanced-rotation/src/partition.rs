@@ -1,5 +1,5 @@
-//! Assigns the nodes of a torus to cycles and sections for a rotation by 90 degrees. The rule is of
-//! this project; Fig. 4.12 b of the thesis shows one example.
+//! Assigns the nodes of a torus to cycles and sections for a rotation by 90 degrees. The rule was
+//! found for this project; Fig. 4.12 b of the thesis shows one example.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -15,24 +15,27 @@
 //! * floor(q/3) backward circuits from every quarter, under the same condition;
 //! * q mod 3 further backward circuits, which can begin at any position.
 //!
-//! The q forward circuits of a quarter have room for the blocks of n/4 nodes. The longer cycles
-//! send backwards the blocks of the eighth of all nodes for which the shorter cycles have no room.
+//! The q forward circuits of a quarter have room for the blocks of n/4 nodes. On the shorter
+//! cycles, this leaves no room for an eighth of all nodes. The longer cycles send the blocks of
+//! this eighth backwards.
 //!
 //! Case 1: q is at least 3. Every quarter of a cycle is divided in the same way, and the four nodes
 //! that the rotation maps to each other use the same cycle.
 //!
-//! Case 2: q is 1 or 2. The q mod 3 backward circuits are needed. Forward collectors have fixed
-//! positions. A node between two of them belongs to the section of one of these two collectors, or
-//! of a backward collector between them.
+//! Case 2: q is 1 or 2. The q mod 3 further backward circuits are needed. Forward collectors have
+//! fixed positions. A node between two forward collectors belongs to the section of one of the two,
+//! or to that of a backward collector between them.
 
 use crate::share::share;
 use crate::squares::Square;
 
-/// Consecutive nodes of one cycle that use this cycle, and the collector of their blocks.
+/// Consecutive nodes of one cycle whose blocks move along this cycle, and the collector of these
+/// blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     pub square: usize,
-    /// Whether the collector's circuit leads a quarter of the cycle forwards, not three backwards.
+    /// Whether the collector's circuit leads a quarter of the cycle forwards. Otherwise, it leads
+    /// three quarters backwards.
     pub forward: bool,
     pub positions: Vec<i64>,
     pub collector: usize,
@@ -70,13 +73,13 @@ impl Reach {
 }
 
 /// The positions of the forward collectors on a cycle, and the gaps with a backward section. A gap
-/// is the nodes between two neighbouring forward collectors.
+/// consists of the nodes between two neighbouring forward collectors.
 #[derive(Debug, Clone, Copy)]
 struct CollectorPositions {
     /// The two collectors of each side, in units of 1/[`PARTS`] of the side.
     along: [usize; 2],
-    /// In cycle `k` about the centre, gap `step * k` (modulo the number of gaps) and the gap half a
-    /// cycle further have a backward section.
+    /// In the cycle with the number `k` about the centre, gap `step * k` (modulo the number of
+    /// gaps) has a backward section. With q = 2, so has the gap half a cycle further.
     step: usize,
     shift: usize,
 }
@@ -95,7 +98,8 @@ impl CollectorPositions {
     }
 }
 
-/// Positions that are valid for most tori with q = 2. No rule for all of them is known.
+/// Positions that are valid for most tori with q = 2. No rule that is valid for all of them is
+/// known.
 const USUAL: [CollectorPositions; 4] = [
     CollectorPositions { along: [4, 16], step: 2, shift: 0 },
     CollectorPositions { along: [4, 14], step: 1, shift: 2 },
@@ -103,10 +107,11 @@ const USUAL: [CollectorPositions; 4] = [
     CollectorPositions { along: [2, 15], step: 2, shift: 0 },
 ];
 
-/// Up to this n, all positions are tried if none of [`USUAL`] is valid. The time grows with n.
+/// Up to this n, all positions are tried if none of [`USUAL`] is valid. The time for this grows
+/// with n.
 const SEARCHED: u64 = 40;
 
-/// Returns the partition with the smallest sections that the rule of this module finds, if any.
+/// Returns the partition with the smallest sections that the rule of this module finds, or `None`.
 /// Sections have at most n nodes.
 pub fn sections(squares: &[Square], parameters: Parameters) -> Option<Vec<Section>> {
     let least = parameters.n.div_ceil(4 * parameters.q).max(1) as usize;
@@ -118,8 +123,9 @@ fn of_size(squares: &[Square], parameters: Parameters, reach: Reach) -> Option<V
     let with_positions =
         |collectors: CollectorPositions| around_collectors(squares, parameters, reach, collectors);
     match parameters.q {
-        // One collector is in the middle of each side. Backward sections alternate between gaps 2
-        // and 0 (cycles about the centre) or 3 and 1 (about the corner).
+        // One collector is in the middle of each side. Of consecutive cycles about the centre,
+        // backward sections are in gaps 2 and 0 alternately. About the corner, they are in gaps 3
+        // and 1 alternately.
         1 => with_positions(CollectorPositions { along: [PARTS / 2; 2], step: 2, shift: 1 }),
         2 => USUAL
             .into_iter()
@@ -138,16 +144,19 @@ fn pairs() -> impl Iterator<Item = CollectorPositions> {
     })
 }
 
-/// A node, or some equivalent ones, assigned to cycle 0 (about the centre) or 1 (about the corner).
+/// A node, or several equivalent nodes, to be assigned to cycle 0 (about the centre) or 1 (about
+/// the corner).
 #[derive(Debug, Clone, Copy, Default)]
 struct Assignable {
     buckets: [usize; 2],
     distance: [usize; 2],
 }
 
-/// Returns the cycle (0 or 1) of each item: the one with the nearer collector, if it has room.
+/// Returns the cycle (0 or 1) of each item. If it has room, this is the cycle with the nearer
+/// collector.
 fn assign(items: &[Assignable], room: &[usize]) -> Option<Vec<usize>> {
-    // `share` serves the last items first: those with the largest difference of distances.
+    // `share` serves the last items first, so items with the largest difference of distances are
+    // last.
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|item| items[*item].distance[0].abs_diff(items[*item].distance[1]));
     let nearer = |item: &Assignable| usize::from(item.distance[1] < item.distance[0]);
@@ -170,7 +179,8 @@ fn equal_quarters(
     reach: Reach,
 ) -> Option<Vec<Section>> {
     let (n, size) = (parameters.n as usize, reach.size());
-    // A node and its three images form one item, named by the node above and right of the centre.
+    // A node and its three images form one item. Its index follows from the node above and right of
+    // the centre.
     let half = n / 2;
     let item = |(x, y): (u64, u64)| {
         (x as usize >= half && y as usize >= half)
@@ -226,8 +236,8 @@ fn around_collectors(
     const NONE: usize = usize::MAX;
     let n = parameters.n;
     let index = |(x, y): (u64, u64)| (x * n + y) as usize;
-    // Stage 1: place the collectors. A node at collector positions of both cycles is the collector
-    // of the cycle about the centre.
+    // Stage 1: place the collectors. If a node is at collector positions of both of its cycles, it
+    // is a collector of the cycle about the centre.
     let mut collects = vec![NONE; (n * n) as usize];
     let mut positions: Vec<Vec<i64>> = Vec::with_capacity(squares.len());
     for (i, square) in squares.iter().enumerate() {
@@ -247,8 +257,8 @@ fn around_collectors(
         });
         positions.push(own);
     }
-    // Stage 2: make a bucket for the gap after each collector, with `room` for the nodes that its
-    // sections can take. Each node gets a bucket on each of its cycles.
+    // Stage 2: make a bucket for the gap after each collector. `room` is the number of nodes that
+    // the sections in the gap can take. Each node gets a bucket on each of its two cycles.
     let mut room = Vec::new();
     let mut backward = Vec::new();
     let mut items = vec![Assignable { buckets: [NONE; 2], distance: [0; 2] }; (n * n) as usize];
@@ -303,7 +313,8 @@ fn around_collectors(
                 let collector = reach.collector(positions.len());
                 sections.push(Section { square: i, forward: false, positions, collector });
             }
-            // The last gap ends at the first collector, lowered by the length of the cycle.
+            // The last gap of a cycle ends at the first collector. Its nodes before this collector
+            // get positions that are lower by the length of the cycle.
             let (last, turn) = if k + 1 < own.len() {
                 (first + k + 1, 0)
             } else {
@@ -318,8 +329,9 @@ fn around_collectors(
     Some(sections)
 }
 
-/// Divides the `count` nodes between two forward collectors. Returns how many belong to the first
-/// and to the second. Backward sections get the rest.
+/// Divides the `count` nodes between two forward collectors. Returns how many of them belong to the
+/// section of the first collector, and how many to that of the second. Backward sections get the
+/// rest.
 fn divide_gap(count: usize, reach: Reach, backward: usize) -> (usize, usize) {
     let after = reach
         .after

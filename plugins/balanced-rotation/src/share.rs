@@ -1,11 +1,13 @@
 //! Assignment of items to buckets of limited size.
 
 /// Returns which of its two buckets (0 or 1) each item gets, so that no bucket has more items than
-/// `room`. `None` if this is impossible.
+/// `room`. Returns `None` if this is impossible.
 ///
-/// 1. From the last item to the first, each chooses bucket 0, or bucket 1 if only that has room.
-/// 2. While a bucket is too full, a breadth-first search finds the shortest chain of buckets to one
-///    with room, and along it one item moves from each bucket to the next, its other bucket.
+/// 1. From the last item to the first, each item chooses bucket 0, or bucket 1 if only that bucket
+///   has room.
+/// 2. While a bucket is too full, a breadth-first search finds the shortest chain of buckets to a
+///   bucket with room. Along the chain, one item moves from each bucket to its other bucket, which
+///   is the next one in the chain.
 ///
 /// Without a chain there is no solution: the reached buckets have too little room for the items
 /// that can only be in them.

@@ -5,16 +5,18 @@
 //! | --- | --- | --- |
 //! | N | `4 * side` | number of nodes of a cycle: 4, 12, 20, and so on up to 4n - 4 |
 //!
-//! The rotation of (x, y) to (y, -x) has two fixed points: the centre, and the corner, half a row
-//! and half a column away, where the torus closes. There are n/2 squares about each. Every node
-//! lies on one square about the centre and on one about the corner. No two cycles share a link: if
-//! two squares share a row, together they use its n links, each once.
+//! The rotation of (x, y) to (y, -x) has two fixed points. One is the centre. The other is the
+//! corner, where the torus closes, half a row and half a column away from the centre. There are n/2
+//! squares about each of the two. Every node lies on one square about the centre and on one about
+//! the corner. No two cycles share a link: if two squares share a row, together they use its n
+//! links, each once.
 
 #[derive(Debug, Clone)]
 pub struct Square {
-    /// Clockwise from a corner. The rotation maps each node to the one `side` positions further.
+    /// The nodes, clockwise from a corner of the square. The rotation maps each node to the node
+    /// `side` positions further.
     pub nodes: Vec<(u64, u64)>,
-    /// Links of one side, a quarter of the square (N/4).
+    /// The number of links of one side, a quarter of the square (N/4).
     pub side: usize,
     /// 0 for the centre of the torus, 1 for its corner.
     pub about: usize,

@@ -10,8 +10,8 @@
 //!
 //! In step i of a reduce-scatter, an even rank r exchanges with rank r + `reach(i + 1)`, and an odd
 //! rank r with rank r - `reach(i + 1)`. The first steps have the longest messages and the shortest
-//! distances. In each step, a rank sends its partner the segments of the vector whose sums the
-//! partner, or ranks that it reaches in later steps, will complete.
+//! distances. In each step, a rank sends its partner some segments of the vector: those whose sums
+//! are completed by the partner, or by ranks that the partner reaches in later steps.
 //!
 //! The allgather has the same steps in reverse order. The allreduce is a reduce-scatter followed by
 //! an allgather. In each step of the all-to-all, a rank sends its blocks for the ranks whose
@@ -19,7 +19,7 @@
 //!
 //! With `ports=P`, the schedules are those of the authors' library for tori (`bine_trees_fugaku`).
 //! P butterflies run at the same time, each with one segment of every block, and their steps use
-//! the dimensions of the torus in turn. The library has an all-to-all for one port only; with
+//! the dimensions of the torus in turn. The library has an all-to-all only for one port. With
 //! several ports, this plugin builds it like the other collectives.
 
 use crate::port::{Coordinates, PORTED, PORTS, PortButterfly, grid_and_ports};
@@ -79,8 +79,8 @@ pub const ALL_TO_ALL: Butterfly = Butterfly {
     },
 };
 
-/// Declares the symmetry and returns the nodes to plan. Shifts by 2 are symmetries, because nodes
-/// with odd coordinates mirror those with even ones.
+/// Declares the symmetry and returns the nodes to plan. Nodes with odd coordinates mirror those
+/// with even ones, so only shifts by 2 are symmetries.
 fn planned(grid: &Grid, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
     let symmetry = |radix: &u64| if *radix > 1 { Symmetry::shift(2) } else { Symmetry::NONE };
     schedule.symmetric(&grid.radices().iter().map(symmetry).collect::<Vec<_>>())

@@ -13,10 +13,10 @@
 //! | alpha, beta, gamma | | start-up of a message, time per byte, time to add a byte |
 //!
 //! The algorithms treat the nodes as a line of ranks. A binomial tree or butterfly has a step with
-//! the distance 2^i for each i from 0 to s - 1. A Bine algorithm instead has a step with the
-//! distance `reach(i + 1)`, about 2/3 of 2^i in absolute value, whose sign alternates. Even and odd
-//! ranks use opposite directions. Shorter distances reduce the traffic between groups of nodes,
-//! such as the nodes at one switch, if neighbouring ranks are in the same group.
+//! the distance 2^i for each i from 0 to s - 1. A Bine algorithm has a step with the distance
+//! `reach(i + 1)` instead. Its absolute value is about 2/3 of 2^i, and its sign alternates with i.
+//! Even and odd ranks use opposite directions. If neighbouring ranks are in the same group of
+//! nodes, such as the nodes at one switch, the shorter distances reduce the traffic between groups.
 
 use swapmeet_sdk::{About, Problem, Stop, export_plugin};
 

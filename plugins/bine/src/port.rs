@@ -11,12 +11,13 @@ pub(crate) const PORTS: ParamInfo = ParamInfo::number(
     "1 to 6: for tori, this number of butterflies or trees over the dimensions at the same time; by default, as many as the machine has ports for the directions of a torus, and with one port a single one along the line of ranks",
 );
 
-/// The number of messages of a node in a step depends on `ports`, so none is promised.
+/// The largest number of messages of a node in a step depends on `ports`, so none is promised.
 pub(crate) const PORTED: About = About { ports: 0, ..ANYWHERE };
 
-/// A butterfly whose steps use the dimensions of a grid in turn, skipping complete ones. A line of
-/// ranks has one dimension. On tori, the butterflies of all ports run at the same time and begin
-/// with different dimensions, half of them in the opposite directions.
+/// A butterfly whose steps use the dimensions of a grid in turn, skipping dimensions that are
+/// complete. A line of ranks has one dimension. On tori, each port has a butterfly, and all of them
+/// run at the same time. They begin with different dimensions, and half of them use the opposite
+/// directions.
 pub(crate) struct PortButterfly<'a> {
     grid: &'a Grid,
     order: Vec<(usize, u32)>,
@@ -25,7 +26,8 @@ pub(crate) struct PortButterfly<'a> {
 
 impl<'a> PortButterfly<'a> {
     pub(crate) fn new(grid: &'a Grid, port: usize) -> Self {
-        // The grid of one node may have no dimensions, and `turns` is a divisor.
+        // `turns` is at least 1, because it is a divisor and the grid of one node may have no
+        // dimensions.
         let turns = grid.dimensions().max(1);
         let first = port % turns;
         let mut order: Vec<(usize, u32)> = (0..grid.dimensions())
@@ -52,8 +54,8 @@ impl<'a> PortButterfly<'a> {
         self.grid.moved(r, dimension, c)
     }
 
-    /// Returns the ranks that data of rank `r` can reach in the given steps, including `r`, as
-    /// coordinates of a subgrid for each dimension.
+    /// Returns the ranks that data of rank `r` can reach in the given steps, including `r`. They
+    /// form a subgrid, which is given by its coordinates in each dimension.
     pub(crate) fn reached(
         &self,
         r: u64,
@@ -72,7 +74,8 @@ impl<'a> PortButterfly<'a> {
     }
 }
 
-/// Consecutive coordinates are a range, because a set of bits grows with the dimension.
+/// A set of coordinates. If they are consecutive, it is a range, because a set of bits grows with
+/// the size of the dimension.
 pub(crate) enum Coordinates {
     /// First coordinate and number of coordinates, with wrap-around.
     Range(u64, u64),
@@ -100,8 +103,9 @@ impl Coordinates {
     }
 }
 
-/// Returns the grid of the schedule and the number of butterflies. The default is a torus's own
-/// grid if the machine has several ports, and otherwise a line of ranks.
+/// Returns the grid of the schedule and the number of butterflies. If the network is a torus and
+/// the machine has several ports, the default is the torus's own grid; otherwise, it is a line of
+/// ranks.
 pub(crate) fn grid_and_ports(problem: &Problem<'_>) -> Result<(Grid, usize), Stop> {
     let Some(ports) = problem.given::<u64>("ports")? else {
         if let Some(of_torus) = ports_on_torus(problem) {
@@ -123,8 +127,8 @@ pub(crate) fn grid_and_ports(problem: &Problem<'_>) -> Result<(Grid, usize), Sto
 }
 
 /// Returns the grid of a torus and the number of butterflies, if several can run at the same time:
-/// one for each direction of each dimension, at most one for each port. The authors' all-to-all has
-/// only one, so its default is a line.
+/// one for each direction of each dimension, but at most one for each port. The authors' all-to-all
+/// has only one butterfly, so its default is a line of ranks.
 fn ports_on_torus(problem: &Problem<'_>) -> Option<(Grid, usize)> {
     let is_torus = matches!(problem.topology().kind(), "torus" | "ring");
     if !is_torus || problem.collective() == Collective::AllToAll {

@@ -61,7 +61,8 @@ impl Algorithm for Bruck {
     }
 }
 
-/// Adds a send of `weight` blocks, the rank's own first, to the rank `distance` positions before.
+/// Adds a send of `weight` blocks to the rank `distance` positions before. They are the blocks of
+/// the sender and of the ranks after it.
 fn allgather(
     n: u64,
     weight: u64,
@@ -95,7 +96,7 @@ fn all_to_all(
     })
 }
 
-/// Distances from 0 to n - 1, one bit each.
+/// A set of distances from 0 to n - 1, with one bit for each.
 pub struct Distances {
     n: u64,
     bits: Vec<u64>,
@@ -110,7 +111,7 @@ impl Distances {
         self.bits.iter().all(|word| *word == 0)
     }
 
-    /// Writes the nodes at these distances from `node`: the bits, rotated word by word.
+    /// Writes the set of the nodes at these distances from `node` to `out`, by rotating the bits.
     pub fn from(&self, node: u64, out: &mut [u64]) {
         out.fill(0);
         shift_up(&self.bits, node, out);

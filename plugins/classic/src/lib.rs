@@ -39,7 +39,8 @@ pub(crate) fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result
     Ok(n)
 }
 
-/// All collectives but those of tokens (see `direct-dispatch` and `direct-combine`).
+/// All collectives except those of tokens, for which there are `direct-dispatch` and
+/// `direct-combine`.
 const COLLECTIVES: [Collective; 9] = [
     Collective::AllToAll,
     Collective::Broadcast,
@@ -52,7 +53,7 @@ const COLLECTIVES: [Collective; 9] = [
     Collective::AllReduce,
 ];
 
-/// Takes `(p - 1) alpha + (p - 1) m beta` through one port.
+/// With one port, `linear` takes `(p - 1) alpha + (p - 1) m beta`.
 struct Linear;
 
 impl Algorithm for Linear {
@@ -68,8 +69,9 @@ impl Algorithm for Linear {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (n, root) = (problem.topology().nodes(), problem.root());
-        // Case 1: every rank sends to all others, so all shifts are symmetries. Case 2: the host
-        // keeps those that commute with a permutation. Case 3: a root permits none.
+        // Case 1: every rank sends to all others, so all shifts are symmetries. Case 2: in a
+        // permutation, the host keeps only the shifts that commute with it. Case 3: with a root,
+        // there is no symmetry.
         let (from_each_to_each, symmetry) = match problem.collective() {
             Collective::AllToAll
             | Collective::AllGather
@@ -109,7 +111,8 @@ impl Algorithm for Linear {
             | Collective::AllGather
             | Collective::ReduceScatter
             | Collective::AllReduce => {
-                // Begin with the next rank, so that the first messages have different receivers.
+                // Begin with the next rank, so that the first messages of all ranks have different
+                // receivers.
                 for from in &planned {
                     for to in (1..n).map(|distance| (from + distance) % n) {
                         let send = Blocks::new(from, to);
@@ -136,8 +139,9 @@ impl Algorithm for Linear {
     }
 }
 
-/// Errors if the messages of a step do not fit in memory. If blocks can be empty, there may be far
-/// fewer messages than pairs, and only the host limits them.
+/// Errors if the messages of the step do not fit in memory. If blocks can be empty, there may be
+/// far fewer messages than pairs. More nodes are then allowed, because the host also limits the
+/// messages.
 fn check_step_size(n: u64, may_be_sparse: bool) -> Result<(), Stop> {
     const MAX_NODES: u64 = 4096;
     const MAX_SPARSE_NODES: u64 = 16_384;
@@ -183,9 +187,9 @@ impl Algorithm for Pairwise {
 /// * An all-to-all takes `(p - 1) alpha + p (p - 1)/2 m beta`.
 /// * An allgather takes `(p - 1) (alpha + m beta)`.
 ///
-/// In each step every rank passes the blocks of the step before on to the next rank, except those
-/// for itself. With `rings=R` an allgather sends one segment of each block on each of R rings
-/// ([`Rings`]).
+/// In each step, every rank passes the blocks that it received in the step before on to the next
+/// rank, except the blocks for itself. With `rings=R`, an allgather sends one segment of each block
+/// on each of R rings ([`Rings`]).
 pub struct Ring;
 
 impl Algorithm for Ring {

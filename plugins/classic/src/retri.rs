@@ -56,9 +56,10 @@ impl Algorithm for ReTri {
     }
 }
 
-/// The digit (-1, 0 or 1) of each distance on a ring of `n` ranks: the lowest digit in balanced
-/// ternary of t, where the distance is `weight * t` forwards or backwards, and t is as small as
-/// possible with at most `left` digits. It is negated if the distance is counted backwards.
+/// Returns a digit (-1, 0 or 1) for each distance on a ring of `n` ranks. If a distance is `weight
+/// * t` forwards or backwards, whichever gives the smaller t, the digit is the lowest one of t in
+/// balanced ternary. t has at most `left` digits. If the distance is counted backwards, the digit
+/// is negated.
 pub fn digits(n: u64, weight: u64, left: u32) -> Vec<i64> {
     let mut digits = vec![0; n as usize];
     for t in (1..=(3_u64.pow(left) - 1) / 2).rev() {

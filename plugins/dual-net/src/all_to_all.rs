@@ -82,9 +82,10 @@ fn plan(
             schedule.place(sets.place(net.levels(), node), node, true)?;
         }
     }
-    // Exchanging the two types of the highest level maps partners to partners and clusters to
-    // clusters. A shift along one axis does not: the partner of (t, c, x) is (1 - t, x, c), so a
-    // shift of the clusters of one type would have to shift the nodes within those of the other.
+    // If the two types of the highest level are exchanged, partners are mapped to partners and
+    // clusters to clusters. A shift along one axis does not do this: the partner of (t, c, x) is (1
+    // - t, x, c), so a shift of the clusters of one type would have to shift the nodes within the
+    // clusters of the other.
     let mut symmetry = vec![Symmetry::NONE; sets.grid().len()];
     if let Some(types) = symmetry.first_mut().filter(|_| net.levels() > 0) {
         *types = Symmetry::xor(1);
@@ -104,7 +105,7 @@ struct AllToAll<'a, 'h> {
     variant: Variant,
     payload: Payload,
     schedule: &'a mut Schedule<'h>,
-    /// The nodes of one type, if the host derives the others.
+    /// The planned nodes: those of one type, if the host derives the sends of the others.
     planned: &'a Planned,
 }
 
@@ -261,19 +262,22 @@ impl AllToAll<'_, '_> {
     }
 }
 
-/// A step on a line: each node v sends to v + `by` the blocks of `count` nodes from v + `first` on.
+/// A message of each node v on a line: it is sent to node v + `by`, and has the blocks of `count`
+/// nodes from v + `first` on.
 struct Shift {
     by: u64,
     first: u64,
     count: u64,
 }
 
-/// Allgather on a ring: in N - 1 steps, each node passes on the block that it received last.
+/// Allgather on a ring of N nodes: in N - 1 steps, each node passes on the block that it received
+/// last.
 fn gather_on_ring(len: u64) -> Vec<Shift> {
     (0..len - 1).map(|age| Shift { by: 1, first: len - age, count: 1 }).collect()
 }
 
-/// Bruck's allgather: in step s (from 0), each node sends its blocks to the node 2^s before it.
+/// Bruck's allgather: in step s (from 0), each node sends its blocks to the node 2^s positions
+/// before it.
 fn gather_by_doubling(len: u64) -> Vec<Shift> {
     let powers = (0..u64::BITS).map(|i| 1 << i).take_while(|distance| *distance < len);
     powers
@@ -285,8 +289,9 @@ fn gather_by_doubling(len: u64) -> Vec<Shift> {
         .collect()
 }
 
-/// All-to-all on a ring of N nodes: blocks for nodes up to N / 2 positions ahead are sent forwards,
-/// one node fewer in each step, then the others backwards.
+/// All-to-all on a ring of N nodes. First, blocks for nodes up to N / 2 positions ahead are sent
+/// forwards, those for one node fewer in each step. Then the other blocks are sent backwards in the
+/// same way.
 fn exchange_on_ring(len: u64) -> Vec<Shift> {
     let ahead = (1..=len / 2).rev().map(|count| Shift { by: 1, first: 1, count });
     let back =

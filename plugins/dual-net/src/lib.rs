@@ -28,9 +28,9 @@
 //!
 //! Variants:
 //! * `printed` is the paper's algorithm, except that a node does not send blocks to itself.
-//! * `lean` is of this project. It sends no block to a node that has it or away from its
-//!   destination, so its number of blocks is the lower bound: n_k - 1 in a scatter or gather, and
-//!   the sum of the distances of all blocks in an all-to-all.
+//! * `lean` was found for this project. It sends no block to a node that already has it, and none
+//!   away from its destination. Its number of blocks is therefore the lower bound: n_k - 1 in a
+//!   scatter or gather, and the sum of the distances of all blocks in an all-to-all.
 
 use net::Net;
 use sets::Sets;
@@ -78,7 +78,7 @@ const DUAL_NET: About = About {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Payload {
-    /// One block of each sender, of which receivers get copies.
+    /// One block of each sender. Each receiver gets a copy.
     Shared,
     Personal,
 }

@@ -12,7 +12,8 @@ pub(crate) struct Net {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// Between neighbours, and from the last node to the first. Hypercubes have rings of two nodes.
+    /// There are links between neighbours, and from the last node to the first. In a hypercube,
+    /// each dimension is a ring of two nodes.
     Ring,
     /// Each node can send to every other node directly, possibly over switches.
     Full,
@@ -65,7 +66,7 @@ impl Net {
         (t * n + c) * n + x
     }
 
-    /// Returns the opposite end of the node's cross-edge of this level.
+    /// Returns the node at the opposite end of the node's cross-edge of this level.
     pub(crate) fn partner(&self, level: usize, node: u64) -> u64 {
         let (t, c, x) = self.split(level, node);
         self.join(level, 1 - t, x, c)

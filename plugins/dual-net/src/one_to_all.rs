@@ -70,7 +70,7 @@ fn plan(
 struct RootedCluster {
     first: u64,
     root: u64,
-    /// The blocks for the nodes of the cluster. `None` in a broadcast, which has only one block.
+    /// The blocks for the nodes of the cluster, or `None` in a broadcast, which has only one block.
     blocks: Option<Blocks<'static>>,
 }
 
@@ -157,7 +157,8 @@ impl OneToAll<'_, '_> {
                     continue;
                 }
                 for x in 0..n {
-                    // Node s' already has its data, and in a broadcast its partner s has, too.
+                    // Node s' needs no message, because it already has its data. In a broadcast,
+                    // neither does the partner of s', which is s.
                     let s = t == s0 && x == s2;
                     let s_prime = t != s0 && x == s1;
                     if s_prime || (s && self.payload == Payload::Shared) {
@@ -194,9 +195,9 @@ impl OneToAll<'_, '_> {
         self.within(level - 1, &inner)
     }
 
-    /// Plans the collective within base networks, one dimension after another, on all lines with
-    /// data. A broadcast spreads from neighbour to neighbour in all dimensions if this takes fewer
-    /// steps.
+    /// Plans the collective within base networks, one dimension after another, on all lines that
+    /// have data. If it takes fewer steps, a broadcast on rings instead spreads from neighbour to
+    /// neighbour in all dimensions.
     fn within_bases(&mut self, clusters: &[RootedCluster]) -> Result<(), Stop> {
         let base = &self.net.base;
         let moves = |len: u64| match (self.payload, self.net.line) {
@@ -254,8 +255,8 @@ impl OneToAll<'_, '_> {
         step: &[LineMessage],
     ) -> Result<(), Stop> {
         let base = &self.net.base;
-        // The nodes that agree with the root in this dimension and in all later ones have data, and
-        // each is the root of its line.
+        // The nodes that agree with the root in this dimension and in all later ones have data.
+        // Each of them is the root of its line.
         let agrees = |v: u64| {
             (dimension..base.dimensions())
                 .all(|d| base.coordinate(v, d) == base.coordinate(cluster.root, d))
@@ -275,13 +276,13 @@ impl OneToAll<'_, '_> {
     }
 }
 
-/// Returns the steps of a broadcast in which each informed node, in the order of being informed,
-/// informs one neighbour: the one with the most uninformed neighbours, then the farthest from the
-/// root.
+/// Returns the steps of a broadcast from neighbour to neighbour. In each step, the informed nodes
+/// inform one neighbour each, in the order in which they were informed. They choose the uninformed
+/// neighbour with the most uninformed neighbours and, among equals, the farthest from the root.
 ///
-/// On a torus with odd sides this can take fewer steps than one dimension after another, where the
-/// root of a line sends backwards one step later than forwards, so that the forward half waits for
-/// a step before the next dimension.
+/// On a torus with odd sides, this can take fewer steps than one dimension after another. There,
+/// the root of a line sends backwards one step later than forwards. The forward half of the line
+/// therefore waits for one step before the next dimension.
 pub fn from_neighbour_to_neighbour(base: &Grid) -> Vec<Vec<(u64, u64)>> {
     let neighbours = |node: u64| {
         let sides = (0..base.dimensions()).flat_map(|d| [(d, 1), (d, -1)]);

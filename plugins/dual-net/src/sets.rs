@@ -3,13 +3,14 @@
 use crate::net::Net;
 use swapmeet_sdk::Axis;
 
-/// The axes of a node of level j are its type, its cluster's and its number's within the cluster.
+/// Sets of nodes as products of axes. A node of level j has the axes of its type, then those of the
+/// number of its cluster, then those of its number within the cluster.
 pub(crate) struct Sets<'a> {
     net: &'a Net,
     radices: Vec<Vec<u64>>,
-    /// For each dimension of the base, the nodes with each coordinate, as bits; empty if the
-    /// dimensions are axes. A base of up to 64 nodes is one axis, so that the set of all nodes
-    /// except one is few products.
+    /// For each dimension of the base and each coordinate, the nodes with this coordinate, as bits.
+    /// A base of up to 64 nodes is one axis, so that the set of all nodes except one consists of
+    /// few products. If the base is larger, its dimensions are axes, and this is empty.
     nodes_at: Vec<Vec<u64>>,
     /// Whether nodes of type 1 have the order (1, x, c) instead of (1, c, x). Node (0, c, x) and
     /// its partner (1, x, c) then differ only on the axis of the type, so that the blocks for a
@@ -42,8 +43,8 @@ impl<'a> Sets<'a> {
         &self.radices[self.net.levels()]
     }
 
-    /// Converts a number within a cluster of this level to the row-major number on the axes, which
-    /// differs if `swapped` is set.
+    /// Converts a node number within a cluster of this level to its number on the axes, in
+    /// row-major order. The two numbers differ if `swapped` is set.
     pub(crate) fn place(&self, level: usize, node: u64) -> u64 {
         if level == 0 || !self.swapped {
             return node;
@@ -57,8 +58,9 @@ impl<'a> Sets<'a> {
         Blocks { axes: vec![Axis::ALL; self.grid().len()], hole: 0 }
     }
 
-    /// Returns all nodes of a cluster except `node` as a union of products: for each axis, the
-    /// nodes that agree with `node` on earlier axes and differ on this one.
+    /// Returns all nodes of a cluster except `node`, as a union of products. There is one product
+    /// for each axis: the nodes that agree with `node` on all earlier axes and differ from it on
+    /// this one.
     pub(crate) fn all_but(&self, level: usize, node: u64) -> Vec<Vec<Axis<'static>>> {
         let (radices, at) = (&self.radices[level], self.coordinates(level, node));
         let mut products = Vec::new();
@@ -87,12 +89,12 @@ pub(crate) enum NodeSelection<'a> {
     All,
     One(u64),
     Product(&'a [Axis<'static>]),
-    /// Selected later by the exchange within the cluster.
+    /// The exchange within the cluster selects the nodes later.
     Hole,
 }
 
-/// *The blocks for node v*, or *of node v*, as a product over all axes. The axes that v determines
-/// are a hole, to be filled with its coordinates.
+/// *The blocks for node v*, or *of node v*, as a product over all axes. The axes that depend on v
+/// are a hole. When v is known, its coordinates fill the hole.
 #[derive(Clone)]
 pub(crate) struct Blocks<'a> {
     axes: Vec<Axis<'a>>,
@@ -100,8 +102,8 @@ pub(crate) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// Returns the blocks for, or of, the nodes (t, clusters, nodes). This selection fills the
-    /// hole, which must have the axes of a cluster of this level.
+    /// Returns the blocks for, or of, the nodes of type `t` with the given clusters and numbers.
+    /// These fill the hole, which must have the axes of a cluster of this level.
     pub(crate) fn restrict(
         &self,
         sets: &Sets<'_>,
@@ -133,7 +135,8 @@ impl<'a> Blocks<'a> {
         blocks
     }
 
-    /// Restricts the nodes of a base network to `count` coordinates from `first` on.
+    /// Restricts the nodes of a base network to `count` coordinates of a dimension, from `first`
+    /// on.
     pub(crate) fn along<'b>(
         &self,
         sets: &Sets<'_>,

@@ -86,9 +86,9 @@ fn between_groups(
     run_steps(schedule, &tokens, groups, send)
 }
 
-/// Plans the sends within groups. In a dispatch, the rank of each group with the position of the
-/// tokens' owner already has them, and sends copies to the receivers. In a combine, the receivers
-/// send their results to this rank.
+/// Plans the sends within groups. In each group, one rank has the same position as the owner of the
+/// tokens. In a dispatch, this rank already has the tokens, and sends copies to the receivers. In a
+/// combine, the receivers send their results to this rank.
 fn within_groups(
     problem: &Problem<'_>,
     schedule: &mut Schedule<'_>,

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use swapmeet_sdk::{Problem, Stop, bit_words};
 
-/// The tokens of one rank in one send, as classes: tokens with the same receivers.
+/// The tokens of one rank that one send moves, as a list of classes (tokens with the same
+/// receivers).
 pub(crate) struct Share {
     /// The step of the send, from 1; 0 if the tokens need no send.
     step: u32,
@@ -15,7 +16,8 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// Returns `near` (which sends in a dispatch and receives in a combine), `far` and `owner`.
+    /// Returns the ranks `near`, `far` and `owner`. In a dispatch, `near` sends to `far`; in a
+    /// combine, `far` sends to `near`.
     pub(crate) fn ranks(&self) -> [u64; 3] {
         [self.near, self.far, self.owner].map(u64::from)
     }
@@ -31,8 +33,9 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    /// Receivers are in groups of `size` consecutive ranks. `send` takes a rank and a group, and
-    /// returns the step, `near` and `far` of the send that moves the rank's tokens for this group.
+    /// Reads the tokens. Receivers are in groups of `size` consecutive ranks. `send` takes a rank
+    /// and a group. It returns the step, `near` and `far` of the send that moves the tokens of the
+    /// rank for this group.
     pub(crate) fn read(
         problem: &Problem<'_>,
         size: u64,

@@ -1,4 +1,5 @@
-//! Schedules of other programs, read from files, verified and evaluated like all others.
+//! Schedules of other programs, which are read from files and then verified and evaluated like all
+//! others.
 
 use swapmeet_sdk::export_plugin;
 

@@ -161,8 +161,8 @@ fn products(buffers: &buffers::Buffers, ids: impl Iterator<Item = u64>) -> Vec<[
     origins.into_iter().map(product).collect()
 }
 
-/// Makes the set of the GPUs with these numbers: slot 0 of each GPU on the grid (slot, GPU), which
-/// has one axis if there is one slot (see [`sums`]).
+/// Makes the set of the GPUs with these numbers, which are the nodes with slot 0 on the grid (slot,
+/// GPU). If there is only one slot (see [`sums`]), the grid has one axis.
 fn home_set<'a>(numbers: &'a Numbers, slots: u64, axes: &'a mut Vec<Axis<'a>>) -> Set<'a> {
     axes.clear();
     if slots > 1 {

@@ -1,5 +1,5 @@
-//! `schedule:file=X.json`: a schedule in the format of `trace --format json`, of Swapmeet or any
-//! other program (`docs/trace.md`). Each event is passed to the host as it is read. Messages
+//! `schedule:file=X.json`: a schedule in the format of `trace --format json`, written by Swapmeet
+//! or any other program (`docs/trace.md`). Each event is passed to the host as it is read. Messages
 //! between virtual nodes of the same node are ignored.
 
 use crate::numbers::Numbers;
@@ -38,7 +38,8 @@ impl Algorithm for FromSchedule {
         let mut reader =
             FileReader { problem, schedule, waiting: 0, segments: 0, step: 0, stop: None };
         let outcome = read(BufReader::new(content), &mut reader);
-        // Report errors of the host unchanged, not as errors in the format.
+        // If the host has refused a call, report its error unchanged, not as an error in the
+        // format.
         if let Some(stop) = reader.stop {
             return Err(stop);
         }
@@ -50,7 +51,7 @@ struct FileReader<'a, 'p, 's> {
     problem: &'a Problem<'p>,
     schedule: &'a mut Schedule<'s>,
     waiting: u64,
-    /// Segments of a block; 0 before the grid is set.
+    /// The number of segments of a block, or 0 before the grid is set.
     segments: u64,
     step: u64,
     stop: Option<Stop>,
@@ -127,7 +128,8 @@ impl FileReader<'_, '_, '_> {
             .map_err(|_| format!("{segments} segments, expected at most 2^32 - 1"))?;
         self.segments = segments;
         let grid = [self.problem.topology().nodes()];
-        // The segments of tokens are their classes, which the host knows.
+        // The segments of tokens are their classes. The host knows these, so blocks need not be
+        // split here.
         let has_tokens =
             matches!(self.problem.collective(), Collective::Dispatch | Collective::Combine);
         let split = if has_tokens { 1 } else { split };
@@ -166,8 +168,8 @@ impl FileReader<'_, '_, '_> {
             Some(label) => label.clone(),
             None => format!("step {} of the file", send.step),
         };
-        // A send with the topology's own route requests none, because the host could refuse a
-        // random path or one over switches.
+        // If a send takes the topology's own route, no route is requested, because the host could
+        // refuse a random route or one over switches.
         let path = if send.own_route { &[] } else { send.path.get(1..).unwrap_or_default() };
         let route = Route::path_with_signs(path, &send.signs);
         let sums = matches!(

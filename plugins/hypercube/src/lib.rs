@@ -63,9 +63,10 @@ impl Algorithm for Hypercube {
         let nodes = problem.topology().nodes();
         let root = problem.root();
         let mut axes = vec![Axis::ALL; dims];
-        // The rule commutes with exclusive-or. With a root, the host ignores this symmetry.
+        // The rule commutes with exclusive-or. If there is a root, the host ignores this symmetry.
         let planned = schedule.symmetric(&vec![Symmetry::xor(1); dims])?;
-        // With a root, a node has data only if it agrees with the root in all of them.
+        // The bits of `to_come` are the dimensions of later steps. If there is a root, only nodes
+        // that agree with the root in these dimensions and in the current one can have data.
         let mut to_come = nodes - 1;
         for axis in 0..dims {
             schedule.step()?;

@@ -1,15 +1,16 @@
-//! The nodes as a two-dimensional array whose last row may be incomplete, and to which nodes of its
-//! row and column each node sends (sections 3.2 and 3.2.2).
+//! The nodes as a two-dimensional array, whose last row may be incomplete. For each node and step,
+//! the receiver in its row or column (sections 3.2 and 3.2.2).
 
 use crate::ring;
 
-/// The step in which a node of a complete row waits, because one of the incomplete row sends to it.
+/// The step in which a node of a complete row waits because a node of the incomplete row sends to
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stall {
     /// The node waits in the step that Fig. 10 of the paper shows.
     Corrected,
-    /// The step of the paper's text, which is one too late: in the step before, a receiver has
-    /// already received two messages.
+    /// The node waits in the step that the paper's text states, which is one too late: in the step
+    /// before, a receiver has already received two messages.
     Printed,
 }
 
@@ -17,16 +18,17 @@ pub enum Stall {
 pub struct Array {
     pub p: u64,
     pub columns: u64,
-    /// R, including the incomplete row.
+    /// R, the number of rows, including the incomplete row.
     pub rows: u64,
-    /// r: nodes of the incomplete row, or 0. The first r columns have R nodes, the others R - 1.
+    /// r, the number of nodes of the incomplete row, or 0. The first r columns have R nodes, the
+    /// others R - 1.
     pub rest: u64,
 }
 
 impl Array {
-    /// C is the square root of P, rounded up. Each node of the incomplete row sends to a different
-    /// complete row (section 3.2.2 A); if there are not enough complete rows, which happens for
-    /// `P = ceil(sqrt P) floor(sqrt P) - 1`, the square root is rounded down.
+    /// Arranges P nodes. C is the square root of P, rounded up. Each node of the incomplete row
+    /// sends to a different complete row (section 3.2.2 A). If `P = ceil(sqrt P) floor(sqrt P) -
+    /// 1`, there are not enough complete rows for this, so the square root is rounded down.
     pub fn new(p: u64) -> Self {
         let floor = p.isqrt();
         let up = Self::with_columns(p, floor + u64::from(floor * floor < p));
@@ -51,7 +53,7 @@ impl Array {
     }
 
     /// Returns the column to which `node` sends in step `step` (from 1) of a stage along rows, and
-    /// the receiver in that column, if any.
+    /// the receiver in this column. Returns `None` if the node does not send in this step.
     ///
     /// With C columns and r nodes in the incomplete row:
     /// * Within each row, nodes send in the ring order.
@@ -61,8 +63,8 @@ impl Array {
     /// * To prevent this, the nodes of complete row m < r wait for one step each: for each k from 0
     ///   to C - r + m, the node of rank (m + C - k) % C waits in step r - m + k.
     ///
-    /// Erratum: the text prints r - m + 1 + k. Only one step earlier, as in Fig. 10, are there no
-    /// collisions.
+    /// Erratum: the text prints r - m + 1 + k. There are no collisions only if nodes wait one step
+    /// earlier, as in Fig. 10.
     pub fn row_target(&self, node: u64, step: u64, stall: Stall) -> Option<(u64, u64)> {
         let (row, rank) = (node / self.columns, node % self.columns);
         let (c, r) = (self.columns, self.rest);
@@ -88,7 +90,8 @@ impl Array {
     }
 
     /// Returns the row to which `node` sends in step `step` (from 1) of a stage along columns, and
-    /// the receiver there. The nodes of a column send in the ring order.
+    /// the receiver in this row. Returns `None` if the node does not send in this step. The nodes
+    /// of a column send in the ring order.
     pub fn column_target(&self, node: u64, step: u64) -> Option<(u64, u64)> {
         let (row, column) = (node / self.columns, node % self.columns);
         let height = self.height(column);

@@ -1,7 +1,7 @@
 //! A4, the four-stage algorithm (section 3.2, Theorem 2). Two stages spread the data for each
-//! destination evenly over all nodes, and two collect it there. If p is a square, it takes `4
-//! sqrt(p) alpha + 4 L beta`. If data cannot be divided evenly, some messages are one element
-//! longer.
+//! destination evenly over all nodes, and two stages collect it at the destination. If p is a
+//! square, it takes `4 sqrt(p) alpha + 4 L beta`. If data cannot be divided evenly, some messages
+//! are one element longer.
 
 use crate::array::{Array, Stall};
 use crate::{ANYWHERE, collect};
@@ -9,7 +9,8 @@ use swapmeet_sdk::{
     About, Algorithm, Bucket, ParamInfo, Problem, Redistribution, Schedule, Stop, words,
 };
 
-/// The bucket, a column (stage I) or row (stage II), for the first element for a destination.
+/// The rule for the bucket of the first element for a destination. A bucket is a column in stage I
+/// and a row in stage II.
 #[derive(Clone, Copy, PartialEq)]
 enum Start {
     /// The rule of Fig. 11 and the text after it: for destination j, bucket `j % C` in stage I and
@@ -75,7 +76,7 @@ impl Algorithm for FourStage {
 }
 
 /// R-Distribute (Fig. 11): each node sends bucket k along its row to column k. Of every P elements
-/// for a destination, bucket k gets as many elements as column k has nodes.
+/// for a destination, bucket k gets as many as column k has nodes.
 fn r_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let starts: Vec<u32> = (0..array.p)
         .map(|j| match start {
@@ -96,8 +97,8 @@ fn r_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
     Ok(())
 }
 
-/// C-Distribute (section 3.2.2 C): each node sends bucket k along its column to row k. Elements are
-/// put into the buckets in turn.
+/// C-Distribute (section 3.2.2 C): each node sends bucket k along its column to row k. Each bucket
+/// in turn gets one element.
 fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let starts = |height: u64| -> Vec<u32> {
         let first = |i: u64| match start {
@@ -106,7 +107,7 @@ fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
         };
         (0..array.p).map(|i| first(i) as u32).collect()
     };
-    // Complete columns are first, so nodes with equal redistributions follow each other.
+    // Columns with R nodes are first, so nodes with equal redistributions follow each other.
     for column in 0..array.columns {
         let height = array.height(column);
         let starts = starts(height);
@@ -129,8 +130,8 @@ fn c_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     (0..array.p).try_for_each(|node| schedule.redistribute(&collect(node, array.columns, &columns)))
 }
 
-/// R-Collect: all data for row k is sent to row k. In an incomplete column, no node has data for
-/// the incomplete row at this time.
+/// R-Collect: all data for row k is sent to row k. In a column that has no node in the incomplete
+/// row, no node has data for the incomplete row at this time.
 fn r_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     for column in 0..array.columns {
         let height = array.height(column);
@@ -143,7 +144,8 @@ fn r_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// R-Comm. Messages from the incomplete row have priority if a node could receive two in a step.
+/// R-Comm. If a node could receive two messages in a step, the one from the incomplete row has
+/// priority.
 fn r_comm(array: &Array, stall: Stall, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let extra = u64::from(stall == Stall::Printed && array.rest > 0);
     for step in 1..=array.row_steps() + extra {

@@ -14,8 +14,9 @@
 //! A1 and A3 move whole blocks. A2 and A4 redistribute data element by element, so that messages
 //! have nearly equal lengths. The workload's `element=` is the size of an element. The host
 //! verifies that all bytes for a destination arrive, without their origins. Every stage is a phase.
-//! It begins with a rearrangement, because nodes compose their messages in the send buffer, and
-//! under the model `flat` with a barrier. The data that a node has for itself is a message in the
+//! It begins with a rearrangement, because nodes compose their messages in the send buffer. Under
+//! the model `flat`, it also begins with a barrier. The data that a node has for itself is a
+//! message in the
 //! paper and a local copy here.
 
 use swapmeet_sdk::{
@@ -34,7 +35,8 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// Returns the receiver of member j of a group of n in step s (from 1); in the last step, itself.
+/// Returns the receiver of member j of a group of n members in step s (from 1). In the last step,
+/// this is member j itself.
 fn ring(j: u64, s: u64, n: u64) -> u64 {
     (j + s) % n
 }

@@ -25,8 +25,9 @@ impl Algorithm for Binary {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square(problem)?;
-        // Exclusive-or commutes with the mirroring, and maps the destinations of a send, which
-        // agree with the receiver in the higher bits, to such destinations.
+        // Exclusive-or commutes with the mirroring. It also maps the set of destinations of a send
+        // to that of its image, because these destinations are the nodes that agree with the
+        // receiver in the higher bits.
         let planned = schedule.symmetric(&[Symmetry::xor(1); 2])?;
         let mut side = grid.radix(0);
         while side > 1 {

@@ -4,8 +4,9 @@
 //! (2^(2d) + 2)/3 tl + (2^d - 1) 2^(2d) m rho`, and no two messages share a link.
 //!
 //! Nodes exchange at the distances D = 2^(d-1), 2^(d-2), etc. to 1, once along their row and once
-//! along their column. In a row only one pair of every 2 D columns can exchange at a time, and
-//! likewise in a column. Therefore "some pairs of nodes perform the horizontal exchange first,
+//! along their column. Of every 2 D columns in a row, only one pair of nodes can exchange at a
+//! time, and likewise in a column. Therefore "some pairs of nodes perform the horizontal exchange
+//! first,
 //! while others perform the vertical exchange first". Let r and c be the row and column of a node,
 //! modulo D. The node exchanges along its row in step (r + c) mod D of this distance, and along its
 //! column D/2 steps later. Each distance takes D steps, except that D = 1 takes two.
@@ -27,15 +28,16 @@ impl Algorithm for Cyclic {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square(problem)?;
-        // Flipping the highest bit of all rows, or columns, is a symmetry: steps depend on
-        // coordinates modulo `distance`, at most half a side, and partners differ in one bit.
+        // Flipping the highest bit of all rows, or of all columns, is a symmetry. Steps depend on
+        // coordinates modulo `distance`, which is at most half a side, and partners differ in one
+        // bit.
         let planned = schedule.symmetric(&[Symmetry::xor((grid.radix(0) / 2).max(1)); 2])?;
         let farthest = grid.radix(0) / 2;
         let mut distance = farthest;
         while distance > 0 {
             schedule.phase(&format!("distance {distance}"))?;
             for step in 0..distance.max(2) {
-                // The blocks of the next message must be contiguous.
+                // Rearrange the data, because the blocks of the next message must be contiguous.
                 if (distance, step) != (farthest, 0) {
                     schedule.rearrange()?;
                 }

@@ -1,5 +1,5 @@
-//! All-to-all by halving, on square meshes and tori with 2^d rows, with which Suh and Shin compare
-//! their algorithms (sections 1 and 5, Table 2).
+//! All-to-all by halving, on square meshes and tori with 2^d rows. Suh and Shin compare their own
+//! algorithms with these (sections 1 and 5, Table 2).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -45,7 +45,7 @@ fn square(problem: &Problem<'_>) -> Result<Grid, Stop> {
     }
 }
 
-/// Sends all blocks for the receiver's aligned range of `count` coordinates.
+/// Sends all blocks for the aligned range of `count` coordinates that contains the receiver.
 fn send_for_half(
     grid: &Grid,
     dimension: usize,

@@ -39,7 +39,8 @@ impl Algorithm for Tori {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square_torus(problem)?;
         let side = grid.radix(0);
-        // Steps depend on coordinates modulo at most half a side, so shifts by this are symmetries.
+        // Steps depend on coordinates modulo numbers that divide half a side, so shifts by half a
+        // side are symmetries.
         let planned = schedule.symmetric(&[Symmetry::shift((side / 2).max(1)); 2])?;
         let mut distance = side / 2;
         while distance > 0 {
@@ -89,8 +90,8 @@ fn send_in_group(
     let to = grid.shift(node, dimension, i64::from(way) * distance as i64);
     let fours = grid.radix(dimension) / 4;
     let receiver_four = grid.coordinate(to, dimension) / 4;
-    // The number of the first unit of four coordinates of the destinations. The receiver is in
-    // their first unit (upwards) or last unit (downwards).
+    // The destinations are whole units of four coordinates. `first` is the number of the first
+    // unit. The receiver is in the first unit (upwards) or in the last unit (downwards).
     let first =
         if way > 0 { receiver_four } else { (receiver_four + 1 + fours - distance / 4) % fours };
     let mut destinations = [Axis::ALL; 2];

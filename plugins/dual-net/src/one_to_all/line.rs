@@ -1,6 +1,7 @@
 //! Broadcast and scatter on a line of a base network, step by step.
 
-/// The blocks of `count` nodes from `first` on. Positions are relative to the root.
+/// A message with the blocks of `count` nodes from `first` on. All positions are relative to the
+/// root.
 pub struct LineMessage {
     pub from: u64,
     pub to: u64,
@@ -8,8 +9,8 @@ pub struct LineMessage {
     pub count: u64,
 }
 
-/// Broadcast on a ring of N nodes, in ceil(N / 2) steps: the root sends forwards first and
-/// backwards second, and receivers pass the message on.
+/// Broadcast on a ring of N nodes, in ceil(N / 2) steps. The root sends forwards in the first step
+/// and backwards in the second, and receivers pass the message on.
 pub fn broadcast_on_ring(len: u64) -> Vec<Vec<LineMessage>> {
     let (ahead, back) = (len / 2, (len - 1) / 2);
     let message = |from, to| LineMessage { from, to, first: 0, count: len };
@@ -38,8 +39,8 @@ pub fn broadcast_by_halves(len: u64) -> Vec<Vec<LineMessage>> {
         .collect()
 }
 
-/// In N - 1 steps the root sends one block each, by turns forwards and backwards, the farthest
-/// first.
+/// Scatter on a ring of N nodes. In each of N - 1 steps, the root sends one block. It sends
+/// forwards and backwards in turn, in each direction the block for the farthest node first.
 pub fn scatter_on_ring(len: u64) -> Vec<Vec<LineMessage>> {
     let (ahead, back) = (len / 2, (len - 1) / 2);
     let step = |i: u64| {

@@ -1,5 +1,5 @@
-//! Passes the messages of an algorithm without reductions to the host, without positions in
-//! buffers, which do not affect the network.
+//! Passes the messages of an algorithm without reductions to the host. Positions in buffers are
+//! left out, because they do not affect the network.
 
 use super::buffers::Buffers;
 use super::execution::{Action, Execution};
@@ -25,7 +25,7 @@ pub(super) fn pass_on(
         | Collective::ReduceScatter
         | Collective::AllReduce => (false, false, true),
     };
-    // Until its last send of a block, a GPU keeps a copy.
+    // A GPU keeps a copy of a block until its last send of this block.
     let mut sends_left: HashMap<(u64, u64), u32> = HashMap::new();
     for action in &execution.actions {
         if let Action::Message { sender, chunks, .. } = action {

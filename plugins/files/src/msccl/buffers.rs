@@ -22,7 +22,8 @@ impl Buffers {
     pub(super) fn new(program: &Program, root: u64) -> Result<Self, Stop> {
         let gpus = program.gpus.len() as u64;
         let collective = program.collective;
-        // The buffers of a GPU with data at the start give the chunks of a block.
+        // A GPU that has data at the start determines the number of chunks of a block, by its
+        // buffers.
         let at = match collective {
             Collective::Broadcast | Collective::Scatter => root,
             Collective::AllToAll
@@ -34,7 +35,8 @@ impl Buffers {
         };
         let first = &program.gpus[at.min(gpus - 1) as usize];
         let [inputs, outputs, _] = first.chunks;
-        // In place, the input may lie within the output, and the file may omit its size.
+        // In an in-place algorithm, the input may lie within the output, and the file may omit the
+        // size of the input.
         let (split, shared) = match collective {
             Collective::AllToAll | Collective::Scatter | Collective::ReduceScatter => {
                 (gpus, inputs)
@@ -106,7 +108,8 @@ impl Buffers {
         }
     }
 
-    /// Origins or destinations by which the collective does not distinguish blocks are 0.
+    /// Returns the number of a block's segment. If the collective does not distinguish blocks by
+    /// their origin or by their destination, this is given as 0.
     fn what(&self, origin: u64, destination: u64, segment: u64) -> u64 {
         (origin * self.gpus + destination) * self.segments + segment
     }
@@ -165,7 +168,8 @@ impl Buffers {
         self.outputs(gpu).map(one).collect()
     }
 
-    /// Returns all contributions to a complete sum, as bits; empty without sums.
+    /// Returns all contributions to a complete sum, as bits. They are empty if the collective has
+    /// no sums.
     pub(super) fn all_terms(&self) -> Rc<[u64]> {
         if !self.sums {
             return Rc::new([]);
@@ -175,7 +179,8 @@ impl Buffers {
             .collect()
     }
 
-    /// Numbers the chunks of a GPU. A chunk of two overlapping buffers has the same number in both.
+    /// Returns the number of a chunk of a GPU. If two buffers overlap, a chunk of both has one
+    /// number.
     fn chunk(&self, gpu: u64, buffer: Buffer, offset: u64) -> u64 {
         let [inputs, outputs, _] = self.sizes[gpu as usize];
         let own = gpu * self.segments;
@@ -184,7 +189,7 @@ impl Buffers {
             (Buffer::Scratch, ..) => inputs + outputs + offset,
             (Buffer::Input, false, _) => in_input,
             (Buffer::Output, false, _) => in_output,
-            // In place, the smaller buffer lies at the GPU's own block in the larger one.
+            // In place, the smaller buffer is the part of the larger one for the GPU's own block.
             (Buffer::Input, true, Collective::AllGather) => in_output + own,
             (Buffer::Input, true, Collective::Gather) if gpu == self.root => in_output + own,
             (Buffer::Output, true, Collective::ReduceScatter) => in_input + own,

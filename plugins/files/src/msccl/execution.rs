@@ -1,5 +1,5 @@
-//! Executes an algorithm with names instead of data: the executor knows for each chunk the block in
-//! it, or the sum and its contributions.
+//! Executes an algorithm with names instead of data. For each chunk, the executor knows the block
+//! in it, or the sum in it with its contributions.
 
 use super::buffers::Buffers;
 use super::order::Order;
@@ -28,13 +28,15 @@ pub(super) enum Action {
         receiver: StepLocation,
         chunks: Vec<MessageChunk>,
     },
-    /// Pairs of a source and the new value.
+    /// For each copied value, the source and the new value.
     Copied(Vec<(ValueId, ValueId)>),
-    /// The source, the value that it is added to, and the new value.
+    /// The operation and, for each addition, the source, the value to which it is added, and the
+    /// new value.
     Added(StepLocation, Vec<(ValueId, ValueId, ValueId)>),
 }
 
-/// The sent value, the receiver's value to which it is added, and the result.
+/// A chunk of a message: the sent value, the value of the receiver to which it is added, if any,
+/// and the result.
 #[derive(Clone, Copy)]
 pub(super) struct MessageChunk {
     pub(super) sent: ValueId,
@@ -46,7 +48,7 @@ pub(super) struct Execution {
     pub(super) values: Vec<NamedValue>,
     pub(super) actions: Vec<Action>,
     pub(super) initial: Vec<ValueId>,
-    /// The final values, without missing and wrong ones.
+    /// The final values. Missing and wrong values are left out.
     pub(super) results: Vec<ValueId>,
     pub(super) wrong: Option<Stop>,
 }
@@ -148,7 +150,7 @@ struct Executor<'a> {
     buffers: &'a Buffers,
     values: Vec<NamedValue>,
     at: HashMap<(u64, u64), ValueId>,
-    /// Equal sets of contributions share memory.
+    /// Sets of contributions that are equal share their memory.
     terms: HashMap<Rc<[u64]>, Rc<[u64]>>,
 }
 
@@ -205,8 +207,8 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// Makes the value that results when a GPU receives `id` and adds its own value `added`, if
-    /// given. Counts one read of each.
+    /// Makes the value that results when a GPU receives `id` and, if `added` is given, adds it to
+    /// this value of its own. Counts one read of each.
     fn receive(
         &mut self,
         at: StepLocation,

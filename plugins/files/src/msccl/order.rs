@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use swapmeet_interchange::msccl::{Program, Step};
 use swapmeet_sdk::Stop;
 
-/// An operation that receives and then sends has two parts, all others have one.
+/// A part of an operation. An operation that receives and then sends has two parts; all others have
+/// one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct OperationPart {
     pub(super) op: usize,
@@ -24,7 +25,8 @@ pub(super) struct Order<'a> {
     pub(super) parts: Vec<(u64, OperationPart)>,
 }
 
-/// The parts that a part waits for, with the smallest number of steps between.
+/// The parts that a part waits for. For each, the number is the smallest number of steps between
+/// the two.
 type Waits = Vec<(usize, u64)>;
 
 impl<'a> Order<'a> {
@@ -99,7 +101,7 @@ fn forwards(step: &Step) -> bool {
     step.kind.receives && step.kind.sends
 }
 
-/// Matches the k-th send with the k-th receive on each channel between two GPUs.
+/// Matches the k-th send on each channel between two GPUs with the k-th receive on it.
 fn match_messages(
     program: &Program,
     ops: &[(StepLocation, &Step)],
@@ -174,7 +176,8 @@ fn match_messages(
     Ok(sender_of)
 }
 
-/// Returns the parts in topological order, with their least steps, or the parts of a cycle.
+/// Returns the parts in topological order, with their earliest steps. The error names the parts of
+/// a cycle.
 fn sort_parts(
     waits: &[Waits],
     ops: &[(StepLocation, &Step)],
@@ -188,8 +191,8 @@ fn sort_parts(
     let (mut seen, mut sequence, mut levels) =
         (vec![VisitState::Unvisited; waits.len()], Vec::new(), vec![0; waits.len()]);
     for root in 0..waits.len() {
-        // The stack of a depth-first search, in which each part waits for the next one. The second
-        // number is the index of the wait to visit next.
+        // The stack of a depth-first search. Each part in it waits for the part after it. The
+        // second number is the index of the wait that is visited next.
         let mut open: Vec<(usize, usize)> = Vec::new();
         if seen[root] == VisitState::Unvisited {
             seen[root] = VisitState::Open;

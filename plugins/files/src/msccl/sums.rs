@@ -17,7 +17,7 @@ struct Slot {
     contributions: Option<Rc<[u64]>>,
 }
 
-/// A move of data between two slots of the GPUs that the [`SlotMessage`] names.
+/// A transfer of data from a slot of the sender to a slot of the receiver ([`SlotMessage`]).
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
 struct Transfer {
     from: u64,
@@ -26,7 +26,8 @@ struct Transfer {
     adds: bool,
 }
 
-/// The operation, the sender, the receiver (possibly the same GPU), and the sums of each transfer.
+/// The operation, the sender, the receiver (possibly the same GPU), and the sums that each transfer
+/// moves.
 type SlotMessage = (StepLocation, u64, u64, BTreeMap<Transfer, Vec<u64>>);
 
 #[derive(Default)]
@@ -38,9 +39,10 @@ struct Slots<'a> {
     slots: HashMap<(u64, u64), Vec<Slot>>,
     slot_of: Vec<usize>,
     steps: Vec<StepSends>,
-    /// By GPU and sum, the step of its next local operation after the last step with messages.
+    /// For each pair of a GPU and a sum, the step in which the next local transfer of the sum can
+    /// be. A step with messages clears the map.
     touched: HashMap<(u64, u64), usize>,
-    /// Steps of the schedule up to the last one with messages.
+    /// The number of steps of the schedule up to the last one with messages.
     since: usize,
 }
 
@@ -140,7 +142,8 @@ impl Slots<'_> {
         slot.reads > 0
     }
 
-    /// Assigns a slot: one whose content is not read again and is part of the value, or a new one.
+    /// Assigns a slot to a value. This is a slot whose content is not read again and is part of the
+    /// value, or a new one.
     fn put(&mut self, id: ValueId) {
         let value = &self.execution.values[id];
         let slots = self.slots.entry((value.gpu, value.what)).or_default();
@@ -221,11 +224,13 @@ impl Slots<'_> {
         Ok(())
     }
 
-    /// Copies `own`, which will be read again, before something is added to it.
+    /// Copies `own` to a new slot before something is added to it, because `own` will be read
+    /// again.
     fn copy_apart(&mut self, at: StepLocation, own: ValueId, new: ValueId) {
         let from = self.slot_of[own];
         let value = &self.execution.values[new];
-        // Append a slot, because one that this step empties stays occupied until its end.
+        // Append a slot, because a slot that this step empties stays occupied until the end of the
+        // step.
         let slots = self.slots.entry((value.gpu, value.what)).or_default();
         slots.push(Slot { reads: value.reads, contributions: Some(Rc::clone(&value.terms)) });
         self.slot_of[new] = slots.len() - 1;
@@ -234,7 +239,7 @@ impl Slots<'_> {
         self.local(at, transfer, self.execution.values[own].what);
     }
 
-    /// Adds a transfer between two slots of a GPU, in a step with local transfers only.
+    /// Adds a transfer between two slots of one GPU, in a step that has only local transfers.
     fn local(&mut self, at: StepLocation, transfer: Transfer, what: u64) {
         let next = self.touched.entry((at.gpu, what)).or_insert(self.since);
         if *next == self.steps.len() {
