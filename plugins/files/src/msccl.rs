@@ -134,7 +134,8 @@ fn invalid(line: usize, what: impl fmt::Display) -> Stop {
     Stop::invalid(format!("line {line}: {what}"))
 }
 
-/// Returns products of origins, destinations and segments, and joins those that differ in one set.
+/// Returns the values as products of origins, destinations and segments. Products that differ in
+/// only one of these sets are joined.
 fn products(buffers: &buffers::Buffers, ids: impl Iterator<Item = u64>) -> Vec<[Numbers; 3]> {
     use std::collections::BTreeMap;
     type Bits = Vec<u64>;

@@ -1,7 +1,7 @@
-//! `binomial-reduce`: takes `ceil(log2 p) (alpha + m beta + m gamma)`, as in MPICH
+//! `binomial-reduce` takes `ceil(log2 p) (alpha + m beta + m gamma)`, as in MPICH
 //! (`MPIR_Reduce_intra_binomial`) and Open MPI (`reduce_intra_binomial`). There is one step for
 //! each b = 1, 2, 4, etc. below p. In step b, every rank r that is a multiple of 2b receives the
-//! sum of rank r + b and adds it to its sum.
+//! sum of rank r + b and adds it to its own.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Stop};

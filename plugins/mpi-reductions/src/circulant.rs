@@ -42,7 +42,7 @@ pub const ALL_REDUCE: Circulant = Circulant {
     },
 };
 
-/// Returns the distance of each step, and the number of ranks whose sums a rank sends.
+/// Returns, for each step, the distance and the number of ranks whose sums a rank sends.
 pub fn distances(n: u64) -> Vec<(u64, u64)> {
     let halved = |reach: &u64| (*reach > 1).then(|| reach.div_ceil(2));
     let reaches: Vec<u64> = std::iter::successors(Some(n), halved).collect();

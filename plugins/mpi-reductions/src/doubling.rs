@@ -1,7 +1,7 @@
-//! `recursive-doubling-allreduce`: takes `log2 p (alpha + m beta + m gamma)`, as in MPICH
+//! `recursive-doubling-allreduce` takes `log2 p (alpha + m beta + m gamma)`, as in MPICH
 //! (`MPIR_Allreduce_intra_recursive_doubling`) and Open MPI (`allreduce_intra_recursivedoubling`).
-//! If p is not a power of two, it takes two additional steps, which add `2 m beta + m gamma` to the
-//! time of the transfers.
+//! If p is not a power of two, two additional steps add `2 m beta + m gamma` to the time of the
+//! transfers.
 //!
 //! In step i, rank r and rank r xor 2^i exchange and add their whole sums. `Participants` defines
 //! the ranks that participate.

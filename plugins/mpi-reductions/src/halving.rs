@@ -1,13 +1,13 @@
-//! `recursive-halving-reduce-scatter`: takes `log2 p alpha + (p - 1)/p m beta + (p - 1)/p m gamma`,
+//! `recursive-halving-reduce-scatter` takes `log2 p alpha + (p - 1)/p m beta + (p - 1)/p m gamma`,
 //! as in Open MPI (`reduce_scatter_intra_basic_recursivehalving`) and MPICH
 //! (`MPIR_Reduce_scatter_intra_recursive_halving`). If p is not a power of two, some ranks send
 //! their whole vectors in an additional first step, and receive their results in an additional last
 //! step.
 //!
 //! In each step, rank r exchanges with rank r xor b, where b is half of the number of ranks in the
-//! first step and is halved in each further step. Before the step, both have sums for the same 2b
-//! ranks; each sends those for the b ranks with the partner's value in bit b. `Participants`
-//! defines the ranks that participate.
+//! first step and is halved in each further step. Before the step, both ranks have sums for the
+//! same 2b ranks. Half of these ranks agree with the partner in bit b, and the rank sends the sums
+//! for them. `Participants` defines the ranks that participate.
 
 use crate::ANYWHERE;
 use crate::participants::Participants;
@@ -32,12 +32,12 @@ impl Algorithm for Halving {
         let participants = Participants::new(n);
         let excess = n - participants.ranks();
         schedule.layout(&[n], 1)?;
-        // Partners differ in one bit, and only high bits decide which messages have a rank's sums.
+        // Partners differ in one bit, and a rank's sums are in messages that only high bits select.
         let symmetry = if participants.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
         let planned = schedule.symmetric(&[symmetry])?;
         participants.send_excess(schedule)?;
-        // Nodes whose results the ranks below `rank` collect: two for each of the first `excess`
-        // ranks, and one for each further rank.
+        // Returns the number of nodes whose results the ranks below `rank` collect: two for each of
+        // the first `excess` ranks, and one for each further rank.
         let nodes_below = |rank: u64| rank + rank.min(excess);
         for b in (0..participants.steps()).rev().map(|i| 1 << i) {
             schedule.step()?;

@@ -48,9 +48,9 @@ const PIPELINE_SEGMENTS: ParamInfo = ParamInfo::text(
     "number of segments of a rail's share of the vector, 1 to 4096 for all rails, or auto",
 );
 
-/// Returns the segments of each of `rails` equal shares of the vector, in a pipeline of `depth`
-/// edges. With s segments it takes about `c (depth + s) (alpha + m/(rails s) beta)`, so the best s
-/// is `sqrt(depth m beta / (rails alpha))`.
+/// Returns the number of segments of each of `rails` equal shares of the vector, in a pipeline of
+/// `depth` edges. With s segments, the pipeline takes c times `(depth + s) (alpha + m/(rails s)
+/// beta)`, for some constant c. So the best s is `sqrt(depth m beta / (rails alpha))`.
 fn pipeline_segments(problem: &Problem<'_>, rails: u64, depth: u64) -> Result<u64, Stop> {
     let most = MAX_SEGMENTS / rails;
     if most == 0 {

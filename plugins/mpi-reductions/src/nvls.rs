@@ -133,8 +133,8 @@ impl Nvls {
     }
 }
 
-/// Returns the edges of the pipeline with their hops. A group has four ports: for reductions, for
-/// multicasts, and to and from other groups.
+/// Returns the edges of the pipeline, each with its hop. A group has four ports: one for
+/// reductions, one for multicasts, one for sends to other groups, and one for receives from them.
 fn edges(trees: &[Vec<Option<usize>>; 2]) -> (Vec<Edge>, Vec<Hop>) {
     let (mut edges, mut hops) = (Vec::new(), Vec::new());
     let mut add = |tree, hop, after, ports| {
@@ -179,7 +179,8 @@ fn edges(trees: &[Vec<Option<usize>>; 2]) -> (Vec<Edge>, Vec<Hop>) {
     (edges, hops)
 }
 
-/// Returns for each rank a linked switch that adds. Those of a group must be joined by such ones.
+/// Returns, for each rank, a switch that adds and that has a link to the rank. The switches of a
+/// group must be connected by links between switches that add.
 fn switches(problem: &Problem<'_>, g: u64) -> Result<Vec<u64>, Stop> {
     let n = problem.topology().nodes();
     let reducing = |vertex| -> Result<Vec<u64>, Stop> {

@@ -5,7 +5,8 @@
 
 use swapmeet_sdk::{Axis, Blocks, Planned, Schedule, Stop, Symmetry};
 
-/// Bits of a rank on one axis. Seven axes have twenty bits; their 56 coordinates fit into a word.
+/// The number of bits of a rank on one axis. Seven axes have twenty bits, and their 56 coordinates
+/// fit into a word.
 const BITS: u32 = 3;
 
 #[derive(Debug, Clone, Copy)]
@@ -31,8 +32,9 @@ impl Participants {
         self.n == self.ranks
     }
 
-    /// If all nodes participate, the grid has one axis for every three bits of the rank, so that
-    /// ranks that agree in some bits are few coordinates of each axis. Otherwise it has one axis.
+    /// Returns the radices of the grid. If all nodes participate, the grid has one axis for every
+    /// three bits of the rank. The ranks that agree in some bits then have few coordinates on each
+    /// axis. Otherwise, the grid has one axis.
     pub(crate) fn radices(self) -> Vec<u64> {
         if !self.is_whole() {
             return vec![self.n];
@@ -43,8 +45,9 @@ impl Participants {
     }
 
     /// Declares the symmetry and returns the nodes to plan. If all nodes participate, exclusive-or
-    /// with any x is a symmetry, because partners differ in one bit, `(rank xor x) xor 2^i = (rank
-    /// xor 2^i) xor x`, and ranks that agree in low bits ([`Self::agreeing_nodes`]) still do.
+    /// with any x is a symmetry, for two reasons. Partners differ in one bit, and `(rank xor x) xor
+    /// 2^i = (rank xor 2^i) xor x`. If ranks agree in low bits ([`Self::agreeing_nodes`]), so do
+    /// their images.
     pub(crate) fn planned(self, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
         let symmetry = if self.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
         schedule.symmetric(&vec![symmetry; self.radices().len()])

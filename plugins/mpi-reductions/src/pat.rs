@@ -60,7 +60,7 @@ pub const REDUCE_SCATTER: Pat = Pat {
     },
 };
 
-/// `first`, `first + stride`, etc., as long as they are less than the number of ranks.
+/// The positions `first`, `first + stride`, etc. that are less than the number of ranks.
 struct Positions {
     first: u64,
     stride: u64,
@@ -76,8 +76,8 @@ impl Positions {
     }
 }
 
-/// Appends the positions of the subtree of `size` positions (a power of two) below `root` in
-/// depth-first order, the farthest first.
+/// Appends all other positions of the subtree of `size` positions (a power of two) below `root`.
+/// They are in depth-first order, with the farthest child of each position first.
 fn depth_first(root: u64, size: u64, order: &mut Vec<u64>) {
     let mut child = size / 2;
     while child > 0 {

@@ -2,19 +2,21 @@
 
 use swapmeet_sdk::Stop;
 
-/// An edge of a tree, over which the segments of the tree are sent in order, one in a step.
+/// An edge of a tree. The segments of the tree are sent over it in order, at most one in a step.
 #[derive(Debug, Clone)]
 pub(crate) struct Edge {
     pub tree: usize,
-    /// The edges whose data this edge forwards, in later steps than theirs.
+    /// The edges whose data this edge forwards. A segment is sent over this edge in a later step
+    /// than over them.
     pub after: Vec<usize>,
-    /// The ports that a segment occupies alone in its step.
+    /// The ports of the edge. In each step, a port is used by the segment of at most one edge.
     pub ports: [usize; 2],
 }
 
-/// Calls `step` for each step, with the edges on which a segment is sent and its number in its
-/// tree. Tree t has `segments[t]` segments. Edges that could send are visited in the order of their
-/// next segments, then of `edges`; an edge sends if its ports are free.
+/// Calls `step` for each step, with a list of the edges on which a segment is sent and the number
+/// of the segment in its tree. Tree t has `segments[t]` segments. Edges that could send are visited
+/// in the order of the numbers of their next segments, and then in the order of `edges`. An edge
+/// sends if its ports are still free.
 pub(crate) fn pipeline(
     edges: &[Edge],
     segments: [usize; 2],

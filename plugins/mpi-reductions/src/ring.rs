@@ -5,9 +5,9 @@
 //! ring to rank c. Each rank adds its values to it. In the allgather, the segment is sent round the
 //! ring a second time, and each rank keeps a copy.
 //!
-//! With `rings=R` each segment is divided among R rings ([`Rings`]), and R ranks of each group send
-//! to the next group. If only messages between groups take time, and a rank has an adapter of its
-//! own, the terms with beta are divided by R.
+//! With `rings=R`, each segment is divided among R rings ([`Rings`]), and R ranks of each group
+//! send to the next group. If only messages between groups take time, and each rank has its own
+//! network adapter, the terms with beta are divided by R.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{

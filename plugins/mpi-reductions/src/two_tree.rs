@@ -52,7 +52,8 @@ impl Algorithm for TwoTree {
         }
         schedule.layout(&[n], (g * s) as u32)?;
         let trees = trees((n / g) as usize).map(|parents| in_chains(&parents, g as usize));
-        // Segment k of a pair belongs to tree k % 2 and has the number k / 2 there.
+        // Of the segments of a pair, segment k belongs to tree k % 2, where it has the number k /
+        // 2.
         let segments = [0, 1].map(|tree| (s as usize + 1 - tree) / 2);
         for up in [true, false] {
             schedule.phase(if up { "up" } else { "down" })?;
@@ -80,8 +81,9 @@ impl Algorithm for TwoTree {
     }
 }
 
-/// Returns the parents of ranks, given those of groups of `g` ranks, for rail 0: the first rank of
-/// a group has that of the parent group as its parent, and the other ranks form a chain.
+/// Returns the parent of each rank for rail 0, given the parents of groups of `g` ranks. The parent
+/// of the first rank of a group is the first rank of the parent group. The other ranks of the group
+/// form a chain.
 fn in_chains(parents: &[Option<usize>], g: usize) -> Vec<Option<usize>> {
     let parent = |rank: usize| match rank % g {
         0 => parents[rank / g].map(|parent| parent * g),
@@ -90,8 +92,9 @@ fn in_chains(parents: &[Option<usize>], g: usize) -> Vec<Option<usize>> {
     (0..parents.len() * g).map(parent).collect()
 }
 
-/// Returns the edges of both trees with their senders and receivers: to parents if `up`, otherwise
-/// to children. A rank has four ports: to send and to receive, between groups and within its group.
+/// Returns the edges of both trees, each with its sender and its receiver. If `up`, edges lead to
+/// parents, otherwise to children. A rank has four ports: to send and to receive, each between
+/// groups and within its group.
 fn edges(trees: &[Vec<Option<usize>>; 2], up: bool, g: usize) -> (Vec<Edge>, Vec<(usize, usize)>) {
     let children = trees.iter().enumerate().flat_map(|(tree, parents)| {
         let parents = parents.iter().enumerate();
@@ -113,7 +116,8 @@ fn edges(trees: &[Vec<Option<usize>>; 2], up: bool, g: usize) -> (Vec<Edge>, Vec
     children.iter().map(edge).unzip()
 }
 
-/// The parents in an in-order tree, and in the same tree mirrored or, for odd n, shifted by one.
+/// Returns the parent of each rank in two trees. The first is an in-order tree. The second is the
+/// same tree mirrored or, for odd n, shifted by one.
 pub fn trees(n: usize) -> [Vec<Option<usize>>; 2] {
     let second = |rank: usize| match n % 2 {
         0 => parent(n, n - 1 - rank).map(|parent| n - 1 - parent),

@@ -62,7 +62,7 @@ impl Algorithm for Binomial {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (n, root) = (line(problem, schedule, 1)?, problem.root());
-        // Case 1: near ranks first. Before each step, the ranks 0 to b - 1 have the block.
+        // Case 1: near ranks are first. Before each step, the ranks 0 to b - 1 have the block.
         if problem.collective() == Collective::Broadcast
             && problem.choice("order", &[("far", false), ("near", true)])?
         {

@@ -1,7 +1,7 @@
 //! `recursive-doubling-allgather` (Thakur, Rabenseifner and Gropp (2005), section 4.1). It takes
 //! `log2 p alpha + (p - 1) m beta`, where p must be a power of two. There is one step for each b =
-//! 1, 2, 4, etc. below p. In step b, rank r exchanges all its blocks, those of the ranks that agree
-//! with r in bit b and all higher bits, with rank r xor b.
+//! 1, 2, 4, etc. below p. In step b, rank r exchanges all its blocks with rank r xor b. These are
+//! the blocks of all ranks that agree with r in bit b and in all higher bits.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{
@@ -30,7 +30,8 @@ impl Algorithm for Doubling {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule, 1)?;
-        // Exclusive-or keeps partners (they differ in one bit) and ranks that agree in higher bits.
+        // If exclusive-or maps two ranks, they still differ in the same bits, and agree in the same
+        // ones.
         let planned = schedule.symmetric(&[Symmetry::xor(1)])?;
         for b in (0..n.trailing_zeros()).map(|bit| 1 << bit) {
             schedule.step()?;

@@ -3,8 +3,9 @@
 //! G groups of g ranks, p = g G, it takes `(2 (g - 1) + G - 1) alpha + (2 (g - 1) (p - 1) + (G - 1)
 //! g^2) m beta`.
 //!
-//! 1. The ranks of a group send all their blocks to the leader, its first rank, one after another.
-//! 2. The leaders exchange the blocks of their groups, in step s with the leader s groups later.
+//! 1. The ranks of a group send all their blocks to its leader, the first rank, one after another.
+//! 2. The leaders exchange the blocks of their groups. In step s, a leader sends to the leader s
+//!   groups after it.
 //! 3. The leader sends to each rank of its group the blocks for that rank.
 
 use crate::{ANYWHERE, line};

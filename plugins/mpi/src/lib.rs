@@ -8,7 +8,7 @@
 //! | m | | bytes of a block |
 //! | alpha, beta | | start-up of a message, time per byte |
 //!
-//! Nodes are a line of ranks: the grid has one axis, whatever the topology.
+//! Nodes form a line of ranks: the grid has one axis, whatever the topology.
 
 use swapmeet_sdk::{About, Axis, Problem, Schedule, Stop, export_plugin};
 

@@ -1,4 +1,5 @@
-//! `linear-sync`: direct messages, of which each node sends w in each of `ceil((p - 1) / w)` steps.
+//! `linear-sync`: direct messages in `ceil((p - 1) / w)` steps. In each step, a node sends w of
+//! them.
 //! Through one port, the time is `(p - 1) alpha + (p - 1) m beta`. The algorithm is
 //! `alltoall_intra_linear_sync` of Open MPI and the scattered all-to-all of MPICH. In the first
 //! step, rank r sends to the ranks r + 1 to r + w. Each further step uses the next w distances. The
@@ -29,7 +30,8 @@ impl Algorithm for LinearSync {
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        /// All messages of a step are in memory.
+        /// The largest number of messages in a step, because all of them are in memory at the same
+        /// time.
         const MAX_MESSAGES: u64 = 1 << 22;
         let (n, window) = (problem.topology().nodes(), problem.whole("window", 1..=u64::MAX)?);
         let messages = n.saturating_mul(window.min(n));

@@ -3,9 +3,10 @@
 //! takes `p/2 alpha + (p - 1) m beta`. In Open MPI, the algorithm is
 //! `allgather_intra_neighborexchange`.
 //!
-//! In step 1, an even rank r exchanges its block with rank r + 1. Then a rank exchanges alternately
-//! with its other neighbour and with this one. It sends two blocks: in step 2 those of the pair of
-//! step 1, and later those that it received in the step before.
+//! In step 1, an even rank r exchanges its block with rank r + 1. After that, each rank exchanges
+//! in turn with its other neighbour and with this first one. It sends two blocks: in step 2 those
+//! of both ranks of its pair in step 1, and in later steps those that it received in the step
+//! before.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{
@@ -37,7 +38,8 @@ impl Algorithm for Neighbour {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule, 1)?;
-        // Even ranks all send at the same distance and in the same direction, and so do odd ones.
+        // All even ranks send at the same distance and in the same direction, and so do all odd
+        // ranks.
         let planned =
             schedule.symmetric(&[if n > 1 { Symmetry::shift(2) } else { Symmetry::NONE }])?;
         for step in 1..=n / 2 {

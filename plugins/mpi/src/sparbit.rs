@@ -33,8 +33,8 @@ impl Algorithm for Sparbit {
         while distance > 0 {
             schedule.step()?;
             for rank in &planned {
-                // A block from more than n - distance - 1 ranks back would return to its origin or
-                // pass it.
+                // A block from a rank more than n - distance - 1 positions back is not sent,
+                // because it would return to its origin or pass it.
                 let origins = [Axis::range((rank + distance + 1) % n, n - distance)];
                 schedule.send(
                     &Blocks::new(rank, (rank + distance) % n)

@@ -3,9 +3,10 @@
 //! of g ranks, p = g G, and radix k, it takes (k - 1) log_k g + G - 1 steps. With k = 2 and g a
 //! power of two, it takes `(log2 g + G - 1) alpha + (log2 g p/2 + (G - 1) g) m beta`.
 //!
-//! 1. Within each group, Bruck's algorithm with radix k sends each block to the rank with the
-//!    position of the destination in its group.
-//! 2. Ranks with the same position exchange these blocks, in step s with the rank s groups later.
+//! 1. Within each group, Bruck's algorithm with radix k sends each block to the rank whose position
+//!   in this group is that of the destination in its own group.
+//! 2. Ranks with the same position exchange these blocks. In step s, a rank sends to the rank s
+//!   groups after it.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{

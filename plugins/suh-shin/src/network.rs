@@ -1,5 +1,5 @@
 //! The network in the paper's numbering, padded with virtual nodes to sizes that are multiples of
-//! four (mesh: two). About other sizes the paper has one sentence: add virtual nodes.
+//! four (mesh: two). The paper has only one sentence about other sizes: add virtual nodes.
 
 use swapmeet_sdk::{Padded, Planned, Problem, Schedule, Stop, Symmetry};
 
@@ -12,11 +12,12 @@ pub enum NetworkKind {
 #[derive(Debug, Clone)]
 pub struct PaddedNetwork {
     pub kind: NetworkKind,
-    /// The side of a submesh: 4 in a torus, 2 in a mesh. Its nodes belong to different groups.
+    /// The side of a submesh: 4 in a torus, 2 in a mesh. The nodes of a submesh all belong to
+    /// different groups.
     pub submesh: u64,
     pub nodes: Padded,
-    /// The axes of x1, x2, etc. of the paper. In 2D, x1 is the column, on the last axis; in more
-    /// dimensions x, on the first.
+    /// The axes of x1, x2, etc. of the paper. In 2D, x1 is the column, which is on the last axis.
+    /// In more dimensions, x1 is x, which is on the first axis.
     pub axes: Vec<usize>,
     pub planned: Option<Planned>,
 }
@@ -41,8 +42,9 @@ impl PaddedNetwork {
         Ok(Self { kind, submesh, nodes: Padded::new(machine, submesh)?, axes, planned: None })
     }
 
-    /// Declares grid, placement and symmetry: shifts by whole submeshes, because sends depend on
-    /// positions in the submesh. Virtual nodes, which are all at one end of an axis, permit none.
+    /// Declares the grid, the placement and the symmetry. Shifts by whole submeshes are symmetries,
+    /// because sends depend on positions in the submesh. If there are virtual nodes, there is no
+    /// symmetry, because they are all at one end of an axis.
     pub(crate) fn lay_out(&mut self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         self.nodes.lay_out(schedule)?;
         if !self.nodes.has_virtual_nodes() {

@@ -26,16 +26,17 @@ pub(crate) fn run(network: &PaddedNetwork, schedule: &mut Schedule<'_>) -> Resul
         }
         begin(schedule, n + 2)?;
     }
-    // Last phase. In step j, all nodes send along dimension j.
+    // The last phase: in step j, all nodes send along dimension j.
     //
     // Erratum: Step 2 of the 2D mesh is printed with the groups of Step 1. Here, even rows (EE, EO)
     // send to r + 1 and odd rows (OE, OO) to r - 1.
     (0..n).try_for_each(|j| exchange(network, 1, |_| (0..=j).collect(), schedule))
 }
 
-/// Begins a phase. Nodes rearrange their data once between two phases, as the paper's costs assume
+/// Begins a phase. Between two phases, nodes rearrange their data once, as the paper's costs assume
 /// (sections 3.2.3 and 4.2). In three and more dimensions, one rearrangement does not make every
-/// message contiguous: the three sends of a phase have four octants of a node's data each.
+/// message contiguous, because each of the three sends of a phase has four octants of a node's
+/// data.
 fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
     if phase > 1 {
         schedule.rearrange()?;
@@ -43,8 +44,8 @@ fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
     schedule.phase(&format!("Phase {phase}"))
 }
 
-/// Adds the ring steps of a phase. In Step s = 1 .. N/4 - 1 (mesh: N/2 - 1), where N is the size of
-/// the dimension along which a node sends:
+/// Adds the ring steps of a phase. N is the size of the dimension along which a node sends. In Step
+/// s = 1 .. N/4 - 1 (mesh: N/2 - 1):
 ///
 /// ```text
 /// P(.., x, ..) -> P(.., (x +- 4) mod N, ..)      torus
@@ -52,8 +53,8 @@ fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
 /// ```
 ///
 /// The message has all blocks for the next N/4 - s submeshes in that direction: columns 4s .. N-1
-/// of the data array. The longest dimension determines the number of steps; nodes along others skip
-/// the last.
+/// of the data array. The longest dimension determines the number of steps. Nodes that send along a
+/// shorter dimension skip the last steps.
 ///
 /// Erratum: Fig. 5 prints C, the number of columns, also for the classes that send along r.
 fn ring_phase(
@@ -69,12 +70,13 @@ fn ring_phase(
             let axis = network.axes[k];
             let to = grid.shift(node, axis, i64::from(sign) * q as i64);
             let (receiver_at, submeshes) = (grid.coordinate(to, axis), grid.radix(axis) / q);
-            // The first destination submesh if the direction is positive, else the last.
+            // If the direction is positive, the receiver is in the first of the destination
+            // submeshes, otherwise in the last one.
             let first =
                 if sign > 0 { receiver_at / q } else { (receiver_at / q + s + 1) % submeshes };
             // In a mesh, the last message of a logical ring leads back along the line, by the
-            // topology's route. Virtual nodes with the same home (the real node that represents
-            // them) need none.
+            // topology's route. Several virtual nodes can have the same home (the real node that
+            // represents them). Between such nodes, no route is needed.
             let changes_home =
                 network.nodes.home(axis, x[k]) != network.nodes.home(axis, receiver_at);
             let sign = if network.kind == NetworkKind::Torus && changes_home { sign } else { 0 };
@@ -87,8 +89,8 @@ fn ring_phase(
     })
 }
 
-/// Phase n+1 of a torus: the halves of the 4x..x4 submeshes exchange (`distance` d = 2). Last
-/// phase: nodes exchange within the 2x..x2 submeshes (d = 1):
+/// In Phase n+1 of a torus, the halves of the 4x..x4 submeshes exchange (`distance` d = 2). In the
+/// last phase, nodes exchange within the 2x..x2 submeshes (d = 1):
 ///
 /// ```text
 /// IF x mod 2d < d, P(.., x, ..) -> P(.., x + d, ..)
@@ -119,9 +121,9 @@ fn exchange(
         } else {
             (here - distance, -1)
         };
-        // The origins of a node's blocks have its coordinates modulo `reach`, and the destinations
-        // are in its aligned range of `reach` coordinates. It has data only if some of both are
-        // real.
+        // The origins of a node's blocks have the coordinates of the node modulo `reach`. Their
+        // destinations are in the aligned range of `reach` coordinates that contains the node. The
+        // node has data only if some of the origins and some of the destinations are real nodes.
         let holds_any = (0..x.len()).all(|k| {
             let (reach, size) = (
                 if done.contains(&k) { distance } else { 2 * distance },
@@ -145,8 +147,9 @@ fn exchange(
     step(network, true, moves, schedule)
 }
 
-/// Returns the shorter direction between the homes of two nodes, or `inside`, that in the padded
-/// grid, if both are equally short. Otherwise, or with equal homes, 0.
+/// Returns the shorter direction between the homes of two nodes. If both directions are equally
+/// short, returns `inside`, the direction in the padded grid. Returns 0 in a mesh, and if both
+/// nodes have the same home.
 pub fn exchange_direction(
     network: &PaddedNetwork,
     axis: usize,
@@ -170,13 +173,14 @@ struct GridSend {
     axis: usize,
     /// 1 or -1, or 0 if the topology chooses the route.
     sign: i8,
-    /// An axis of the layout and coordinates on it. Axis 2a is the submesh along dimension a, and
-    /// axis 2a + 1 the position within a submesh.
+    /// An axis of the layout, and coordinates on this axis. Axis 2a is the submesh along dimension
+    /// a, and axis 2a + 1 the position within a submesh.
     destinations: (usize, Axis<'static>),
 }
 
-/// Adds one step of the sends of `moves`. A node that is home of several virtual nodes can have two
-/// partners; the step is then divided into rounds, in the order of sender and receiver.
+/// Adds one step with the sends that `moves` returns. A node that is the home of several virtual
+/// nodes can have two partners. If so, the step is divided into rounds, in the order of sender and
+/// receiver.
 fn step(
     network: &PaddedNetwork,
     is_exchange: bool,
@@ -201,7 +205,8 @@ fn step(
             };
             Straight { from, to, dimension: m.axis, way }
         };
-        // Sends with the same sender and receiver form one message. The sort is stable.
+        // Sends with the same sender and receiver must follow each other, because they form one
+        // message. The sort is stable.
         all.sort_by_cached_key(|m| {
             let m = on_machine(m);
             (m.from, m.to)

@@ -70,7 +70,8 @@ impl Algorithm for Direct {
     }
 }
 
-/// If p is a power of two, both rules are that of Fig. 1, which is symmetric under exclusive-or.
+/// If p is a power of two, the rules of PEX-GEN and PEX-GEN-SHIFT are that of Fig. 1, which is
+/// symmetric under exclusive-or.
 fn xor_on_powers_of_two(p: u64) -> Symmetry {
     if p.is_power_of_two() { Symmetry::xor(1) } else { Symmetry::NONE }
 }

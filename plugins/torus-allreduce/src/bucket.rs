@@ -4,11 +4,11 @@
 //! gamma`. A dimension of n nodes takes n - 1 steps. In step t, a node with coordinate c sends to
 //! coordinate c + 1 the parts of coordinate c - t that it still has.
 //!
-//! `variant=all-ports` runs 2 D allreduces of m/(2 D) bytes at the same time, one beginning with
-//! each direction of each dimension (N. Jain, Y. Sabharwal, *Optimal bucket algorithms for large
-//! MPI collectives on torus interconnects*, 2010). `hierarchical-allreduce` is the same algorithm
-//! for any topology, with groups of g consecutive nodes instead of dimensions: it reduces within
-//! groups, reduces and gathers across groups, and gathers within groups.
+//! `variant=all-ports` runs 2 D allreduces of m/(2 D) bytes at the same time, one for each
+//! direction of each dimension, with which it begins (N. Jain, Y. Sabharwal, *Optimal bucket
+//! algorithms for large MPI collectives on torus interconnects*, 2010). `hierarchical-allreduce` is
+//! the same algorithm for any topology, with groups of g consecutive nodes instead of dimensions:
+//! it reduces within groups, reduces and gathers across groups, and gathers within groups.
 
 use crate::shares::{
     Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, collectives_at_once,
@@ -90,7 +90,8 @@ struct Rings {
     radices: Vec<u64>,
     order: StepOrder,
     down: bool,
-    /// On rings of two nodes, the host cannot tell the directions apart.
+    /// Whether messages request a direction. On rings of two nodes, the host cannot tell the
+    /// directions apart.
     is_directed: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Allreduces for tori, each along one dimension at a time. Several with different segments of the
-//! vector use all directions of all dimensions.
+//! Allreduces for tori, each of which uses one dimension at a time. Several allreduces of different
+//! segments of the vector together use all directions of all dimensions.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |

@@ -1,5 +1,6 @@
-//! An allreduce as a reduce-scatter and an allgather. In each step of the reduce-scatter a node
-//! sends some parts of the vector to partners, which complete their sums or reach nodes that do.
+//! An allreduce as a reduce-scatter and an allgather. In each step of the reduce-scatter, a node
+//! sends some parts of the vector to partners. The partners complete the sums of these parts, or
+//! later reach the nodes that complete them.
 
 use swapmeet_sdk::{Axis, Blocks, Grid, Planned, Problem, Route, Schedule, Set, Stop, Symmetry};
 
@@ -10,11 +11,11 @@ pub(crate) trait ShareCollective {
 
     fn messages(&self, step: usize, c: u64) -> Vec<PartMessage>;
 
-    /// Returns the parts that a node with coordinate `c` in `dimension` has not sent away before a
-    /// step in another dimension, as coordinates in `dimension`.
+    /// For a step in another dimension, returns the parts that a node with coordinate `c` in
+    /// `dimension` still has, as coordinates in `dimension`.
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates;
 
-    /// Divides the radix. Shifts by its multiples are symmetries.
+    /// Returns a divisor of the radix. Shifts by its multiples are symmetries.
     fn period(&self, dimension: usize) -> u64;
 }
 
@@ -25,17 +26,19 @@ pub(crate) struct PartMessage {
     pub parts: Coordinates,
 }
 
-/// The dimension of each step, and the earlier steps in it.
+/// For each step, the dimension, and the number of earlier steps in this dimension.
 pub(crate) struct StepOrder(Vec<(usize, u32)>);
 
 impl StepOrder {
-    /// Completes one dimension after another, from `first` on. `steps` has the steps of each.
+    /// Completes one dimension after another, from `first` on. `steps` has the number of steps of
+    /// each dimension.
     pub(crate) fn sequential(steps: &[u32], first: usize) -> Self {
         let dimensions = (0..steps.len()).map(|turn| (turn + first) % steps.len());
         Self(dimensions.flat_map(|d| (0..steps[d]).map(move |s| (d, s))).collect())
     }
 
-    /// Uses the dimensions in turn, one step at a time, from `first` on, except complete ones.
+    /// Uses the dimensions in turn, one step at a time, from `first` on. Dimensions that are
+    /// complete are skipped.
     pub(crate) fn alternating(steps: &[u32], first: usize) -> Self {
         let mut order = Self::sequential(steps, first);
         order.0.sort_by_key(|(_, s)| *s);
@@ -55,7 +58,8 @@ impl StepOrder {
     }
 }
 
-/// Checks that all sides are powers of two or three. `base` is for the message, such as "two".
+/// Checks that all sides are powers of a number, whose name in the message is `base`, such as
+/// "two".
 pub(crate) fn grid_of_powers(
     problem: &Problem<'_>,
     is_power: impl Fn(u64) -> bool,
@@ -80,8 +84,8 @@ pub(crate) fn has_all_ports(problem: &Problem<'_>, grid: &Grid) -> bool {
 
 pub(crate) type Coordinates = Vec<u64>;
 
-/// Returns the first dimension of each allreduce and whether it uses the opposite directions: one
-/// allreduce, or one for each direction of each dimension.
+/// Returns the first dimension of each allreduce, and whether the allreduce uses the opposite
+/// directions. There is one allreduce, or one for each direction of each dimension.
 pub(crate) fn collectives_at_once(
     grid: &Grid,
     all_ports: bool,
@@ -147,7 +151,7 @@ struct StepMessages {
     segment: u64,
     dimension: usize,
     sends: Vec<Vec<PartMessage>>,
-    /// The kept parts by other dimension and planned coordinate in it.
+    /// For each other dimension and each planned coordinate in it, the parts that are kept.
     kept: Vec<Vec<Coordinates>>,
 }
 
@@ -203,7 +207,8 @@ fn add_step(
     Ok(())
 }
 
-/// Returns the messages that send back the parts received in this step of the reduce-scatter.
+/// Returns the messages of the allgather that return the parts received in this step of the
+/// reduce-scatter.
 fn returned_messages(
     collective: &dyn ShareCollective,
     step: usize,

@@ -13,9 +13,9 @@
 //! | pi(c, s) | `partner` | c + rho(s) for even c, c - rho(s) for odd c, modulo the side |
 //!
 //! In step s of a dimension, coordinate c exchanges with pi(c, s). The steps use the dimensions in
-//! turn, skipping complete ones. `variant=all-ports` runs 2 D allreduces of m/(2 D) bytes at the
-//! same time on a torus of D dimensions. Two begin with each dimension, the second with -rho
-//! instead of rho.
+//! turn, skipping dimensions that are complete. On a torus of D dimensions, `variant=all-ports`
+//! runs 2 D allreduces of m/(2 D) bytes at the same time. Two of them begin with each dimension,
+//! and the second of the two uses -rho instead of rho.
 
 use crate::shares::{
     Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, collectives_at_once,
@@ -106,7 +106,8 @@ impl SwingExchange {
         (c as i64 + self.distance(c, s)).rem_euclid(self.radices[dimension] as i64) as u64
     }
 
-    /// Returns the coordinates that data of `c` reaches from step `s` of a dimension on, and `c`.
+    /// Returns the coordinates that data of `c` reaches from step `s` of a dimension on, including
+    /// `c`.
     pub fn reached(&self, dimension: usize, s: u32, c: u64) -> Vec<u64> {
         let steps = self.radices[dimension].trailing_zeros();
         let also = |reached: Vec<u64>, s| {
@@ -125,12 +126,12 @@ impl ShareCollective for SwingExchange {
         let (dimension, s) = self.order.at(step);
         let to = self.partner(dimension, s, c);
         let parts = bit_words(self.radices[dimension], self.reached(dimension, s + 1, to));
-        // On a ring of two nodes both directions are equally short.
+        // On a ring of two nodes, both directions are equally short, so none is requested.
         let sign = if self.is_directed { self.distance(c, s).signum() as i8 } else { 0 };
         vec![PartMessage { to, sign, parts }]
     }
 
-    /// Nodes with odd coordinates mirror those with even ones.
+    /// Nodes with odd coordinates mirror those with even coordinates, so the period is 2.
     fn period(&self, dimension: usize) -> u64 {
         self.radices[dimension].min(2)
     }

@@ -1,8 +1,8 @@
-//! `by-dimension`: direct exchange along one dimension after another, the multiphase exchange of S.
-//! H. Bokhari, *Multiphase Complete Exchange on Paragon, SP2, and CS-2* (1996). If no two messages
-//! share a link, a dimension of n nodes takes `(n - 1) (alpha + N/n m beta)`. In step s of a
-//! dimension, each node sends all blocks for nodes with the receiver's coordinate to the node s
-//! positions further along the dimension.
+//! `by-dimension`: direct exchange along one dimension after another. This is the multiphase
+//! exchange of S. H. Bokhari, *Multiphase Complete Exchange on Paragon, SP2, and CS-2* (1996). If
+//! no two messages share a link, a dimension of n nodes takes `(n - 1) (alpha + N/n m beta)`. In
+//! step s of a dimension, each node sends to the node s positions further along the dimension. The
+//! message has all blocks for nodes with the receiver's coordinate in this dimension.
 
 use crate::TORUS;
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop, Symmetry};

@@ -1,9 +1,9 @@
 //! `folded-ring`: an all-to-all on a ring of which one link has failed. It takes `(n - 1) alpha + n
-//! (n - 1)/2 m beta`, on the intact ring too. Every block is sent around the ring in the same
-//! direction. The network sends the message that would cross the failed link around the ring in the
-//! opposite direction, whose links carry no other message, so the failure delays no message. In
-//! step s, each node passes on the blocks that it received in the step before, except those for
-//! itself.
+//! (n - 1)/2 m beta`, and equally long on the intact ring. Every block is sent around the ring in
+//! the same direction. If a message would cross the failed link, the network sends it around the
+//! ring in the opposite direction. The links of this direction carry no other message, so the
+//! failure delays no message. In step s, each node passes on the blocks that it received in the
+//! step before, except those for itself.
 
 use crate::{TORUS, only_tori};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop, Symmetry};

@@ -1,6 +1,6 @@
-//! `birkhoff`: direct messages in balanced rounds. With R rounds, it takes `R alpha + L beta`, and
-//! L beta is the least possible time through one port. R is p - 1 if all blocks have the same size.
-//! Otherwise, R is at most 2p plus the number of pairs with data.
+//! `birkhoff`: direct messages in balanced rounds. With R rounds, it takes `R alpha + L beta`. No
+//! schedule through one port transmits the data in less than L beta. R is p - 1 if all blocks have
+//! the same size. Otherwise, R is at most 2p plus the number of pairs with data.
 //!
 //! The matrix of demands is padded to equal sums of rows and columns, and is divided into rounds by
 //! bottleneck matchings (see [`Rounds`]), as in C.-S. Chang, W.-J. Chen and H.-Y. Huang,
@@ -39,7 +39,8 @@ impl Algorithm for Birkhoff {
     }
 }
 
-/// There can be as many rounds as pairs, and each round takes time proportional to the pairs.
+/// Errors if there are too many pairs. There can be as many rounds as pairs, and the time to find a
+/// round grows with the number of pairs.
 pub(crate) fn check_pairs(pairs: u64) -> Result<(), Stop> {
     const MAX_PAIRS: u64 = 1 << 16;
     if pairs <= MAX_PAIRS {

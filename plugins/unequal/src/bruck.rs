@@ -7,8 +7,9 @@
 //! * `two-phase-bruck`: `log2 p (3 alpha + (4 + p/2 (4 + M)) beta)`.
 //!
 //! Both first exchange the size of the largest block, an integer of 4 bytes. The padded algorithm
-//! then sends every block with this length. The two-phase algorithm sends blocks in their own
-//! lengths, each message after one with these lengths. With equal sizes, both are Bruck's.
+//! then sends every block with this length. The two-phase algorithm sends blocks with their own
+//! lengths. Before each message with blocks, it sends a message with their lengths. If all blocks
+//! have the same size, both are Bruck's algorithm.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{
@@ -49,7 +50,8 @@ impl Algorithm for UnequalBruck {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
         schedule.layout(&[n], 1)?;
-        // The rule depends on distances. The host uses the symmetry only if blocks are of one size.
+        // The rule depends only on distances. The host uses the symmetry only if all blocks have
+        // the same size.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let weights = || std::iter::successors(Some(1), |w| Some(w * 2)).take_while(|w| *w < n);
         let is_uniform = problem.is_uniform();
@@ -91,12 +93,14 @@ impl Algorithm for UnequalBruck {
     }
 }
 
-/// Returns a message of a block that the sender never holds: that from the receiver to itself.
+/// Returns a message with `bytes` but without blocks: it selects a block that the sender never has,
+/// the receiver's block for itself.
 fn without_blocks(from: u64, to: u64, bytes: u64) -> Blocks<'static> {
     Blocks::new(from, to).origins(Set::one(to)).destinations(Set::one(to)).extra_bytes(bytes)
 }
 
-/// Returns the bytes of blocks with bit `weight` in their distance, moved by its lower bits.
+/// Returns the bytes of the blocks that `from` sends in a step: those whose distance has the bit
+/// `weight`, after they have moved by the lower bits of their distance.
 fn bytes(problem: &Problem<'_>, n: u64, from: u64, weight: u64) -> u64 {
     let distances = (0..n).filter(|distance| distance & weight != 0);
     let block = |distance: u64| {

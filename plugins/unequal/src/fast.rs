@@ -5,15 +5,16 @@
 //! divided equally among g ranks, their share is rounded up to whole elements. If each rank has one
 //! port for other groups, no schedule can transmit these bytes in less than `T/g beta`.
 //!
-//! 1. The ranks of a group move data so that each has an equal share of the data for every other
-//!    group, and exchange the data for their own group, in step s with the rank s positions after
-//!    them.
-//! 2. The shares of pairs of groups are a matrix, which is divided into balanced rounds (see
-//!    [`Rounds`]). In a round, a group sends to one other group, each rank to that of its position.
+//! 1. The ranks of a group move data, so that each has an equal share of the data for every other
+//!   group. They also exchange the data for their own group. In step s, a rank sends to the rank s
+//!   positions after it.
+//! 2. The shares of pairs of groups form a matrix, which is divided into balanced rounds (see
+//!   [`Rounds`]). In a round, a group sends to one other group, and each rank sends to the rank
+//!   with its position there.
 //! 3. In the step after a round, the receivers pass its data on within their group. In the same
-//!    step, they send the data of the next round.
+//!   step, they send the data of the next round.
 //!
-//! The steps of the paper's runtime overlap further.
+//! In the paper's runtime, the steps overlap further.
 
 use crate::birkhoff::check_pairs;
 use crate::rounds::Rounds;
@@ -107,8 +108,8 @@ impl HeldElements {
         self.elements[rank][group * self.g..][..self.g].iter().sum()
     }
 
-    /// Removes `amount` elements for a group, first those for the member at position `first`, then
-    /// those for the members after it.
+    /// Removes `amount` elements for a group from the data of a rank: first those for the member at
+    /// position `first`, then those for the members after it.
     fn take(&mut self, rank: usize, group: usize, first: usize, amount: u64) -> Vec<ByteCount> {
         let mut missing = amount;
         let mut taken = Vec::new();
@@ -128,8 +129,9 @@ impl HeldElements {
         ByteCount { destination: destination as u64, bytes: elements * self.element }
     }
 
-    /// Equalizes a group's data for every other group among its ranks, and sends the data for its
-    /// own ranks. A rank preferably receives data for its own position, which it need not pass on.
+    /// Divides a group's data for every other group equally among the ranks of the group, and sends
+    /// the data for its own ranks. A rank preferably receives data for its own position, because
+    /// the receiver of this data need not pass it on.
     fn balance(&mut self, group: usize) -> Messages {
         let (g, first) = (self.g, group * self.g);
         let mut messages = Messages::new();
@@ -168,7 +170,8 @@ impl HeldElements {
         messages
     }
 
-    /// Returns for each group the other groups, each with the most elements of one rank for it.
+    /// Returns, for each group, the other groups. Each has the largest number of elements that one
+    /// rank has for it.
     fn shares(&self) -> Vec<Vec<(u32, u64)>> {
         let share = |from: usize, to: usize| {
             let of_rank = |i| self.for_group(from * self.g + i, to);
@@ -181,8 +184,8 @@ impl HeldElements {
         (0..self.groups()).map(row).collect()
     }
 
-    /// Adds a round, in which each rank sends at most `share` elements to the rank at its position
-    /// in the other group, and adds to `arrived` the messages that distribute them.
+    /// Adds a round to the schedule. Each rank sends at most `share` elements to the rank at its
+    /// position in the other group. The messages that distribute them there are added to `arrived`.
     fn send_share(
         &mut self,
         (from, to): (usize, usize),

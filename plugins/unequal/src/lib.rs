@@ -18,7 +18,7 @@ pub mod rounds;
 
 const ANYWHERE: About = About { ports: 1, ..About::DEFAULT };
 
-/// Returns for each rank the other ranks for which it has data, with the bytes.
+/// Returns, for each rank, the other ranks for which it has data, with the number of bytes.
 fn demand(problem: &Problem<'_>) -> Result<Vec<Vec<(u32, u64)>>, Stop> {
     let row = |from| {
         let others = problem.demand(from)?.into_iter().filter(move |data| data.destination != from);

@@ -1,6 +1,6 @@
 //! Divides a matrix of demands into rounds. In a round, each sender has at most one receiver, and
 //! each receiver at most one sender. The longest messages of all rounds add up to L, the largest
-//! sum of a row or a column, the least possible sum.
+//! sum of a row or a column. No division into rounds has a smaller sum.
 //!
 //! By Birkhoff's theorem, a matrix whose rows and columns all have the sum L is a sum of
 //! permutation matrices with weights that add up to L. The demand is first padded to such a matrix.
@@ -39,7 +39,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Pads a demand, given as a list of columns and amounts for each row.
+    /// Pads a demand. For each row, `demand` has a list of columns and amounts.
     pub fn new(demand: &[Vec<(u32, u64)>]) -> Self {
         let n = demand.len();
         let mut rows: Vec<Vec<Entry>> = demand
@@ -59,8 +59,8 @@ impl Rounds {
         for sum in missing_in_row.iter_mut().chain(&mut missing_in_column) {
             *sum = largest - *sum;
         }
-        // The diagonal is padded first, because local copies need no message. Each entry completes
-        // a row or a column, so there are at most 2n entries.
+        // The diagonal is padded first, because local copies need no message. Each padded entry
+        // completes a row or a column, so there are at most 2n of them.
         let mut pad = |row: usize, column: usize| {
             let padding = missing_in_row[row].min(missing_in_column[column]);
             missing_in_row[row] -= padding;
@@ -91,10 +91,10 @@ impl Rounds {
         }
     }
 
-    /// Adds row `start` along a path of entries of at least the threshold, on which each row gives
-    /// its column to another. Without a path, the error is the largest amount below the threshold
-    /// with which the search could continue: an upper bound on the smallest entry of a perfect
-    /// matching.
+    /// Adds row `start` to the matching, along a path of entries of at least the threshold. On the
+    /// path, each row gives its column to another row. If there is no path, the error is the
+    /// largest amount below the threshold with which the search could continue. This is an upper
+    /// bound on the smallest entry of a perfect matching.
     fn augment(&mut self, start: usize) -> Result<(), u64> {
         let mut came_from: Vec<Option<(u32, u32)>> = vec![None; self.rows.len()];
         let mut waiting = VecDeque::from([start]);
@@ -121,8 +121,8 @@ impl Rounds {
         Err(others.map(|entry| entry.amount()).max().unwrap_or(0))
     }
 
-    /// Matches the free column with the row from which it was reached, this row's former column
-    /// with the row before it, and so on.
+    /// Matches the free column with the row from which it was reached, the former column of this
+    /// row with the row from which that column was reached, and so on.
     fn exchange(&mut self, free: usize, came_from: &[Option<(u32, u32)>]) {
         let mut column = Some(free);
         while let Some((row, index)) = column.and_then(|column| came_from[column]) {
