@@ -7,8 +7,9 @@ fn main() {
         // of plugin files. The program does not use that symbol, so it does not matter which of the
         // duplicate definitions the linker keeps.
         println!("cargo::rustc-link-arg=-Wl,-z,muldefs");
-        // Tests start the program thousands of times. At a fixed address, a start does not relocate
-        // its 60,000 pointers, which takes a third of the time and of the page faults of a start.
+        // Tests start the program thousands of times. If the program is linked for a fixed address,
+        // its 60,000 pointers are not relocated at the start. This saves a third of the time and of
+        // the page faults of a start.
         println!("cargo::rustc-link-arg-bins=-no-pie");
     }
 }

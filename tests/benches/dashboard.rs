@@ -1,8 +1,8 @@
-//! Measures response times of the dashboard: from writing the byte of a key to the terminal until
-//! the requested panel is on the screen, without workers and with workers on all cores. A second
-//! benchmark moves a slider, after which the dashboard runs the selected group again. A third one
-//! opens 102,060 rows and measures the processor time of the thread that draws, for each key, and
-//! the memory of each row after every view was opened once.
+//! Measures response times of the dashboard: the time from when the byte of a key is written to the
+//! terminal until the requested panel is on the screen. This is measured without workers and with
+//! workers on all cores. A second benchmark moves a slider, after which the dashboard runs the
+//! selected group again. A third one opens 102,060 rows. It measures the processor time of the
+//! thread that draws, for each key, and the memory of each row after every view was opened once.
 //!
 //! Run all by `cargo bench --bench dashboard`. The dashboard draws animations every 33 ms, so a
 //! response within this time appears immediate.
@@ -50,8 +50,8 @@ fn many_rows() {
     };
     println!("{ROWS} rows, milliseconds of processor time of the thread that draws, for each key");
     // Each measurement has keys that prepare it, keys that are pressed in turn, and a pause in
-    // milliseconds after each key, in which its work ends. The last keys of `filter` delete the
-    // text that its first keys have entered.
+    // milliseconds. The pause follows each key, and is longer than the work for it. The last keys
+    // of `filter` delete the text that its first keys have entered.
     let filter = "pex 1\x7f\x7f\x7f\x7f\x7f";
     for (preparation, keys, pause) in [
         ("2", "j", 100),
@@ -199,7 +199,7 @@ fn summary(mut times: Vec<Duration>) -> String {
 }
 
 /// Moves the slider of the start-up time. Returns the times until all algorithms of the group have
-/// a new time, including the pause after which the group runs.
+/// a new time. These include the pause before the dashboard runs the group.
 fn slide() -> Vec<Duration> {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = CommandBuilder::new(swapmeet_tests::program());
@@ -265,7 +265,7 @@ fn measure(columns: u16, rows: u16, jobs: usize) -> Vec<Duration> {
     std::thread::sleep(Duration::from_secs(1));
     let mut times = Vec::new();
     for (key, panel) in PANELS.iter().cycle().take(KEYS) {
-        // Vary the interval between keys, so that they do not coincide with frames of animations.
+        // Vary the interval between keys, so that keys do not coincide with frames of animations.
         std::thread::sleep(Duration::from_micros(20_000 + 7_919 * (times.len() as u64 % 11)));
         let pressed = Instant::now();
         writer.write_all(key.as_bytes()).expect("a key");
@@ -320,7 +320,8 @@ impl Screen {
         Self { bytes, parser: vt100::Parser::new(some(rows), some(columns), 0), _master: None }
     }
 
-    /// Waits until a condition on the screen is true. Returns when its bytes arrived.
+    /// Waits until a condition on the screen is true. Returns the time at which the bytes that made
+    /// it true arrived.
     fn wait(&mut self, what: &str, is_such: impl Fn(&vt100::Screen) -> bool) -> Instant {
         loop {
             let (at, bytes) =

@@ -42,8 +42,8 @@ fn main() {
     read_rows(dir.path());
 }
 
-/// Prints the peak memory of commands that read a file of rows, less their memory for a tenth of
-/// the rows, for each further row.
+/// Prints the peak memory of commands that read a file of rows, per row. To leave out the fixed
+/// part, the peak memory with a tenth of the rows is subtracted.
 fn read_rows(folder: &Path) {
     const MANY: u32 = 100_000;
     let few = MANY / 10;

@@ -1,9 +1,9 @@
 //! Measures the speed of planning, verification, link counting and pricing, in messages and blocks
 //! per second, and of a plain loop over blocks. Run it by `cargo bench --bench scale`, or by `cargo
 //! bench --bench scale -- torus:128x128` for the cases whose names contain this text. Each value is
-//! the best of up to three runs in one process, of which those of a second or more are not
-//! repeated. Compare ratios within a benchmark, not seconds between computers. All cases together
-//! take about eight minutes.
+//! the best of up to three runs in one process. A run that takes a second or more is not repeated.
+//! Compare ratios within a benchmark, not seconds between computers. All cases together take about
+//! eight minutes.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
@@ -141,7 +141,7 @@ fn main() {
     println!("\npeak memory of this process: {} MB", peak_memory_mb());
 }
 
-/// Runs the benchmarks of a section that `wanted` selects by their names, or all by the title.
+/// Runs those benchmarks of a section whose names `wanted` selects, or all if it selects the title.
 fn run_section(
     (title, machine, benches): (&str, &str, &str),
     registry: &Registry,
@@ -202,8 +202,9 @@ fn full(mut cases: Vec<Case>) -> Vec<Case> {
     cases
 }
 
-/// Compares the time of SimGrid, if it is installed, for an exported schedule with the time of this
-/// project for planning, verification and pricing with the model `fluid`, without latency of links.
+/// If SimGrid is installed, compares its time for an exported schedule with the time in which this
+/// project plans, verifies and prices the schedule, with the model `fluid` and without latency of
+/// links.
 fn compare_with_simgrid(registry: &Registry, wanted: impl Fn(&str) -> bool) {
     const MACHINE: &str = "free:model=fluid,byte_us=0.001";
     println!(

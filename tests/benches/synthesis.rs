@@ -1,9 +1,10 @@
-//! Measures the search for schedules. `cargo bench --bench synthesis` prints for each network (or
-//! for those whose names contain an argument) the number of steps of the schedule, its excess over
-//! a lower bound, and the processor time and memory of the plan. The bound is the certified lower
-//! end of the optimum, or for an allgather the number of blocks that a node receives, divided by
-//! the number of its links. The host of this benchmark only counts steps. Each row is measured in
-//! its own process, because the kernel reports only the peak memory of a whole process.
+//! Measures the search for schedules. `cargo bench --bench synthesis` prints a line for each
+//! network, or for the networks whose names contain an argument. It has the number of steps of the
+//! schedule, its excess over a lower bound, and the processor time and memory of the plan. For an
+//! allgather, the bound is the number of blocks that a node receives, divided by the number of its
+//! links. Otherwise, it is the certified lower end of the optimum. The host of this benchmark only
+//! counts steps. Each row is measured in its own process, because the kernel reports only the peak
+//! memory of a whole process.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
 
@@ -115,7 +116,8 @@ fn measure(row: &Row) {
         let links = host.links.iter().map(Vec::len).min().unwrap();
         (topology.nodes() - 1) as f64 / links as f64
     } else {
-        // Compute the optimum after reading the memory of the plan, because it needs memory too.
+        // Compute the optimum only after the memory of the plan was read, because this needs
+        // memory, too.
         let task = Task::new(Arc::clone(&topology), Collective::of(&ALL_TO_ALL));
         let rates = Machine::parse("free:byte_us=1,ports=all").unwrap().network_rates().unwrap();
         let mut problem = problem(&MachineTask { task: &task, unit_bytes: 1.0, rates }).unwrap();
@@ -138,7 +140,7 @@ struct Counter {
     links: Vec<Vec<SwmLink>>,
     ports: u64,
     steps: u64,
-    /// Steps without sends are not counted.
+    /// Whether the current step has no sends yet. Steps without sends are not counted.
     is_new: bool,
     reason: String,
 }

@@ -2,8 +2,8 @@
 //! mixtures of experts, unequal sizes, and networks with switches. A goal is printed next to each
 //! value. Run it by `cargo bench --bench today`, or by `cargo bench --bench today -- moe` for the
 //! cases whose names contain `moe`. Seconds are the user time of all processes with one worker,
-//! which depends little on the load of the computer: the median of three runs, or of one if it
-//! takes more than five seconds.
+//! which depends little on the load of the computer. The value is the median of three runs. If a
+//! run takes more than five seconds, it is the only run.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
@@ -70,7 +70,8 @@ const SECTIONS: [(&str, &str); 6] = [
 
 const FAILURES: [&str; 4] = ["unsupported", "timeout", "error", "crashed"];
 
-/// The measured exports. The goal is 1.5 µs for each of 1,047,552 messages of `linear`.
+/// The formats of the measured exports. The goal is 1.5 µs for each of the 1,047,552 messages of
+/// `linear`.
 const FORMATS: [&str; 5] = ["goal", "simgrid", "json", "mpi", "chakra"];
 
 fn main() {

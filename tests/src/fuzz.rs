@@ -64,7 +64,7 @@ pub fn spec(data: &[u8]) {
     }
 }
 
-/// Target: a certificate is either refused, or its interval is one.
+/// Target: a certificate is either refused, or its lower end is at most its upper end.
 pub fn certificate(data: &[u8]) {
     let Ok(certificate) = serde_json::from_slice::<Certificate>(data) else { return };
     if let Ok(verified) = check(&certificate) {
@@ -89,7 +89,7 @@ pub fn graph(data: &[u8]) {
         let mut links = Vec::new();
         let hops = network.route(from, to, None, &mut |run| links.extend(run.links()));
         assert_eq!(hops.ok(), Some(links.len() as u64), "from {from} to {to}");
-        // Only ranks that share a node have routes without links that are described.
+        // Only links between ranks that share a node have no known ends.
         let ends: Option<Vec<_>> = links.iter().map(|link| network.link_ends(*link)).collect();
         let ends = ends.unwrap_or_default();
         assert!(
@@ -223,7 +223,7 @@ pub fn ping_pong(data: &[u8]) {
     }
 }
 
-/// Target: a table of MPICH is either refused, or valid with inserted decisions.
+/// Target: a table of MPICH is either refused, or it stays valid when decisions are inserted.
 pub fn mpich(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let cell = |bytes, algorithm: &str, time_us| TimedCase {
@@ -249,8 +249,8 @@ pub fn mpich(data: &[u8]) {
     );
 }
 
-/// Target: measurements are either refused with a line number, or times (also those that NCCL
-/// expects) are finite, and no block is larger than the size in the file.
+/// Target: measurements are either refused with a line number, or their times are finite (also the
+/// times that NCCL expects), and no block is larger than the size in the file.
 pub fn measurements(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Some(tuning) = import::tuning(text) {
@@ -286,7 +286,7 @@ pub fn measurements(data: &[u8]) {
     }
 }
 
-/// Target: if rows can be read, they can be written, and are read as the same rows.
+/// Target: if rows can be read, they can be written, and the same rows are read from the result.
 pub fn rows(data: &[u8]) {
     let Ok(FileRows { rows: records, .. }) = read_rows("fuzzed.csv".to_owned(), data) else {
         return;

@@ -28,12 +28,14 @@ fn profile() -> PathBuf {
     test.ancestors().nth(2).expect("tests are built into target/PROFILE/deps").to_owned()
 }
 
-/// Returns `swapmeet`. Its folder has no plugin files, so it uses the linked plugins.
+/// Returns the path of `swapmeet`. There are no plugin files in its folder, so the program uses the
+/// plugins that are linked into it.
 pub fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let program = linked_program();
-        // Commands that run in the process of a test give their rows the digest of the program.
+        // Commands that run in the process of a test write the digest of this program to their
+        // rows.
         swapmeet::act_as(&program);
         program
     })
@@ -45,15 +47,17 @@ fn linked_program() -> PathBuf {
 
 /// Links a built file into a folder of its own, and returns the path of the link.
 fn linked(built: &Path, folder: &str, name: &str) -> PathBuf {
-    /// A new link changes the times of the file, so a running program would conclude that its plugin
-    /// was replaced. Therefore, a file is linked before the first test uses it.
+    /// A new link changes the times of the file, and a running program would conclude from them
+    /// that its plugin was replaced. A file is therefore linked before the first test uses it, by
+    /// one thread at a time.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = profile().join(folder);
     std::fs::create_dir_all(&folder).expect("the folder of tests is writable");
     let link = folder.join(name);
     let identity = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
-    // From a new link, running programs would conclude that they were replaced.
+    // Keep a link that exists. From a new one, running programs would conclude that they were
+    // replaced.
     if identity(&link).is_some_and(|linked| Some(linked) == identity(built)) {
         return link;
     }
@@ -61,7 +65,8 @@ fn linked(built: &Path, folder: &str, name: &str) -> PathBuf {
     let draft = folder.join(format!("{name}-{}", std::process::id()));
     std::fs::hard_link(built, &draft).expect("Cargo has built the file");
     std::fs::rename(&draft, &link).expect("the folder of tests is writable");
-    // If both names are the same file, the call above keeps both.
+    // If `link` was the same file already, `rename` has kept both names, so `draft` must be
+    // removed.
     drop(std::fs::remove_file(&draft));
     link
 }
@@ -78,9 +83,9 @@ pub fn bundled_plugins() -> Registry {
     swapmeet::bundled_plugins()
 }
 
-/// The file of a bundled plugin or of `misprints`, built with the library of the same name. It is
-/// alone in its folder, because every process that loads it may read all libraries in the folder,
-/// and permitting this takes longer the more of them there are.
+/// Returns the file of a bundled plugin or of `misprints`, which Cargo builds with the library of
+/// the same name. The file is alone in its folder. Every process that loads it may read all
+/// libraries in this folder, and it takes longer to permit this if there are more of them.
 pub fn plugin_file(library: &str) -> PathBuf {
     program();
     let name = format!("{DLL_PREFIX}{library}{DLL_SUFFIX}");
@@ -88,7 +93,8 @@ pub fn plugin_file(library: &str) -> PathBuf {
 }
 
 /// Builds the whole workspace, and returns the folder with its programs, plugin files and examples.
-/// The first tier does not use it, because Cargo may build crates again with other features.
+/// Tests of the first tier do not call this, because Cargo may build crates again with other
+/// features.
 pub fn build_workspace() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {

@@ -1,6 +1,7 @@
-//! Each bundled plugin on the SDK's naive host, which traces every block, and the functions of its
-//! crate: closed forms, tables and figures of the papers, and recorded messages of other programs.
-//! There is a file for each crate, with a module for each tested module of the crate.
+//! Tests of each bundled plugin. Its schedules run on the SDK's naive host, which traces every
+//! block. The functions of its crate are compared with closed forms, with tables and figures of the
+//! papers, and with recorded messages of other programs. There is a file for each crate, with a
+//! module for each tested module of the crate.
 
 mod balanced_rotation;
 mod bine;

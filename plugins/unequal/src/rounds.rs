@@ -32,7 +32,7 @@ pub struct Rounds {
     used: Vec<Option<usize>>,
     row_of: Vec<Option<u32>>,
     /// The smallest entry of a bottleneck matching of the remaining amounts. The matching uses only
-    /// entries of at least this amount. It never rises, because amounts only decrease.
+    /// entries of at least this amount. The threshold never rises, because amounts only decrease.
     threshold: u64,
     /// The sum of the amounts that remain in a row. It is the same for all rows.
     pub remaining: u64,

@@ -115,7 +115,8 @@ fn algorithm() -> &'static Algorithm {
             algorithms: algorithms.as_ptr(),
             algorithm_count: 1,
         }));
-        // The table lives as long as the process, in a static so that leak checkers find it.
+        // A loaded table must stay valid for the life of the process. It is in a static, so that
+        // leak checkers find it.
         static TABLE: AtomicPtr<SwmPlugin> = AtomicPtr::new(std::ptr::null_mut());
         TABLE.store(plugin, Ordering::Relaxed);
         // SAFETY: the table and its data were leaked above.
@@ -145,7 +146,8 @@ unsafe extern "C" fn run(
 }
 
 struct Arrays {
-    /// The words are in a box, so that the pointers from the axes to them stay valid.
+    /// The words are in a box, so that they do not move and the pointers from the axes to them stay
+    /// valid.
     words: Box<[u64; ROOM]>,
     axes: [SwmAxis; ROOM],
     numbers: [u32; ROOM],
@@ -174,8 +176,8 @@ impl Calls<'_> {
                         size: self.size::<SwmLayout>()?,
                         axis_count: self.count()? as u32,
                         radices,
-                        // With more segments, a schedule has 8 GiB of sets, which is too slow for
-                        // fuzzing.
+                        // If there are more segments, the sets of a schedule can take 8 GiB, which
+                        // is too slow for fuzzing.
                         segments: self.number()? as u32 & 0xffff,
                         flags: self.bytes.int_in_range(0..=2)?,
                     };

@@ -1,7 +1,7 @@
-//! Compares arrival times with a naive simulation in which each node sends as soon as it has the
-//! data. It follows every block separately and shares no code with the host, which follows sets of
-//! blocks (boxes). The latest arrival of each message must be the same, and the times under every
-//! model in which nodes wait for data.
+//! Compares arrival times with a naive simulation, in which each node sends as soon as it has the
+//! data. The simulation follows every block separately, and shares no code with the host, which
+//! follows sets of blocks (boxes). Two results must be the same: the latest arrival of the data of
+//! each message, and the time under every model in which nodes wait for data.
 
 use super::matrix::{MatrixProblem, bundled};
 use super::oracle::{ANSWERS, rehearsal};
@@ -19,17 +19,19 @@ use swapmeet_runner::host::{self, Outcome, PlanInputs};
 use swapmeet_sdk::{Rehearsed, RehearsedRoute, RehearsedSend};
 use swapmeet_workloads::Workload;
 
-/// Origin, destination or part, and segment. An end that the collective does not distinguish is 0.
+/// The origin, the destination or part, and the segment. If the collective does not distinguish an
+/// origin or a destination, it is 0.
 type Piece = (u64, u64, u64);
 
-/// The pieces of a node of the grid, with the step in which each arrived at the machine's node.
+/// The pieces that a node of the grid has, each with the step in which it arrived at the machine's
+/// node.
 type Held = BTreeMap<Piece, u64>;
 
-/// Sender, receiver, route, the switches that add or copy the data, and whether they join it with
-/// that of an earlier message.
+/// The sender, the receiver, the route, the switches that add or copy the data, and whether they
+/// join the data with that of an earlier message.
 type Message<'a> = (u64, u64, &'a RehearsedRoute, (u64, u64), bool);
 
-/// Returns for each step the latest arrival of the data of each message, in the schedule's order.
+/// Returns, for each step, the latest arrival of the data of each message, in the schedule's order.
 fn follow(task: &Task, schedule: &Rehearsed) -> Vec<Vec<u32>> {
     let (kind, nodes) = (task.collective.kind(), task.topology.nodes());
     let mut homes: Vec<u64> = (0..nodes).collect();
@@ -139,8 +141,9 @@ impl Listener for Recorder {
 }
 
 /// Returns the time at which the last message ends. A node sends its messages in the order of the
-/// schedule, each as soon as it has received all messages of the steps up to its entry in `latest`.
-/// A message takes `duration`. If `phases` is set, all nodes wait for each other after a phase.
+/// schedule. It sends each as soon as it has received the messages of all steps up to the message's
+/// entry in `latest`. A message takes `duration`. If `phases` is set, all nodes wait for each other
+/// after a phase.
 fn naive_us(
     steps: &[HostStep],
     latest: &[Vec<u32>],
@@ -173,14 +176,15 @@ fn naive_us(
 
 type Duration = fn(&Transfer) -> f64;
 
-/// Machine, whether there is a barrier between two phases, and duration of a message.
+/// The machine, whether there is a barrier between two phases, and the duration of a message.
 const MODELS: [(&str, bool, Duration); 3] = [
     ("free:model=loggp,order=data,latency_us=3", false, |_| 3.0),
     ("free:model=fluid,order=data,hop_us=2,ports=all", false, |t| 2.0 * f64::from(t.hops)),
     ("free:model=flat,mode=nonblocking,ports=all,byte_us=0.5", true, |t| 0.5 * t.load as f64),
 ];
 
-/// Returns whether the problem is small, and its schedule correct and of blocks, not byte counts.
+/// Compares the times if the problem is small, and its schedule is correct and moves blocks instead
+/// of byte counts. Returns whether they were compared.
 pub(super) fn compares(problem: &MatrixProblem<'_>) -> bool {
     let is_small = problem.topology.nodes() <= 9;
     is_small && problem.workload.to_string().contains("uniform:6") && compare(problem)

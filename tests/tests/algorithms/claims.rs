@@ -47,7 +47,8 @@ fn a_node_that_contradicts_the_claim_makes_the_case_invalid() {
             "the claim of symmetry is wrong: step 1: node 3 does not send to node 4, although node 0 sends to node 1"
         )
     );
-    // In the full plan, all blocks arrive. Using the claim would have priced a different schedule.
+    // In the full plan, all blocks arrive. If the host used the claim, it would price a different
+    // schedule.
     let full = row("shifts-not-symmetric", "ring:16", ProofScope::Full);
     assert_eq!(full.status, Status::Ok);
     let auto = row("shifts-not-symmetric", "ring:16", ProofScope::Auto);
@@ -60,8 +61,8 @@ fn a_node_that_contradicts_the_claim_makes_the_case_invalid() {
     );
 }
 
-/// 1,031 nodes send just over a million messages, and 4,099 nodes send 17 million. The host compares
-/// the plans of only 16 and 15 nodes.
+/// 1,031 nodes send just over a million messages, and 4,099 nodes send 17 million. In addition to
+/// that of the planned node, the host compares the plans of only 16 and 15 nodes, respectively.
 #[test]
 fn some_nodes_are_compared_on_large_networks() {
     let (nodes, compared) = if tools::runs_all() { (4099, 16) } else { (1031, 17) };
@@ -82,15 +83,15 @@ fn some_nodes_are_compared_on_large_networks() {
     assert_eq!((missed.status, missed.compared_on), (Status::Ok, Some(compared)));
 }
 
-/// A plugin may answer differently in the plan that is priced, in those that are compared, and in
-/// both plans that the host makes again to name a send.
+/// A plugin may answer differently each time: in the plan that is priced, in the plans that are
+/// compared, and in the two plans that the host makes again to name a send.
 #[test]
 fn plans_that_differ_between_calls_make_the_case_invalid() {
     let networks = ["ring:16", "ring:4099"];
     let count = if tools::runs_all() { 2 } else { 1 };
     for on in networks.into_iter().take(count) {
         for algorithm in ["shifts-alternating", "shifts-changing"] {
-            // Another algorithm makes the plugin count its plans from the beginning.
+            // A plan of another algorithm makes the plugin count its plans from the beginning.
             assert_eq!(row("shifts-mended", "ring:16", ProofScope::Full).status, Status::Ok);
             let row = row(algorithm, on, ProofScope::Auto);
             assert_eq!(row.status, Status::Invalid, "{algorithm} on {on}");

@@ -36,7 +36,8 @@ fn log2_up(n: u64) -> u64 {
     u64::from(n.next_power_of_two().trailing_zeros())
 }
 
-/// Checks for each number of nodes the steps, and the sum of the longest messages in blocks.
+/// Checks, for each number of nodes, the number of steps and the sum of the longest messages in
+/// blocks.
 fn check(
     topologies: &[String],
     algorithm: &str,
@@ -141,7 +142,7 @@ fn blocks_for_everyone_may_differ_in_size() {
             row.critical_bytes.unwrap(),
         )
     };
-    // One of the six blocks is empty and needs no message.
+    // One of the six blocks is empty, so it needs no message.
     assert_eq!(of("ring", "allgather", ""), (5, 25, 5 * 327, 5 * 300));
     assert_eq!(of("ring", "allgather", ",empty=send"), (5, 30, 5 * 327, 5 * 300));
     assert_eq!(of("linear", "allgather", ""), (1, 25, 5 * 327, 300));
@@ -166,8 +167,8 @@ fn a_larger_radix_takes_more_steps_and_forwards_fewer_blocks() {
     assert_eq!(costs, [(6, 192), (9, 144), (14, 112), (63, 63)].map(|(s, b)| (Some(s), Some(b))));
 }
 
-/// Returns start-ups, links, transmitted blocks, and the blocks of the contention. Each costs 1 µs,
-/// so each part of the time is also a count.
+/// Returns the start-ups, the links, the transmitted blocks, and the blocks of the contention. A
+/// start-up, a link and a byte each cost 1 µs, so each part of the time is also a count.
 fn alone(topology: &str, algorithm: &str, ports: &str, bytes: u64) -> (f64, f64, f64, f64) {
     let machine = format!("free:model=wormhole,startup_us=1,hop_us=1,byte_us=1,ports={ports}");
     let workload = format!("uniform:{bytes}");
@@ -256,7 +257,8 @@ fn circuits_share_links_up_to_the_virtual_channels() {
     );
     assert_eq!(note, "");
     let (startup, hops, alone, shared, note) = price("ring:4", "gen", "virtual_channels=1");
-    // The second step takes two rounds, in each of which no two messages share a link.
+    // With one virtual channel, the second step takes two rounds, and no two messages of a round
+    // share a link.
     assert_eq!(
         (startup, hops, alone, shared),
         (Some(400.0), Some(1.0 + 2.0 * 2.0 + 1.0), Some(20.0), Some(0.0))
@@ -272,8 +274,8 @@ fn circuits_share_links_up_to_the_virtual_channels() {
     );
 }
 
-/// A message's transmission time depends on its length and on the largest number of circuits on a
-/// link of its route, not on the bytes on a link.
+/// The transmission time of a message depends on its length and on the largest number of circuits
+/// on a link of its route. It does not depend on the number of bytes on a link.
 #[test]
 fn the_most_multiplexed_circuit_decides_not_the_fullest_link() {
     let dir = tempfile::tempdir().unwrap();

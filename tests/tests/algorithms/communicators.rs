@@ -166,8 +166,8 @@ fn rows_of_communicators_are_not_below_their_bounds() {
     assert!(verified > 500 && symmetric > 100, "{verified} rows, {symmetric} with symmetry");
 }
 
-/// The times of 40 cases equal those of SimGrid 3.32 (`fixtures/simgrid-communicators.json`), in
-/// which every rank of every communicator sends its own messages.
+/// The times of 40 cases equal those of SimGrid 3.32 (`fixtures/simgrid-communicators.json`). In
+/// SimGrid, every rank of every communicator sends its own messages.
 #[test]
 fn times_of_communicators_agree_with_simgrid() {
     let fixture = include_str!("../../fixtures/simgrid-communicators.json");
@@ -201,7 +201,8 @@ fn times_of_communicators_agree_with_simgrid() {
     assert_eq!(compared, 40);
 }
 
-/// A contribution of an origin to a block, with node 0 for what does not distinguish blocks.
+/// The origin, destination and segment of a piece of data. An origin or destination that the
+/// collective does not distinguish is 0.
 type Piece = [u64; 3];
 
 fn pieces(send: &Value) -> BTreeSet<Piece> {
@@ -341,7 +342,8 @@ fn follow(document: &Value, word: &str, size: usize) {
     assert_eq!(document["outcome"]["messages"].as_u64(), Some(messages.len() as u64), "{case}");
 }
 
-/// The naive host of the SDK traces every block. The rows have the sums of its counts.
+/// The naive host of the SDK traces every block of each schedule. The rows have the sums of its
+/// counts.
 #[test]
 fn a_naive_host_follows_the_schedules_of_unequal_communicators() {
     let dir = tempfile::tempdir().unwrap();

@@ -28,8 +28,8 @@ fn run(topology: &str, algorithm: &str, workload: &str) -> Record {
     row_of(topology, algorithm, workload, MACHINE)
 }
 
-/// Asserts that messages go only to neighbours, and that no node sends or receives two in a step.
-/// Returns the rounds and the words.
+/// Asserts that messages go only to neighbours, and that no node sends two or receives two in a
+/// step. Returns the rounds, and the bytes of the longest messages (words).
 fn proved(topology: &str, algorithm: &str, workload: &str) -> (u64, u64) {
     let row = run(topology, algorithm, workload);
     assert_eq!(
@@ -102,9 +102,9 @@ fn broadcast_and_scatter_reach_every_node_from_every_root_with_minimal_words() {
     }
 }
 
-/// The third step of Algorithms 1 and 2 is printed for the nodes with `my_cluster_id = s1`, where
-/// s1 is the root's cluster, and s2 is the number of the root within it. The nodes of the partner's
-/// cluster have this number only if s1 = s2.
+/// The third step of Algorithms 1 and 2 is printed for the nodes with `my_cluster_id = s1`. Here,
+/// s1 is the root's cluster, and s2 is the number of the root within its cluster. The nodes of the
+/// partner's cluster have this id only if s1 = s2.
 #[test]
 fn printed_broadcast_and_scatter_reach_every_node_only_from_few_roots() {
     for (algorithm, of) in [
@@ -130,7 +130,6 @@ fn printed_broadcast_and_scatter_reach_every_node_only_from_few_roots() {
     assert!(error.ends_with("missing in total: 56 blocks at 56 nodes"), "{error}");
 }
 
-/// `None` means that the printed and the lean variant are the same.
 #[test]
 fn rounds_and_words_equal_those_of_an_independent_implementation() {
     let reference = [
@@ -172,8 +171,8 @@ fn three_million_nodes_take_as_many_rounds_as_an_independent_implementation() {
     assert_eq!(proved("rdn:2(torus:5x5)", "rdn-scatter", "scatter/uniform:1"), (38, 3_124_999));
 }
 
-/// A broadcast on 1,250 nodes covers a base twice, in 5 rounds each time, and crosses between
-/// clusters in two more rounds. A round costs a start-up and a byte.
+/// A broadcast on 1,250 nodes takes 12 rounds. It covers a base twice, in 5 rounds each time, and
+/// crosses between clusters in two more rounds. A round costs a start-up and a byte.
 #[test]
 fn only_the_right_schedule_covers_the_base_in_five_rounds() {
     let (topology, algorithm, workload) =
@@ -183,7 +182,8 @@ fn only_the_right_schedule_covers_the_base_in_five_rounds() {
     only_the_right_schedule_does(planned, |row| (row.steps, row.time_us) == (Some(12), Some(24.0)));
 }
 
-/// The numbers follow the recurrence in section V of the paper.
+/// The expected numbers for two levels follow from those for one by the recurrence in section V of
+/// the paper.
 #[test]
 fn two_levels_of_algorithm_4_add_up_from_one() {
     for (base, n_1) in [("ring:2", 8), ("ring:3", 18)] {
@@ -216,8 +216,8 @@ fn lean_schedules_meet_the_bound_over_any_base() {
             match algorithm {
                 "rdn-broadcast" => {}
                 "rdn-alltoall" => {
-                    // A mesh with sides of 2 is a hypercube, but `mesh` has no formula for
-                    // distances.
+                    // A mesh with sides of 2 is a hypercube, but the topology `mesh` has no formula
+                    // for the sum of distances.
                     let least = net.distance_sum();
                     assert!(
                         least.is_none_or(|least| words == least),

@@ -46,8 +46,9 @@ fn shared_adapters(dir: &std::path::Path) -> String {
     format!("graph:{}", file.display())
 }
 
-/// Two GPUs share an adapter, which two of four rings then use, so four rings are twice as fast as
-/// one. Two rings are not faster, because they enter a group at GPUs with the same adapter.
+/// Each two GPUs share an adapter. Two of four rings then use the same adapter, so four rings are
+/// twice as fast as one. Two rings are not faster, because they enter a group at GPUs with the same
+/// adapter.
 #[test]
 fn rings_share_the_adapters_that_gpus_share() {
     let dir = tempfile::tempdir().unwrap();
@@ -98,7 +99,7 @@ fn the_bandwidth_of_nvls_follows_the_number_of_gpus() {
     }
 }
 
-/// `segments=auto` chooses by the start-up of the last protocol, because there is no `startup_us`.
+/// `segments=auto` uses the start-up of the last protocol, because the machine has no `startup_us`.
 #[test]
 fn automatic_segments_are_nearly_the_best_on_gpus() {
     let system = swapmeet_core::system::expand("h100-ib:4x8").unwrap();
@@ -115,7 +116,7 @@ fn automatic_segments_are_nearly_the_best_on_gpus() {
 }
 
 /// NVIDIA's rule: a GPU sends and receives `(1 + 1/g) m` bytes. With s segments, the first and the
-/// last step move m/s, and each step between them `(1 + 1/g) m/s`.
+/// last step move m/s bytes each, and each step between them `(1 + 1/g) m/s`.
 #[test]
 fn nvls_moves_the_vector_and_a_share() {
     for machine in MACHINES {
@@ -134,8 +135,8 @@ fn nvls_moves_the_vector_and_a_share() {
     assert_us(&found, MIB * 0.001 * 2.0);
 }
 
-/// With two groups, the ranks of a share exchange their sums: half of the segments in each
-/// direction on each tree, up and down.
+/// With two groups, the ranks of a share exchange their sums. On each tree, half of the segments
+/// are sent in each direction, up and down.
 #[test]
 fn nvls_trees_reduce_between_groups() {
     for topology in ["groups:2x4,inside=9,reduce=switch", "fat-tree:4x2,reduce=switch"] {
@@ -151,8 +152,9 @@ fn nvls_trees_reduce_between_groups() {
     assert!(refused.reason.contains("wormhole, fluid and pipelined do"), "{}", refused.reason);
 }
 
-/// PAT sends messages of several blocks, which both ends copy: all n - 1 blocks that a rank sends
-/// or receives, except that of the first step. A ring sends single blocks and copies none.
+/// A PAT message has several blocks, which the sender and the receiver copy. A rank sends and
+/// receives n - 1 blocks, and copies all of them except that of the first step. A ring sends single
+/// blocks and copies none.
 #[test]
 fn pat_pays_for_the_blocks_that_it_copies() {
     let machine = "model=wormhole,rearrange_block_us=1.6";

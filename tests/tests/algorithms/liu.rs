@@ -55,8 +55,9 @@ fn matrix(p: u64, name: &str) -> Vec<Vec<u64>> {
         .collect()
 }
 
-/// Messages of each stage as (sender, receiver, load, step). Messages of nodes to themselves belong
-/// to the next step of the stage that has other messages, or else form a further step.
+/// The messages of each stage as (sender, receiver, load, step). If a node sends a message to
+/// itself, the message belongs to the next step of the stage that has other messages. If there is
+/// none, such messages form a further step.
 #[derive(Debug, Default)]
 struct Watched {
     stages: Vec<Vec<(u32, u32, u64, u32)>>,
@@ -249,9 +250,9 @@ fn time(p: u64, stages: &[Vec<(u32, u32, u64, u32)>], machine: &str) -> f64 {
 }
 
 /// On the blocking machine, all events agree to the nanosecond, the precision of the fixture. For
-/// the nonblocking machine, the fixture has only times. They agree if each message is sent as soon
-/// as its sender and its receiver are free, in the order in which messages become ready. Stages in
-/// which several messages become ready at the same time are not compared.
+/// the nonblocking machine, the fixture has only times, which are computed as follows: messages are
+/// sent in the order in which they become ready, each as soon as its sender and its receiver are
+/// free. Stages in which several messages become ready at the same time are not compared.
 #[test]
 fn times_on_an_sp2_agree() {
     let fixture = fixture();

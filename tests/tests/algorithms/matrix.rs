@@ -68,7 +68,7 @@ const WORKLOADS: [&str; 8] = [
 
 pub(super) type Params = Vec<(String, String)>;
 
-/// Loaded once for all tests, because the digest of the test program is computed.
+/// The bundled plugins, which are loaded once for all tests of this program.
 pub(super) static REGISTRY: LazyLock<Registry> = LazyLock::new(swapmeet_tests::bundled_plugins);
 
 /// Each bundled algorithm has a fixed style (`results/src/styles.rs`). Algorithms for the same
@@ -100,11 +100,12 @@ pub(super) fn misprints() -> Plugin {
     Plugin::load(&file).unwrap()
 }
 
-/// Returns the defaults and, for each parameter, each of its choices or a small number.
+/// Returns the sets of parameters that are tested: the defaults and, for each parameter, each of
+/// its choices or a small number.
 fn variants(algorithm: &Algorithm) -> Vec<Params> {
     let small = ["2".to_owned()];
-    // A search that ends after `seconds` may give another schedule each time, and another `seed`
-    // only gives another random choice.
+    // A search that ends after `seconds` may give another schedule each time, and with another
+    // `seed` the plugin only makes other random choices. Neither parameter is tried.
     let tried = algorithm.params.iter().filter(|param| !["seconds", "seed"].contains(&&*param.key));
     let given = tried.flat_map(|param| {
         let values = if param.kind.words().is_empty() { &small[..] } else { param.kind.words() };
@@ -113,13 +114,16 @@ fn variants(algorithm: &Algorithm) -> Vec<Params> {
     std::iter::once(Vec::new()).chain(given).collect()
 }
 
-/// The search of an algorithm takes seconds on larger topologies, and gives ordinary schedules.
+/// The maximum number of nodes for algorithms that search for a schedule. On larger topologies, a
+/// search takes seconds.
 const SEARCHED: u64 = 16;
 
 /// The maximum number of nodes in the first tier, without and with a search for a schedule.
 const FIRST_TIER: [u64; 2] = [18, 9];
 
 pub(super) struct MatrixProblem<'a> {
+    /// The number of the problem among those of its algorithm, from 0.
+    pub number: usize,
     pub algorithm: &'a Arc<Algorithm>,
     pub topology: &'a Arc<Network>,
     pub workload: &'a Workload,

@@ -147,8 +147,8 @@ pub(super) fn compare(problem: &MatrixProblem<'_>) -> Option<Verdict> {
 #[test]
 fn two_hosts_agree_on_wrong_schedules() {
     let plugin = misprints();
-    // A wrong claim of symmetry is left out, because it makes the planned nodes' sends another
-    // schedule than the full plan. `swapmeet check` reports it.
+    // Wrong claims of symmetry are left out, because the sends of the planned nodes then determine
+    // another schedule than the full plan. `swapmeet check` reports them.
     let dishonest = ["shifts-not-symmetric", "shifts-alternating", "shifts-changing"];
     let honest =
         plugin.algorithms.iter().filter(|algorithm| !dishonest.contains(&&*algorithm.name));
@@ -184,7 +184,7 @@ thread_local! {
     static DRAWN: std::cell::RefCell<Option<Drawn>> = const { std::cell::RefCell::new(None) };
 }
 
-/// Plans the random schedule that this thread generated last.
+/// An algorithm that plans the last random schedule that this thread generated.
 struct AsDrawn;
 
 impl sdk::Algorithm for AsDrawn {
@@ -261,8 +261,8 @@ fn passes() -> impl Strategy<Value = Pass> {
     )
 }
 
-/// Makes some of the tested schedules right: every node sends directly to every other node, or
-/// sends copies of data for all nodes.
+/// Returns a right schedule, so that some of the tested schedules are right: every node sends
+/// directly to every other node, or sends copies of data for all nodes.
 fn direct(word: &str) -> Vec<Vec<Pass>> {
     let copies = matches!(word, "broadcast" | "allgather" | "allreduce" | "dispatch");
     let sums = matches!(word, "reduce" | "reduce-scatter" | "allreduce" | "combine");
@@ -282,8 +282,9 @@ fn direct(word: &str) -> Vec<Vec<Pass>> {
         }
         "gather" | "reduce" => (1..NODES).map(|by| vec![pass(by, 0)]).collect(),
         "broadcast" | "scatter" => (1..NODES).map(|by| vec![pass(0, by)]).collect(),
-        // In these collectives, a node would pass on data that it has received, such as a sum to
-        // which it added its contribution. Therefore all sends are in the same step.
+        // In these collectives, a node with several steps would pass on data that it has received,
+        // such as a sum to which it added its contribution. Therefore, all sends are in the same
+        // step.
         "allgather" | "allreduce" | "dispatch" => {
             vec![
                 (1..NODES)

@@ -17,8 +17,9 @@ fn output(mut generator: Command) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Returns the number of values. Fractions in fixtures have seven digits. Notes are not compared,
-/// nor are values with the key `missing`, which no program generates.
+/// Compares two trees of values, and returns the number of values. Fractions in fixtures have seven
+/// digits. Notes are not compared. Values with the key `missing`, which no program generates, are
+/// not compared either.
 fn equal_values(at: &str, fixture: &Value, generated: &Value, missing: &str) -> usize {
     match (fixture, generated) {
         (Value::Object(fixture), Value::Object(generated)) => {

@@ -44,7 +44,7 @@ fn misdirect(events: &mut Events) {
     first.as_object_mut().unwrap().remove("path");
 }
 
-/// Moves the first step in which a node forwards new data, and all later ones, one step earlier.
+/// Moves the first step in which a node forwards new data, and all later steps, one step earlier.
 fn advance(events: &mut Events) {
     let forwards =
         |event: &Value| event["after"].as_u64().is_some_and(|after| event["step"] == after + 1);
@@ -58,7 +58,7 @@ fn advance(events: &mut Events) {
     events.splice(end..end, between);
 }
 
-/// The longest circuit of the first step crosses its first link, returns, and crosses it again.
+/// Makes the longest circuit of the first step cross its first link, return, and cross it again.
 fn detour(events: &mut Events) {
     let first = sends(events).next().unwrap()["step"].clone();
     let of_first = sends(events).filter(|send| send["step"] == first);
@@ -66,11 +66,13 @@ fn detour(events: &mut Events) {
     let path = longest["path"].as_array_mut().unwrap();
     let there_and_back = [path[0].clone(), path[1].clone()];
     path.splice(0..0, there_and_back);
-    // Without the request, the topology would choose the route.
+    // Remove `own_route`, so that the route is requested. Otherwise, the topology would choose the
+    // route.
     longest.as_object_mut().unwrap().remove("own_route");
 }
 
-/// Asserts that the exported schedule's row has a property, and no corrupted one has it.
+/// Asserts that the row of the exported schedule has a property, and that the row of no corrupted
+/// schedule has it.
 pub(super) fn only_the_right_schedule_does(
     planned: Planned<'_>,
     has_property: impl Fn(&Record) -> bool,

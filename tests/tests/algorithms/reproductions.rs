@@ -4,7 +4,8 @@ use crate::support::{swapmeet, tools};
 use std::collections::BTreeSet;
 use swapmeet_tests::project;
 
-/// Pages of two papers, or of all with `SWAPMEET_TESTS=all`, equal the output of the program.
+/// The pages of two papers, or of all papers with `SWAPMEET_TESTS=all`, equal the output of the
+/// program.
 #[test]
 fn the_committed_reproductions_are_up_to_date() {
     let dir = tempfile::tempdir().unwrap();

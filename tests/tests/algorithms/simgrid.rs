@@ -1,5 +1,5 @@
-//! Compares times and order of algorithms under `fluid` with SimGrid 3.32 (`fixtures/simgrid.json`,
-//! model CM02 with factors of 1).
+//! Compares the times of algorithms under `fluid`, and their order, with SimGrid 3.32
+//! (`fixtures/simgrid.json`, model CM02 with factors of 1).
 
 use crate::support::rows;
 use serde_json::Value;
@@ -13,8 +13,8 @@ struct Timed {
     mean_us: f64,
 }
 
-/// Returns the times of the fixture by topology, machine and workload. Cases on SimGrid's own
-/// routes are left out; a unit test of the model compares them.
+/// Returns the times of the fixture by topology, machine and workload. Cases in which SimGrid
+/// chooses the routes are left out; a unit test of the model compares them.
 fn fixture() -> BTreeMap<[String; 3], Vec<Timed>> {
     let fixture: Value = serde_json::from_str(include_str!("../../fixtures/simgrid.json")).unwrap();
     let mut settings: BTreeMap<_, Vec<Timed>> = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! Spencer's algorithms must deliver with at most q circuits on a link, in the rounds, links and
-//! blocks of an independent implementation or of the formulas in the thesis.
+//! Spencer's algorithms must deliver all data with at most q circuits on a link. The rounds, links
+//! and blocks must be those of an independent implementation, or of the formulas in the thesis.
 
 use super::planted::{Planned, only_the_right_schedule_does};
 use crate::support::{rows, swapmeet, words};
@@ -44,7 +44,8 @@ fn proved(row: &Record) {
     assert_eq!((row.status, row.verified), (Status::Ok, Verified::Blocks), "{case}");
 }
 
-/// Returns the rounds, the sum of the links of the longest circuits, and the blocks.
+/// Returns the number of rounds, the sum over rounds of the links of the longest circuit, and the
+/// blocks.
 fn costs(topology: &str, algorithm: &str, workload: &str, ports: &str, q: u64) -> (f64, f64, f64) {
     let rows = run(&[topology], &[algorithm], &[workload], &[machine(ports, q)]);
     proved(&rows[0]);

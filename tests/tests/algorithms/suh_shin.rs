@@ -75,8 +75,8 @@ fn the_schedule_agrees_step_by_step() {
         let Some(steps) = expected["per_step"].as_array() else { return };
         let args = ["trace", "--summary", "--algorithm", "suh-shin", "--topology", &row.topology];
         let text = String::from_utf8(swapmeet(&args).output().unwrap().stdout).unwrap();
-        // A line of the summary: "step 3: 64 messages, longest 32 blocks over 4 hops, link load 1
-        // message".
+        // A line of the printed schedule is, for example: "step 3: 64 messages, longest 32 blocks
+        // over 4 hops, link load 1 message".
         let ours: Vec<[u64; 3]> = text
             .lines()
             .filter(|line| line.trim_start().starts_with("step "))

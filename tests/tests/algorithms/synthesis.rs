@@ -89,7 +89,7 @@ fn steps_of_a_flow_are_near_the_certified_optimum() {
     assert!(taken as f64 <= (lower * WITHIN).ceil(), "{taken} {lower}");
 }
 
-/// The sum over all steps of the longest message of the step cannot be less than the optimum.
+/// The sum of the longest messages of all steps cannot be less than the optimum.
 #[test]
 fn unequal_sizes_and_bandwidths_are_near_the_certified_optimum() {
     let all = [("mesh:6x6", 65536, 1.02), ("torus:6x6", 65536, 1.02), ("torus:6x6", 1024, 1.04)];
@@ -173,7 +173,8 @@ fn the_note_of_a_row_names_a_search_that_its_time_limit_ended() {
     assert_eq!(run("flow:seconds=0"), format!("{others}; plugin: {why}"));
 }
 
-/// `--timeout` ends a case without a schedule, although `seconds` would keep the best so far.
+/// If a case is ended by `--timeout`, it has no schedule. With `seconds`, the search would keep the
+/// best schedule so far.
 #[test]
 fn a_timeout_ends_a_search_without_a_schedule() {
     let run = "run --topology mesh:32x32 --algorithm flow:seconds=60 --timeout 1 --out -";

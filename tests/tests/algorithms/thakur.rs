@@ -168,10 +168,10 @@ fn the_findings_are_counted_consistently() {
     let (fixture, report) = (fixture(), report());
     for (claim, counts) in fixture["findings"].as_object().unwrap() {
         let (claim, text) = (field(claim), |key: &str| counts[key].as_str().unwrap());
-        // The model of the fixture has the same cost per byte in all steps. On `delta`, the cost
-        // differs in steps in which a node sends to one node and receives from another, which only
-        // GEN has. For claims about GEN, which have the entry "model, f as printed", the report
-        // therefore has a column with equal costs.
+        // In the model of the fixture, the cost per byte is the same in all steps. In the model
+        // `delta`, it differs in steps in which a node sends to one node and receives from another.
+        // Only GEN has such steps. The claims about GEN have the entry "model, f as printed". For
+        // them, the report therefore has a column with equal costs.
         let column = if counts.get("model, f as printed").is_some() {
             "at equal cost per byte"
         } else {

@@ -30,8 +30,8 @@ fn between_nodes(topology: &str, algorithm: &str, workload: &str) -> u64 {
     crossing.map(|send| number(send, "bytes")).sum()
 }
 
-/// Of the four receivers of a token, three are on two other nodes. So the token crosses the slow
-/// links three times in a direct exchange, and twice in a hierarchical one.
+/// Each token has four receivers, of which three are on two other nodes. So in a direct exchange,
+/// the token crosses the slow links three times, and in a hierarchical exchange twice.
 #[test]
 fn bytes_between_nodes_are_those_counted_by_hand() {
     let folder = tempfile::tempdir().unwrap();
@@ -56,7 +56,8 @@ fn bytes_between_nodes_are_those_counted_by_hand() {
     }
 }
 
-/// Each of four ranks has one token of 100 bytes for all other ranks. The sums are by hand.
+/// Each of four ranks has one token of 100 bytes for all other ranks. The expected sums were
+/// computed by hand.
 #[test]
 fn bounds_count_a_token_once_at_its_rank_and_once_across_a_cut() {
     let folder = tempfile::tempdir().unwrap();

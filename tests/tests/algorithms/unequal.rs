@@ -21,8 +21,9 @@ fn run(topologies: &[&str], algorithms: &[&str], machine: &str) -> Vec<Record> {
     rows(&args)
 }
 
-/// The bound is the bytes that the busiest node sends or receives. A fat tree has enough links for
-/// every round, but its fixed routes can share a link, which counts as contention.
+/// The bound is the number of bytes that the busiest node sends or receives, and the schedule
+/// transmits them in this time. A fat tree has enough links for every round, but its fixed routes
+/// can share a link. This counts as contention.
 #[test]
 fn birkhoff_transmits_in_the_least_possible_time() {
     let topologies = ["fully-connected:16", "fat-tree:4x2", "fat-tree:2x4"];
@@ -48,8 +49,9 @@ fn every_algorithm_delivers_unequal_blocks() {
     }
 }
 
-/// The times are also equal on the default machine, which charges the rearrangement of each block.
-/// In schedules of byte counts, such as `four-stage`, the data of a bucket for one node is a block.
+/// The times are equal, too, on the default machine, which charges the rearrangement of each block.
+/// In schedules of byte counts, such as `four-stage`, the data in a bucket for one node counts as a
+/// block.
 #[test]
 fn a_matrix_of_equal_blocks_costs_what_uniform_blocks_cost() {
     let folder = tempfile::tempdir().unwrap();
@@ -78,7 +80,7 @@ fn a_matrix_of_equal_blocks_costs_what_uniform_blocks_cost() {
 }
 
 /// On 16 ranks, Bruck's algorithm sends 32 blocks from each rank. `padded-bruck` pads them to the
-/// largest size, and sends this size, with 4 bytes in each of 4 steps.
+/// largest size. Before that, it sends this size, an integer of 4 bytes, in each of 4 steps.
 #[test]
 fn padding_is_charged() {
     let workload = "one-spike:max=900,rest=1";
@@ -97,11 +99,11 @@ fn padding_is_charged() {
     assert_eq!(two_phase.messages, plain.messages.map(|messages| 3 * messages));
 }
 
-/// `linear` needs memory only for messages with data, so it supports more ranks here than in a
+/// `linear` needs memory only for messages with data, so here it supports more ranks than in a
 /// complete exchange. Each rank r has one token for rank r + 3, so the values follow from the
 /// definition of the columns. From each row of the torus, three ranks send to the next row, which
-/// takes one more hop. The plugin visits all pairs of ranks, so only the second tier has thousands of
-/// ranks.
+/// takes one more hop. The plugin visits all pairs of ranks, so only the second tier has thousands
+/// of ranks.
 #[test]
 fn many_ranks_with_few_receivers_send_in_one_step() {
     let side: u64 = if tools::runs_all() { 46 } else { 14 };

@@ -70,7 +70,8 @@ mod share {
 
     #[test]
     fn chains_of_exchanges_pass_full_buckets() {
-        // Item 0 can only be in bucket 1, so item 1 moves to bucket 2.
+        // Item 0 cannot be in bucket 0, which has no room. It gets bucket 1, so item 1 moves to
+        // bucket 2.
         assert_eq!(share(&[[0, 1], [1, 2]], &[0, 1, 1]), Some(vec![1, 1]));
         assert_eq!(share(&[[0, 1], [0, 1], [0, 1]], &[1, 1]), None);
     }

@@ -90,7 +90,7 @@ mod tree {
     use super::*;
     use swapmeet_plugin_bine::tree::{BROADCAST, GATHER, REDUCE, SCATTER, Tree};
 
-    /// Each rank but the root receives the block once, over a distance of `reach`.
+    /// Each rank except the root receives the block once, over a distance of `reach`.
     #[test]
     fn distances_are_those_of_the_paper() {
         let reach = |terms: u32| ((1 - (-2_i64).pow(terms)) / 3).unsigned_abs();
@@ -202,8 +202,8 @@ mod recorded {
 
     const TORUS_TREES: &str = include_str!("../../fixtures/schedules/bine-torus-trees.txt");
 
-    /// Returns the algorithm, and the variant unless it is the default, of a function of the
-    /// library.
+    /// Returns the algorithm that corresponds to a function of the library, and its variant unless
+    /// it is the default.
     fn of_function(name: &str) -> (&'static dyn Algorithm, Option<&'static str>) {
         match name {
             "allgather_bine_permute_remap" => (&butterfly::ALL_GATHER, None),
@@ -220,7 +220,7 @@ mod recorded {
     }
 
     /// Returns the blocks of a message in the notation of the file. In an all-to-all, also removes
-    /// them from the sender's blocks in `held`.
+    /// these blocks from the sender's blocks in `held`.
     fn blocks(
         send: &RehearsedSend,
         collective: Collective,
@@ -264,8 +264,8 @@ mod recorded {
                 lines[to as usize] += &format!(" <{from}");
                 let sent: Vec<_> =
                     before[from as usize].difference(&held[from as usize]).copied().collect();
-                // A rank sends one message per step, so it contained all blocks that the rank has
-                // lost.
+                // A rank sends one message per step, so the message had all blocks that the rank
+                // lost in this step.
                 held[to as usize].extend(sent);
             }
         }

@@ -73,8 +73,8 @@ mod ring {
     use super::*;
     use swapmeet_plugin_classic::Ring;
 
-    /// Each rank that leaves its group sends the R-th part of every block except one, as in the
-    /// closed form with m / R instead of m.
+    /// Each rank that sends to another group sends the R-th part of every block except one. This is
+    /// the closed form with m / R instead of m.
     #[test]
     fn several_rings_divide_the_bytes_between_groups() {
         for (groups, g, rings) in [(2, 4, 4), (3, 2, 2), (4, 3, 2), (1, 4, 4), (3, 4, 1)] {

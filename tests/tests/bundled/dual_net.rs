@@ -9,8 +9,9 @@ mod line {
 
     type Moves = fn(u64) -> Vec<Vec<LineMessage>>;
 
-    /// Returns the final blocks of each position and the longest message of each step. Checks that
-    /// no node sends or receives twice in a step, or sends what it does not have.
+    /// Returns the blocks that each position has at the end, and the longest message of each step.
+    /// Checks that no node sends twice or receives twice in a step, and that no node sends a block
+    /// that it does not have.
     fn simulate(len: u64, moves: Moves, copies: bool) -> (Vec<BTreeSet<u64>>, Vec<u64>) {
         let mut held = vec![BTreeSet::new(); len as usize];
         held[0] = (0..len).collect();

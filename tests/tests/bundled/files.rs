@@ -1,17 +1,19 @@
-//! MSCCL files. The SDK verifies correct algorithms, and their costs are those of closed forms. The
-//! errors of broken ones name line, step and expected value.
+//! Tests with MSCCL files. The SDK verifies correct algorithms, and their costs are those of closed
+//! forms. The errors of broken algorithms name the line, the step and the expected value.
 
 use std::fmt::Write as _;
 use swapmeet_plugin_files::Msccl;
 use swapmeet_sdk::{Algorithm as _, Collective, Disproof, Proved, Rehearsal, Stop};
 
-/// MSCCL's word for the type, source, target, number of chunks, thread block and step to wait for.
+/// For each step: MSCCL's word for the type, the source, the target, the number of chunks, and the
+/// thread block and step for which it waits.
 type Steps = Vec<(&'static str, Chunk, Chunk, u64, Option<(u64, u64)>)>;
 
-/// The letter of a buffer and a chunk of it.
+/// A chunk of a buffer: the letter of the buffer, and the number of the chunk.
 type Chunk = (char, u64);
 
-/// GPU to send to, GPU to receive from, channel, steps.
+/// A thread block: the GPU to which it sends, the GPU from which it receives, the channel, and the
+/// steps.
 type Block = (i64, i64, u64, Steps);
 
 struct Xml {
@@ -123,8 +125,9 @@ fn ring_allreduce(n: u64) -> Xml {
     xml.done()
 }
 
-/// Each GPU sums its segment. In the first step it sends segment g to GPU g, which stores it in its
-/// scratch buffer and then adds it. In the second step it sends its sum in the same way.
+/// An allreduce in which each GPU sums one segment. In the first step, each GPU sends segment g to
+/// GPU g, which stores it in its scratch buffer and then adds it. In the second step, GPU g sends
+/// its sum to all others in the same way.
 fn all_pairs(n: u64) -> Xml {
     let mut xml = Xml::new("allreduce", n, "inplace=\"1\" outofplace=\"0\"");
     for gpu in 0..n {
@@ -158,7 +161,7 @@ fn an_all_to_all_takes_two_steps_of_one_message() {
     assert_eq!((proved.max_sends, proved.max_receives), (1, 1));
 }
 
-/// The cost of `ring-allreduce`: `2 (n - 1) (alpha + m/n beta) + (n - 1) m/n gamma`.
+/// The cost is that of `ring-allreduce`: `2 (n - 1) (alpha + m/n beta) + (n - 1) m/n gamma`.
 #[test]
 fn a_ring_allreduce_has_the_cost_of_the_closed_form() {
     for n in [2, 3, 5, 6] {

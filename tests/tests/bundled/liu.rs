@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 use swapmeet_plugin_liu::array::{Array, Stall};
 
-/// The rule is that of section 3.2.2 A.
+/// The rule for the number of columns is that of section 3.2.2 A.
 #[test]
 fn each_node_of_the_incomplete_row_has_a_complete_row() {
     let shape = |p| {
@@ -26,7 +26,7 @@ fn each_node_of_the_incomplete_row_has_a_complete_row() {
     assert_eq!(rounded_down, [5, 11, 19, 29, 41, 55, 71, 89, 109]);
 }
 
-/// Fig. 10 of the paper: the third row, and node 58 of the incomplete row.
+/// Fig. 10 of the paper shows the receivers of the third row and of node 58 of the incomplete row.
 #[test]
 fn the_third_row_of_61_nodes_waits_as_in_figure_10() {
     let a = Array::new(61);
@@ -55,7 +55,7 @@ fn the_third_row_of_61_nodes_waits_as_in_figure_10() {
     // Nodes 19 and 20 have already sent all their messages, so two cells are empty.
 }
 
-/// Lemma 1 and section 3.2.2 B, for every number of nodes.
+/// Checks Lemma 1 and section 3.2.2 B for every number of nodes.
 #[test]
 fn no_node_sends_or_receives_twice_in_a_step() {
     for p in 1..=300 {

@@ -3,8 +3,8 @@ use crate::support::tools::runs_all;
 use std::collections::HashMap;
 use swapmeet_sdk::{Algorithm, Grid, Rehearsal};
 
-/// Returns steps, and the sums over the steps of the longest message in blocks and of the
-/// longest route in links, and the largest number of messages on a link in a step.
+/// Returns the number of steps, the sum over steps of the longest message in blocks, the sum over
+/// steps of the longest route in links, and the largest number of messages on a link in a step.
 fn measure(algorithm: &dyn Algorithm, kind: &str, side: u64) -> (u64, u64, u64, u64) {
     let problem = Rehearsal::on(kind, &[side, side]);
     let proved = problem.verify(algorithm).unwrap();

@@ -129,8 +129,8 @@ mod halving {
         }
     }
 
-    /// The messages of rank 1 of six, by hand from Open MPI's source. Ranks 0 and 2 send to ranks 1
-    /// and 3. Rank 1 exchanges first with rank 4 and then with rank 3.
+    /// The messages of rank 1 of six ranks, derived by hand from Open MPI's source. Ranks 0 and 2
+    /// send to ranks 1 and 3. Rank 1 exchanges first with rank 4 and then with rank 3.
     #[test]
     fn messages_are_those_of_open_mpi() {
         let problem = Rehearsal::on("ring", &[6]).collective(Collective::ReduceScatter, 0);
@@ -183,8 +183,8 @@ mod nvls {
         }
     }
 
-    /// The ranks of a share exchange data as in `two-tree-allreduce`: with 2, 3 and more groups, at
-    /// most 1, 1.5 and 2 times their share is sent.
+    /// The ranks of a share exchange data as in `two-tree-allreduce`. With 2, 3 and more groups, a
+    /// rank sends at most 1, 1.5 and 2 times its share.
     #[test]
     fn groups_exchange_shares_on_two_trees() {
         for (groups, g, most) in [(1, 4, 0), (2, 2, 8), (3, 3, 12), (4, 2, 16), (7, 1, 16)] {
@@ -356,8 +356,8 @@ mod ring {
         }
     }
 
-    /// Rings cross from each group to the next once. The form is that of the paper, with m / R
-    /// instead of m.
+    /// Rings lead from each group to the next one once. The closed form is that of the paper, with
+    /// m / R instead of m.
     #[test]
     fn several_rings_divide_the_bytes_between_groups() {
         for (groups, g, rings) in [(2, 4, 4), (3, 2, 2), (4, 3, 2), (1, 4, 4), (3, 4, 1), (5, 1, 1)]
@@ -450,9 +450,10 @@ mod two_tree {
         assert_eq!(compared, 2 * 63);
     }
 
-    /// The messages between groups are the edges of NCCL's trees, each with its rail's share. A
-    /// group with a parent and two children in one tree and a parent in the other sends and
-    /// receives twice the vector; with two and three groups 1 and 1.5 times.
+    /// The messages between groups are the edges of NCCL's trees, and each has the share of its
+    /// rail. A group that has a parent and two children in one tree, and a parent in the other,
+    /// sends and receives twice the vector. With two groups, a group sends it once, and with three
+    /// groups 1.5 times.
     #[test]
     fn groups_exchange_data_on_their_rails() {
         for (groups, g, most) in
@@ -494,7 +495,8 @@ mod two_tree {
         }
     }
 
-    /// Within 10 % of the best number, if a step takes the start-up and the time of a segment.
+    /// If a step takes the start-up and the time of a segment, the automatic number of segments is
+    /// within 10 % of the best time.
     #[test]
     fn automatic_segments_are_nearly_the_best() {
         for (groups, g, bytes) in [(8, 1, 1 << 20), (6, 2, 1 << 16), (2, 4, 1 << 21), (12, 1, 64)] {

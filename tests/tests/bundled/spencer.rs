@@ -2,7 +2,7 @@ mod permutation {
     use swapmeet_plugin_spencer::permutation::PERMUTATION;
     use swapmeet_sdk::Rehearsal;
 
-    /// The order that a plan for all nodes must have (docs/abi.md, "Symmetry").
+    /// The sends of a plan for all nodes must be in this order (docs/abi.md, "Symmetry").
     #[test]
     fn senders_are_in_ascending_order() {
         let side = 8;
@@ -47,7 +47,8 @@ mod mirrors {
         // Rotations by 90 degrees (a 2- and a 1-dimensional transposition) and by 120 degrees.
         assert_eq!(shape(&[(y, plus), (x, minus)]).iter().sum::<usize>(), 3);
         assert_eq!(shape(&[(y, plus), (z, plus), (x, plus)]), [2, 2]);
-        // 180 degrees about the middle of an edge: one round, whose circuits cross both mirrors.
+        // Rotations by 180 degrees about the middle of an edge take one round, whose circuits cross
+        // both mirrors.
         assert_eq!(shape(&[(y, minus), (x, minus), (z, minus)]), [3]);
         // In three dimensions, type 1 takes 5n/2 links (formula 4.26) and type 2 2n links (formula
         // 4.27).
@@ -165,8 +166,8 @@ mod shift {
         assert_eq!(row.movements.iter().map(|j| j.by[0]).collect::<Vec<_>>(), [18, -18, 18, -18]);
     }
 
-    /// 36 nodes: sections of 9 nodes, every second one in the longer direction, so a period of two
-    /// sections. 25 nodes: sections of different sizes, so a period of 25.
+    /// On 36 nodes, sections have 9 nodes, and every second section uses the longer direction, so
+    /// the period is two sections. On 25 nodes, sections differ in size, so the period is 25.
     #[test]
     fn periods_are_whole_numbers_of_sections() {
         assert_eq!(row(36, 1, 18, 1, Directions::Best).period(36), 18);

@@ -19,7 +19,8 @@ fn shapes(n: u32, most: u64) -> impl Iterator<Item = Vec<u64>> {
     (0..most.pow(n)).map(move |i| (0..n).map(|k| i / most.pow(k) % most + 1).collect())
 }
 
-/// The formulas are not exact if the last side is the longest.
+/// Returns the values of the formulas of Table 1. They are not exact if the last side is the
+/// longest.
 fn table_1(kind: &str, dims: &[u64]) -> [u64; 3] {
     let (n, nodes) = (dims.len() as u64, dims.iter().product::<u64>());
     let n1 = dims.iter().copied().max().unwrap();
@@ -71,7 +72,8 @@ fn sizes_of_whole_submeshes_match_table_1() {
     }
 }
 
-/// The values are too large: only the first and the last ring phase use the last dimension.
+/// The values of the table are too large, because only the first and the last ring phase use the
+/// last dimension.
 #[test]
 fn table_1_is_not_exact_where_the_last_dimension_is_the_longest() {
     for (kind, dims, steps, blocks) in [

@@ -1,6 +1,6 @@
-//! A test plugin with rules as misprinted in papers, the same rules corrected, and schedules with
-//! injected faults. `swapmeet check` must find each misprint, and no error in the corrected rules,
-//! which share all other code.
+//! A test plugin with three kinds of algorithms: rules as misprinted in papers, the same rules
+//! corrected, and schedules with injected faults. A misprinted rule and its correction share all
+//! other code. `swapmeet check` must find each misprint, and no error in the corrected rules.
 
 #[path = "../../../../plugins/suh-shin/src/directions.rs"]
 pub mod directions;

@@ -10,7 +10,7 @@
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop};
 
 /// The step in which a node of a complete row stalls. In the m-th complete row, for each k from 0
-/// to C - r + m, it applies to the node ranked (m + C - k) % C.
+/// to C - r + m, the rule applies to the node with the rank (m + C - k) % C.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stall {
     /// Step r - m + 1 + k, as printed: one step too late, in contradiction to the paper's example.
@@ -35,7 +35,8 @@ impl Array {
         let root = p.isqrt();
         let with = |columns: u64| Self { columns, rows: p.div_ceil(columns), rest: p % columns };
         let usual = with(if root * root == p { root } else { root + 1 });
-        // Each node of the incomplete row sends to another complete row, so there must be enough.
+        // Each node of the incomplete row sends to a different complete row, so there must be
+        // enough of them.
         if usual.rest > usual.rows - 1 { with(root) } else { usual }
     }
 

@@ -5,7 +5,7 @@ use crate::directions::direction;
 use crate::network::{NetworkKind, PaddedNetwork};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Route, Schedule, Set, Stop};
 
-/// The rule for which the algorithm uses the misprint of the paper.
+/// The misprint of the paper that the algorithm follows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Misprint {
     Nothing,

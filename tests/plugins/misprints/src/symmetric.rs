@@ -23,12 +23,12 @@ pub(crate) enum InjectedFault {
     SilentHalf,
     /// Every second plan uses the opposite direction.
     AlternatingPlans,
-    /// Two plans of the same direction follow two plans of different directions.
+    /// Only the second plan uses the opposite direction.
     ChangingPlans,
 }
 
 thread_local! {
-    /// The number of plans of the last two faults that this thread has made.
+    /// The number of plans that this thread has made for the last two faults.
     static PLANS: Cell<u64> = const { Cell::new(0) };
 }
 

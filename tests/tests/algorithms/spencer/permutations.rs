@@ -82,9 +82,9 @@ fn standard_permutations_cost_as_much_as_an_independent_construction() {
     assert_eq!(of("torus:12x12x12", "transpose-3d-2", 1), (4.0, 22.0, 6.667));
 }
 
-/// The expected rounds, links and blocks ([`costs`]) are those of an independent implementation of
-/// the thesis, unless a comment states another value. A schedule has them only if it divides a
-/// line, and collects data, as evenly as n allows.
+/// Unless a comment states another value, the expected rounds, links and blocks ([`costs`]) are
+/// those of an independent implementation of the thesis. A schedule has them only if it divides
+/// lines, and collects data, as evenly as n allows.
 #[test]
 fn no_round_uses_more_channels_or_links_than_it_must() {
     let cycle = |topology, name: &str, q, expected| {
@@ -195,8 +195,8 @@ fn sections_of_an_even_number_of_nodes_take_the_thesis_blocks_as_well() {
         );
     };
     // Formulas 4.25 to 4.27 give n/4 + n/12q - 1/3 blocks, and n/4 more for two of the
-    // permutations. If collectors had to be at even and odd positions alternately, there would be
-    // 10.67, 18.67 and 18.67.
+    // permutations. If collectors had to be at even and odd positions in turn, there would be
+    // 10.67, 18.67 and 18.67 blocks.
     of("rotate-3d-180", (5.0, 29.0, 5.0));
     of("transpose-3d-1", (6.0, 43.0, 9.0));
     of("transpose-3d-2", (6.0, 34.0, 9.0));
@@ -411,7 +411,7 @@ fn every_permutation_of_three_axes_is_delivered_within_q_circuits() {
     }
 }
 
-/// The schedule names the nodes of paths, so it needs neighbours with adjacent numbers.
+/// The schedule states paths as lists of nodes, so nodes with adjacent numbers must be neighbours.
 #[test]
 fn placed_ranks_are_refused() {
     let row = |place: &str| {
